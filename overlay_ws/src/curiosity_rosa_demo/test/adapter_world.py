@@ -10,11 +10,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, ExitStack
 import json
+import math
 import sys
 from typing import Any
 
-from geometry_msgs.msg import Twist
+from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
+from geometry_msgs.msg import Pose, Twist
 from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParameters
@@ -29,6 +33,15 @@ SPEED = 4.0  # the rover's seconds in one of ours
 METRES_PER_S = 0.5  # of the rover's time: linear.x 2.0 of the demo, 0.25 m/s per unit
 CLOSED = (1.57, -1.57)
 RAISED_P = 0.0
+SOUND: dict[str, Any] = {
+    'e_stop': False,
+    'fault_tf_lost': False,
+    'fault_tf_nan': False,
+    'fault_joint_states': False,
+    'fault_odometry': False,
+    'fault_scan': False,
+    'fault_services': [''],
+}
 TOLERANCE = 0.15  # radians; a little more than the adapter's own
 
 # The adapter where rclpy has no EventsExecutor, as in Humble.
@@ -62,6 +75,7 @@ class AdapterWorld:
         self.sim_time = sim_time or bool(rover.get('publish_clock'))
         self._events_executor = events_executor
         self._config_dir = ''
+        self._start: Pose | None = None
         if thresholds is not None:
             longest = thresholds.get('motion', {}).get('max_duration_s', 30.0)
             turn = {'turn': {'max_motion_s': min(20.0, longest / 2)}}
@@ -161,6 +175,22 @@ class AdapterWorld:
         wait_until(self.moves, 'the rover to move')
         return self
 
+    def reset(self) -> AdapterWorld:
+        """For the next test: a sound rover that stands with its mast closed, at x = 0, and an
+        adapter whose last error is that the mast was up.
+        """
+        for process in (self.rover, self.adapter):
+            assert process.alive, process.output()
+        self.fault(**SOUND)
+        wait_until(lambda: self.ask('move_stop').success, 'the stop of what the last test left')
+        self.settle()
+        self.does('mast_open')
+        assert self.refuses('move_forward') == NEED_TO_CLOSE_MAST
+        self.does('mast_close')
+        assert self.stands()
+        self._start = self.odometry[-1].pose.pose
+        return self
+
     # --- seeing -----------------------------------------------------------------------------
 
     def moves(self) -> bool:
@@ -169,7 +199,13 @@ class AdapterWorld:
 
     @property
     def x(self) -> float:
-        return float(self.odometry[-1].pose.pose.position.x)
+        """After ``reset`` metres ahead of where the rover stood then, else in odom."""
+        here = self.odometry[-1].pose.pose.position
+        if self._start is None:
+            return float(here.x)
+        start = self._start.position
+        yaw = 2 * math.atan2(self._start.orientation.z, self._start.orientation.w)
+        return float((here.x - start.x) * math.cos(yaw) + (here.y - start.y) * math.sin(yaw))
 
     def stands(self, messages: int = 10) -> bool:
         """Whether the next so many odometry messages all say that the rover stands."""
@@ -197,6 +233,38 @@ class AdapterWorld:
         seen = len(self.joints)
         wait_until(lambda: len(self.joints) >= seen + messages, 'joint states to go on')
         return len({mast_of(message) for message in self.joints[seen:]}) == 1
+
+
+class SharedAdapter:
+    """One adapter and its rover for the tests of a module that neither kill nor configure them.
+
+    rclpy is in one domain at a time: a test that wants one of its own ends this one.
+    """
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self._options: dict[str, Any] | None = None
+
+    @contextmanager
+    def lend(self, **options: Any) -> Iterator[AdapterWorld]:
+        """For one test; with the ``options`` of the test before it, the same one."""
+        if self._options != options:
+            self.end()
+            box = self._open.enter_context(Sandbox())
+            self._world, self._options = AdapterWorld(box, **options), options
+            self._world.settle()
+        try:
+            self._world.reset()
+        except AssertionError:  # what one test broke is not handed to the next
+            self._world.box.show_logs()
+            self.end()
+            raise
+        with self._world.box.lent():
+            yield self._world
+
+    def end(self) -> None:
+        self._options = None
+        self._open.close()
 
 
 def in_motion(message: Odometry) -> bool:

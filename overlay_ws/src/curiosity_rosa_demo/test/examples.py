@@ -8,7 +8,8 @@
 
 """How thoroughly the tests look: HYPOTHESIS_PROFILE is ``quick``, ``default`` or ``thorough``.
 
-A test that says nothing takes the profile's number of examples.
+A test that says nothing takes the profile's number of examples; one that says how many takes
+``examples(count)``, so that the profile counts there, too.
 """
 
 from __future__ import annotations
@@ -34,9 +35,12 @@ def load_profile() -> None:
 
 
 def examples(count: int) -> int:
-    """For a test whose examples are slow: ``count``, in the other profiles in proportion."""
-    return count * settings().max_examples // DEFAULT
+    """``count`` in the default profile, in the others in proportion."""
+    return max(1, count * settings().max_examples // DEFAULT)
 
 
-def thorough() -> bool:
-    return settings().max_examples > DEFAULT
+def days(count: int) -> int:
+    """``count`` days of a policy; in ``quick`` a quarter of them, in ``thorough`` a year."""
+    if settings().max_examples > DEFAULT:
+        return 365
+    return count if settings().max_examples == DEFAULT else count // 4

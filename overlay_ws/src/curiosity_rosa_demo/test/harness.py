@@ -6,15 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A ROS domain of its own for one test: real processes on one side, one client node on the other.
+"""A ROS domain of its own for one test, or for a module whose tests share nodes: real processes
+on one side, one client node on the other.
 
 Every wait is bounded and says what it waited for; only what the test started is killed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 import fcntl
 import json
 import os
@@ -31,6 +32,7 @@ from curiosity_rosa_demo.infra.ros_io import call, SpinThread
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 
 ROOT = Path(__file__).resolve().parents[4]
 PREFIXES = {name: Path(prefix) for name, prefix in get_packages_with_prefixes().items()}
@@ -127,6 +129,7 @@ class Sandbox:
         self._spin = SpinThread('test-client', self.node, on_crash=self.crashes.append)
         self._clients: dict[tuple[type, str], Any] = {}
         self._action_clients: list[ActionClient] = []
+        self._subscriptions: list[Subscription] = []
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -202,8 +205,26 @@ class Sandbox:
     def collect(self, msg_type: type, topic: str, qos: Any = 10) -> list[Any]:
         """A list that grows with each message on ``topic``."""
         received: list[Any] = []
-        self.node.create_subscription(msg_type, topic, received.append, qos)
+        self._subscriptions.append(
+            self.node.create_subscription(msg_type, topic, received.append, qos)
+        )
         return received
+
+    @contextmanager
+    def lent(self) -> Iterator[Sandbox]:
+        """For one of several tests of this domain: what it collects ends with it, and pytest shows
+        the logs if it fails. The test's module resets the nodes.
+        """
+        kept = len(self._subscriptions)
+        try:
+            yield self
+        finally:
+            self.show_logs()
+            for each in self._subscriptions[kept:]:
+                # In the thread that spins: it may just be taking a message.
+                ended = self.node.executor.create_task(self.node.destroy_subscription, each)
+                wait_until(ended.done, f'the end of a subscription to {each.topic_name}')
+            del self._subscriptions[kept:]
 
     def config_dir(self, **changes: dict[str, Any]) -> str:
         """A copy of the shipped YAML folder with ``changes`` ({file: nested keys}) merged in.

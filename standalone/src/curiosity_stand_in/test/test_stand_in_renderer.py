@@ -16,6 +16,7 @@ from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, Joints, OPENED, ZERO
 from curiosity_stand_in.renderer import Renderer
 from curiosity_stand_in.textures import Image
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -34,7 +35,7 @@ def difference(a: Image, b: Image) -> float:
     return float(np.abs(a.astype(int) - b).mean())
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(pose=poses, joints=joints)
 def test_whatever_the_rover_does_there_is_a_picture_and_only_one(
     renderer: Renderer, pose: Pose, joints: Joints

@@ -48,10 +48,81 @@ def well_formed(status: dict[str, Any]) -> dict[str, Any]:
     return status
 
 
-def test_it_offers_the_eight_trigger_services(sandbox: Sandbox) -> None:
-    AdapterWorld(sandbox).settle()
+def test_it_offers_the_eight_trigger_services(world: AdapterWorld) -> None:
     wanted = {f'/adapter/{name}' for name in SERVICES}
-    wait_until(lambda: trigger_services(sandbox) == wanted, 'exactly the eight services')
+    wait_until(lambda: trigger_services(world.box) == wanted, 'exactly the eight services')
+
+
+@pytest.mark.parametrize('move', MOVES)
+def test_a_closed_mast_lets_the_rover_move_and_a_stop_ends_it(
+    world: AdapterWorld, move: str
+) -> None:
+    world.drive(move)
+    wait_until(lambda: world.x > 0.2, 'the rover to get along')
+    turn = world.odometry[-1].twist.twist.angular.z
+    assert (turn > 0.05, turn < -0.05) == (move == 'turn_left', move == 'turn_right')
+    assert near(world.mast(), *CLOSED)
+
+    world.does('move_stop')
+    assert world.stands()
+    world.wait_for_status(moving=False, move_allowed=True)
+    world.does(move)
+    wait_until(world.moves, 'the rover to move again')
+
+
+def test_mast_calls_answer_when_the_joints_have_arrived(world: AdapterWorld) -> None:
+    world.does('mast_open')
+    assert near(world.mast(), RAISED_P, -0.5)
+    world.does('mast_close')
+    assert near(world.mast(), *CLOSED)
+    world.does('mast_open')
+    assert near(world.mast(), RAISED_P, -0.5)
+    world.does('mast_rotate')
+    assert near(world.mast(), RAISED_P, -6.28)
+    status = world.status()
+    assert status['mast_is_open'] is True
+    assert status['mast_yaw_rad'] == pytest.approx(-6.28, abs=0.15)
+
+
+def test_the_mast_stays_closed_while_the_rover_moves(world: AdapterWorld) -> None:
+    world.drive()
+    assert world.refuses('mast_open') == MOVE_IN_PROGRESS
+    assert world.refuses('mast_rotate') == MOVE_IN_PROGRESS
+    assert world.mast_stays()
+    assert near(world.mast(), *CLOSED)
+    assert world.moves()
+
+
+def test_a_closed_mast_is_not_rotated(world: AdapterWorld) -> None:
+    assert world.refuses('mast_rotate') == NEED_TO_OPEN_MAST
+    assert world.status()['last_error_reason'] == NEED_TO_OPEN_MAST
+    assert world.mast_stays()
+    assert near(world.mast(), *CLOSED)
+
+
+def test_a_rover_whose_joint_states_are_lost_is_stopped(world: AdapterWorld) -> None:
+    world.drive()
+    world.fault(fault_joint_states=True)
+    world.wait_until_it_stands()
+    status = world.wait_for_status(moving=False)
+    assert status['mast_is_open'] is None
+    assert status['last_error_reason'] == 'Stopped: mast is unknown'
+    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
+    world.fault(fault_joint_states=False)
+    heard = len(world.joints)
+    wait_until(lambda: len(world.joints) > heard + 10, 'joint states again')
+    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
+    world.does('mast_close')
+    world.does('move_forward')
+
+
+def test_a_mast_that_opens_by_itself_stops_the_rover(world: AdapterWorld) -> None:
+    world.drive()
+    world.box.call(Empty, '/mast_open')  # behind the adapter's back
+    world.wait_until_it_stands()
+    status = world.wait_for_status(moving=False, mast_is_open=True)
+    assert status['last_error_reason'].startswith('Stopped: mast is ')
+    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
 
 
 def test_the_status_has_its_keys_and_types_whatever_is_known(sandbox: Sandbox) -> None:
@@ -87,53 +158,6 @@ def test_no_motion_before_the_mast_was_closed_through_the_adapter(
         assert world.refuses(move) == NEED_TO_CLOSE_MAST
     assert world.status()['last_error_reason'] == NEED_TO_CLOSE_MAST
     assert world.never_drove()
-
-
-@pytest.mark.parametrize('move', MOVES)
-def test_a_closed_mast_lets_the_rover_move_and_a_stop_ends_it(sandbox: Sandbox, move: str) -> None:
-    world = AdapterWorld(sandbox).drive(move)
-    wait_until(lambda: world.x > 0.2, 'the rover to get along')
-    turn = world.odometry[-1].twist.twist.angular.z
-    assert (turn > 0.05, turn < -0.05) == (move == 'turn_left', move == 'turn_right')
-    assert near(world.mast(), *CLOSED)
-
-    world.does('move_stop')
-    assert world.stands()
-    world.wait_for_status(moving=False, move_allowed=True)
-    world.does(move)
-    wait_until(world.moves, 'the rover to move again')
-
-
-def test_mast_calls_answer_when_the_joints_have_arrived(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).settle()
-    world.does('mast_open')
-    assert near(world.mast(), RAISED_P, -0.5)
-    world.does('mast_close')
-    assert near(world.mast(), *CLOSED)
-    world.does('mast_open')
-    assert near(world.mast(), RAISED_P, -0.5)
-    world.does('mast_rotate')
-    assert near(world.mast(), RAISED_P, -6.28)
-    status = world.status()
-    assert status['mast_is_open'] is True
-    assert status['mast_yaw_rad'] == pytest.approx(-6.28, abs=0.15)
-
-
-def test_the_mast_stays_closed_while_the_rover_moves(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).drive()
-    assert world.refuses('mast_open') == MOVE_IN_PROGRESS
-    assert world.refuses('mast_rotate') == MOVE_IN_PROGRESS
-    assert world.mast_stays()
-    assert near(world.mast(), *CLOSED)
-    assert world.moves()
-
-
-def test_a_closed_mast_is_not_rotated(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).close_mast()
-    assert world.refuses('mast_rotate') == NEED_TO_OPEN_MAST
-    assert world.status()['last_error_reason'] == NEED_TO_OPEN_MAST
-    assert world.mast_stays()
-    assert near(world.mast(), *CLOSED)
 
 
 @pytest.mark.parametrize('action', ['mast_open', 'mast_rotate'])
@@ -202,31 +226,6 @@ def test_without_joint_states_the_known_duration_confirms_the_mast(sandbox: Sand
     world.does('move_stop')
     world.does('mast_open')
     assert world.status()['mast_is_open'] is True
-    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
-
-
-def test_a_rover_whose_joint_states_are_lost_is_stopped(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).drive()
-    world.fault(fault_joint_states=True)
-    world.wait_until_it_stands()
-    status = world.wait_for_status(moving=False)
-    assert status['mast_is_open'] is None
-    assert status['last_error_reason'] == 'Stopped: mast is unknown'
-    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
-    world.fault(fault_joint_states=False)
-    heard = len(world.joints)
-    wait_until(lambda: len(world.joints) > heard + 10, 'joint states again')
-    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
-    world.does('mast_close')
-    world.does('move_forward')
-
-
-def test_a_mast_that_opens_by_itself_stops_the_rover(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).drive()
-    sandbox.call(Empty, '/mast_open')  # behind the adapter's back
-    world.wait_until_it_stands()
-    status = world.wait_for_status(moving=False, mast_is_open=True)
-    assert status['last_error_reason'].startswith('Stopped: mast is ')
     assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
 
 

@@ -10,12 +10,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import signal
 import sys
 import threading
 import time
 
-from adapter_world import AdapterWorld, CLOSED, in_motion, METRES_PER_S, near, SPEED
+from adapter_world import AdapterWorld, CLOSED, in_motion, METRES_PER_S, near, SharedAdapter, SPEED
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, NEED_TO_CLOSE_MAST
 from harness import Process, Sandbox, wait_until
 import pytest
@@ -78,22 +79,17 @@ def test_a_stop_is_meant_for_the_motion_that_waits_too(sandbox: Sandbox) -> None
     assert not any(in_motion(each) for each in world.odometry[before:])
 
 
-def test_the_e_stop_holds_rover_and_mast(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).drive()
-    world.fault(e_stop=True)
-    world.wait_until_it_stands()
-    for name in ('move_forward', 'mast_open', 'mast_rotate'):
-        assert world.refuses(name) == E_STOP_PRESSED
-    world.fault(e_stop=False)
-    wait_until(lambda: world.status()['move_allowed'], 'the release')
-    world.does('mast_open')
-
-
 # --- the leash -----------------------------------------------------------------------------------
 
 
-def test_a_motion_that_nobody_ends_is_ended_by_the_leash(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).drive()
+@pytest.fixture
+def leashed(shared_adapter: SharedAdapter) -> Iterator[AdapterWorld]:
+    with shared_adapter.lend(thresholds=SHORT_LEASH) as world:
+        yield world
+
+
+def test_a_motion_that_nobody_ends_is_ended_by_the_leash(leashed: AdapterWorld) -> None:
+    world = leashed.drive()
     wait_until(lambda: world.x > 0.5 * reach(LEASH_S), 'a rover on a slack leash')
     world.wait_until_it_stands()
     assert world.x < reach(LEASH_S + SLACK_S)
@@ -103,8 +99,8 @@ def test_a_motion_that_nobody_ends_is_ended_by_the_leash(sandbox: Sandbox) -> No
     world.wait_until_it_stands()
 
 
-def test_asking_again_and_again_does_not_lengthen_the_leash(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).drive()
+def test_asking_again_and_again_does_not_lengthen_the_leash(leashed: AdapterWorld) -> None:
+    world = leashed.drive()
     answers = []
     while world.moves():
         answers.append(world.ask('move_forward'))
@@ -113,16 +109,33 @@ def test_asking_again_and_again_does_not_lengthen_the_leash(sandbox: Sandbox) ->
     assert world.x < reach(LEASH_S + SLACK_S)
 
 
-def test_the_leash_holds_when_the_caller_was_killed(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).close_mast()
+def test_the_leash_holds_when_the_caller_was_killed(leashed: AdapterWorld) -> None:
+    world = leashed
     command = [sys.executable, '-c', CALLER, world.service('move_forward')]
-    caller = sandbox.run(command, 'caller')
+    caller = world.box.run(command, 'caller')
     wait_until(lambda: 'answered True' in caller.output(), 'the caller to have its motion')
     assert caller.kill(signal.SIGKILL) == -signal.SIGKILL
     wait_until(world.moves, 'the rover to move')
     world.wait_until_it_stands()
     assert world.x < reach(LEASH_S + SLACK_S)
     assert world.wait_for_status(moving=False)['last_error_reason'] == LEASHED
+
+
+def test_the_leash_needs_no_odometry(leashed: AdapterWorld) -> None:
+    world = leashed.drive()
+    world.fault(fault_odometry=True)
+    world.wait_for_status(moving=False, last_error_reason=LEASHED)
+    world.fault(fault_odometry=False)
+    assert world.stands()
+    assert world.x < reach(LEASH_S + SLACK_S)
+
+
+def test_the_leash_too_falls_back_on_zero_twists(leashed: AdapterWorld) -> None:
+    world = leashed.drive()
+    world.fault(fault_services=['move_stop:hang'])
+    world.wait_until_it_stands()
+    assert world.x < reach(LEASH_S + SLACK_S + 0.5)  # 0.5 s is what /move_stop gets to answer
+    world.wait_for_status(moving=False)
 
 
 def test_the_leash_is_measured_in_the_rovers_time_where_that_is_faster(sandbox: Sandbox) -> None:
@@ -140,16 +153,47 @@ def test_the_leash_is_measured_in_the_rovers_time_where_that_is_faster(sandbox: 
     world.wait_for_status(moving=False, last_error_reason='Stopped by the leash after 8 s')
 
 
-def test_the_leash_needs_no_odometry(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).drive()
-    world.fault(fault_odometry=True)
-    world.wait_for_status(moving=False, last_error_reason=LEASHED)
-    world.fault(fault_odometry=False)
-    assert world.stands()
-    assert world.x < reach(LEASH_S + SLACK_S)
-
-
 # --- stops that meet trouble ---------------------------------------------------------------------
+
+
+def test_the_e_stop_holds_rover_and_mast(world: AdapterWorld) -> None:
+    world.drive()
+    world.fault(e_stop=True)
+    world.wait_until_it_stands()
+    for name in ('move_forward', 'mast_open', 'mast_rotate'):
+        assert world.refuses(name) == E_STOP_PRESSED
+    world.fault(e_stop=False)
+    wait_until(lambda: world.status()['move_allowed'], 'the release')
+    world.does('mast_open')
+
+
+def test_a_hanging_stop_is_replaced_by_zero_twists(world: AdapterWorld) -> None:
+    world.drive()
+    world.fault(fault_services=['move_stop:hang'])
+    asked = time.monotonic()
+    answer = world.ask('move_stop')
+    assert time.monotonic() - asked < 4.0
+    assert world.stands(), 'the wheels would have kept the last Twist'
+    assert answer.success
+    assert world.wait_for_status(moving=False)['mast_is_open'] is False
+    # The hanging node takes what waits in its queue; the last of that is a stop.
+    world.fault(fault_services=[''])
+    world.wait_until_it_stands()
+    world.does('move_forward')
+    wait_until(world.moves, 'the rover to move again')
+
+
+def test_a_driver_that_repeats_its_twist_is_held_back_and_never_called_stopped(
+    world: AdapterWorld,
+) -> None:
+    world.drive()
+    world.fault(fault_services=['move_stop:absent'])  # the service is gone, its node is not
+    answer = world.ask('move_stop')
+    began, at = world.x, time.monotonic()
+    wait_until(lambda: time.monotonic() - at > 4.0, 'four seconds of zero Twists')
+    free = reach(time.monotonic() - at)
+    assert world.x - began < 0.35 * free, f'{world.x - began:.2f} m of {free:.2f} m'
+    assert not answer.success, 'the rover went on'
 
 
 def test_a_stop_is_served_while_another_call_hangs(sandbox: Sandbox) -> None:
@@ -166,30 +210,6 @@ def test_a_stop_is_served_while_another_call_hangs(sandbox: Sandbox) -> None:
     world.fault(fault_services=[''])
     wait_until(hanging.done, 'the thawed call')
     assert near(world.mast(), *CLOSED) == hanging.result().success
-
-
-def test_a_hanging_stop_is_replaced_by_zero_twists(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).drive()
-    world.fault(fault_services=['move_stop:hang'])
-    asked = time.monotonic()
-    answer = world.ask('move_stop')
-    assert time.monotonic() - asked < 4.0
-    assert world.stands(), 'the wheels would have kept the last Twist'
-    assert answer.success
-    assert world.wait_for_status(moving=False)['mast_is_open'] is False
-    # The hanging node takes what waits in its queue; the last of that is a stop.
-    world.fault(fault_services=[''])
-    world.wait_until_it_stands()
-    world.does('move_forward')
-    wait_until(world.moves, 'the rover to move again')
-
-
-def test_the_leash_too_falls_back_on_zero_twists(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).drive()
-    world.fault(fault_services=['move_stop:hang'])
-    world.wait_until_it_stands()
-    assert world.x < reach(LEASH_S + SLACK_S + 0.5)  # 0.5 s is what /move_stop gets to answer
-    world.wait_for_status(moving=False)
 
 
 @pytest.fixture
@@ -212,19 +232,6 @@ def test_without_the_stop_service_zero_twists_stop_the_wheels(dead_driver: Adapt
     world.wait_for_status(moving=False)
     assert world.refuses('move_forward').startswith('Service ')
     assert world.stands()
-
-
-def test_a_driver_that_repeats_its_twist_is_held_back_and_never_called_stopped(
-    sandbox: Sandbox,
-) -> None:
-    world = AdapterWorld(sandbox).drive()
-    world.fault(fault_services=['move_stop:absent'])  # the service is gone, its node is not
-    answer = world.ask('move_stop')
-    began, at = world.x, time.monotonic()
-    wait_until(lambda: time.monotonic() - at > 4.0, 'four seconds of zero Twists')
-    free = reach(time.monotonic() - at)
-    assert world.x - began < 0.35 * free, f'{world.x - began:.2f} m of {free:.2f} m'
-    assert not answer.success, 'the rover went on'
 
 
 def test_a_motion_that_starts_late_is_stopped_again(sandbox: Sandbox) -> None:

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+from curiosity_rosa_demo.agent.policy.autonomy.autonomy import OFF_TEXT
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
@@ -87,6 +88,10 @@ class AutonomyBench(RuntimeBench):
         outcome = self.autonomy.switch_on()
         assert outcome.ok, outcome.answer
         return outcome.answer
+
+    @property
+    def is_on(self) -> bool:
+        return self.autonomy.status_text() != OFF_TEXT
 
     @property
     def state(self) -> WorldState:

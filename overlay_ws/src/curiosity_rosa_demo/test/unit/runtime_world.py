@@ -13,7 +13,8 @@ of.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 import threading
 import time
@@ -231,16 +232,29 @@ class RuntimeBench(RuntimeHarness):
     def traced(self) -> list[str]:
         return [event.message for event in self.session.trace_buffer.last()]
 
-    def block_the_loop(self, seconds: float) -> None:
-        """Nothing else can happen in the loop for so long; it begins before this returns."""
-        begun = threading.Event()
+    def in_loop(self, work: Callable[..., object], *arguments: Any) -> None:
+        """Call it in the runtime's loop, without waiting for it."""
+
+        async def running_loop() -> asyncio.AbstractEventLoop:
+            return asyncio.get_running_loop()
+
+        self.runtime.call(running_loop()).call_soon_threadsafe(work, *arguments)
+
+    @contextmanager
+    def blocked_loop(self) -> Iterator[None]:
+        """Nothing else happens in the loop meanwhile."""
+        begun, go_on = threading.Event(), threading.Event()
 
         def block() -> None:
             begun.set()
-            time.sleep(seconds)
+            go_on.wait(WAIT_S)
 
-        self.runtime._event_loop.call_soon(block)
+        self.in_loop(block)
         assert begun.wait(WAIT_S)
+        try:
+            yield
+        finally:
+            go_on.set()
 
     def becomes(self, what: str, state: str) -> None:
         self.until(lambda: self.tasks().get(what) == state, f'{what} to be {state}')

@@ -34,6 +34,7 @@ from curiosity_rosa_demo.agent.policy.events import (
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
+from examples import examples
 from executor_world import ACTIVITIES, T0, world_of
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -266,7 +267,7 @@ class ActionExecutorMachine(RuleBasedStateMachine):
 
 TestActionExecutor = ActionExecutorMachine.TestCase
 TestActionExecutor.settings = settings(
-    max_examples=150,
+    max_examples=examples(150),
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

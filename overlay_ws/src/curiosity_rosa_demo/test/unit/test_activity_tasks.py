@@ -31,6 +31,7 @@ from curiosity_rosa_demo.agent.tasks.validation import check_task
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, WorldView
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -71,7 +72,7 @@ works: st.SearchStrategy[dict[str, Any]] = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(works, st.sampled_from([0, 0.5, 20, 1440]), st.sampled_from(Source))
 def test_every_activity_becomes_tasks_that_the_kernel_takes(
     work: dict[str, Any], minutes: float, by: Source

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.domain.brain_state import ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -74,12 +74,12 @@ def test_a_status_beside_a_skill_does_not_take_the_skills_stop_away(bench: Bench
 
 
 def test_a_turn_leaves_the_rover_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def turn(request: TurnRequest) -> TurnResult:
+    def turn(_: RosaLoader, request: TurnRequest) -> TurnResult:
         request.on_start(0)
         bench.rover.motion = 'move_forward'
         return TurnResult(ok=True, answer='done', score=0.5, is_good=False)
 
-    monkeypatch.setattr(bench.session._rosa_loader, 'run_turn', turn)
+    monkeypatch.setattr(RosaLoader, 'run_turn', turn)
     outcome = bench.session.run_turn('drive', 'good_capture', Cancellation())
     assert not outcome.ok  # a picture was expected
     assert outcome.score == 0.5
@@ -108,11 +108,11 @@ def test_a_turn_says_through_which_door_its_text_came(
 def test_without_a_brain_a_turn_says_why_and_the_rover_stands(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def turn(_: TurnRequest) -> TurnResult:
+    def turn(*_: object) -> TurnResult:
         bench.rover.motion = 'move_forward'
         raise ModelUnavailable('No key')
 
-    monkeypatch.setattr(bench.session._rosa_loader, 'run_turn', turn)
+    monkeypatch.setattr(RosaLoader, 'run_turn', turn)
     outcome = bench.session.run_turn('drive', 'answer', Cancellation())
     assert (outcome.ok, outcome.answer, bench.said) == (False, 'No key', ['No key'])
     assert not bench.rover.motion
@@ -161,5 +161,5 @@ def test_the_same_task_goes_on_and_another_begins(tmp_path: Path) -> None:
 
 def test_a_switch_of_the_goal_is_handed_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     result = TurnResult(ok=True, answer='Charge', goal='Charge')
-    monkeypatch.setattr(bench.session._rosa_loader, 'run_turn', lambda _: result)
+    monkeypatch.setattr(RosaLoader, 'run_turn', lambda *_: result)
     assert bench.session.run_turn('drive', 'answer', Cancellation()).goal == 'Charge'

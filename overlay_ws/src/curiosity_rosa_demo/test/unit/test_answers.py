@@ -35,6 +35,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_strategies import states
@@ -154,7 +155,7 @@ def test_a_doubt_is_asked_back(doubt: Doubt | None, words: str) -> None:
     assert words in answer
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(states(), st.sampled_from(Topic), st.sampled_from([*LANGUAGES.values()]))
 def test_every_topic_has_an_answer_in_every_state_and_language(
     state: BrainState, topic: Topic, said: str

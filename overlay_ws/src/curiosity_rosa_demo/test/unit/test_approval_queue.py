@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import (
 )
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -214,7 +215,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(STEPS, min_size=2, max_size=14))
 def test_each_question_has_the_end_that_came_first(steps: list[tuple[Any, ...]]) -> None:
     approval_queue, turns = ApprovalQueue(timeout_s=1000.0), list[Asking]()

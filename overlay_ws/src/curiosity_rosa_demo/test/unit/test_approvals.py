@@ -27,6 +27,7 @@ from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.event_data import question_data
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from examples import examples
 from hypothesis import given, HealthCheck, Phase, settings
 from hypothesis import strategies as st
 import pytest
@@ -521,7 +522,7 @@ STEPS = st.one_of(
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each takes long
     suppress_health_check=[HealthCheck.too_slow],

@@ -18,6 +18,8 @@ from typing import Any
 
 from autonomy_world import AutonomyBench, config_of, HOUR, MIN, TEN
 from curiosity_rosa_demo.agent.policy.autonomy import runtime_port
+from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
+from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort
 from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import (
     MAX_MESSAGE_CHARS,
     MAX_MESSAGES,
@@ -144,15 +146,12 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
     bench: AutonomyBench, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner: Any = {
-        'observe': bench.autonomy._runtime_port,
-        'store_tick': bench.autonomy._policy,
+        'observe': RuntimePort,
+        'store_tick': PersistentPolicy,
+        'rebuild': PersistentPolicy,
         'submit_task': bench.runtime,
-        'rebuild': None,
         'submit': bench.runtime.runner,
     }[where]
-    if where == 'rebuild':
-        bench.autonomy._worker.call(lambda: bench.autonomy._load_state(), 10.0)
-        owner = bench.autonomy._policy
     real, stopped = getattr(owner, where), []
 
     def stop_first(*arguments: Any, **named: Any) -> Any:
@@ -164,7 +163,7 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
     monkeypatch.setattr(owner, where, stop_first)
     bench.autonomy.switch_on()
     bench.until(lambda: stopped, 'the stop')
-    bench.until(lambda: not bench.autonomy._on, 'it to be off')
+    bench.until(lambda: not bench.is_on, 'it to be off')
     bench.runtime.call(settle())
     nothing_begins(bench)
     live = [task for task in bench.runtime.list_tasks() if not task.terminal]
@@ -205,8 +204,7 @@ def test_an_activity_that_waited_too_long_for_its_turn_never_begins(
 
     async def slowly(task: Task) -> Task:
         asked.append(task.name)
-        while not mended.is_set():
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(mended.wait, 20.0)
         return await submit(task)
 
     monkeypatch.setattr(bench.runtime.runner, 'submit', slowly)
@@ -230,8 +228,8 @@ def test_an_activity_that_the_disk_took_too_late_never_begins(
     writer: Any = bench.runtime.runner._store._writer
     with writer.lock:
         bench.autonomy.switch_on()
-        bench.until(lambda: bench.autonomy._on, 'it to be on')
-        bench.until(lambda: not bench.autonomy._on, 'it to give up')
+        bench.until(lambda: bench.is_on, 'it to be on')
+        bench.until(lambda: not bench.is_on, 'it to give up')
     bench.replies('was not taken within')
     bench.autonomy.switch_off('the test')
     bench.runtime.call(settle())
@@ -256,7 +254,7 @@ def test_whoever_says_stop_is_heard(bench: AutonomyBench) -> None:
 
 def test_an_internal_failure_of_the_runtime_switches_it_off_for_good(bench: AutonomyBench) -> None:
     surveys(bench)
-    bench.runtime._event_loop.call_soon(bench.runtime._on_job_error, RuntimeError('torn'))
+    bench.in_loop(bench.runtime._on_job_error, RuntimeError('torn'))
     bench.replies('auto is off: stopped by an internal error')
     outcome = bench.autonomy.switch_on()
     assert not outcome.ok
@@ -281,7 +279,7 @@ def test_off_cancels_what_it_began_and_nothing_else(bench: AutonomyBench) -> Non
 def test_off_in_the_middle_of_a_tick_begins_nothing(
     bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep, switching = bench.autonomy._policy.store_tick, []
+    keep, switching = PersistentPolicy.store_tick, []
 
     def off_first(*arguments: Any, **named: Any) -> Any:
         kept = keep(*arguments, **named)
@@ -290,10 +288,10 @@ def test_off_in_the_middle_of_a_tick_begins_nothing(
                 threading.Thread(target=bench.autonomy.switch_off, args=('the test',))
             )
             switching[0].start()
-            bench.until(lambda: not bench.autonomy._on, 'it to be off')
+            bench.until(lambda: not bench.is_on, 'it to be off')
         return kept
 
-    monkeypatch.setattr(bench.autonomy._policy, 'store_tick', off_first)
+    monkeypatch.setattr(PersistentPolicy, 'store_tick', off_first)
     bench.on()
     bench.replies('auto is off: the test')
     switching[0].join()
@@ -509,7 +507,7 @@ def test_after_a_crash_sleep_goes_on_and_is_not_begun_twice(tmp_path: Path, slep
         began = bench.state.memory.began
     at = TEN + (12 + slept_h) * HOUR
     with AutonomyBench(tmp_path, go_on=True, at=at) as bench:
-        bench.until(lambda: bench.autonomy._on, 'it to be on again')
+        bench.until(lambda: bench.is_on, 'it to be on again')
         bench.pass_time(MIN)
         assert bench.timer.metadata['until'] == until == TEN + 20 * HOUR
         assert bench.state.memory.began['sleep'] == began['sleep']
@@ -568,8 +566,8 @@ def test_what_an_earlier_run_left_can_be_ended(tmp_path: Path) -> None:
 def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with AutonomyBench(tmp_path) as bench:
-        monkeypatch.setattr(bench.autonomy._runtime_port, 'execute', lambda *_: None)
+    with AutonomyBench(tmp_path) as bench, monkeypatch.context() as crash:
+        crash.setattr(RuntimePort, 'execute', lambda *_: None)
         bench.on()
         bench.goes_on('survey')
     with AutonomyBench(tmp_path, go_on=True) as bench:
@@ -583,7 +581,7 @@ def test_tasks_whose_activity_has_ended_are_no_persons_and_end(
 ) -> None:
     surveys(bench)
     with monkeypatch.context() as crash:  # between what is kept and what is done
-        crash.setattr(bench.autonomy._runtime_port, 'execute', lambda *_: None)
+        crash.setattr(RuntimePort, 'execute', lambda *_: None)
         assert bench.autonomy.switch_off('the test').ok
     bench.become('react', 'ACTIVE')
     bench.on()
@@ -652,15 +650,15 @@ def test_they_wait_for_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ('owner', 'name', 'error'),
     [
-        ('_runtime_port', 'observe', RuntimeError('torn')),
-        ('_runtime_port', 'observe', TaskError('no answer')),
-        ('_policy', 'store_tick', PolicyStoreError('the disk is full; free some space')),
-        ('_runtime_port', 'execute', RuntimeError('torn')),
-        ('_runtime_port', 'resume_stuck_tasks', RuntimeError('torn')),
+        (RuntimePort, 'observe', RuntimeError('torn')),
+        (RuntimePort, 'observe', TaskError('no answer')),
+        (PersistentPolicy, 'store_tick', PolicyStoreError('the disk is full; free some space')),
+        (RuntimePort, 'execute', RuntimeError('torn')),
+        (RuntimePort, 'resume_stuck_tasks', RuntimeError('torn')),
     ],
 )
 def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
-    bench: AutonomyBench, owner: str, name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+    bench: AutonomyBench, owner: type, name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     surveys(bench)
 
@@ -668,7 +666,7 @@ def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
         raise error
 
     with monkeypatch.context() as torn:
-        torn.setattr(getattr(bench.autonomy, owner), name, fail)
+        torn.setattr(owner, name, fail)
         bench.at += MIN
         bench.replies('auto is off: ')
     told = next(each for each in bench.traced() if each.startswith('auto is off: '))
@@ -691,8 +689,8 @@ def test_when_even_its_tasks_cannot_be_cancelled_all_is_stopped(
     def fail(*_: Any, **__: Any) -> None:
         raise TaskError('no answer')
 
-    monkeypatch.setattr(bench.autonomy._runtime_port, 'observe', fail)
-    monkeypatch.setattr(bench.autonomy._runtime_port, 'cancel_tasks', fail)
+    monkeypatch.setattr(RuntimePort, 'observe', fail)
+    monkeypatch.setattr(RuntimePort, 'cancel_tasks', fail)
     bench.at += MIN
     bench.until(lambda: bench.session.stops == 1, 'the rover to be stopped')
     bench.become('react', 'CANCELLED')

@@ -19,6 +19,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -147,7 +148,7 @@ def test_what_nobody_ends_after_a_stop_ends_by_itself(monkeypatch: pytest.Monkey
 
 
 @given(st.lists(st.sampled_from(['halt', 'release', 'run']), max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_nothing_begins_until_every_halt_is_released(steps: list[str]) -> None:
     async def test() -> None:
         blocking, halts = BlockingCalls(), 0

@@ -282,7 +282,7 @@ def test_the_watchdog_ends_the_skill(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path, config=watched, registry=preemptible_registry()) as bench:
         bench.runs(':mast_rotate')
         bench.becomes('mast_rotate', 'ACTIVE')
-        bench.block_the_loop(4.0)
-        bench.until(lambda: bench.session.used[0].requested, 'the watchdog')
+        with bench.blocked_loop():
+            bench.until(lambda: bench.session.used[0].requested, 'the watchdog')
         bench.becomes('mast_rotate', 'CANCELLED')
         bench.until(lambda: bench.session.stops, 'the stop')

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -121,7 +122,7 @@ def test_what_could_never_be_told_is_said_up_front(conditions: Any, message: str
         holds(conditions, FACTS)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(json_objects, json_objects, st.data())
 def test_anything_is_a_verdict_or_a_bad_condition(
     conditions: dict[str, Any], facts: dict[str, Any], data: st.DataObject

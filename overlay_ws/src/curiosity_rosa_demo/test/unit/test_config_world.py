@@ -25,6 +25,7 @@ from curiosity_rosa_demo.infra.config_loader import (
     shipped_config_dir,
     WORLD_FILES,
 )
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -265,7 +266,7 @@ junk = st.recursive(
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_whatever_stands_in_it_a_world_is_valid_or_the_error_names_file_and_key(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -23,6 +23,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -346,7 +347,7 @@ def test_a_result_that_was_shown_is_not_printed_again(bench: RuntimeBench) -> No
     ]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     st.lists(
         st.sampled_from([':cap', ':forward', 'text', ':stop', ':status', ':bad', ':pause', '']),

@@ -27,6 +27,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.infra.config.guardrails import Origins
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
+from examples import examples
 from guardrails_world import (
     all_limits,
     DRIVES,
@@ -44,7 +45,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 
-some = settings(max_examples=200, deadline=None)
+some = settings(max_examples=examples(200), deadline=None)
 FREE_TO_PASS = ('console', 'page', 'http', 'action')
 FACTS = {'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0}
 FORWARD = Operation('move_forward', {'duration_s': 2.0})

@@ -21,13 +21,14 @@ from curiosity_rosa_demo.agent.react.guardrails.geofence import (
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from examples import examples
 from guardrails_world import fences, propose, READY, SHIPPED, with_fence
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
 
-many = settings(max_examples=1000, deadline=None)
-some = settings(max_examples=200, deadline=None)
+many = settings(max_examples=examples(1000), deadline=None)
+some = settings(max_examples=examples(200), deadline=None)
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 SAMPLES = 12
 Place = tuple[float, float, float]

@@ -42,6 +42,7 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
+from examples import examples
 from guardrails_world import (
     all_limits,
     anything,
@@ -68,9 +69,9 @@ from hypothesis import strategies as st
 import pytest
 from strategies import json_values
 
-most = settings(max_examples=1000, deadline=None)
-many = settings(max_examples=500, deadline=None)
-some = settings(max_examples=150, deadline=None)
+most = settings(max_examples=examples(1000), deadline=None)
+many = settings(max_examples=examples(500), deadline=None)
+some = settings(max_examples=examples(150), deadline=None)
 DOCS = Path(__file__).parents[5] / 'docs' / 'reference' / 'guardrails.md'
 TOOLS = (
     *('move_forward', 'turn_left', 'turn_right', 'mast_open', 'mast_close', 'mast_rotate'),

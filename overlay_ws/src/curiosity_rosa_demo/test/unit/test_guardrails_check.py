@@ -21,6 +21,7 @@ from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.serde import from_json, to_json
+from examples import examples
 from guardrails_world import DRIVES, SHIPPED, skill_facts
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -150,7 +151,7 @@ def test_what_is_said_cancelled_or_only_asked_passes_through() -> None:
     assert check(nothing)[0] == nothing
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.dictionaries(st.sampled_from(list(FACTS)), st.none() | st.booleans() | st.integers()),
     st.sampled_from([*DRIVES, 'mast_open', 'speak', 'move_stop']),

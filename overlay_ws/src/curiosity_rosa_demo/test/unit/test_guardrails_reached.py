@@ -10,15 +10,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agent_world import AgentWorld
 from chat_server import call, Say
-from curiosity_rosa_demo.agent.react.guardrails.rules import RULES
-from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
+from curiosity_rosa_demo.agent.react.guardrails.rules import TURN_RULES
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
@@ -32,24 +30,6 @@ FORWARD = call('move_forward', duration_s=2.0)
 OPEN = call('mast_open')
 
 
-def _mode(mode: Mode, latch: str = '') -> Callable[[World], None]:
-    state = BrainState(tasks=TasksState(mode=mode), robot=RobotState(safety_latch=latch))
-
-    def arrange(world: World) -> None:
-        turn = world.rosa.turn_executor._turn
-        turn.world.brain_state = lambda: state  # type: ignore[attr-defined]
-
-    return arrange
-
-
-def _driving(world: World) -> None:
-    world.rover.motion = 'move_forward'
-
-
-def _nothing(world: World) -> None:
-    pass
-
-
 @dataclass(frozen=True)
 class Case:
     """``script``: what the model answers. The last call runs into the rule, which tells
@@ -59,18 +39,11 @@ class Case:
     script: tuple[Any, ...]
     reason: str
     acts: tuple[str, ...] = ()
-    arrange: Callable[[World], None] = _nothing
     config: Config = SHIPPED
     turn: dict[str, Any] = field(default_factory=dict)
 
 
 CASES = {
-    'safety': Case(
-        (FORWARD,), 'SAFE_MODE: the safety latch is set', arrange=_mode(Mode.SAFE, 'e-stop')
-    ),
-    'charging': Case((OPEN,), 'BATTERY_CRITICAL: the mode is CHARGE', arrange=_mode(Mode.CHARGE)),
-    'mast_closed': Case((OPEN, FORWARD), 'Need to close mast', ('mast_open',)),
-    'still_for_mast': Case((OPEN,), 'Move in progress', arrange=_driving),
     'same_refused': Case(
         (FORWARD,) * 3, 'REFUSED_AGAIN: refused 2 times',
         config=with_rules(patience={'refused_in_a_row': 9}, budget={'max_metres': 1.0}),
@@ -79,15 +52,6 @@ CASES = {
         (OPEN, OPEN), 'BUDGET: the limit of 1 step', ('mast_open',), turn={'max_steps': 1}
     ),
     'cost_left': Case((OPEN,), 'BUDGET: cost 2', config=with_rules(budget={'max_cost': 1.0})),
-    'metres_left': Case(
-        (FORWARD,), 'BUDGET: up to ', config=with_rules(budget={'max_metres': 1.0})
-    ),
-    'seconds_left': Case(
-        (FORWARD,), 'BUDGET: up to ', config=with_rules(budget={'max_seconds': 1.0})
-    ),
-    'geofence': Case(
-        (FORWARD,), 'GEOFENCE: ', config=with_rules(geofence={'x_max': 2.0, 'margin_m': 0.5})
-    ),
 }  # fmt: skip
 
 
@@ -97,7 +61,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_rule_is_tried() -> None:
-    assert {rule.__name__ for rule in RULES} == {*CASES, 'resource_conflict'}
+    """test_doors.py tries the others, also at the model's door."""
+    assert {rule.__name__ for rule in TURN_RULES} == {*CASES, 'resource_conflict'}
     tried = {'budget', 'geofence', 'patience', 'approval', 'origins'}
     assert set(Guardrails.model_fields) == tried
 
@@ -106,7 +71,6 @@ def test_every_rule_is_tried() -> None:
 def test_a_call_of_the_model_runs_into_the_rule(rule: str) -> None:
     case = CASES[rule]
     with World(*case.script, DONE, config=case.config, turn=case.turn) as world:
-        case.arrange(world)
         world.turn()
         refused = [event for event in world.events if (event.data or {}).get('rule') == rule]
         assert refused, world.errors()

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TraceState,
     UserInterruptType,
 )
+from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -139,13 +140,13 @@ def dressed_stops(draw: st.DrawFn) -> str:
     return draw(SPACE) + text + draw(SPACE)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(dressed_stops())
 def test_a_stop_stays_a_stop_however_it_is_dressed(text: str) -> None:
     assert classify(text).type is STOP
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.sampled_from(STOPS), SPACE, SPACE, MARKS)
 def test_every_stop_of_the_corpus_survives_capitals_spaces_and_marks(
     text: str, before: str, after: str, marks: str
@@ -180,7 +181,7 @@ FRAMES = [
 ]
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(
     st.sampled_from(['stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency', 'whoa']).flatmap(
         misspelt
@@ -199,7 +200,7 @@ def test_a_word_that_is_only_nearly_a_stop_is_one_when_nothing_else_is_said(word
     assert classify(f'take a picture of the {word} of the hill').type is NEW_GOAL
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.sampled_from(UTTERANCES), st.sampled_from(['stop!', '止まれ！', '停！', 'STOP now']))
 def test_a_stop_after_anything_else_is_a_stop(row: tuple[str, str, str], stop: str) -> None:
     """The end of what is said counts, whatever was asked, negated or answered before it."""
@@ -225,7 +226,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(ANY_TEXT | st.lists(st.sampled_from(PIECES.split()), max_size=12).map(' '.join))
 @example('\ud800')
 @example('\x00')
@@ -353,7 +354,7 @@ def stops(message: object) -> bool:
     return hci_ingress(inbox(message)).hci.user_interrupt is STOP
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.lists(MESSAGES, max_size=6), st.booleans())
 def test_a_stop_anywhere_in_the_inbox_is_taken_and_the_rest_is_dropped(
     messages: list[object], question: bool
@@ -446,7 +447,7 @@ NO = st.sampled_from(['no', 'いいえ', '不行'])
 QUESTIONS = st.sampled_from(['', 'q1', 'q2', 'q12'])  # '': none
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.one_of(YES, NO), QUESTIONS, QUESTIONS)
 def test_an_answer_is_for_the_question_that_was_shown(text: str, shown: str, now: str) -> None:
     """Never for one that took its place; a no to one that is gone is an objection."""

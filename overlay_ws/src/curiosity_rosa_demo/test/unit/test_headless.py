@@ -19,12 +19,12 @@ from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_argument
 import pytest
 
 WAITER = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading
 from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS, wait_for_a_signal
 
 def shower():
     while not callable(signal.getsignal(END_SIGNALS[-1])):
-        time.sleep(0.01)
+        threading.Event().wait(0.01)
     for signum in map(int, sys.argv[1:]):
         os.kill(os.getpid(), signum)
 

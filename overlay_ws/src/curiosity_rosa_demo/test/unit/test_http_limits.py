@@ -16,6 +16,7 @@ from curiosity_rosa_demo.agent.interfaces.http import limits
 from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, TokenBuckets
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.tasks import SkillRunner
+from examples import examples
 from fake_robot import FakeRobot
 from http_world import client, settings, Wire, with_robot
 from hypothesis import given
@@ -158,7 +159,7 @@ async def test_a_body_that_never_ends_is_not_waited_for(monkeypatch: pytest.Monk
     assert wire.status == 408
 
 
-@hypothesis_settings(deadline=None, max_examples=30)
+@hypothesis_settings(deadline=None, max_examples=examples(30))
 @given(st.lists(st.binary(max_size=400), min_size=1, max_size=8))
 def test_a_body_arrives_whole_or_not_at_all(parts: list[bytes]):
     seen: list[bytes] = []

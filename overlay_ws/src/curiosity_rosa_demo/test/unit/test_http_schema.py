@@ -20,6 +20,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.domain.models import TraceKind
+from examples import examples
 from fake_robot import FakeRobot
 from http_world import settings as http_settings
 from http_world import URL
@@ -35,7 +36,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-EXAMPLES = int(os.environ.get('CURIOSITY_HTTP_EXAMPLES', '20'))
+EXAMPLES = int(os.environ.get('CURIOSITY_HTTP_EXAMPLES', examples(20)))
 STREAMS = ('/events', '/camera.mjpg')
 CHECKS = [
     not_a_server_error,

@@ -19,6 +19,7 @@ from curiosity_rosa_demo.agent.interfaces.http.task_routes import MAX_PAGE_BYTES
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreFull
 from curiosity_rosa_demo.domain.models import json_object
+from examples import examples
 from fake_robot import FakeRobot
 from http_world import alone, quick_skills, running, state_of, with_robot
 from hypothesis import given, settings
@@ -481,7 +482,7 @@ async def test_a_robot_that_does_not_answer_in_time_is_a_503():
             assert 'No answer' in answer.json()['detail']
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(
     st.dictionaries(
         st.text(st.characters(exclude_categories=['Cs']), max_size=5),

@@ -21,6 +21,7 @@ from curiosity_rosa_demo.imaging.image_header import MAX_PIXELS, picture_size
 from curiosity_rosa_demo.imaging.score_label import Label, Pixels
 from curiosity_rosa_demo.sim.image_pipeline import DecodeError, EncodeError, ImagePipeline
 import cv2
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -111,7 +112,7 @@ def test_at_the_shipped_quality_the_colours_stay_what_they_were(fast: bool) -> N
 
 @each_way
 @given(light=LIGHTS, width=st.integers(1, 90), height=st.integers(1, 90), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_any_size_score_and_subsampling_gives_a_picture_of_the_same_size(
     fast: bool, light: LightScore, width: int, height: int, data: st.DataObject
 ) -> None:
@@ -123,7 +124,7 @@ def test_any_size_score_and_subsampling_gives_a_picture_of_the_same_size(
 
 @each_way
 @given(scores=st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_more_light_never_makes_a_darker_picture(fast: bool, scores: tuple[float, float]) -> None:
     data = jpeg(ground(64, 48))
     dark, bright = (
@@ -280,7 +281,7 @@ def survives(fast: bool, data: bytes) -> None:
     where=st.floats(0.0, 1.0, exclude_max=True),
     value=st.integers(0, 255),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_one_wrong_byte_gives_a_picture_or_the_reason(
     fast: bool, source: str, progressive: bool, where: float, value: int
 ) -> None:
@@ -292,7 +293,7 @@ def test_one_wrong_byte_gives_a_picture_or_the_reason(
 
 @each_way
 @given(source=st.sampled_from(sorted(SUBSAMPLINGS)), where=st.floats(0.0, 1.0, exclude_max=True))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_every_cut_is_refused(fast: bool, source: str, where: float) -> None:
     data = jpeg(ground(40, 24), source)
     with pytest.raises(DecodeError):

@@ -24,6 +24,7 @@ from curiosity_rosa_demo.agent.kernel.task_queue import task_queue
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, Telemetry, UserInterruptType
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_strategies import reading, readings, RULES, states, tasks
@@ -60,7 +61,7 @@ def test_the_nodes_run_in_their_order() -> None:
 
 
 @given(states(), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_the_graph_is_its_nodes_one_after_another(state: BrainState, data: st.DataObject) -> None:
     telemetry = Telemetry.model_construct(now_s=100.0, readings=data.draw(readings(100.0)))
     inbox = data.draw(st.lists(messages, max_size=3))
@@ -70,7 +71,7 @@ def test_the_graph_is_its_nodes_one_after_another(state: BrainState, data: st.Da
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_whatever_comes_in_the_kernel_goes_on_and_a_latch_stays_until_cleared(
     data: st.DataObject,
 ) -> None:

@@ -21,14 +21,15 @@ from curiosity_rosa_demo.agent.kernel.graph import nodes
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
-from curiosity_rosa_demo.agent.kernel.skip_tick import MAX_SKIPPED_S
+from curiosity_rosa_demo.agent.kernel.skip_tick import MAX_SKIPPED_S, TickInputs
 from curiosity_rosa_demo.domain.brain_state import BrainState, Question, QueuedTask, Reading
 from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kernel_strategies import good_values, reading, RULES, tasks, UNWARY
+import pytest
+from virtual_time import run
 
-LONG_S = 20.0
 QUESTIONS = [Question(id='q1', text='drive?'), Question(id='q2', text='drive?')]
 
 
@@ -48,15 +49,17 @@ class World:
     question: Question | None = None
     told: list[tuple[Any, ...]] = field(default_factory=list)
     runs: int = 0
+    tick_s: float = 0.1
+    kernel_loop: type[KernelLoop] = KernelLoop
 
     def __post_init__(self) -> None:
         self._nodes = by_hand(self.rules)
-        self.loop = KernelLoop(
+        self.loop = self.kernel_loop(
             readings=lambda: self.readings,
             tasks=lambda: list(self.queue),
             question=lambda: self.question,
             act=self._act,
-            tick_s=0.1,
+            tick_s=self.tick_s,
             max_age_s=self.rules.max_age_s,
             clock=lambda: self.now_s,
         )
@@ -82,16 +85,28 @@ class World:
         self.runs += 1
         return self._nodes(state)
 
-    def step(self) -> None:
-        self.loop._step(self.tick)
 
-
-class EveryTime(World):
+class EveryTime(KernelLoop):
     """One that never skips a run."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.loop._can_skip = lambda last, inputs: False  # type: ignore[method-assign]
+    def _can_skip(self, last: TickInputs, inputs: TickInputs) -> bool:
+        return False
+
+
+async def step(world: World) -> None:
+    """One tick of a world that is ``running``."""
+    before = world.loop.ticks
+    world.loop.tick_now()
+    await turns_until(lambda: world.loop.ticks > before, 'a tick')
+
+
+async def turns_until(condition: Callable[[], bool], what: str) -> None:
+    """Let the loop turn, while no time passes."""
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError(f'not within 1000 turns of the loop: {what}')
 
 
 messages = st.sampled_from(
@@ -145,112 +160,117 @@ STOP = ('say', {'intent': 'STOP', 'payload': {}})
 @example([('pass', 0.1), STOP, STOP, ('pass', 0.1)], RULES)  # the second changes nothing
 @settings(max_examples=examples(100), deadline=None)
 def test_a_quiet_tick_changes_nothing(script: list[tuple[str, Any]], rules: KernelRules) -> None:
-    worlds = World(rules), EveryTime(rules)
-    for number, (what, value) in enumerate(script):
-        for world in worlds:
-            now_s = world.now_s - 1e-6 * number  # no two readings come at the same time
-            if what == 'pass':
-                world.now_s += value
-            elif what == 'hear':
-                source, heard, age_s = value
-                world.readings = {**world.readings, source: reading(heard, now_s - age_s)}
-            elif what == 'again':
-                world.readings = {
-                    source: reading(last.value, now_s) for source, last in world.readings.items()
-                }
-            elif what == 'queue':
-                world.queue = value
-            elif what == 'ask':
-                world.question = value
-            else:
-                world.loop.post(InboxMessage(value))
-            world.step()
-        skipping, thorough = worlds
-        assert skipping.told[-1] == thorough.told[-1]
-    assert worlds[0].loop.ticks == worlds[1].loop.ticks == len(script)
-    assert worlds[1].runs == len(script)
+    worlds = World(rules), World(rules, kernel_loop=EveryTime)
+
+    def prepare(world: World, number: int, what: str, value: Any) -> None:
+        now_s = world.now_s - 1e-6 * number  # no two readings come at the same time
+        if what == 'pass':
+            world.now_s += value
+        elif what == 'hear':
+            source, heard, age_s = value
+            world.readings = {**world.readings, source: reading(heard, now_s - age_s)}
+        elif what == 'again':
+            world.readings = {
+                source: reading(last.value, now_s) for source, last in world.readings.items()
+            }
+        elif what == 'queue':
+            world.queue = value
+        elif what == 'ask':
+            world.question = value
+        else:
+            world.loop.post(InboxMessage(value))
+
+    async def follow(world: World) -> None:
+        for number, (what, value) in enumerate(script):
+            prepare(world, number, what, value)
+            await step(world)
+
+    for world in worlds:
+        running(world, follow)
+    skipping, thorough = worlds
+    assert skipping.told == thorough.told
+    assert skipping.loop.ticks == thorough.loop.ticks == thorough.runs == len(script)
 
 
 def test_ticks_are_quiet_while_nothing_happens_and_run_every_second_at_least() -> None:
-    world = World()
-    for _ in range(100):
-        world.now_s += 0.1
-        world.readings = {'battery': reading({'fraction': 0.9}, world.now_s)}
-        world.step()
-    assert world.loop.ticks == 100
-    assert 10.0 / MAX_SKIPPED_S <= world.runs < 15
-    world.readings = {'battery': reading({'fraction': 0.1}, world.now_s)}
-    world.step()
-    assert isinstance(world.told[-1][0][0], StopRover)
+    async def wait(world: World) -> None:
+        for _ in range(100):
+            world.now_s += 0.1
+            world.readings = {'battery': reading({'fraction': 0.9}, world.now_s)}
+            await step(world)
+        assert world.loop.ticks == 100
+        assert 10.0 / MAX_SKIPPED_S <= world.runs < 15
+        world.readings = {'battery': reading({'fraction': 0.1}, world.now_s)}
+        await step(world)
+        assert isinstance(world.told[-1][0][0], StopRover)
+
+    running(World(), wait)
 
 
 def test_a_source_that_sends_rubbish_falls_silent_in_time() -> None:
-    world = World()
-    world.readings = {'adapter': reading({'mast': 'closed', 'moving': False}, world.now_s)}
-    world.step()
-    limit_s = world.rules.max_age_s['adapter']
-    begin = world.now_s
-    while world.loop.state.robot.silent == []:
-        world.now_s += 0.1
-        world.readings = {'adapter': reading({}, world.now_s)}
-        world.step()
-        assert world.now_s <= begin + limit_s + 0.25
-    assert world.loop.state.tasks.mode.name == 'SAFE'
+    async def wait(world: World) -> None:
+        world.readings = {'adapter': reading({'mast': 'closed', 'moving': False}, world.now_s)}
+        await step(world)
+        limit_s = world.rules.max_age_s['adapter']
+        begin = world.now_s
+        while world.loop.state.robot.silent == []:
+            world.now_s += 0.1
+            world.readings = {'adapter': reading({}, world.now_s)}
+            await step(world)
+            assert world.now_s <= begin + limit_s + 0.25
+        assert world.loop.state.tasks.mode.name == 'SAFE'
+
+    running(World(), wait)
 
 
 def running(world: World, test: Callable[[World], Any]) -> None:
-    """``test`` beside the loop."""
+    """``test`` beside the loop, in virtual time."""
 
     async def both() -> None:
         job = asyncio.create_task(world.loop.run(world.tick))
         try:
-            await asyncio.wait_for(test(world), LONG_S)
+            await test(world)
         finally:
             job.cancel()
             await asyncio.wait([job])
         assert job.cancelled(), job.exception()
 
-    asyncio.run(both())
+    run(both())
 
 
 def test_a_tick_comes_by_itself() -> None:
     async def wait(world: World) -> None:
         begin = asyncio.get_running_loop().time()
-        while world.loop.ticks < 6:
-            await asyncio.sleep(0.01)
-        # Five waits of 0.1 s each; a loop that spins would be there at once.
-        assert asyncio.get_running_loop().time() - begin >= 0.45
+        await asyncio.sleep(0.55)  # one at the start, and one each 0.1 s
+        assert world.loop.ticks == 6
+        assert asyncio.get_running_loop().time() - begin == pytest.approx(0.55)
 
     running(World(), wait)
 
 
 def test_a_poke_and_a_message_do_not_wait_for_the_tick() -> None:
     async def wait(world: World) -> None:
-        world.loop._tick_s = LONG_S
-        while not world.loop.ticks:
-            await asyncio.sleep(0.001)
-        await asyncio.sleep(0.15)  # the first wait still had the old length
-        before = world.loop.ticks
-        world.loop.tick_now()
-        while world.loop.ticks == before:
-            await asyncio.sleep(0.001)
+        await step(world)
+        begin = asyncio.get_running_loop().time()
+        await step(world)
         before = world.loop.ticks
         world.loop.post(InboxMessage({'text': 'hello'}))
-        while world.loop.ticks == before:
-            await asyncio.sleep(0.001)
+        await turns_until(lambda: world.loop.ticks > before, 'a tick')
         assert world.told[-1][1] == {'text': 'hello'}
+        assert asyncio.get_running_loop().time() == begin
 
     running(World(), wait)
 
 
 @given(st.lists(st.booleans(), max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_what_is_posted_keeps_its_order_one_a_tick(kinds: list[bool]) -> None:
-    world = World()
     done: list[int] = []
-    world.loop._act = lambda actions, message, after: (  # type: ignore[method-assign]
-        done.append(int(message.body['number'])) if message else None  # type: ignore[arg-type]
-    )
+
+    class Counting(World):
+        def _act(self, _: list[Action], message: InboxMessage | None, after: BrainState) -> None:
+            if message is not None:
+                done.append(int(message.body['number']))  # type: ignore[arg-type]
 
     async def post(world: World) -> None:
         for number, is_message in enumerate(kinds):
@@ -258,17 +278,19 @@ def test_what_is_posted_keeps_its_order_one_a_tick(kinds: list[bool]) -> None:
                 world.loop.post(InboxMessage({'text': 'hello', 'number': number}))
             else:
                 world.loop.post(lambda number=number: done.append(number))
-        while len(done) < len(kinds):
-            await asyncio.sleep(0)
+        await turns_until(lambda: len(done) == len(kinds), 'all that was posted')
         assert world.loop.ticks >= len(kinds)
 
-    running(world, post)
+    running(Counting(), post)
     assert done == list(range(len(kinds)))
 
 
 def test_a_latch_of_an_earlier_run_holds_from_the_first_tick() -> None:
+    async def wait(world: World) -> None:
+        await step(world)
+
     world = World()
     world.loop.set_safety_latch('e-stop pressed')
-    world.step()
+    running(world, wait)
     assert world.loop.state.tasks.mode.name == 'SAFE'
     assert isinstance(world.told[0][0][0], StopRover)

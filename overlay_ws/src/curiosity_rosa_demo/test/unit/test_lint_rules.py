@@ -81,3 +81,9 @@ def test_every_file_has_the_header_that_the_licence_asks_for(folder: Path) -> No
         assert said[1] == notice, file
         checked += 1
     assert checked > 10
+
+
+def test_the_number_of_examples_of_each_property_follows_the_profile() -> None:
+    """See examples.py; a literal number is the same in every profile."""
+    literal = re.compile(r'max_examples=\d')
+    assert [file for file in FILES if literal.search(file.read_text(encoding='utf-8'))] == []

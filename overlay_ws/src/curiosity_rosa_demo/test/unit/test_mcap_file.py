@@ -21,6 +21,7 @@ import tempfile
 from curiosity_rosa_demo.recording.mcap.file import RunFile, TRAILER
 from curiosity_rosa_demo.recording.mcap.limits import NotARecording
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
+from examples import examples
 from full_disk import no_file_beyond
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,7 +44,7 @@ def in_order(path: Path) -> list[tuple[str, int, bytes]]:
     return [(entry.role, entry.at_ns, entry.data) for entry in RunReader(path)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.lists(messages, max_size=6), max_size=4), st.booleans())
 def test_what_is_written_is_read_back(
     batches: list[list[tuple[str, float, bytes]]], ends: bool
@@ -114,7 +115,7 @@ def test_a_torn_file_gives_all_that_is_whole(tmp_path: Path, finished: bool) -> 
         reader.span_ns()
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.data())
 def test_bytes_that_mean_nothing_are_told_not_raised(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

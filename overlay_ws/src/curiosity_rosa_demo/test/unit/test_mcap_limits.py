@@ -21,6 +21,7 @@ from curiosity_rosa_demo.recording.mcap.limits import LIMITS, ReadLimits, Record
 from curiosity_rosa_demo.recording.mcap.reader import RunReader
 from curiosity_rosa_demo.recording.report.main import run as report
 from curiosity_rosa_demo.recording.report.run import MAX_PICTURE_BYTES, MAX_TEXT_BYTES, read_run
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import lz4.frame
@@ -87,7 +88,7 @@ def peak_of(run: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SIZES, st.sampled_from(sorted(PACKERS)))
 def test_a_file_is_read_whole_or_refused_with_file_value_and_limit(
     sizes: list[list[int]], packer: str

@@ -27,6 +27,7 @@ from curiosity_rosa_demo.trace.trace_codec import (
     MAX_EVENT_MEMORY,
     new_event,
 )
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -65,7 +66,7 @@ def test_a_value_takes_no_more_memory_than_is_counted(value: object) -> None:
     assert traced_bytes(lambda: json.loads(text)) <= memory_size(json.loads(text)) + ALLOWANCE
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(FRAGMENTS, st.integers(0, 6000))
 def test_an_event_of_the_topic_is_bounded_by_its_memory(fragment: str, count: int) -> None:
     text = text_of('a', f'[{",".join([fragment] * count)}]')

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion
+from examples import examples
 from guard_world import CONFIG, World
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -194,4 +195,6 @@ class GuardedRover(RuleBasedStateMachine):
 
 
 TestGuardedRover = GuardedRover.TestCase
-TestGuardedRover.settings = settings(max_examples=1000, stateful_step_count=20, deadline=None)
+TestGuardedRover.settings = settings(
+    max_examples=examples(1000), stateful_step_count=20, deadline=None
+)

@@ -32,12 +32,13 @@ from curiosity_rosa_demo.drawing.world_map import MapScene, render, view_of
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.infra.config_loader import load_config
 from drawing_checks import checked, classed, corners, HOSTILE, texts, titles, words
+from examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 import pytest
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=examples(60))
 
 CONFIG = load_config()
 viz = CONFIG.thresholds.viz

@@ -21,12 +21,13 @@ from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
 from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
 from drawing_checks import checked, classed, corners, HOSTILE, texts, titles, words
+from examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
 from strategies import events
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=examples(60))
 
 LIGHT = load_config().thresholds.light_model  # dark up to x 0 m, bright from 5 m on
 

@@ -21,11 +21,12 @@ from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from drawing_checks import checked, classed, HOSTILE, texts, titles, words
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=examples(60))
 
 S = LifecycleState
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=timezone.utc)

@@ -43,6 +43,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.trace.event_data import turn_start_data
+from examples import examples
 from fake_robot import CONFIG, FakeRobot
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -119,7 +120,7 @@ def test_what_was_before_is_told_once_and_in_order(robot: FakeRobot) -> None:
     assert texts(later.lines_after(shown.count)) == ['after']
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.integers(0, 220), max_size=8))
 def test_a_page_gets_each_line_once_however_they_come(batches: list[int]) -> None:
     robot = FakeRobot()
@@ -431,7 +432,8 @@ def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
         asked: list[int] = []
         state = robot.state
         robot.state = lambda: asked.append(1) or state()  # type: ignore
-        await asyncio.sleep(0.1)
+        # Only this test waits for anything in the loop.
+        assert len(asyncio.all_tasks()) == 1
         assert asked == []
         feed.add_page(reader)
         await until(lambda: bool(asked), 'another look')
@@ -450,14 +452,17 @@ def test_a_page_that_is_broken_harms_no_other(robot: FakeRobot) -> None:
 
 
 def test_a_look_that_fails_is_followed_by_one_that_does_not(robot: FakeRobot) -> None:
+    failed: list[int] = []
+
     def broken() -> BrainState:
+        failed.append(1)
         raise RuntimeError('no state')
 
     async def run() -> None:
         feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
         state, robot.state = robot.state, broken  # type: ignore[method-assign]
         feed.add_page(reader)
-        await asyncio.sleep(0.1)
+        await until(lambda: len(failed) >= 3, 'three looks that fail')
         assert reader.looks == []
         robot.state = state  # type: ignore[method-assign]
         await until(lambda: bool(reader.looks), 'a look')

@@ -23,6 +23,7 @@ from curiosity_rosa_demo.domain.plan.plan import (
     StepStatus,
     ToolCallType,
 )
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plan_strategies import any_plans, results
@@ -228,7 +229,7 @@ def test_a_models_plan_is_made() -> None:
 # Round trips and refusals.
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(any_plans)
 def test_every_plan_comes_back_as_it_was(plan: Plan) -> None:
     data = plan.to_dict()
@@ -238,7 +239,7 @@ def test_every_plan_comes_back_as_it_was(plan: Plan) -> None:
     assert list(data) == [*dict.fromkeys(field.name for field in fields(Plan))]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(results())
 def test_every_result_comes_back_as_it_was(result: ExecutionResult) -> None:
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
@@ -267,7 +268,7 @@ odd = json_values | st.sampled_from(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(any_plans, results(), odd, st.data())
 def test_a_wrong_value_anywhere_is_a_plan_error_or_a_plan(
     plan: Plan, result: ExecutionResult, value: Any, data: st.DataObject

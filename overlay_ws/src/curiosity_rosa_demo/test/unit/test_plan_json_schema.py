@@ -17,6 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.plan.json_schema import plan_schema, schema_text
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, Plan, PlanStep
+from examples import examples
 from hypothesis import given, settings
 from plan_strategies import any_plans
 import pytest
@@ -89,7 +90,7 @@ def fits(schema: dict[str, Any], value: Any) -> bool:
     return True
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(any_plans.filter(lambda plan: bool(plan.steps)))
 def test_every_plan_fits_the_schema(plan: Plan) -> None:
     data = plan.to_dict()

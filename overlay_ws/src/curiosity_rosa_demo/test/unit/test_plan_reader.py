@@ -25,6 +25,7 @@ from curiosity_rosa_demo.domain.plan.plan import (
 )
 from curiosity_rosa_demo.domain.plan.reader import read_plan
 from curiosity_rosa_demo.domain.plan.repair import PROGRESS_KEY
+from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from plan_strategies import any_plans
@@ -241,7 +242,7 @@ def messy(draw: st.DrawFn, value: Any) -> str:
     return written(value).strip()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(any_plans, st.data(), text)
 def test_a_plan_is_read_however_it_is_written(plan: Plan, data: st.DataObject, prose: str) -> None:
     prose = prose.replace('{', '(')
@@ -250,7 +251,7 @@ def test_a_plan_is_read_however_it_is_written(plan: Plan, data: st.DataObject, p
     assert read_plan(as_model) == written
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(any_plans, st.data())
 def test_a_torn_text_is_a_plan_error(plan: Plan, data: st.DataObject) -> None:
     written = json.dumps(plan.to_dict())
@@ -258,7 +259,7 @@ def test_a_torn_text_is_a_plan_error(plan: Plan, data: st.DataObject) -> None:
         create_plan_from_llm_response(written[: data.draw(st.integers(0, len(written) - 1))])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(st.sampled_from('{}[]"\',:/*#\\ \n1-.eaNu'), max_size=60))
 @example('{"a":1e5,"b":.5,"c":1.,"d":-0}')
 def test_garbage_is_a_plan_error(garbage: str) -> None:

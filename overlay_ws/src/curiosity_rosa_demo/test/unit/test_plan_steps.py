@@ -33,6 +33,7 @@ from curiosity_rosa_demo.domain.plan.plan import (
     ToolCallType,
     UNFINISHED,
 )
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -439,7 +440,7 @@ def stored(plan: Plan) -> Plan:
     return again
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(random_plans, st.data())
 def test_every_plan_ends_and_does_no_more_than_it_may(plan: Plan, data: st.DataObject) -> None:
     given_plan = plan.to_dict()

@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.policy.prompt_situation import MAX_RECENT, situat
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import SuggestionFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_doubles import ScriptedModel, suggests
@@ -233,7 +234,7 @@ def test_a_world_without_emergencies_makes_nothing_of_a_message() -> None:
     assert tick.state.activity is None
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     st.text(alphabet=st.characters(), max_size=80)
     | st.just('\ud800\x1b[2J\n')

@@ -43,6 +43,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, Suggest
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, RoutineConfig
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_doubles import SETTINGS
@@ -279,7 +280,7 @@ WINDOWS = ['', '07:20-07:40', '21:30-04:00', '00:00-12:00', '12:00-00:00', '23:5
 DAYS_OF = st.lists(st.sampled_from(['mon', 'fri', 'sat', 'sun']), unique=True)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(
     window=st.sampled_from(WINDOWS),
     days=DAYS_OF,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.infra.config.world import WorldView
+from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine
@@ -140,4 +141,4 @@ class AnyLife(RuleBasedStateMachine):
 
 
 TestAnyLife = AnyLife.TestCase
-TestAnyLife.settings = settings(deadline=None, max_examples=100, stateful_step_count=25)
+TestAnyLife.settings = settings(deadline=None, max_examples=examples(100), stateful_step_count=25)

@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.policy.decision_record import Decision, Rejection
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config.world import WorldView
+from examples import examples
 from full_disk import no_file_beyond
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -133,7 +134,7 @@ def test_a_new_file_keeps_nothing_yet(file: Path) -> None:
     assert (state, store.was_on, store.notes) == (None, False, [])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(ticks=st.lists(st.tuples(STATES, DECISIONS, st.booleans()), min_size=1, max_size=4))
 def test_what_was_saved_comes_back_as_it_was(
     ticks: list[tuple[WorldState, Decision, bool]],

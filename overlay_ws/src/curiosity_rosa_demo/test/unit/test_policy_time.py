@@ -17,6 +17,7 @@ from itertools import pairwise
 from curiosity_rosa_demo.agent.policy.clock import MAX_BACKWARD_STEP_S, PolicyClock
 from curiosity_rosa_demo.agent.policy.tick_scheduler import DueTick, TickScheduler
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_world import next_tick
@@ -98,7 +99,7 @@ def courses(draw: st.DrawFn) -> tuple[str, int, list[float]]:
 
 
 @given(courses())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_each_instant_is_ticked_or_counted_as_missed_once(
     course: tuple[str, int, list[float]],
 ) -> None:
@@ -118,7 +119,7 @@ def test_each_instant_is_ticked_or_counted_as_missed_once(
 
 
 @given(courses())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_the_next_instant_is_the_first_one_after_now(
     course: tuple[str, int, list[float]],
 ) -> None:
@@ -135,7 +136,7 @@ def test_the_next_instant_is_the_first_one_after_now(
     st.integers(0, 2 * DAY),
     st.floats(0.0, 1.0),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_whoever_sleeps_until_the_next_instant_misses_none(
     zone: str, tick_ms: int, later: bool, after_s: int, part: float
 ) -> None:

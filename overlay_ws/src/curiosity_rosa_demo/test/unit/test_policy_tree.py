@@ -29,6 +29,7 @@ from curiosity_rosa_demo.agent.policy.tree_text import (
     tree_as_text,
 )
 from curiosity_rosa_demo.infra.config.world import WorldView
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_doubles import SETTINGS
@@ -102,7 +103,7 @@ def test_the_text_and_the_graph_show_the_same_tree(view: WorldView) -> None:
         assert branches == ['EmergencyBranch', 'LLMDrivenBranch', 'RoutineFallback']
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(st.sampled_from(list(COMPANION.activities)), max_size=12))
 def test_every_entry_of_any_routine_is_a_node_of_its_own(names: list[str]) -> None:
     entries = [COMPANION.routine[0].model_copy(update={'activity': name}) for name in names]
@@ -154,7 +155,7 @@ def test_the_graph_shows_the_outcome_as_a_colour_and_why_as_a_tooltip() -> None:
     assert drawn['emergency continues'].get('fillcolor') == 'lightblue'
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.text(max_size=40) | st.sampled_from(['\\', '"', '\x1b[31mred', 'a\nb', '\ud800', '\\"']))
 def test_no_message_breaks_the_picture(text: str) -> None:
     policy_run = life_in(COMPANION)

@@ -18,6 +18,7 @@ from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from curiosity_rosa_demo.infra.config.world import DAYS
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -66,7 +67,7 @@ windows = st.one_of(
     st.floats(T0, T0 + YEAR),
     st.sampled_from([None, 'begin', 'end']),
 )
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 def test_a_window_is_that_of_the_calendar(
     zone: str, window: str, days: list[str], at: float, edge: str | None
 ) -> None:

@@ -17,13 +17,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from curiosity_rosa_demo.infra.config.world import WorldView
-from examples import thorough
+from examples import days
 from policy_world import COMPANION, ROVER, run_policy, world_of
 import pytest
 
 # Traced it takes four times as long.
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.no_cover]
-DAYS = 365 if thorough() else 8 * 7
+DAYS = days(8 * 7)
 
 
 def messages(at: float) -> Sequence[str]:

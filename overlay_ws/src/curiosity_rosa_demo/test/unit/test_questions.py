@@ -27,6 +27,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     ProposedOps,
     UserInterruptType,
 )
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_strategies import RULES, states
@@ -118,21 +119,21 @@ def test_the_order_in_a_doubt(text: str, order: str) -> None:
 # --- properties -------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(ROWS), st.sampled_from(STOP_PHRASES))
 def test_a_stop_in_a_question_is_a_stop(row: Row, stop: str) -> None:
     assert classify(f'{row[3]} {stop}').type is STOP
     assert classify(f'{stop} {row[3]}').type is STOP
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.text(max_size=400) | st.lists(st.sampled_from([row[3] for row in ROWS])).map(' '.join))
 def test_any_text_has_a_reading(text: str) -> None:
     reading = read_text(canonical(fold(text)))
     assert bool(reading.topics) == (reading.kind is Kind.QUESTION)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.sampled_from(QUESTIONS + DOUBTS), st.sampled_from(ORDERS))
 def test_an_order_beside_a_question_is_not_lost(question: str, order: str) -> None:
     """Nor is it carried out unseen: the whole text is a goal, or the agent asks back."""
@@ -152,7 +153,7 @@ def said(state: BrainState, *messages: Json, question: str = '') -> BrainState:
     return kernel_route(task_queue(event_arbitrate(hci_ingress(before), RULES)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(states(), st.sampled_from(QUESTIONS + DOUBTS), st.booleans())
 def test_a_question_or_a_doubt_changes_nothing_and_is_answered(
     state: BrainState, text: str, asked: bool

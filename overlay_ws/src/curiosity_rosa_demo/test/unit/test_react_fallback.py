@@ -24,6 +24,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.exceptions import OutputParserException
@@ -349,7 +350,7 @@ worlds = st.tuples(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     script=scripts,
     text=st.sampled_from([DEMO, DEMO, 'Open the mast.', 'Drive forward for 5 seconds.', 'Stop!']),

@@ -31,6 +31,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from react_world import action, finish, Nodes
@@ -96,7 +97,7 @@ long = st.integers(0, 9000).map(lambda size: 'x' * size) | st.text(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     memory=st.lists(long, max_size=4).map('\n'.join),
     results=st.lists(long, max_size=MAX_RESULTS),

@@ -28,6 +28,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -62,7 +63,7 @@ def state_of(
 counts = st.integers(0, 10)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(
     kind=st.sampled_from(DecisionType),
     reason=st.sampled_from(['', ' ', 'because']),
@@ -125,7 +126,7 @@ def test_a_turn_ends_when_it_must_and_only_then(
     assert (react.question is not None) is (end == ASK_TO_CONTINUE)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(yes=st.booleans(), failures=st.integers(8, 20), same=st.integers(0, 20))
 def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
     yes: bool, failures: int, same: int

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta, timezone
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, Rank, rank_of
 from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
@@ -230,7 +231,7 @@ class AgainstReference(RuleBasedStateMachine):
         assert len(self.made) == len(self.ready)
 
 
-AgainstReference.TestCase.settings = settings(max_examples=100, stateful_step_count=40)
+AgainstReference.TestCase.settings = settings(max_examples=examples(100), stateful_step_count=40)
 TestAgainstReference = AgainstReference.TestCase
 
 

@@ -32,6 +32,7 @@ from curiosity_rosa_demo.recording.report.text import clock
 from curiosity_rosa_demo.recording.report.timeline import act_ends, timeline_svg
 from drawing_checks import checked, classed, titles
 from drawing_checks import words as labels
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap_world import (
@@ -294,7 +295,7 @@ def test_what_is_no_picture_is_not_shown_as_one(tmp_path: Path) -> None:
     assert 'no picture' in report_page.text
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(events, max_size=6),
     st.lists(

@@ -27,6 +27,7 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTa
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
+from examples import examples
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
@@ -161,10 +162,8 @@ def test_a_stop_stops_the_rover_and_what_runs(service_bench: RobotServiceBench) 
 
 
 def test_a_stop_needs_no_loop(service_bench: RobotServiceBench) -> None:
-    go_on = threading.Event()
-    service_bench.bench.runtime._event_loop.call_soon(go_on.wait, WAIT_S)
-    assert run(lambda: service_bench.robot.stop('a test')).ok
-    go_on.set()
+    with service_bench.bench.blocked_loop():
+        assert run(lambda: service_bench.robot.stop('a test')).ok
 
 
 def hanging(entered: threading.Semaphore, go_on: threading.Event) -> Callable[..., Any]:
@@ -368,7 +367,9 @@ def test_nobody_elses_line_paints_the_operators_terminal(service_bench: RobotSer
 
 
 @settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     text=st.one_of(

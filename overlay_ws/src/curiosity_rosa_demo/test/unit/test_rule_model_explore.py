@@ -98,7 +98,7 @@ def test_from_any_state_and_through_two_faults_it_reaches_a_good_capture(rover: 
     assert f'{result.data["score"]:.2f}' in answer
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(rovers(x_good=9.0, speed=0.5))
 def test_a_hint_that_is_too_near_is_corrected_by_measuring(rover: Rover) -> None:
     run_turn(rover)
@@ -106,7 +106,7 @@ def test_a_hint_that_is_too_near_is_corrected_by_measuring(rover: Rover) -> None
     assert rover.calls[-1][2].data.get('is_good') is True
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.floats(1.0, 4.5), st.floats(-math.pi, math.pi), st.floats(0.3, 0.7))
 def test_without_a_hint_the_slope_of_the_score_leads_to_the_light(
     x: float, yaw: float, speed: float
@@ -118,7 +118,7 @@ def test_without_a_hint_the_slope_of_the_score_leads_to_the_light(
     assert rover.calls[-1][2].data.get('is_good') is True
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rovers(), st.sampled_from(['', 'X >= 5.0']), st.booleans())
 def test_every_turn_ends_with_manners(rover: Rover, prompt: str, tells_pose: bool) -> None:
     rover.tells_pose = tells_pose
@@ -167,7 +167,7 @@ def test_a_moving_rover_is_stopped_first() -> None:
     assert rover.score >= 0.8
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.sampled_from(sorted(set(COSTS) - {'get_status'})),
     st.sampled_from(FAULTS),

@@ -260,7 +260,7 @@ def test_an_e_stop_waits_for_nothing_that_is_being_carried_out(
     bench.until(lambda: bench.session.stops == 1, 'the stop')
     assert bench.session.used[0].requested
     assert bench.runtime.runner._engine.ready_queue._allow is None  # the hold is still to come
-    bench.runtime._event_loop.call_soon(going.set)
+    bench.in_loop(going.set)
     bench.becomes('look around', 'PAUSED')
     bench.becomes('capture_and_score', 'PENDING')
     assert len(bench.session.ran) == 1
@@ -318,14 +318,12 @@ def test_a_silent_adapter_holds_everything_until_it_is_back(tmp_path: Path) -> N
 
 def test_a_stop_waits_for_nothing_in_a_blocked_loop(watched: RuntimeBench) -> None:
     watched.runs('look around')
-    begin = time.monotonic()
-    watched.block_the_loop(WATCHDOG_S + 1.0)
-    watched.console.handle_line(':stop')
-    assert time.monotonic() - begin < WATCHDOG_S  # the loop is still blocked
-    assert watched.session.order[:1] == ['begin answer: look around']
-    assert 'stop' in watched.session.order
-    assert watched.session.used[0].requested
-    watched.until(lambda: watched.session.stops == 2, 'the watchdog')
+    with watched.blocked_loop():
+        watched.console.handle_line(':stop')
+        assert watched.session.order[:1] == ['begin answer: look around']
+        assert 'stop' in watched.session.order
+        assert watched.session.used[0].requested
+        watched.until(lambda: watched.session.stops == 2, 'the watchdog')
     watched.replies('Stopped by the watchdog: the kernel was silent for')
     watched.becomes('look around', 'CANCELLED')
     watched.runs(':cap')  # the agent goes on
@@ -423,9 +421,9 @@ def test_one_message_that_is_told_twice_is_answered_twice(bench: RuntimeBench) -
 
 def test_the_watchdog_stops_the_rover_by_itself(watched: RuntimeBench) -> None:
     watched.runs('look around')
-    watched.block_the_loop(WATCHDOG_S + 1.0)
-    watched.until(lambda: watched.session.stops == 1, 'the watchdog')
-    assert watched.session.used[0].requested
+    with watched.blocked_loop():
+        watched.until(lambda: watched.session.stops == 1, 'the watchdog')
+        assert watched.session.used[0].requested
     watched.becomes('look around', 'CANCELLED')
     assert 'the watchdog' in watched.task('look around').reason
 
@@ -742,11 +740,12 @@ def test_a_beginning_that_fails_lets_nothing_run_later(
 def test_a_question_to_a_blocked_loop_is_an_error_that_the_console_outlives(
     bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench.block_the_loop(1.0)
-
     async def nothing() -> None: ...
 
-    with pytest.raises(TaskError, match=r'within 0\.1 s; try again'):
+    with (
+        bench.blocked_loop(),
+        pytest.raises(TaskError, match=r'within 0\.1 s; try again'),
+    ):
         bench.runtime.call(nothing(), 0.1)
 
 
@@ -764,7 +763,7 @@ LINES = {
 }
 
 
-@settings(max_examples=25, deadline=None, phases=QUICKLY)
+@settings(max_examples=examples(25), deadline=None, phases=QUICKLY)
 @given(st.lists(st.sampled_from(sorted(LINES)), min_size=1, max_size=10))
 def test_texts_and_tasks_run_in_the_order_in_which_they_were_entered(lines: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:

@@ -29,6 +29,7 @@ from curiosity_rosa_demo.infra.config.world import (
     WorldView,
 )
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
+from examples import examples
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -436,7 +437,7 @@ def broken(
 
 
 @given(views, proposals, states, seldom(st.just('SAFE'), ''), moments)
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 def test_exactly_what_breaks_no_rule_passes(
     view: WorldView, proposal: ActionProposal, state: WorldState, holding: str, at: float
 ) -> None:
@@ -450,7 +451,7 @@ def test_exactly_what_breaks_no_rule_passes(
 
 
 @given(views, states, seldom(st.just('SAFE'), ''), moments)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_the_options_are_what_a_preemptive_idea_of_the_model_may_be(
     view: WorldView, state: WorldState, holding: str, at: float
 ) -> None:

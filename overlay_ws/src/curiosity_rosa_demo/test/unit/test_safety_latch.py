@@ -16,6 +16,7 @@ import tempfile
 import threading
 
 from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -38,7 +39,7 @@ def test_there_is_none_where_there_is_no_file(path: Path) -> None:
 
 
 @given(st.lists(reasons | st.just(''), max_size=6))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_what_was_saved_last_is_read(changes: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, 'safety')

@@ -55,6 +55,7 @@ from curiosity_rosa_demo.domain.interfaces import (
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import SerdeError
 from curiosity_rosa_demo.domain.state_manager import StateManager
+from examples import examples
 from hypothesis import given, settings
 from kernel_strategies import RULES
 from pydantic import ValidationError
@@ -152,7 +153,7 @@ def brain_state_strategy() -> Any:
     return whole_model(BrainState)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(state=brain_state_strategy())
 def test_state_serialization_roundtrip(state):
     """Property 2: 状态序列化 Round-Trip"""

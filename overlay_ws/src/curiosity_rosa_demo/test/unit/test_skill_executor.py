@@ -29,6 +29,7 @@ from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.brain_state import SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -235,7 +236,7 @@ event = st.sampled_from(['cancel', 'turn', 'time-out', 'finish'])
     end=st.sampled_from(Actor.ENDS),
     obedient=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_first_thing_that_happens_decides(
     first: str, then: str, end: str, obedient: bool
 ) -> None:
@@ -281,7 +282,7 @@ def test_the_first_thing_that_happens_decides(
     grace_s=st.sampled_from([0.003, LONG_S]),
     data=st.data(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_every_race_ends_in_one_result_that_is_true(
     events: list[str], end: str, obedient: bool, grace_s: float, data: st.DataObject
 ) -> None:
@@ -347,7 +348,7 @@ some = st.lists(st.sampled_from(RESOURCES), unique=True)
 
 
 @given(held=some, wanted=some)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_a_resource_serves_one_skill_at_a_time(held: list[str], wanted: list[str]) -> None:
     """Property 6."""
 

@@ -36,6 +36,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, RoverPose, ToolResult
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -147,7 +148,7 @@ def checked_trip(world: ArcWorld, x: float, y: float, yaw: float | None) -> Tool
 
 
 @given(x=metres, y=metres, yaw=st.none() | angles)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_it_arrives_within_the_bound_or_refuses_before_it_drives(
     x: float, y: float, yaw: float | None
 ) -> None:
@@ -160,7 +161,7 @@ def test_it_arrives_within_the_bound_or_refuses_before_it_drives(
 
 
 @given(x=metres, y=metres, yaw=st.none() | angles)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_with_a_wide_bound_this_rover_reaches_every_pose_near_it(
     x: float, y: float, yaw: float | None
 ) -> None:
@@ -176,7 +177,7 @@ def test_with_a_wide_bound_this_rover_reaches_every_pose_near_it(
     radius=st.floats(0.8, 4.0),
     coast=st.floats(0.0, 0.2),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_a_rover_of_other_speeds_is_learned(
     x: float, y: float, forward: float, arc: float, radius: float, coast: float
 ) -> None:
@@ -195,7 +196,7 @@ def test_a_rover_of_other_speeds_is_learned(
     coast=st.floats(0.0, 0.5),
     seed=st.integers(0, 2**32),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_with_noise_it_arrives_or_says_why(
     x: float, y: float, yaw: float | None, noise: float, coast: float, seed: int
 ) -> None:
@@ -367,7 +368,7 @@ def test_a_stop_ends_the_trip_at_once() -> None:
 
 
 @given(start=places, goal=places, radius=st.floats(0.2, 5.0))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_every_way_leads_to_its_goal(start: PlanarPose, goal: PlanarPose, radius: float) -> None:
     found = list(dubins_paths(start, goal, radius))
     assert len(found) >= 2
@@ -382,7 +383,7 @@ def test_every_way_leads_to_its_goal(start: PlanarPose, goal: PlanarPose, radius
 
 
 @given(start=places, goal=goals, radius=st.floats(0.2, 8.0), bound=st.floats(0.0, 60.0))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_a_plan_leads_to_its_goal_and_is_kept_while_it_does(
     start: PlanarPose, goal: NavigationGoal, radius: float, bound: float
 ) -> None:

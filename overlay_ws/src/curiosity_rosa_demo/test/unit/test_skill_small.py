@@ -34,6 +34,7 @@ from curiosity_rosa_demo.agent.skills.registry import checked_arguments, make_re
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -246,7 +247,7 @@ def test_what_is_too_large_or_elsewhere_is_no_document(folder: Path, tmp_path: P
 
 
 @given(query=st.text(min_size=1, max_size=500), limit=st.integers(1, 10))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_text_is_a_safe_query(query: str, limit: int) -> None:
     knowledge = FILLED
     found = knowledge.search(query, limit)

@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     MAX_ABANDONED_CALLS,
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
+from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
@@ -241,5 +242,7 @@ class Provider(RuleBasedStateMachine):
         assert len(self.hanging) <= MAX_ABANDONED_CALLS
 
 
-Provider.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Provider.TestCase.settings = settings(
+    max_examples=examples(150), stateful_step_count=40, deadline=None
+)
 TestProvider = Provider.TestCase

@@ -35,6 +35,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
@@ -105,7 +106,7 @@ def column_starts(line: str) -> list[int]:
 
 
 @given(st.lists(tasks, min_size=1, max_size=6))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_the_cells_of_a_table_stand_below_their_heads(rows: list[Task]) -> None:
     head, *lines = tasks_table(rows, NOW).splitlines()
     assert head.split() == list(TABLE_HEADINGS)

@@ -15,6 +15,7 @@ import threading
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.bus import MAX_KEPT_EVENTS, TraceBus
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -175,7 +176,7 @@ def test_a_listener_that_waits_delays_only_its_publisher_on_an_unordered_bus() -
     assert [each.message for each in event_bus.recent()] == ['1', '2']
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(st.integers(1, 8), st.integers(1, 40), st.booleans())
 def test_nothing_is_lost_between_threads(threads: int, each: int, ordered: bool) -> None:
     event_bus, heard = bus(ordered=ordered), list[str]()

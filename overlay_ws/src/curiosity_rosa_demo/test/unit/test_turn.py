@@ -24,6 +24,7 @@ from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -457,7 +458,7 @@ def lasting(request: pytest.FixtureRequest) -> Iterator[World]:
             yield world
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(script=st.lists(answers, min_size=1, max_size=8))
 def test_whatever_a_model_writes_the_story_is_told_in_order(
     lasting: World, script: list[Say]
