@@ -45,7 +45,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.text import printable, without_controls
+from curiosity_rosa_demo.domain.text import marked_lines, printable, without_controls
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.prompts import Language
@@ -393,7 +393,7 @@ class Console:
         is_shown: bool = False,
     ) -> None:
         """``lines``: our own text, whose line breaks are printed. The text of a model, a skill, a
-        client or an error is printed in one line: it could look like lines of the agent.
+        client or an error gets a mark before each further line: it could look like the agent's.
         ``is_shown``: the same text was just printed as a trace event.
         """
         if on_reply is None:
@@ -401,7 +401,7 @@ class Console:
         else:
             on_reply(MessageReply([outcome.answer], outcome.ok))
         if not is_shown:
-            shown = outcome.answer if lines else printable(outcome.answer)
+            shown = outcome.answer if lines else marked_lines(outcome.answer)
             self._say(shown if outcome.ok else f'! {shown}')
 
 

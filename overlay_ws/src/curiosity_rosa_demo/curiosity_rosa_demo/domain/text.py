@@ -57,6 +57,13 @@ def printable_lines(text: str) -> str:
     return '\n'.join(map(without_controls, text.split('\n')))
 
 
+def marked_lines(text: str) -> str:
+    """``text`` with its line breaks and a mark before each further line, so that a model cannot
+    forge another line of the console.
+    """
+    return '\n  | '.join(line for each in text.splitlines() if (line := printable(each)))
+
+
 def visible(text: str) -> str:
     r"""``text`` with every control, bidirectional, invisible or unassigned character as the escape
     of JSON, such as ``\u202e``. Nothing is removed. The value of JSON on one line stays the same.
