@@ -131,7 +131,7 @@ def deaths(box: Sandbox, kinds: dict[str, int], count: int) -> dict[str, dict[st
     """What each kind of death took, and the drives that ended for a living agent."""
     bench = Bench(box)
     try:
-        run = bench.run('--stand-in', 'initial_x=-200.0', '--stand-in', 'initial_mast=closed')
+        run = bench.run('--stand-in', 'initial_x=-95.0', '--stand-in', 'initial_mast=closed')
         wheels, agent = Wheels(box), Agent(bench, run)
         found: dict[str, dict[str, Any]] = {}
         for name, signum in kinds.items():

@@ -213,6 +213,29 @@ def _stop_under_load(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _agent_death(r: Result) -> tuple[str, str, str]:
+    loads = ('0 busy processes', '8 busy processes')
+    kinds = [f'{kind}, {load}' for kind in ('SIGKILL', 'SIGSTOP') for load in loads]
+
+    def shown(key: str, digits: int) -> str:
+        return ', '.join(r.shown('deaths', kind, key, digits=digits) for kind in kinds)
+
+    return (
+        f'{r.shown("deaths", kinds[0], "deaths", digits=0)} deaths each of SIGKILL without and '
+        f'with 8 busy processes, SIGSTOP without and with them: in time {shown("in_time", 0)}; '
+        f'worst {shown("worst_s", 2)} s and {shown("worst_m", 2)} m; false alarms '
+        f'{shown("false_alarms", 0)}',
+        '100 deaths, all within 0.5 s and 0.25 m, no false alarm',
+        aim(
+            all(
+                r.middle('deaths', kind, 'in_time') >= 50
+                and not any(r.values('deaths', kind, 'false_alarms'))
+                for kind in kinds
+            )
+        ),
+    )
+
+
 def _page_render(r: Result) -> tuple[str, str, str]:
     text = f'the map with 2,000 places of trail: {r.shown("map_ms", digits=1)} ms of CPU'
     return text, '5 ms', aim(r.middle('map_ms') < 5)
@@ -273,6 +296,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'react_overhead': _react_overhead,
     'page_stop': _page_stop,
     'stop_under_load': _stop_under_load,
+    'agent_death': _agent_death,
     'page_render': _page_render,
     'rovers': _rovers,
     'policy_year': _policy_year,

@@ -143,7 +143,7 @@ def test_record_tells_what_it_does_and_closes_its_file(sandbox: Sandbox) -> None
     assert recorder.path.name.endswith(f'Z_{sandbox.domain}.mcap')
     told(sandbox, recorder, 'battery', BatteryState(), TOPICS.rover.battery_state)
     recorder.process.popen.send_signal(signal.SIGUSR1)
-    wait_until(lambda: 'messages, none dropped' in recorder.process.output(), 'the status')
+    wait_until(lambda: ', none dropped' in recorder.process.output(), 'the status')
     assert recorder.process.kill(signal.SIGTERM) == 0
     assert 'nothing is recorded; the last one: ' in recorder.process.output()
     reader = RunReader(recorder.path)

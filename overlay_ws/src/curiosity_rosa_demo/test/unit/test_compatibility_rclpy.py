@@ -40,6 +40,7 @@ HUMBLE = {
     'rclpy.serialization': 'deserialize_message serialize_message',
     'rclpy.service': 'Service',
     'rclpy.signals': 'SignalHandlerOptions',
+    'rclpy.subscription': 'Subscription',
     'rclpy.task': 'Future',
     'rclpy.time': 'Time',
     'rclpy.utilities': 'remove_ros_args',

@@ -87,8 +87,10 @@ def test_a_loop_that_does_not_answer_is_told_and_the_work_does_not_come_late(
     async def ask() -> None:
         await service_bench.robot.call(work())
 
-    service_bench.bench.block_the_loop(1.0)
-    with pytest.raises(RobotBusy, match=r'within 0\.2 s'):
+    with (
+        service_bench.bench.blocked_loop(),
+        pytest.raises(RobotBusy, match=r'within 0\.2 s'),
+    ):
         run(ask)
     service_bench.bench.runtime.call(asyncio.sleep(0))  # the loop is back
     assert done == []
@@ -137,10 +139,12 @@ def test_nothing_is_submitted_before_tasks_may_run(early: RobotServiceBench) -> 
 
 def test_a_task_that_a_stop_overtakes_is_not_submitted(service_bench: RobotServiceBench) -> None:
     async def both() -> Task:
-        service_bench.bench.block_the_loop(0.3)
-        submitting = asyncio.ensure_future(service_bench.robot.submit(Task('capture_and_score')))
-        await asyncio.sleep(0)  # it reads how many stops there were
-        await service_bench.robot.stop('a test')
+        with service_bench.bench.blocked_loop():
+            submitting = asyncio.ensure_future(
+                service_bench.robot.submit(Task('capture_and_score'))
+            )
+            await asyncio.sleep(0)  # it reads how many stops there were
+            await service_bench.robot.stop('a test')
         return await submitting
 
     with pytest.raises(TaskError, match='A stop came first'):
@@ -340,14 +344,14 @@ def test_who_said_something_early_hears_of_it_once(early: RobotServiceBench) -> 
 
 def test_what_a_stop_overtakes_is_said_so(service_bench: RobotServiceBench) -> None:
     async def both() -> LineResult:
-        service_bench.bench.block_the_loop(0.3)
-        saying = asyncio.ensure_future(service_bench.robot.say(':cap'))
-        await asyncio.to_thread(
-            service_bench.bench.until,
-            lambda: '(http) :cap' in service_bench.bench.said,
-            'the line',
-        )
-        await service_bench.robot.stop('a test')
+        with service_bench.bench.blocked_loop():
+            saying = asyncio.ensure_future(service_bench.robot.say(':cap'))
+            await asyncio.to_thread(
+                service_bench.bench.until,
+                lambda: '(http) :cap' in service_bench.bench.said,
+                'the line',
+            )
+            await service_bench.robot.stop('a test')
         return await saying
 
     result = run(both)

@@ -22,6 +22,7 @@ from typing import Annotated
 from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
     DrivePlan,
+    KEPT_PART,
     NavigationGoal,
     plan_drive,
     too_long,
@@ -149,7 +150,7 @@ class _Navigation:
             raise _NavigationFailed(
                 f'NAV_TIMEOUT: not there after {MAX_LEGS} legs, {left:.1f} m are left'
             )
-        plan, seconds = self._next_leg(plan)
+        plan, seconds = self._next_leg(here, plan)
         letter = plan.segments[0][0]
         name, estimate = DUBINS_MOTIONS[letter], self._estimates[letter]
         self._check_guardrails(name, seconds)
@@ -174,12 +175,18 @@ class _Navigation:
         self._plan = plan.after(metres if letter == 'S' else turned)
         return there
 
-    def _next_leg(self, plan: DrivePlan) -> tuple[DrivePlan, float]:
-        """The plan without leading segments too short to drive; the seconds of its next leg."""
-        segments = list(plan.segments)
-        while len(segments) > 1 and self._segment_seconds(*segments[0]) < MIN_LEG_S:
-            del segments[0]
-        letter, amount = segments[0]
+    def _next_leg(self, here: PlanarPose, plan: DrivePlan) -> tuple[DrivePlan, float]:
+        """The plan without leading segments that are too short to drive and that the goal does not
+        need; the seconds of its next leg.
+        """
+        while self._segment_seconds(*plan.segments[0]) < MIN_LEG_S:
+            shorter = DrivePlan(plan.segments[1:])
+            if not shorter.segments or not self._goal.is_reached(
+                shorter.end(here, self._radius_m), KEPT_PART
+            ):
+                break
+            plan = shorter
+        letter, amount = plan.segments[0]
         longest_s = self._longest_s
         estimate = self._estimates[letter]
         if not estimate.is_known:
@@ -187,7 +194,7 @@ class _Navigation:
         if letter != 'S':  # a change of heading above half a circle is ambiguous
             longest_s = min(longest_s, MAX_TURN_RAD / estimate.turn)
         seconds = min(max(self._segment_seconds(letter, amount), MIN_LEG_S), longest_s)
-        return DrivePlan(tuple(segments)), seconds
+        return plan, seconds
 
     def _segment_seconds(self, letter: str, amount: float) -> float:
         estimate = self._estimates[letter]
