@@ -29,9 +29,19 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     TasksState,
 )
+from curiosity_rosa_demo.domain.models import (
+    AGENT_IS_SILENT,
+    E_STOP_PRESSED,
+    OBSTACLE_AHEAD,
+    OTHER_ADAPTER,
+    TWO_AGENTS,
+    VIEW_LOST,
+)
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.motion_clock import NO_CLOCK
+from curiosity_rosa_demo.infra.ros.service_call import ServiceFailed
 from doors_world import DOORS, DoorsWorld
 import pytest
 from react_world import with_rules
@@ -134,6 +144,37 @@ def test_a_rule_refuses_at_every_door_in_the_same_words(
         texts.pop(Origin.CHARGE)  # its way out of NOT_APPROVED is another: nobody may allow it
     assert len({re.sub(r'origins\.\w+', '', each) for each in texts.values()}) == 1, texts
     assert all(each.startswith(case.reason) for each in texts.values())
+
+
+ADAPTER_REFUSES = (
+    NO_CLOCK,
+    E_STOP_PRESSED,
+    OTHER_ADAPTER,
+    TWO_AGENTS,
+    AGENT_IS_SILENT,
+    OBSTACLE_AHEAD,
+    VIEW_LOST,
+)
+
+
+@pytest.mark.parametrize('reason', ADAPTER_REFUSES)
+def test_what_the_adapter_refuses_is_told_at_every_door_in_its_words(
+    reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The charge task is left out: the gate lets none of its motions reach the adapter."""
+    words = f'{reason}: it would not be safe'
+    with DoorsWorld(tmp_path, SHIPPED, *FORWARD, monkeypatch) as world:
+        world.rover.faults['move_forward'] = lambda: ServiceFailed(words)
+        for origin in (each for each in DOORS if each is not Origin.CHARGE):
+            seen = len(world.events)
+            task = world.order(origin)
+            world.ended(task)
+            told = [each.error_reason for each in world.events[seen:] if each.error_reason]
+            assert words in told, (origin, told)
+            if origin in PEOPLE:
+                assert task is not None
+                assert task.reason == words
+        assert world.rover.starts == []
 
 
 ASKING = {
