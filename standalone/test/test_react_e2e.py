@@ -141,7 +141,8 @@ def test_plans_from_files(bench: Bench) -> None:
     run.send(f':run {PLANS}/back_to_the_start.json')
     high, text = asked(run, 3)
     assert 'This drives a long way without a look around.' in text
-    assert '(risk high, 5 steps: query_world, wait_until, mast_close, ' in text
+    assert '(risk high, 5 steps: 1. query_world(query=' in text  # each step whole
+    assert '; 3. mast_close(); 4. navigate_to_pose(' in text
     run.send(':reject')
     run.expect(f'rejected {high}')
     run.expect(': cancelled, 0 of 5 steps done')

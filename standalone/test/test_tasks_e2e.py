@@ -19,7 +19,7 @@ from rover_parameters import turn
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 SPEED = ('--speed', '4', '--stand-in', 'initial_x=-2.0')
 CHARGED = 'CHARGE is over'
-ENDED = 'ここで地面を調査できます'  # how the routine ends a demo that succeeded
+ENDED = 'The ground can be examined here'  # how the routine ends a demo that succeeded
 
 
 def driving_demo(bench: Bench) -> Run:
