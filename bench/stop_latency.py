@@ -40,7 +40,7 @@ import time
 from typing import Any
 
 from _bench import milliseconds, Process, report, Sandbox, script, table, wait_until
-from adapter import default_way, FORWARDER, OUR_ROVER, our_way
+from adapter import default_way, FORWARDER, OUR_ROVER, our_way, ServedTime
 from chat_server import ChatServer, Hang
 from harness import PREFIXES
 from std_srvs.srv import Empty, Trigger
@@ -158,7 +158,8 @@ def measure(rounds: int, faults: list[str]) -> dict[str, list[float]]:
     with Sandbox() as box, ChatServer(Hang()) as server, contextlib.ExitStack() as stack:
         rover = Rover(script(box, ROVER, 'bare_rover'))
         script(box, FORWARDER, 'forwarder')
-        script(box, OUR_ROVER, 'our_rover')
+        served = ServedTime(box.folder / 'served')
+        script(box, OUR_ROVER, 'our_rover', str(served.file))
         script(box, EVENTS_FORWARDER, 'events_forwarder')
         llm = {'provider': 'openai', 'model': 'none', 'base_url': server.url, 'timeout_s': 60.0}
         database = box.folder / 'tasks.db'
