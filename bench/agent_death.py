@@ -35,7 +35,7 @@ from _bench import quantile, report, ROOT, Sandbox, table, wait_until
 sys.path.insert(0, str(ROOT / 'standalone/test'))
 
 from demo_bench import Bench, ODOMETRY, Run
-import httpx
+from http_client import Api
 from nav_msgs.msg import Odometry
 
 AIM_S, AIM_M, NEVER_S = 0.5, 0.25, 3.0
@@ -71,26 +71,15 @@ class Agent:
         """Wait for a start after the last one."""
         self._starts += 1
         self._run.expect('The page: ', times=self._starts)
-        url = self._run.output().rpartition('The page: ')[2].split()[0]
-        self._client = httpx.Client(base_url=url, timeout=20.0)
-        wait_until(self._is_ready, '/readyz to say yes', 60.0)
-
-    def _is_ready(self) -> bool:
-        try:
-            return self._client.get('/readyz').status_code == 200
-        except httpx.HTTPError:
-            return False
-
-    def say(self, text: str) -> None:
-        self._client.post('/say', json={'text': text}).raise_for_status()
+        self._api = Api(self._run).ready()
 
     def drive(self, wheels: Wheels) -> None:
         """Drive at top speed. A rover whose latch or mast is in the way gets what it needs."""
         for _ in range(10):
-            self.say('stop')
-            self.say(':clear')
-            self.say(':mast_close')
-            self.say(DRIVE)
+            self._api.say('stop')
+            self._api.say(':clear')
+            self._api.say(':mast_close')
+            self._api.say(DRIVE)
             try:
                 wait_until(lambda: wheels.speed > TOP_MPS, 'the rover to drive', 10.0)
                 return

@@ -22,13 +22,13 @@ READY_S = 60.0
 
 
 class Api:
-    """Of a run that has told its page's address."""
+    """Of a run that has told its page's address: of its last agent, if it had several."""
 
     def __init__(self, run: Run, token: str = '') -> None:
         run.expect('The page: ')
-        found = PAGE.search(run.output())
-        assert found is not None, run.output()
-        self.run, self.url = run, found[1]
+        pages = PAGE.findall(run.output())
+        assert pages, run.output()
+        self.run, self.url = run, pages[-1]
         headers = {'Authorization': f'Bearer {token}'} if token else {}
         self.client = httpx.Client(base_url=self.url, timeout=20.0, headers=headers)
 

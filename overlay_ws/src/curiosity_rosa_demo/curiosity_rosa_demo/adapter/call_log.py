@@ -45,7 +45,7 @@ class CallLog:
         self._beat_at = -math.inf
 
     def begin(self, service: str, *, has_agent: bool, others: Collection[str], now: float) -> Call:
-        """Record a call that has arrived. Set its ``answer`` and more ``others`` later."""
+        """Record a call that has arrived. Set its ``answer`` when it is served."""
         call = Call(service, now, has_agent, set(others))
         claims = [end for end in self._claims.get(service, ()) if end > now]
         if claims:
