@@ -6,29 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Two adapters in front of one rover notice each other, and neither moves it."""
+"""Which other adapters live in front of the same rover; the guard has its own tests."""
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.adapter.mast import MastAction
-from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.adapter.other_adapters import (
-    contest,
     decode_presence,
     encode_presence,
     MAX_AGE_S,
     OtherAdapters,
     Presence,
 )
-from curiosity_rosa_demo.domain.models import OTHER_ADAPTER
-from guard_world import World
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
 OWN = Presence('/adapter', 'a', '/cmd_vel')
-TWIN = Presence('/adapter', 'b', '/cmd_vel')
-REASON = f'{OTHER_ADAPTER}: /r1/adapter'
 
 presences = st.builds(
     Presence,
@@ -64,50 +57,3 @@ def test_a_presence_survives_its_message(presence: Presence) -> None:
 )
 def test_a_text_that_is_no_presence_is_ignored(text: str) -> None:
     assert decode_presence(text) is None
-
-
-def test_a_twin_has_the_same_name() -> None:
-    others = OtherAdapters(OWN)
-    others.record(TWIN, 0.0)
-    assert contest(others.names(0.0)) == f'{OTHER_ADAPTER}: /adapter'
-
-
-@pytest.fixture
-def world() -> World:
-    """A rover that stands with its mast closed."""
-    world = World()
-    world.step(2.0)
-    assert world.ask_mast(MastAction.CLOSE) == ''
-    world.step(3.0)
-    assert world.guard.move_allowed
-    return world
-
-
-def test_another_adapter_ends_a_motion_and_forbids_the_next(world: World) -> None:
-    assert world.ask_move() == ''
-    world.step(1.0)
-    assert world.moving
-    world.guard.set_other_adapters(('/r1/adapter',))
-    world.step(2.0)
-    assert not world.moving
-    assert not world.guard.move_allowed
-    assert world.ask_move() == REASON
-    assert world.guard.take_alarms() == [f'{REASON}; the rover was stopped']
-
-
-@pytest.mark.parametrize('action', [MastAction.OPEN, MastAction.ROTATE])
-def test_another_adapter_keeps_the_mast_down(world: World, action: MastAction) -> None:
-    world.guard.set_other_adapters(('/r1/adapter',))
-    world.step(2.0)
-    with pytest.raises(MotionRefused, match=REASON):
-        world.guard.check_mast(action)
-    world.guard.check_mast(MastAction.CLOSE)
-
-
-def test_once_it_has_left_the_rover_may_move_again(world: World) -> None:
-    world.guard.set_other_adapters(('/r1/adapter',))
-    world.step(2.0)
-    world.guard.set_other_adapters(())
-    assert world.guard.last_error == ''
-    assert world.guard.move_allowed
-    assert world.ask_move() == ''
