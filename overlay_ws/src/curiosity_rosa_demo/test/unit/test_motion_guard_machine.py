@@ -196,5 +196,5 @@ class GuardedRover(RuleBasedStateMachine):
 
 TestGuardedRover = GuardedRover.TestCase
 TestGuardedRover.settings = settings(
-    max_examples=examples(1000), stateful_step_count=20, deadline=None
+    max_examples=examples(500), stateful_step_count=20, deadline=None
 )
