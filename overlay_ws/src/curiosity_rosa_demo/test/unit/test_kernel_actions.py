@@ -45,7 +45,6 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from examples import examples
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from kernel_strategies import RULES, states
 import pytest
 
@@ -91,104 +90,114 @@ SILENT_HOLD = HoldTasks('SAFE: adapter is silent', SKILLS_IN_SAFE)
 CHARGE_HOLD = HoldTasks('CHARGE: battery is low', frozenset({'charge'}))
 
 
-def test_entering_safe_stops_and_holds() -> None:
-    assert acts(WORKING, SAFE) == [StopRover('SAFE: e-stop pressed'), SAFE_HOLD]
-    assert notices(WORKING, SAFE) == ['SAFE: e-stop pressed']
-
-
-def test_entering_charge_stops_holds_all_but_charging_and_charges() -> None:
-    low = ticked(DRIVE, WAIT, **LOW)
-    why = StopRover('CHARGE: battery is low')
-    assert acts(WORKING, low) == [why, CHARGE_HOLD, SubmitCharge()]
-    assert acts(WORKING, CHARGING) == [why, CHARGE_HOLD]  # its task is there already
-
-
 SILENT = ticked(DRIVE, WAIT, silent=['adapter'])
+LATCHED = ticked(DRIVE, safety_latch='e-stop pressed')
+LOW_ALONE = ticked(**LOW)
+STOP_CHARGING = ticked(DRIVE, CHARGE, said=Intent.STOP, **LOW)
+STOP_SAFE = StopRover('SAFE: e-stop pressed')
+STOP_CHARGE = StopRover('CHARGE: battery is low')
+STOP_USER, CANCEL = StopRover('the user said stop'), CancelAllTasks('the user said stop')
+PAUSED = 'the user said pause'
+CLEARED = [CHARGE_HOLD, HOLD_AFTER_SAFE]
 
 
-@pytest.mark.parametrize('before', [SILENT, CHARGING])
-def test_leaving_releases(before: BrainState) -> None:
-    assert acts(before, WORKING) == [ReleaseTasks()]
-    assert notices(before, WORKING) == [f'{before.tasks.mode.value} is over']
+def resumed(payload: Any) -> BrainState:
+    return ticked(DRIVE, said=Intent.RESUME, payload=payload)
 
 
-def test_clearing_the_latch_holds_every_task_before_it_releases() -> None:
-    assert acts(SAFE, WORKING) == [HOLD_AFTER_SAFE, ReleaseTasks(), ReportHeldTasks()]
-    silent = ticked(DRIVE, WAIT, said=Intent.CLEAR, silent=['adapter'])
-    assert acts(SAFE, silent)[1:] == [SILENT_HOLD, HOLD_AFTER_SAFE, ReportHeldTasks()]
+def goal(priority: int, **robot: Any) -> BrainState:
+    payload = {'text': 'find the light', 'priority': priority}
+    return ticked(DRIVE, said=Intent.NEW_GOAL, payload=payload, **robot)
+
+
+ACTS: dict[str, tuple[BrainState, BrainState, list[Action]]] = {
+    'SAFE stops and holds': (WORKING, SAFE, [STOP_SAFE, SAFE_HOLD]),
+    'CHARGE holds all but charging, and charges': (
+        *(WORKING, ticked(DRIVE, WAIT, **LOW)),
+        [STOP_CHARGE, CHARGE_HOLD, SubmitCharge()],
+    ),
+    'it charges once': (WORKING, CHARGING, [STOP_CHARGE, CHARGE_HOLD]),
+    'SAFE without a latch is over': (SILENT, WORKING, [ReleaseTasks()]),
+    'CHARGE is over': (CHARGING, WORKING, [ReleaseTasks()]),
+    'a clear holds every task before it releases': (
+        *(SAFE, WORKING),
+        [HOLD_AFTER_SAFE, ReleaseTasks(), ReportHeldTasks()],
+    ),
+    'a clear while the adapter is silent': (
+        *(SAFE, ticked(DRIVE, WAIT, said=Intent.CLEAR, silent=['adapter'])),
+        [StopRover('SAFE: adapter is silent'), SILENT_HOLD, HOLD_AFTER_SAFE, ReportHeldTasks()],
+    ),
+    'from CHARGE to SAFE': (CHARGING, SAFE, [STOP_SAFE, SAFE_HOLD]),
+    'and back': (SAFE, CHARGING, [STOP_CHARGE, *CLEARED, ReportHeldTasks()]),
+    'and back, without its task': (
+        *(SAFE, ticked(DRIVE, **LOW)),
+        [STOP_CHARGE, *CLEARED, SubmitCharge(), ReportHeldTasks()],
+    ),
+    'a stop in SAFE': (
+        *(SAFE, ticked(DRIVE, said=Intent.STOP, **PRESSED)),
+        [STOP_USER, CANCEL],
+    ),
+    'a stop in CHARGE': (CHARGING, STOP_CHARGING, [STOP_USER, CANCEL]),
+    'a second stop': (STOP_CHARGING, STOP_CHARGING, [STOP_USER, CANCEL]),
+    'a stop is not followed by a charge, which moves the mast': (
+        *(WORKING, ticked(DRIVE, said=Intent.STOP, **LOW)),
+        [STOP_USER, CHARGE_HOLD, CANCEL],
+    ),
+    'nor is the tick after it': (STOP_CHARGING, LOW_ALONE, []),
+    'a user who goes on charges again': (
+        *(LOW_ALONE, ticked(said=Intent.RESUME, **LOW)),
+        [SubmitCharge(), ResumeTask()],
+    ),
+    'but not twice': (
+        *(CHARGING, ticked(CHARGE, said=Intent.RESUME, **LOW)),
+        [ResumeTask()],
+    ),
+    'a stop that ends a hold cancels before it releases': (
+        *(CHARGING, ticked(DRIVE, said=Intent.STOP)),
+        [STOP_USER, CANCEL, ReleaseTasks()],
+    ),
+    'a pause lets nothing begin in place of what it pauses': (
+        *(WORKING, ticked(DRIVE, WAIT, said=Intent.PAUSE)),
+        [
+            StopRover(PAUSED, cancellable_only=True),
+            *(PauseTask('w', PAUSED), PauseTask('d', PAUSED)),
+        ],
+    ),
+    'resume': (WORKING, resumed({}), [ResumeTask()]),
+    'resume of a task': (WORKING, resumed({'task_id': 'd'}), [ResumeTask('d')]),
+    'resume of what is no task': (WORKING, resumed({'task_id': 3}), [ResumeTask()]),
+    'a goal that preempts': (WORKING, goal(4), [SubmitGoal('find the light', 4, True)]),
+    'a goal that queues': (WORKING, goal(3), [SubmitGoal('find the light', 3, False)]),
+    'a goal in SAFE': (SAFE, goal(4, **PRESSED), [SubmitGoal('find the light', 4)]),
+    'the e-stop is released and SAFE lasts': (SAFE, LATCHED, []),
+    'the e-stop is pressed again': (LATCHED, SAFE, [STOP_SAFE]),
+    'the e-stop in SAFE': (SILENT, SAFE, [STOP_SAFE, SAFE_HOLD]),
+}
+
+
+@pytest.mark.parametrize('case', ACTS)
+def test_each_change_asks_for_its_actions_in_their_order(case: str) -> None:
+    before, after, wanted = ACTS[case]
+    assert acts(before, after) == wanted
+
+
+@pytest.mark.parametrize(
+    ('before', 'after', 'said'),
+    [
+        (WORKING, SAFE, ['SAFE: e-stop pressed']),
+        (SILENT, WORKING, ['SAFE is over']),
+        (CHARGING, STOP_CHARGING, ['The battery is low: say resume to charge']),
+        (SAFE, goal(4, **PRESSED), []),  # the dispatcher refuses it
+        (WORKING, ticked(said=Intent.NEW_GOAL), ['A goal without words was ignored']),
+    ],
+)
+def test_what_is_told(before: BrainState, after: BrainState, said: list[str]) -> None:
+    assert notices(before, after) == said
 
 
 def test_a_refused_clear_had_no_effect() -> None:
     refused = ticked(DRIVE, said=Intent.CLEAR, **PRESSED)
     assert plan(SAFE, refused) == [Notice('not cleared: e-stop pressed', ok=False)]
-
-
-def test_from_charge_to_safe_and_back() -> None:
-    assert acts(CHARGING, SAFE) == [StopRover('SAFE: e-stop pressed'), SAFE_HOLD]
-    cleared = [CHARGE_HOLD, HOLD_AFTER_SAFE]
-    assert acts(SAFE, CHARGING)[1:] == [*cleared, ReportHeldTasks()]
-    assert acts(SAFE, ticked(DRIVE, **LOW))[1:] == [*cleared, SubmitCharge(), ReportHeldTasks()]
-
-
-def test_a_stop_cancels_in_every_mode() -> None:
-    why = 'the user said stop'
-    for before, robot in ((WORKING, {}), (SAFE, PRESSED), (CHARGING, LOW), (BrainState(), {})):
-        after = ticked(DRIVE, said=Intent.STOP, **robot)
-        first, second = acts(before, after)
-        assert isinstance(first, StopRover)
-        assert second == CancelAllTasks(why)
-    assert acts(after, after) == [first, second]  # also the second time
-
-
-def test_a_stop_while_charging_charges_again_when_the_user_goes_on() -> None:
-    stopped = ticked(DRIVE, CHARGE, said=Intent.STOP, **LOW)
-    assert notices(CHARGING, stopped) == ['The battery is low: say resume to charge']
-    alone = ticked(**LOW)
-    assert acts(stopped, alone) == []
-    assert acts(alone, ticked(said=Intent.RESUME, **LOW)) == [SubmitCharge(), ResumeTask()]
-    assert acts(CHARGING, ticked(CHARGE, said=Intent.RESUME, **LOW)) == [ResumeTask()]
-
-
-def test_a_stop_is_not_followed_by_a_charge_that_moves_the_mast() -> None:
-    after = ticked(DRIVE, said=Intent.STOP, **LOW)
-    why = 'the user said stop'
-    assert acts(WORKING, after) == [StopRover(why), CHARGE_HOLD, CancelAllTasks(why)]
-
-
-def test_a_stop_that_ends_a_hold_cancels_before_it_releases() -> None:
-    after = ticked(DRIVE, said=Intent.STOP)
-    why = 'the user said stop'
-    assert acts(CHARGING, after) == [StopRover(why), CancelAllTasks(why), ReleaseTasks()]
-
-
-def test_a_pause_lets_nothing_begin_in_place_of_what_it_pauses() -> None:
-    after = ticked(DRIVE, WAIT, said=Intent.PAUSE)
-    why = 'the user said pause'
-    stop = StopRover(why, cancellable_only=True)
-    assert acts(WORKING, after) == [stop, PauseTask('w', why), PauseTask('d', why)]
-
-
-@pytest.mark.parametrize(
-    ('payload', 'task_id'), [({}, None), ({'task_id': 'd'}, 'd'), ({'task_id': 3}, None)]
-)
-def test_resume(payload: Any, task_id: str | None) -> None:
-    after = ticked(DRIVE, said=Intent.RESUME, payload=payload)
-    assert acts(WORKING, after) == [ResumeTask(task_id)]
-
-
-@pytest.mark.parametrize(('priority', 'preempt'), [(4, True), (3, False)])
-def test_a_goal_preempts_or_queues(priority: int, preempt: bool) -> None:
-    payload = {'text': 'find the light', 'priority': priority}
-    goal = SubmitGoal('find the light', priority, preempt)
-    assert acts(WORKING, ticked(DRIVE, said=Intent.NEW_GOAL, payload=payload)) == [goal]
-    waiting = ticked(DRIVE, said=Intent.NEW_GOAL, payload=payload, **PRESSED)
-    assert acts(SAFE, waiting) == [SubmitGoal('find the light', priority)]
-    assert notices(SAFE, waiting) == []  # the dispatcher refuses it
-
-
-def test_a_goal_without_words_is_ignored() -> None:
-    after = ticked(said=Intent.NEW_GOAL, payload={'text': ' '})
-    assert plan(after, after) == [Notice('A goal without words was ignored')]
 
 
 @pytest.mark.parametrize('action', ApprovalAction)
@@ -200,13 +209,6 @@ def test_an_answer_is_handed_on(action: ApprovalAction) -> None:
     assert plan(WORKING, unclear) == [
         Notice('An answer without an action was ignored; the actions are APPROVE, EDIT, REJECT')
     ]
-
-
-def test_the_e_stop_stops_again_while_safe_lasts() -> None:
-    released = ticked(DRIVE, safety_latch='e-stop pressed')
-    assert acts(SAFE, released) == []
-    assert acts(released, SAFE) == [StopRover('SAFE: e-stop pressed')]
-    assert acts(SILENT, SAFE) == [StopRover('SAFE: e-stop pressed'), SAFE_HOLD]
 
 
 @given(states(), states())
@@ -249,20 +251,3 @@ def test_the_same_mode_twice_asks_for_nothing(state: BrainState) -> None:
     after = decided(state.model_copy(update={'hci': HCIState()}))
     quiet = after.model_copy(update={'robot': after.robot.model_copy(update={'events': []})})
     assert plan(quiet, quiet) == []
-
-
-@given(st.lists(st.sampled_from([SAFE, CHARGING, WORKING]), min_size=2, max_size=6))
-@many
-def test_the_last_hold_or_release_fits_the_last_mode(history: list[BrainState]) -> None:
-    gate: HoldTasks | None = None
-    before = BrainState()
-    for after in history:
-        for action in plan(before, after):
-            if isinstance(action, HoldTasks):
-                gate = action
-            elif isinstance(action, ReleaseTasks):
-                assert gate is not None
-                gate = None
-        before = after
-        expected = {Mode.SAFE: SAFE_HOLD, Mode.CHARGE: CHARGE_HOLD}.get(after.tasks.mode)
-        assert gate == expected

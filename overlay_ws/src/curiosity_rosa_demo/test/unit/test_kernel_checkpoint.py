@@ -91,15 +91,6 @@ def test_the_durable_part_has_the_mode_the_latch_the_task_and_the_log(state: Bra
     assert part == durable_part(part)
 
 
-def test_the_next_run_reads_what_was_recorded_last(tmp_path: Path) -> None:
-    file = tmp_path / 'tasks.db.kernel'
-    checkpoint = opened(Disk(file))
-    checkpoint.record(BrainState())
-    checkpoint.record(SAFE)
-    checkpoint.close()
-    assert stored(file) == durable_part(SAFE)
-
-
 def test_langgraph_reads_the_checkpoint_as_the_state_of_the_kernel_s_graph(
     tmp_path: Path,
 ) -> None:

@@ -13,21 +13,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import HoldTasks, plan, ReleaseTasks, StopRover
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
-from curiosity_rosa_demo.agent.kernel.graph import build_graph, nodes, tick
+from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress
 from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
 from curiosity_rosa_demo.agent.kernel.task_queue import task_queue
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, Telemetry, UserInterruptType
+from curiosity_rosa_demo.domain.serde import from_json, to_json
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_strategies import reading, readings, RULES, states, tasks
+from kernel_strategies import readings, RULES, states, tasks
 from strategies import json_objects
 
 GRAPH = build_graph(RULES)
@@ -41,27 +41,8 @@ def by_hand(state: BrainState) -> BrainState:
     return kernel_route(task_queue(event_arbitrate(state, RULES)))
 
 
-def given_to(state: BrainState, now_s: float, inbox: list[Any], **values: Any) -> BrainState:
-    """The state before a tick, with all readings made now."""
-    heard = {source: reading(value, now_s) for source, value in values.items()}
-    telemetry = Telemetry.model_construct(now_s=now_s, readings=heard)
-    queue = state.tasks.model_copy(update={'inbox': inbox})
-    return state.model_copy(update={'telemetry': telemetry, 'tasks': queue})
-
-
-def test_the_nodes_run_in_their_order() -> None:
-    assert list(nodes(RULES)) == [
-        'hci_ingress',
-        'telemetry_sync',
-        'world_update',
-        'event_arbitrate',
-        'task_queue',
-        'kernel_route',
-    ]
-
-
 @given(states(), st.data())
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_the_graph_is_its_nodes_one_after_another(state: BrainState, data: st.DataObject) -> None:
     telemetry = Telemetry.model_construct(now_s=100.0, readings=data.draw(readings(100.0)))
     inbox = data.draw(st.lists(messages, max_size=3))
@@ -87,6 +68,8 @@ def test_whatever_comes_in_the_kernel_goes_on_and_a_latch_stays_until_cleared(
         )
         before = state
         state = by_hand(state.model_copy(update={'telemetry': telemetry, 'tasks': work}))
+        kept = state.model_copy(update={'telemetry': Telemetry(now_s=now_s)})
+        assert from_json(BrainState, to_json(kept)) == kept
         actions = plan(before, state)
         if state.robot.estop:
             assert state.tasks.mode is Mode.SAFE
@@ -99,20 +82,6 @@ def test_whatever_comes_in_the_kernel_goes_on_and_a_latch_stays_until_cleared(
         for action in actions:
             held = isinstance(action, HoldTasks) or (held and not isinstance(action, ReleaseTasks))
         assert held is (state.tasks.mode in (Mode.SAFE, Mode.CHARGE))
-
-
-def test_an_e_stop_from_press_to_clear() -> None:
-    press, release = {'pressed': True}, {'pressed': False}
-    clear = {'intent': 'CLEAR', 'payload': {}}
-    state = tick(GRAPH, given_to(BrainState(), 1.0, [], estop=press))
-    assert isinstance(plan(BrainState(), state)[0], StopRover)
-    refused = tick(GRAPH, given_to(state, 2.0, [clear], estop=press))
-    assert refused.tasks.mode is Mode.SAFE
-    waiting = tick(GRAPH, given_to(refused, 3.0, [], estop=release))
-    assert waiting.tasks.mode is Mode.SAFE
-    free = tick(GRAPH, given_to(waiting, 4.0, [clear], estop=release))
-    assert (free.tasks.mode, free.robot.safety_latch) == (Mode.IDLE, '')
-    assert ReleaseTasks() in plan(waiting, free)
 
 
 BUILD = (
@@ -143,10 +112,6 @@ def output_of(program: str, **variables: str) -> str:
         env={**os.environ, **variables},
     )
     return done.stdout
-
-
-def test_building_and_running_the_graph_prints_nothing() -> None:
-    assert output_of(BUILD + 'tick(graph, BrainState())') == ''
 
 
 def test_no_tick_is_traced_whatever_the_environment_says() -> None:
