@@ -89,24 +89,6 @@ def test_a_single_link_is_its_own_pose(heard: Heard) -> None:
     assert (pose.stamp.sec, pose.stamp.nanosec) == (12, 250_000_000)
 
 
-def test_a_chain_turns_what_lies_beyond_a_turned_link(heard: Heard) -> None:
-    heard.link('map', 'odom', (10, 0, 0), UNIT_Z_90)
-    heard.link('odom', 'base', (2, 1, 0), UNIT_Z_90)
-    pose = heard.source.lookup('map', 'base')
-    assert (pose.x, pose.y) == pytest.approx((9, 2))
-    assert abs(pose.yaw_rad) == pytest.approx(math.pi)
-
-
-def test_a_chain_can_be_asked_backwards_and_sideways(heard: Heard) -> None:
-    heard.link('odom', 'base', (2, 1, 0), UNIT_Z_90)
-    heard.link('odom', 'beacon', (5, 1, 0))
-    back = heard.source.lookup('base', 'odom')
-    assert (back.x, back.y) == pytest.approx((-1, 2))
-    assert back.yaw_rad == pytest.approx(-math.pi / 2)
-    beside = heard.source.lookup('base', 'beacon')
-    assert (beside.x, beside.y) == pytest.approx((0, -3), abs=1e-12)
-
-
 def test_a_sensor_is_posed_in_all_six_dimensions_at_the_time_of_its_measurement(
     heard: Heard,
 ) -> None:
@@ -135,8 +117,7 @@ def test_a_frame_in_itself_is_at_the_origin_once_it_is_known(heard: Heard) -> No
     assert heard.source.lookup('odom', 'odom').x == 0.0
 
 
-@pytest.mark.parametrize('slash', ['', '/', '//'])
-@pytest.mark.parametrize('asked', ['', '/'])
+@pytest.mark.parametrize(('slash', 'asked'), [('', '/'), ('/', ''), ('//', '/')])
 def test_leading_slashes_change_nothing(heard: Heard, slash: str, asked: str) -> None:
     heard.link(slash + 'odom', slash + 'base', (4, 0, 0))
     heard.link('/base', 'camera', (1, 0, 0), static=True)
@@ -192,12 +173,6 @@ def test_a_static_link_never_ages(heard: Heard) -> None:
     assert (pose.x, pose.stamp.sec, pose.stamp.nanosec) == (3.0, 0, 0)
 
 
-def test_a_static_link_can_be_replaced(heard: Heard) -> None:
-    heard.link('odom', 'base', (3, 0, 0), static=True)
-    heard.link('odom', 'base', (4, 0, 0), static=True)
-    assert heard.source.lookup('odom', 'base').x == 4.0
-
-
 def test_a_link_may_turn_from_static_to_moving_and_back(heard: Heard) -> None:
     heard.link('odom', 'base', (3, 0, 0), static=True, stamp=50.0)
     heard.link('odom', 'base', (4, 0, 0), stamp=10.0)
@@ -249,14 +224,6 @@ def test_a_link_without_two_frames_is_passed_over(heard: Heard, parent: str, chi
     assert heard.source.lookup('odom', 'base').x == 1.0
 
 
-@pytest.mark.parametrize('scale', [1e-3, 0.5, 2.0, 1e100])
-def test_a_quaternion_of_another_length_is_brought_to_one(heard: Heard, scale: float) -> None:
-    heard.link('odom', 'base', turn=tuple(scale * part for part in UNIT_Z_90))
-    heard.link('base', 'camera', (1, 0, 0))
-    pose = heard.source.lookup('odom', 'camera')
-    assert (pose.x, pose.y) == pytest.approx((0, 1), abs=1e-12)
-
-
 BROKEN: list[tuple[dict[str, Any], str]] = [
     ({'move': (math.nan, 0, 0)}, 'not finite'),
     ({'move': (0, 0, math.inf)}, 'not finite'),
@@ -294,6 +261,8 @@ def test_numbers_that_overflow_on_the_way_are_not_a_pose(heard: Heard) -> None:
 METRES = st.floats(-1e3, 1e3)
 MOVES = st.tuples(METRES, METRES, METRES)
 TURNS = st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: math.hypot(*q) > 1e-2)
+LENGTHS = st.sampled_from([1e-1, 1.0, 1e100])  # of a quaternion, which is brought to 1
+LINKS = st.tuples(MOVES, TURNS, LENGTHS, st.booleans())
 
 
 def matrix(move: tuple[float, ...], turn: tuple[float, ...]) -> npt.NDArray[np.float64]:
@@ -313,8 +282,8 @@ def matrix(move: tuple[float, ...], turn: tuple[float, ...]) -> npt.NDArray[np.f
 
 @each_adapter
 @given(
-    left=st.lists(st.tuples(MOVES, TURNS, st.booleans()), max_size=4),
-    right=st.lists(st.tuples(MOVES, TURNS, st.booleans()), max_size=4),
+    left=st.lists(LINKS, max_size=4),
+    right=st.lists(LINKS, max_size=4),
 )
 def test_any_path_through_the_tree_is_the_product_of_its_matrices(
     adapter: type[ComposedTransforms], left: list[Any], right: list[Any]
@@ -324,9 +293,10 @@ def test_any_path_through_the_tree_is_the_product_of_its_matrices(
     matrices = []
     for name, branch in (('l', left), ('r', right)):
         product, parent = np.eye(4), 'root'
-        for index, (move, turn, static) in enumerate(branch):
+        for index, (move, turn, length, static) in enumerate(branch):
             child = f'{name}{index}'
-            heard.link(parent, child, move, turn, static=static)
+            scaled = tuple(length * part for part in turn)
+            heard.link(parent, child, move, scaled, static=static)
             product, parent = product @ matrix(move, turn), child
         matrices.append((parent, product))
     (world, to_world), (base, to_base) = matrices
