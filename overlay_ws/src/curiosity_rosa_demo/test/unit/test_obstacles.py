@@ -28,7 +28,7 @@ import pytest
 
 SHAPE = RoverShape.of(load_config().thresholds)
 HALF = SHAPE.half_width_m + SHAPE.margin_m
-GROUND = SHAPE.floor_m - load_config().thresholds.obstacles.min_height_m
+GROUND = load_config().thresholds.obstacles.ground_z_m
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 FRONT = Transform((1.3, 0.0, -0.5), LEVEL)  # the stand-in's ``lidar: body``
 # The demo's lidar on the stowed mast: x looks up, y to the front and left (30 degrees).
