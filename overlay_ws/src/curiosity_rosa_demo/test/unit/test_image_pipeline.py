@@ -89,25 +89,19 @@ def test_the_fast_way_is_there_and_can_be_left_aside() -> None:
 
 @each_way
 @each_subsampling
-@pytest.mark.parametrize('size', [(400, 400), (399, 301), (64, 17)])
-@pytest.mark.parametrize('score', [0.0, 0.42, 1.0])
+@pytest.mark.parametrize(
+    ('size', 'score', 'quality'),
+    [((400, 400), 0.0, 85), ((399, 301), 0.42, 98), ((64, 17), 1.0, 98)],
+)
 def test_the_picture_is_within_40_db_of_the_exact_one(
-    fast: bool, subsampling: str, size: tuple[int, int], score: float
+    fast: bool, subsampling: str, size: tuple[int, int], score: float, quality: int
 ) -> None:
     data = jpeg(ground(*size), subsampling)
     light = LightScore(score=score, is_good=False)
     exact = pixels_of(data).astype(np.float64) * (0.15 + 0.85 * score)
-    got = pixels_of(pipeline(fast, label=False, quality=98).compressed(data, light))
+    got = pixels_of(pipeline(fast, label=False, quality=quality).compressed(data, light))
     assert psnr(got, exact) >= 40.0
-
-
-@each_way
-def test_at_the_shipped_quality_the_colours_stay_what_they_were(fast: bool) -> None:
-    data = jpeg(ground(800, 800))
-    exact = pixels_of(data).astype(np.float64) * 0.15
-    got = pixels_of(pipeline(fast, label=False).compressed(data, DARK)).astype(np.float64)
-    assert psnr(got, exact) >= 40.0
-    assert np.abs(got.mean(axis=(0, 1)) - exact.mean(axis=(0, 1))).max() < 1.0
+    assert np.abs(got.mean(axis=(0, 1)) - exact.mean(axis=(0, 1))).max() < 1.0  # the colours
 
 
 @each_way
@@ -123,22 +117,8 @@ def test_any_size_score_and_subsampling_gives_a_picture_of_the_same_size(
 
 
 @each_way
-@given(scores=st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)))
-@settings(max_examples=examples(30))
-def test_more_light_never_makes_a_darker_picture(fast: bool, scores: tuple[float, float]) -> None:
-    data = jpeg(ground(64, 48))
-    dark, bright = (
-        pixels_of(
-            pipeline(fast, label=False).compressed(data, LightScore(score=score, is_good=False))
-        ).mean()
-        for score in sorted(scores)
-    )
-    assert dark <= bright + 0.5
-
-
-@each_way
-@each_subsampling
-@pytest.mark.parametrize('size', [(1920, 1080), (800, 800), (320, 240), (120, 300)])
+@pytest.mark.parametrize('subsampling', ['4:2:0', '4:1:1', 'grey'])
+@pytest.mark.parametrize('size', [(1920, 1080), (320, 240), (120, 300)])
 @pytest.mark.parametrize('background', [0, 128, 255])
 def test_the_text_is_burned_in_and_reads_on_any_ground(
     fast: bool, subsampling: str, size: tuple[int, int], background: int
@@ -176,38 +156,21 @@ def test_the_label_lies_inside_the_picture(light: LightScore, width: int, height
     x0, y0, x1, y1 = Label.of(light, width, height).box
     assert 0 <= x0 < x1 <= width
     assert 0 <= y0 < y1 <= height
-
-
-def test_the_text_says_score_and_verdict() -> None:
-    assert Label.of(DIM, 800, 800).text == 'score 0.42  DARK'
-    assert Label.of(BRIGHT, 800, 800).text == 'score 1.00  GOOD'
-
-
-def test_both_ways_agree() -> None:
-    data = jpeg(ground(800, 800))
-    planes, pixels = (
-        pixels_of(pipeline(fast, quality=98).compressed(data, DIM)).astype(np.float64)
-        for fast in WAYS
-    )
-    assert psnr(planes, pixels) >= 35.0
+    verdict = 'GOOD' if light.is_good else 'DARK'
+    assert Label.of(light, 800, 800).text == f'score {light.score:.2f}  {verdict}'
 
 
 @each_way
-def test_progressive_png_and_cmyk_pictures_work(fast: bool) -> None:
+def test_progressive_png_cmyk_and_padded_pictures_work(fast: bool) -> None:
     pixels = ground(64, 48)
     for data in (
         jpeg(pixels, flags=turbojpeg.TJFLAG_PROGRESSIVE),
         cv2.imencode('.png', pixels)[1].tobytes(),
         cv2.imencode('.png', pixels[:, :, 0])[1].tobytes(),
         CODEC.encode(np.dstack([pixels, pixels[:, :, :1]]), pixel_format=turbojpeg.TJPF_CMYK),
+        jpeg(pixels) + bytes(10),  # after its end
     ):
         assert pixels_of(pipeline(fast).compressed(data, DIM)).shape == (48, 64, 3)
-
-
-@each_way
-def test_bytes_after_the_picture_are_no_harm(fast: bool) -> None:
-    data = jpeg(ground(64, 48)) + bytes(10)
-    assert pixels_of(pipeline(fast).compressed(data, DIM)).shape == (48, 64, 3)
 
 
 # --- what cannot be decoded --------------------------------------------------------------------
@@ -281,7 +244,7 @@ def survives(fast: bool, data: bytes) -> None:
     where=st.floats(0.0, 1.0, exclude_max=True),
     value=st.integers(0, 255),
 )
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(150))
 def test_one_wrong_byte_gives_a_picture_or_the_reason(
     fast: bool, source: str, progressive: bool, where: float, value: int
 ) -> None:
@@ -312,6 +275,8 @@ def test_a_picture_too_wide_for_jpeg_is_an_encode_error() -> None:
     wide = cv2.imencode('.png', np.zeros((2, 70_000), np.uint8))[1].tobytes()
     with pytest.raises(EncodeError, match=r'^Image cannot be encoded: '):
         pipeline().compressed(wide, DIM)
+    with pytest.raises(EncodeError, match=r'^Image cannot be encoded: '):
+        pipeline().raw(raw('mono8', np.zeros((1, 70_000, 3), np.uint8)), DIM)
 
 
 @pytest.mark.parametrize(
@@ -356,24 +321,22 @@ def raw(encoding: str, bgr: Pixels, padding: int = 0) -> Raw:
 @given(
     encoding=st.sampled_from(['rgb8', 'bgr8', 'rgba8', 'bgra8', 'mono8']),
     padding=st.integers(0, 9),
+    lacks_last=st.booleans(),
     width=st.integers(1, 70),
     height=st.integers(1, 70),
     score=st.floats(0.0, 1.0),
 )
 def test_raw_pictures_are_darkened_and_padding_is_not_shown(
-    encoding: str, padding: int, width: int, height: int, score: float
+    encoding: str, padding: int, lacks_last: bool, width: int, height: int, score: float
 ) -> None:
     bgr = cv2.GaussianBlur(ground(width, height), (0, 0), 3).astype(np.uint8)
     light = LightScore(score=score, is_good=False)
     source = bgr[:, :, 1:2].repeat(3, axis=2) if encoding == 'mono8' else bgr
-    out = pipeline(label=False, quality=98).raw(raw(encoding, bgr, padding), light)
+    image = raw(encoding, bgr, padding)
+    if lacks_last:
+        image.data = image.data[: len(image.data) - padding]
+    out = pipeline(label=False, quality=98).raw(image, light)
     assert psnr(pixels_of(out), source.astype(np.float64) * (0.15 + 0.85 * score)) >= 33.0
-
-
-def test_the_last_row_may_lack_its_padding() -> None:
-    image = raw('rgb8', ground(20, 10), 6)
-    image.data = image.data[:-6]
-    assert pixels_of(pipeline().raw(image, DIM)).shape == (10, 20, 3)
 
 
 @pytest.mark.parametrize(
@@ -399,8 +362,3 @@ def test_a_raw_picture_that_does_not_add_up_is_refused(
         pipeline().raw(image, DIM)
     assert str(refused.value).startswith('Image cannot be decoded: ')
     assert reason in str(refused.value)
-
-
-def test_a_raw_picture_too_wide_for_jpeg_is_an_encode_error() -> None:
-    with pytest.raises(EncodeError, match=r'^Image cannot be encoded: '):
-        pipeline().raw(raw('mono8', np.zeros((1, 70_000, 3), np.uint8)), DIM)
