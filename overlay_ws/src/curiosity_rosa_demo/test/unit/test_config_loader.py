@@ -24,7 +24,7 @@ from curiosity_rosa_demo.infra.config_loader import (
     shipped_config_dir,
 )
 from examples import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 import pytest
@@ -80,11 +80,6 @@ REFUSALS = {
         'tf: {max_age: 2.0}',
         'thresholds.yaml: tf.max_age = 2.0: unknown key; allowed here: max_age_s',
     ),
-    'unknown section': (
-        'tool_costs',
-        'costs: {}',
-        'tool_costs.yaml: costs = {}: unknown key; allowed here: tools',
-    ),
     'unknown key in a list': (
         'nodes',
         'nodes: [{name: a, package: b, executable: c, when: "", args: 1}]',
@@ -115,11 +110,6 @@ REFUSALS = {
         'trace: {buffer_size: 2.5}',
         'thresholds.yaml: trace.buffer_size = 2.5: Input should be a valid integer',
     ),
-    'wrong switch': (
-        'agent',
-        'llm: {streaming: "yes"}',
-        "agent.yaml: llm.streaming = 'yes': Input should be a valid boolean",
-    ),
     'value where keys belong': (
         'thresholds',
         'quality: 0.8',
@@ -134,11 +124,6 @@ REFUSALS = {
         'thresholds',
         'tf: {max_age_s: .nan}',
         'thresholds.yaml: tf.max_age_s = nan: ',
-    ),
-    'not one of': (
-        'topics',
-        'images: {input: jpeg}',
-        "topics.yaml: images.input = 'jpeg': Input should be 'compressed' or 'raw'",
     ),
     'not a ROS name': (
         'topics',
@@ -162,12 +147,6 @@ REFUSALS = {
         'thresholds',
         'light_model: {x_min: 5.0}',
         'thresholds.yaml: light_model.x_good = 5.0: must be greater than x_min (5.0)',
-    ),
-    'rule between two keys of viz': (
-        'thresholds',
-        'viz: {bright_zone_x_max: 1.0}',
-        'thresholds.yaml: viz.bright_zone_x_max = 1.0: '
-        'must be greater than bright_zone_x_min (5.0)',
     ),
     'rule between two sections': (
         'thresholds',
@@ -200,12 +179,10 @@ REFUSALS = {
     ),
     'key that is no text': ('agent', '7: 8', 'agent.yaml: 7'),
     'broken YAML': ('agent', 'llm: [', 'agent.yaml: not YAML: '),
-    'tab': ('agent', 'llm:\n\tmodel: x', 'agent.yaml: not YAML: '),
     'a date that is none': ('agent', 'llm: {model: 2026-13-01}', 'agent.yaml: not YAML: month'),
     'endless nest': ('agent', '[' * 5000, 'agent.yaml: not YAML: '),
     'code': ('agent', '!!python/object/apply:os.system [id]', 'agent.yaml: not YAML: '),
     'list': ('agent', '[1, 2]', 'agent.yaml: = [1, 2]: must be keys with values'),
-    'text': ('agent', 'hello', "agent.yaml: = 'hello': must be keys with values"),
     'a value that contains itself': ('agent', 'llm: {model: &a [*a]}', 'agent.yaml: llm.model = '),
     'an integer without end': (
         'agent',
@@ -347,6 +324,8 @@ def names_by_key(topics: Topics) -> dict[str, str]:
 
 
 @given(namespaces, namespaces)
+@example('', '')
+@example('/', '/')
 def test_each_namespace_moves_its_own_names_and_no_others(own: str, rover: str) -> None:
     before = CONFIG.topics
     of_ours = {
@@ -375,31 +354,14 @@ def test_each_namespace_moves_its_own_names_and_no_others(own: str, rover: str) 
     after = names_by_key(config.topics)
     for key, name in names_by_key(before).items():
         below = own if key in of_ours else rover if key in of_the_rover else ''
-        assert after[key] == f'/{below.strip("/")}{name}' if below else name, key
-    assert config.agent.navigation.action == f'/{rover.strip("/")}/navigate_to_pose'
-    stays = {'tf.base_frame', 'tf.world_frame', 'images.input'}
+        below = below.strip('/')
+        assert after[key] == (f'/{below}{name}' if below else name), key
+    navigation = f'/{rover.strip("/")}/navigate_to_pose'.replace('//', '/')
+    assert config.agent.navigation.action == navigation
     slashed = {key for key, name in after.items() if name.startswith('/')}
     assert slashed == of_ours | of_the_rover
-    assert stays.isdisjoint(slashed)
-
-
-@pytest.mark.parametrize('namespace', ['', '/'])
-def test_no_namespace_moves_nothing(namespace: str) -> None:
-    assert CONFIG.in_namespace(namespace, rover=namespace) == CONFIG
-
-
-def test_two_rovers_have_no_name_in_common() -> None:
-    one, two = (
-        {
-            name
-            for name in names_by_key(CONFIG.in_namespace(each, rover=each).topics).values()
-            if name.startswith('/')
-        }
-        for each in ('r1', 'r2')
-    )
-    assert one
-    assert two
-    assert one.isdisjoint(two)
+    if not own.strip('/') and not rover.strip('/'):
+        assert config == CONFIG
 
 
 def test_the_rviz_preset_agrees_with_the_contracts() -> None:
