@@ -182,6 +182,15 @@ REFUSALS = {
         'routine: [{activity: rest}, {activity: dance}]',
         f"routine.1.activity = 'dance': no such one; there are {THOSE_OF_THE_ROVER}read_message",
     ),
+    'an emergency with what there is not': (
+        'emergencies: [{event: external.message, activity: dance}]',
+        "emergencies.0.activity = 'dance': no such one; there are "
+        f'{THOSE_OF_THE_ROVER}read_message',
+    ),
+    'a begin nowhere': (
+        'begins: {place: mars}',
+        "begins.place = 'mars': no such one; there are base, bright_zone, field",
+    ),
     'two places without a zone': (
         'places: {hill: {}}',
         "places = {'base': 'base', 'bright_zone': 'bright', 'field': '', 'hill': ''}: of a "
