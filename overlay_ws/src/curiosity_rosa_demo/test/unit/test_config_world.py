@@ -114,96 +114,89 @@ KEYS_OF_AN_ACTIVITY = (
 )
 THOSE_OF_THE_ROVER = 'sleep, wake, go_to_work, survey, look_around, go_home, charge, rest, '
 # Each: what is added to the rover's world, and the whole message without the file.
-REFUSALS = {
-    'a name with a space': (
+REFUSALS = [
+    (
         f'activities: {{"a nap": {NAP}}}',
-        "activities = 'a nap': not a name: small letters, digits and _, a letter first, at most "
-        '60',
+        "activities = 'a nap': not a name: small letters, digits and _, a letter first, at "
+        'most 60',
     ),
-    'a name that YAML takes for a switch': (
-        f'activities: {{on: {NAP}}}',
-        'activities = True: must be text: write it in quotes',
-    ),
-    'a time that YAML takes for a number': (
-        activity('window: 22:00'),
-        'activities.nap.window = 1320: must be text: write it in quotes',
-    ),
-    'a time instead of a window': (
+    (f'activities: {{on: {NAP}}}', 'activities = True: must be text: write it in quotes'),
+    (activity('window: 22:00'), 'activities.nap.window = 1320: must be text: write it in quotes'),
+    (
         activity('window: "22:00"'),
         'activities.nap.window = \'22:00\': not a window; write "07:20-07:40", or "" for any time',
     ),
-    'a time that no clock shows': (
+    (
         activity('window: "22:00-24:00"'),
-        "activities.nap.window = '22:00-24:00': '24:00' is not a time of day; write HH:MM, such "
-        'as 07:20',
+        "activities.nap.window = '22:00-24:00': '24:00' is not a time of day; write HH:MM, "
+        'such as 07:20',
     ),
-    'an empty window': (
+    (
         activity('window: "07:00-07:00"'),
         'activities.nap.window = \'07:00-07:00\': a window that is empty; write "" for any time',
     ),
-    'an unknown key': (
+    (
         activity('windw: ""'),
         f"activities.nap.windw = '': unknown key; allowed here: {KEYS_OF_AN_ACTIVITY}",
     ),
-    'a place that there is not': (
+    (
         activity('at: [mars]'),
         "activities.nap.at = 'mars': no such one; there are base, bright_zone, field",
     ),
-    'a way that there is not': (
+    (
         f'places: {{base: {{leads_to: [field]}}}}\n{activity("to: bright_zone")}',
-        "activities.go_to_work.to = 'bright_zone': no way leads there from base: name it in its "
-        'leads_to',
+        "activities.go_to_work.to = 'bright_zone': no way leads there from base: name it "
+        'in its leads_to',
     ),
-    'a way to where it begins': (
+    (
         activity('at: [base], to: base'),
         "activities.nap.to = 'base': it begins there: leave it out",
     ),
-    'an end of what there is not': (
+    (
         activity('ends: [dream]'),
         f"activities.nap.ends = 'dream': no such one; there are {THOSE_OF_THE_ROVER}"
         'read_message, nap',
     ),
-    'an ability that there is not': (
+    (
         activity('needs: [wheels.fly]'),
         "activities.nap.needs = 'wheels.fly': no such ability; there are wheels.drive, "
         'mast.move, camera.look, battery.charge',
     ),
-    'an activity that takes no time': (
+    (
         'activities: {nap: {says: x}}',
-        'activities.nap.minutes = 0.0: must be above 0 for an activity without does and without '
-        'asks',
+        'activities.nap.minutes = 0.0: must be above 0 for an activity without does and '
+        'without asks',
     ),
-    'steps and words': (
+    (
         activity('asks: look around, does: [{skill: charge}]'),
-        "activities.nap.asks = 'look around': steps (does) or words for the model (asks), not "
-        'both',
+        "activities.nap.asks = 'look around': steps (does) or words for the model (asks), "
+        'not both',
     ),
-    'a routine with what there is not': (
+    (
         'routine: [{activity: rest}, {activity: dance}]',
         f"routine.1.activity = 'dance': no such one; there are {THOSE_OF_THE_ROVER}read_message",
     ),
-    'an emergency with what there is not': (
+    (
         'emergencies: [{event: external.message, activity: dance}]',
         "emergencies.0.activity = 'dance': no such one; there are "
         f'{THOSE_OF_THE_ROVER}read_message',
     ),
-    'a begin nowhere': (
+    (
         'begins: {place: mars}',
         "begins.place = 'mars': no such one; there are base, bright_zone, field",
     ),
-    'two places without a zone': (
+    (
         'places: {hill: {}}',
         "places = {'base': 'base', 'bright_zone': 'bright', 'field': '', 'hill': ''}: of a "
         'measured world each has a zone of its own, and one has none',
     ),
-}
+]
 
 
-@pytest.mark.parametrize('case', REFUSALS)
+@pytest.mark.parametrize(('text', 'wanted'), REFUSALS)
 def test_what_is_wrong_is_named_with_file_key_value_and_what_is_allowed(
-    tmp_path: Path, case: str
+    tmp_path: Path, text: str, wanted: str
 ) -> None:
-    text, wanted = REFUSALS[case]
     with pytest.raises(ConfigError) as error:
         load_config(config_folder(tmp_path, world_view=text))
     assert str(error.value) == f'{tmp_path}/world_view.yaml: {wanted}'
