@@ -58,15 +58,8 @@ def test_it_never_falls_behind_the_steady_clock(steps: list[tuple[float, float]]
         now = clocks.advance(steady_s, ros_s)
         assert now >= before
         assert now - start >= clocks.steady - 1e-6
+        assert now - before >= min(ros_s, 1e6) - 1e-6, 'it follows a faster simulation'
         before = now
-
-
-def test_it_follows_a_faster_simulation() -> None:
-    clocks = Steps()
-    start = clocks.clock()
-    for _ in range(10):
-        end = clocks.advance(0.1, 1.0)
-    assert abs(end - start - 10.0) < 1e-6
 
 
 # --- time that stands -----------------------------------------------------------------------
@@ -99,32 +92,20 @@ def test_time_that_stands_is_a_problem_however_it_went_before(
     clocks.after(0.0, 0.0)
     for gap in before:
         assert clocks.after(gap, 0.25 * gap) == ''
-    assert clocks.after(standing_s, 0.0).startswith(NO_CLOCK)
+    assert clocks.after(MAX_AGE_S - 0.01, 0.0) == ''
+    assert clocks.after(standing_s - MAX_AGE_S + 0.01, 0.0).startswith(NO_CLOCK)
     assert clocks.after(0.01, 0.01) == ''  # it goes on
 
 
 @given(gaps, st.floats(0.01, 60.0))
-def test_time_that_advances_is_no_problem_at_any_real_time_factor(
+def test_no_problem_is_time_that_advances_at_any_factor_or_is_not_simulated(
     steps: list[float], factor: float
 ) -> None:
     clocks = Watched()
     assert [clocks.after(step, factor * step) for step in steps] == [''] * len(steps)
-
-
-@given(gaps)
-def test_a_short_standstill_is_no_problem(before: list[float]) -> None:
-    clocks = Watched()
-    for gap in before:
-        clocks.after(gap, gap)
-    clocks.after(0.1, 0.1)
-    assert clocks.after(MAX_AGE_S - 0.01, 0.0) == ''
-
-
-@given(gaps)
-def test_without_simulated_time_there_is_nothing_to_watch(steps: list[float]) -> None:
-    clocks = Watched(simulated=False)
-    assert clocks.watch.has_advanced()
-    assert [clocks.after(step, 0.0) for step in steps] == [''] * len(steps)
+    unsimulated = Watched(simulated=False)
+    assert unsimulated.watch.has_advanced()
+    assert [unsimulated.after(step, 0.0) for step in steps] == [''] * len(steps)
 
 
 def test_a_clock_that_was_never_heard_says_so_and_the_way_out() -> None:
