@@ -139,6 +139,15 @@ class SimulatedRover:
         self.motion, self.last_error = '', why
 
     @contextmanager
+    def answers_another(self) -> Iterator[None]:
+        """Inside a fault: the adapter answers a second caller meanwhile."""
+        self._one_at_a_time.release()
+        try:
+            yield
+        finally:
+            self._one_at_a_time.acquire()
+
+    @contextmanager
     def _called(self, name: str) -> Iterator[None]:
         if not self._one_at_a_time.acquire(blocking=False):
             self.overlapped = True

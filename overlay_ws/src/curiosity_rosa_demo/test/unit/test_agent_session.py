@@ -61,9 +61,8 @@ def test_a_status_beside_a_skill_does_not_take_the_skills_stop_away(bench: Bench
 
     def meanwhile() -> None:
         del bench.rover.faults['move_forward']
-        bench.rover._one_at_a_time.release()  # the adapter answers both
-        assert bench.session.rover_status().ok
-        bench.rover._one_at_a_time.acquire()
+        with bench.rover.answers_another():
+            assert bench.session.rover_status().ok
         button.cancel('Stopped by a test')
 
     bench.rover.faults['move_forward'] = meanwhile
@@ -95,11 +94,11 @@ def test_a_turn_leaves_the_rover_still(bench: Bench, monkeypatch: pytest.MonkeyP
 def test_a_turn_says_through_which_door_its_text_came(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, door: str, message: str
 ) -> None:
-    def turn(request: TurnRequest) -> TurnResult:
+    def turn(_: RosaLoader, request: TurnRequest) -> TurnResult:
         request.on_start(0)
         return TurnResult(ok=True, answer='done')
 
-    monkeypatch.setattr(bench.session._rosa_loader, 'run_turn', turn)
+    monkeypatch.setattr(RosaLoader, 'run_turn', turn)
     assert bench.session.run_turn('look', 'answer', Cancellation(), door=door).ok
     assert bench.said == [message]
     (begun,) = bench.session.trace_buffer.last()

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 import re
 import xml.etree.ElementTree as ElementTree
@@ -21,60 +22,44 @@ from sros2_policy import Grant, grants, OVERLAY, read, ROVER
 
 CONFIG = load_config()
 TOPICS = CONFIG.topics
-ADAPTER = '/curiosity_rosa/adapter'
+ADAPTER, AGENT = '/curiosity_rosa/adapter', '/curiosity_rosa/agent'
 OF_ROS = {'/rosout', '/parameter_events', '/clock'}
 PAGE = (ROOT / 'docs/howto/sros2.md').read_text(encoding='utf-8')
 BOTH = pytest.mark.parametrize('path', [OVERLAY, ROVER], ids=lambda path: path.stem)
 
 
-def theirs() -> set[str]:
-    """The names that are the rover's."""
-    services = {each['name'] for each in TOPICS.curiosity.model_dump().values()}
-    rover = set(TOPICS.rover.model_dump().values())
-    images = {TOPICS.images.input_compressed, TOPICS.images.input_raw}
-    return services | rover | images | {TOPICS.tf.topic, TOPICS.tf.static_topic}
+MOVERS = {each['name'] for each in TOPICS.curiosity.model_dump().values()}
+OWN = {
+    TOPICS.rover.cmd_vel,
+    TOPICS.rover.adapter_presence,
+}  # of the rover's, the adapter's to write
+CAMERA = TOPICS.images.input_compressed
+THEIRS = {
+    *(MOVERS | set(TOPICS.rover.model_dump().values())),
+    *(CAMERA, TOPICS.images.input_raw, TOPICS.tf.topic, TOPICS.tf.static_topic),
+}
+CALLED = {each['name'] for each in TOPICS.adapter.model_dump().values()}
 
 
-def test_only_the_adapter_may_move_the_rover() -> None:
-    services = {each['name'] for each in TOPICS.curiosity.model_dump().values()}
-    movers = {
-        grant
-        for grant in read(OVERLAY)
-        if (grant.kind, grant.name) == ('publish', TOPICS.rover.cmd_vel)
-        or (grant.name in services and grant.kind in ('request', 'reply'))
-    }
-    assert {grant.name for grant in movers} == services | {TOPICS.rover.cmd_vel}
-    assert {(grant.enclave, grant.node) for grant in movers} == {(ADAPTER, '/adapter')}
-    assert {grant.kind for grant in movers} == {'request', 'publish'}
-
-
-def test_nobody_but_the_adapter_writes_to_a_topic_of_the_rover() -> None:
-    written = {
-        (grant.enclave, grant.name)
-        for grant in read(OVERLAY)
-        if grant.kind == 'publish' and grant.name in theirs()
-    }
-    own = {TOPICS.rover.cmd_vel, TOPICS.rover.adapter_presence}
-    assert written == {(ADAPTER, name) for name in own}
-
-
-def test_only_the_agent_may_call_the_adapter() -> None:
-    services = {each['name'] for each in TOPICS.adapter.model_dump().values()}
-    callers = {
-        (grant.enclave, grant.name)
-        for grant in read(OVERLAY)
-        if grant.kind == 'request' and grant.name in services
-    }
-    assert callers == {('/curiosity_rosa/agent', name) for name in services}
-
-
-def test_only_those_who_show_pictures_hear_the_camera() -> None:
-    hearers = {
-        grant.enclave
-        for grant in read(OVERLAY)
-        if grant.kind == 'subscribe' and grant.name == TOPICS.images.input_compressed
-    }
-    assert hearers == {'/curiosity_rosa/simulator', '/curiosity_rosa/agent'}
+@pytest.mark.parametrize(
+    ('kinds', 'names', 'granted', 'enclaves'),
+    [
+        ({'request', 'reply'}, MOVERS, MOVERS, {ADAPTER}),
+        ({'publish'}, THEIRS, OWN, {ADAPTER}),
+        ({'request'}, CALLED, CALLED, {AGENT}),
+        ({'subscribe'}, {CAMERA}, {CAMERA}, {'/curiosity_rosa/simulator', AGENT}),
+    ],
+    ids=['move the rover', 'write to the rover', 'call the adapter', 'hear the camera'],
+)
+def test_only_who_must_may(
+    kinds: set[str], names: set[str], granted: set[str], enclaves: set[str]
+) -> None:
+    found = [each for each in read(OVERLAY) if each.kind in kinds and each.name in names]
+    assert {each.name for each in found} == granted
+    assert {(each.enclave, each.name) for each in found} == set(product(enclaves, granted))
+    if ADAPTER in enclaves:
+        assert {each.node for each in found} == {'/adapter'}
+        assert {each.kind for each in found} <= {'request', 'publish'}
 
 
 @BOTH
