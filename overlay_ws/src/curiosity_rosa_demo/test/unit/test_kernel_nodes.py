@@ -102,26 +102,30 @@ def test_a_refusal_names_the_value_and_what_is_allowed(value: object) -> None:
     assert 'not a number from 0 to 1' in reading_problem('battery', {'fraction': value})
 
 
+ADAPTER = {'mast': 'open', 'moving': False}
+
+
 @pytest.mark.parametrize(
-    ('source', 'max_age_s'),
-    [('odometry', 2.0), ('adapter', 3.0), ('scan', 3.0), ('battery', 10.0)],
+    ('source', 'value', 'max_age_s'),
+    [
+        ('odometry', STILL, 2.0),
+        ('adapter', ADAPTER, 3.0),
+        ('scan', {'view': True, **dict.fromkeys((*SECTORS, *PATHS), 2.0)}, 3.0),
+        ('battery', {'fraction': 0.5}, 10.0),
+    ],
 )
-def test_a_source_falls_silent_once_and_comes_back(source: str, max_age_s: float) -> None:
-    value = {
-        'odometry': STILL,
-        'adapter': {'mast': 'open', 'moving': False},
-        'scan': {'view': True, **dict.fromkeys((*SECTORS, *PATHS), 2.0)},
-        'battery': {'fraction': 0.5},
-    }[source]
+def test_a_source_falls_silent_once_and_comes_back(
+    source: str, value: dict[str, Any], max_age_s: float
+) -> None:
     state = hear(BrainState(), 0.0, **{source: value})
-    state = hear(state, max_age_s)
-    assert state.robot.silent == []
-    state = hear(state, max_age_s + 0.1)
-    assert state.robot.silent == [source]
-    assert state.robot.events == [f'{source} fell silent after {max_age_s:g} s']
+    for at_s, silent, events in (
+        (max_age_s, [], []),
+        (max_age_s + 0.1, [source], [f'{source} fell silent after {max_age_s:g} s']),
+        (max_age_s + 0.2, [source], []),
+    ):
+        state = hear(state, at_s)
+        assert (state.robot.silent, state.robot.events) == (silent, events)
     assert state.robot.scan_min_m is None
-    state = hear(state, max_age_s + 0.2)
-    assert (state.robot.silent, state.robot.events) == ([source], [])
     state = hear(state, max_age_s + 0.3, **{source: value})
     assert (state.robot.silent, state.robot.events) == ([], [f'{source} is back'])
 
@@ -173,21 +177,12 @@ def test_the_summary_says_that_the_scan_sees_nothing_of_the_way(mast: str, text:
 
 
 def test_motion_is_measured_and_the_adapter_is_believed_only_without_odometry() -> None:
-    adapter = {'mast': 'unknown', 'moving': True}
-    state = hear(BrainState(), 0.0, adapter=adapter)
+    state = hear(BrainState(), 0.0, adapter={'mast': 'opening', 'moving': True})
     assert state.robot.moving
     assert not hear(state, 0.1, odometry=STILL).robot.moving
-    assert hear(state, 0.1, odometry={**STILL, 'angular_z': -0.5}).robot.moving
-
-
-def test_resources_are_busy_while_they_move() -> None:
-    driving = hear(
-        BrainState(),
-        0.0,
-        odometry={**STILL, 'linear_x': 0.3},
-        adapter={'mast': 'opening', 'moving': True},
-    )
-    assert driving.robot.resources == {'base_busy': True, 'mast_busy': True, 'camera_busy': False}
+    turning = hear(state, 0.1, odometry={**STILL, 'angular_z': -0.5}).robot
+    assert turning.moving
+    assert turning.resources == {'base_busy': True, 'mast_busy': True, 'camera_busy': False}
 
 
 # --- the scan --------------------------------------------------------------------------------
