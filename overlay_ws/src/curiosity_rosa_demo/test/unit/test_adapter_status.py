@@ -18,7 +18,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
-from curiosity_rosa_demo.domain.adapter_status import MEASURED_FIELDS, without_measured
+from curiosity_rosa_demo.domain.adapter_status import MEASURED_FIELDS
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
 from guard_world import World
@@ -106,10 +106,3 @@ def test_it_keeps_its_pace_and_ends_with_the_newest(steps: list[tuple[float, Any
     gaps = [later - earlier for (earlier, _), (later, _) in pairwise(told)]
     assert all(MIN_PERIOD_S - 1e-9 <= gap <= PERIOD_S + 1e-9 for gap in gaps)
     assert told[-1][1] == status
-
-
-@given(st.dictionaries(st.sampled_from(sorted(MOVED)), st.floats(0, 1)))
-def test_what_is_not_measured_is_kept(status: dict[str, float]) -> None:
-    kept = without_measured(status)
-    assert set(kept) == set(status) - MEASURED_FIELDS
-    assert kept.items() <= status.items()

@@ -92,14 +92,9 @@ def test_a_package_without_ros_imports_none(package: str) -> None:
             assert not MODULES[name].ever & ROS, name
 
 
-@pytest.mark.parametrize('name', [f'{PACKAGE}.{name}' for name in PURE])
-def test_importing_a_rule_imports_no_ros(name: str) -> None:
-    assert name in MODULES
-    assert not reach(name, MODULES) & ROS
-
-
-def test_importing_the_tasks_imports_no_ros() -> None:
-    for name in members('agent.tasks'):
+@pytest.mark.parametrize('package', [*PURE, 'agent.tasks'])
+def test_importing_a_rule_imports_no_ros(package: str) -> None:
+    for name in members(package):
         assert not reach(name, MODULES) & ROS, name
 
 

@@ -328,7 +328,7 @@ def broken(
 
 
 @given(views, proposals, states, seldom(st.just('SAFE'), ''), moments)
-@settings(deadline=None, max_examples=examples(400))
+@settings(deadline=None, max_examples=examples(250))
 def test_exactly_what_breaks_no_rule_passes(
     view: WorldView, proposal: ActionProposal, state: WorldState, holding: str, at: float
 ) -> None:

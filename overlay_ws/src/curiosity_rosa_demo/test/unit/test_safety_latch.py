@@ -31,13 +31,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / 'tasks.db.safety'
 
 
-def test_there_is_none_where_there_is_no_file(path: Path) -> None:
-    latch = SafetyLatch(path)
-    assert latch.reason == ''
-    latch.save()
-    assert not path.exists()
-
-
 @given(st.lists(reasons | st.just(''), max_size=6))
 @settings(max_examples=examples(50), deadline=None)
 def test_what_was_saved_last_is_read(changes: list[str]) -> None:
