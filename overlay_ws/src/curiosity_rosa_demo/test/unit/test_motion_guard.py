@@ -175,6 +175,7 @@ def test_what_ends_a_motion_forbids_the_next_until_it_is_over(driving: World, na
         assert driving.guard.last_error == end.refusal
         assert not driving.drive.queue
         end.cause(driving)
+        assert driving.guard.motion is Motion.STILL, 'it stops a motion, and nothing else'
         driving.step(0.1)
         assert driving.guard.take_alarms() == [], 'it is told once'
         end.undo(driving)
