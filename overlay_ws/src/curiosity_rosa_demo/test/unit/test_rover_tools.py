@@ -303,6 +303,15 @@ def test_the_way_is_told_although_something_of_ours_broke_on_it() -> None:
 # --- stop -----------------------------------------------------------------------------------
 
 
+def test_an_adapter_that_stays_away_is_a_result_too() -> None:
+    rover = SimulatedRover()
+    away = service_unavailable('/adapter/move_stop')
+    rover.faults['move_stop'] = lambda: ServiceFailed(away)
+    assert tools_of(rover).run('move_forward', duration_s=1.0).error_reason == away
+    assert rover.calls == ['move_forward', 'move_stop', 'move_stop']
+    assert tools_of(rover).run('move_stop') == ToolResult.failure(away, cost=COSTS['move_stop'])
+
+
 @pytest.mark.parametrize('stops', ['work', 'fail'])
 def test_a_cancelled_motion_stops_the_rover_before_it_ends(stops: str) -> None:
     rover = SimulatedRover()

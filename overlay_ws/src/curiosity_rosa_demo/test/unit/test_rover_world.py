@@ -36,6 +36,24 @@ def drive(world: Any, seconds: float = 2.0) -> Any:
     return world.tool('move_forward', Cancellation(), duration_s=seconds)
 
 
+@pytest.mark.parametrize(
+    ('mast_is_open', 'mast'), [(True, 'open'), (False, 'closed'), (None, 'unknown')]
+)
+def test_the_mast_is_closed_only_when_the_adapter_says_so(
+    mast_is_open: bool | None, mast: str
+) -> None:
+    assert (
+        SimulatedRoverWorld(SimulatedRover(mast_is_open=mast_is_open), SHIPPED).facts()['mast']
+        == mast
+    )
+
+
+def test_of_a_silent_adapter_nothing_is_known() -> None:
+    rover = SimulatedRover(faults={'get_status': lambda: ServiceFailed('Service timeout: x')})
+    facts = SimulatedRoverWorld(rover, SHIPPED).facts()
+    assert (facts['mast'], facts['moving'], facts['x']) == ('unknown', None, None)
+
+
 def test_the_legs_of_one_skill_count_together_until_the_turn_counts_them() -> None:
     world, spent = SimulatedRoverWorld(SimulatedRover(), with_metres(7.0)), Spent()
     world.spent = lambda: spent

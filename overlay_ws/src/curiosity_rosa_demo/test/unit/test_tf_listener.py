@@ -173,6 +173,12 @@ def test_a_static_link_never_ages(heard: Heard) -> None:
     assert (pose.x, pose.stamp.sec, pose.stamp.nanosec) == (3.0, 0, 0)
 
 
+def test_a_static_link_can_be_replaced(heard: Heard) -> None:
+    heard.link('odom', 'base', (3, 0, 0), static=True)
+    heard.link('odom', 'base', (4, 0, 0), static=True)
+    assert heard.source.lookup('odom', 'base').x == 4.0
+
+
 def test_a_link_may_turn_from_static_to_moving_and_back(heard: Heard) -> None:
     heard.link('odom', 'base', (3, 0, 0), static=True, stamp=50.0)
     heard.link('odom', 'base', (4, 0, 0), stamp=10.0)
