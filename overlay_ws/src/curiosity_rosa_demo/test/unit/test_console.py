@@ -45,6 +45,7 @@ def test_commands_run_one_after_another(bench: RuntimeBench) -> None:
     bench.console.handle_line('hello')
     assert bench.session.ran == ['capture_and_score']
     assert bench.console.busy
+    assert not bench.console.wait_until_idle(0.05)
     bench.finish()
     assert bench.session.ran == [
         'capture_and_score',
@@ -81,16 +82,6 @@ def test_each_command_does_its_thing(bench: RuntimeBench, line: str, ran: str) -
     assert bench.said == [f'did {ran}']
 
 
-def test_what_fails_is_told_as_a_failure(bench: RuntimeBench) -> None:
-    bench.session.fails = 'Need to close mast'
-    bench.console.handle_line(':forward 1')
-    bench.finish()
-    assert bench.said == ['! Need to close mast']
-    assert bench.console.last_outcome == Outcome(False, 'Need to close mast')
-    (task,) = bench.runtime.list_tasks()
-    assert task.reason == 'Need to close mast'
-
-
 @pytest.mark.parametrize('line', [':stop', 'stop!!', '止まれ', '停下来！'])
 def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench, line: str) -> None:
     bench.runs(':demo')
@@ -116,6 +107,10 @@ def test_questions_are_answered_while_something_runs(bench: RuntimeBench) -> Non
     assert RULES_NOTE in bench.said[-1]
     bench.console.handle_line(':trace')
     assert bench.said[-1] == 'no events'
+    for number in range(5):
+        bench.session.trace(TraceKind.OBSERVE, f'event {number}')
+    bench.console.handle_line(':trace 2')
+    assert bench.said[-1] == '[OBSERVE] event 3\n[OBSERVE] event 4'
     bench.console.handle_line(':tasks')
     assert [line.split()[1:4] for line in bench.said[-1].splitlines()] == [
         ['state', 'prio', 'what'],
@@ -211,42 +206,25 @@ def test_what_cannot_be_done_is_told_and_nothing_is_kept(
     assert bench.tasks() == {}
 
 
-def test_trace_shows_the_last_events(bench: RuntimeBench) -> None:
-    for number in range(5):
-        bench.session.trace(TraceKind.OBSERVE, f'event {number}')
-    bench.console.handle_line(':trace 2')
-    assert bench.said == ['[OBSERVE] event 3\n[OBSERVE] event 4']
-
-
-def test_a_wrong_command_is_the_last_outcome(bench: RuntimeBench) -> None:
-    assert bench.console.handle_line(':hlep')
-    assert bench.console.last_outcome is not None
-    assert not bench.console.last_outcome.ok
-    assert bench.said[-1].startswith('! no command :hlep; did you mean :help?')
-
-
-def test_quit_and_nothing(bench: RuntimeBench) -> None:
-    assert not bench.console.handle_line(':quit')
-    assert bench.console.handle_line('   ')
-    assert bench.said == []
-
-
-def test_an_error_of_ours_fails_the_task_and_the_console_lives_on(bench: RuntimeBench) -> None:
-    bench.session.broken = RuntimeError('a bug')
-    bench.console.handle_line(':cap')
-    assert bench.console.wait_until_idle(WAIT_S)
-    assert bench.said == ['! RuntimeError: a bug']
-    bench.session.broken = None
+def test_what_fails_is_told_and_the_console_lives_on(bench: RuntimeBench) -> None:
+    refused, broken = 'Need to close mast', 'RuntimeError: a bug'
+    for why, error in ((refused, None), (broken, RuntimeError('a bug'))):
+        bench.session.fails, bench.session.broken = refused, error
+        bench.said.clear()
+        bench.console.handle_line(':cap')
+        bench.finish()
+        assert bench.said == [f'! {why}']
+        assert bench.console.last_outcome == Outcome(False, why)
+    assert [task.reason for task in bench.runtime.list_tasks()] == [refused, broken]
+    bench.session.fails, bench.session.broken = '', None
     bench.console.handle_line(':cap')
     bench.finish()
     assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
-
-
-def test_wait_is_bounded(bench: RuntimeBench) -> None:
-    assert bench.console.wait_until_idle(0.0)
-    bench.runs(':cap')
-    assert not bench.console.wait_until_idle(0.05)
-    bench.finish()
+    assert bench.console.handle_line('   ')
+    assert bench.console.handle_line(':hlep')
+    assert bench.said[-1].startswith('! no command :hlep; did you mean :help?')
+    assert not bench.console.last_outcome.ok
+    assert not bench.console.handle_line(':quit')
 
 
 def test_lines_wait_until_the_tasks_may_run_and_a_stop_does_not(tmp_path: Path) -> None:
@@ -305,22 +283,10 @@ def test_demo_has_the_language_of_the_askers_last_sentence(
     assert bench.session.ran[-1] == f'good_capture: {goal}'
 
 
-def test_after_a_crash_it_goes_on_by_itself(tmp_path: Path) -> None:
-    with RuntimeBench(tmp_path) as bench:
-        bench.runs(':demo')
-    with RuntimeBench(tmp_path, go_on=True) as bench:
-        bench.session.release.set()
-        bench.becomes(DEMO, 'COMPLETED')
-        bench.until(lambda: f'did good_capture: {DEMO}' in bench.said, 'its answer')
-
-
-@pytest.mark.parametrize('text', ['User: hello', 'Asking: may I?'])
-def test_a_text_that_looks_like_a_known_event_is_printed(bench: RuntimeBench, text: str) -> None:
-    bench.console.print_event(new_event(TraceKind.HYPOTHESIZE, text))
-    assert bench.said == [f'  [HYPOTHESIZE] {text}']
-
-
 def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None:
+    for text in ('User: hello', 'Asking: may I?'):  # which look like known events
+        bench.console.print_event(new_event(TraceKind.HYPOTHESIZE, text))
+        assert bench.said.pop() == f'  [HYPOTHESIZE] {text}'
     bench.console.print_event(new_event(TraceKind.ACT, 'cap()', tool_name='capture_and_score'))
     start = new_event(TraceKind.OBSERVE, 'User: hello', data=turn_start_data(0))
     bench.console.print_event(start)

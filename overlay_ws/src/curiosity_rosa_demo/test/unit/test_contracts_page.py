@@ -13,6 +13,7 @@ what the configuration names. What runs is compared in integration/test_contract
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from contract_pages import (
     CONFIGURATION,
@@ -34,14 +35,12 @@ from yaml_keys import comments, kind, Row, rows
 AGAIN = 'the page is not what the code says: run scripts/contracts.sh'
 
 
-def test_the_page_of_keys_is_what_the_models_and_files_say() -> None:
-    page = CONFIGURATION.read_text(encoding='utf-8')
-    assert page == with_parts(page, configuration(), CONFIGURATION.name), AGAIN
-
-
-def test_the_fields_of_our_own_types_are_on_the_page_of_contracts() -> None:
-    page = CONTRACTS.read_text(encoding='utf-8')
-    assert page == with_parts(page, interfaces(), CONTRACTS.name), AGAIN
+@pytest.mark.parametrize(
+    ('path', 'parts'), [(CONFIGURATION, configuration), (CONTRACTS, interfaces)]
+)
+def test_the_pages_are_what_models_files_and_types_say(path: Path, parts: Any) -> None:
+    page = path.read_text(encoding='utf-8')
+    assert page == with_parts(page, parts(), path.name), AGAIN
 
 
 def test_no_file_of_the_configuration_is_left_out() -> None:
