@@ -340,16 +340,3 @@ def test_process_events_are_handed_on() -> None:
     os.close(write)
     wait_until(lambda: len(heard) == 2, 'both lines')
     assert heard == ['The adapter process ended', '次']
-
-
-def test_a_line_that_a_stop_overtook_on_its_way_does_nothing(bench: RuntimeBench) -> None:
-    heard: list[bool] = []
-    before = bench.runtime.stop_count
-    bench.console.stop('the operator')
-    task = bench.runtime.make_task('mast_open', {})
-    bench.runtime.submit_task(task, lambda reply: heard.append(reply.dropped), before)
-    bench.runtime.post_message({'text': 'go'}, lambda reply: heard.append(reply.dropped), before)
-    bench.until(lambda: heard == [True, True], 'both to be dropped')
-    assert bench.tasks() == {}
-    bench.runs(':cap')
-    bench.finish()

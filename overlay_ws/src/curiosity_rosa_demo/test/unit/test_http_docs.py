@@ -74,14 +74,6 @@ def test_an_example_of_the_page_works(served: Served, example: Example, tmp_path
     assert said or example.streams or ' -o ' in example.command
 
 
-def test_an_example_that_no_longer_works_is_seen(served: Served, tmp_path: Path) -> None:
-    for wrong in ('curl "$URL/nothing"', 'curl "$UNSET/health"', 'curl -X PUT "$URL/stop"'):
-        with pytest.raises(AssertionError, match='curl'):
-            served.run(Example(wrong), tmp_path)
-    with pytest.raises(AssertionError, match=r'nothing of .*colour'):
-        served.run(Example('curl "$URL/healthz"', {'colour': 1}), tmp_path)
-
-
 def test_every_route_has_an_example(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as bench:
         app = create_app(
