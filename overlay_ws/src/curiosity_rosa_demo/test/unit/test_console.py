@@ -14,13 +14,20 @@ from collections.abc import Iterator
 import os
 from pathlib import Path
 import tempfile
+from typing import Any, cast
 
-from curiosity_rosa_demo.agent.interfaces.terminal.queries import RULES_NOTE
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, Command, parse
+from curiosity_rosa_demo.agent.interfaces.terminal.queries import (
+    answer_query,
+    NO_RECORDING,
+    RULES_NOTE,
+)
 from curiosity_rosa_demo.agent.tasks import LifecycleState
 from curiosity_rosa_demo.agent.topics.node_events import read_process_events
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
@@ -340,3 +347,57 @@ def test_process_events_are_handed_on() -> None:
     os.close(write)
     wait_until(lambda: len(heard) == 2, 'both lines')
     assert heard == ['The adapter process ended', '次']
+
+
+# --- :record -------------------------------------------------------------------------------------
+
+
+def parsed(line: str) -> Command:
+    command = parse(line, longest_drive_s=1.0)
+    assert command is not None
+    return command
+
+
+class Told:
+    """A recording that says what it was told."""
+
+    def run_command(self, what: str) -> Outcome:
+        return Outcome(True, f'told {what!r}')
+
+
+def carried_out(line: str, recording: Any) -> Outcome:
+    nobody: Any = None
+    return answer_query(
+        parsed(line), nobody, nobody, nobody, nobody, cast(RecordingControl, recording)
+    )
+
+
+@pytest.mark.parametrize(
+    ('line', 'what'),
+    [
+        (':record', ''),
+        (':record on', 'on'),
+        (':RECORD OFF', 'off'),
+        ('：ｒｅｃｏｒｄ　ｓｔａｔｕｓ', 'status'),
+    ],
+)
+def test_what_is_typed_reaches_the_recording(line: str, what: str) -> None:
+    assert carried_out(line, Told()) == Outcome(True, f'told {what!r}')
+
+
+@pytest.mark.parametrize(
+    ('line', 'why'),
+    [
+        (':record yes', "'yes' is neither on, off nor status"),
+        (':record yes', r':record \[on\|off\|status\]'),
+        (':record on now', r':record \[on\|off\|status\]'),
+        (':auto yes', "'yes' is neither on nor off"),
+    ],
+)
+def test_anything_else_is_refused_with_what_there_is(line: str, why: str) -> None:
+    with pytest.raises(BadCommand, match=why):
+        parsed(line)
+
+
+def test_without_a_recording_it_says_so() -> None:
+    assert carried_out(':record on', None) == Outcome(False, NO_RECORDING)

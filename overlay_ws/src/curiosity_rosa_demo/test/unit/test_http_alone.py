@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 import http.client
@@ -26,6 +27,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner
 from fake_robot import FakeRobot
 from fastapi import FastAPI
 from harness import wait_until
+from http_world import Wire
 import httpx
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,38 +161,15 @@ def test_an_address_is_no_name_of_a_test_client(address: str):
 
 def in_scope(server: Any, host: str) -> int:
     """The status of GET /healthz as a server hands it over that listens at ``server``."""
-    statuses: list[int] = []
 
-    async def receive() -> dict[str, Any]:
-        return {'type': 'http.request', 'body': b'', 'more_body': False}
+    async def ask() -> int:
+        wire = Wire(APP, 'GET', '/healthz', host=host)
+        wire.scope['server'] = server
+        async with wire:
+            await wire.ended()
+        return wire.status
 
-    async def send(message: Any) -> None:
-        if message['type'] == 'http.response.start':
-            statuses.append(message['status'])
-
-    @in_loop
-    async def ask() -> None:
-        await APP(
-            {
-                'type': 'http',
-                'method': 'GET',
-                'path': '/healthz',
-                'raw_path': b'/healthz',
-                'query_string': b'',
-                'root_path': '',
-                'scheme': 'http',
-                'http_version': '1.1',
-                'headers': [(b'host', host.encode())],
-                'client': ('127.0.0.1', 1),
-                'server': server,
-            },
-            receive,
-            send,
-        )
-
-    ask()
-    [status] = statuses
-    return status
+    return asyncio.run(ask())
 
 
 APP = create_app(SkillRunner(':memory:'))
