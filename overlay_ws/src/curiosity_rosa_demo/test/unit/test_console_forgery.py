@@ -54,7 +54,8 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.trace.reporter import status_text
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
-from hypothesis import given
+from examples import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from runtime_world import CONFIG, RuntimeBench
@@ -165,6 +166,7 @@ BUILDERS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize('name', BUILDERS)
+@settings(max_examples=examples(40))
 @given(text=hostile)
 def test_no_text_adds_a_line_to_what_the_console_shows(name: str, text: str) -> None:
     shown = BUILDERS[name](text)

@@ -29,7 +29,8 @@ from curiosity_rosa_demo.viz.marker_builder import (
     visible_markers,
 )
 from curiosity_rosa_demo.viz.scene import Capture, capture_in, has_visibly_moved, Scene
-from hypothesis import example, given
+from examples import examples
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
 from strategies import events, finite, fraction, poses, text
@@ -85,6 +86,7 @@ def colour(marker: Marker) -> tuple[float, ...]:
     return tuple(round(getattr(marker.color, channel), 5) for channel in 'rgba')
 
 
+@settings(max_examples=examples(40))
 @given(configs, scenes)
 def test_every_marker_is_one_that_rviz_can_draw(config: VizConfig, scene: Scene) -> None:
     array = MarkerBuilder(config, '/odom').build(scene)
@@ -110,6 +112,7 @@ def test_every_marker_is_one_that_rviz_can_draw(config: VizConfig, scene: Scene)
             assert min(marker.scale.x, marker.scale.y, marker.scale.z) > 0.0
 
 
+@settings(max_examples=examples(25))
 @given(st.lists(scenes, min_size=1, max_size=5))
 def test_what_vanished_is_deleted_once_and_nothing_else(story: list[Scene]) -> None:
     """A reader of all arrays sees what a late reader of the newest one sees."""

@@ -199,6 +199,7 @@ def test_where_a_drive_leads_to_is_on_the_map(robot: FakeRobot) -> None:
     )
 
 
+@settings(max_examples=examples(30))
 @given(st.lists(st.dictionaries(text, json_values, max_size=3), max_size=3))
 def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
     robot = FakeRobot()
@@ -309,6 +310,7 @@ def test_an_edit_reaches_the_robot_with_its_arguments_if_they_are_json(robot: Fa
     assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2.0}, 'w')]
 
 
+@settings(max_examples=examples(30))
 @given(st.dictionaries(st.sampled_from(['id', 'action', 'arguments', 'why']), json_values))
 def test_whatever_a_browser_sends_is_answered_in_words(sent: dict[str, Any]) -> None:
     robot = FakeRobot()
@@ -317,6 +319,7 @@ def test_whatever_a_browser_sends_is_answered_in_words(sent: dict[str, Any]) -> 
     assert words
 
 
+@settings(max_examples=examples(30))
 @given(json_values)
 def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any) -> None:
     with FakeRobot() as robot:

@@ -295,7 +295,7 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
     assert report_page.text.count('no picture') == 2
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(30))
 @given(
     st.lists(events, max_size=6),
     st.lists(
