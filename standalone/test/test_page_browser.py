@@ -12,7 +12,6 @@ each state looks like: docs/images, when the pictures of the documents are to be
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 import http.client
@@ -389,17 +388,23 @@ def test_the_line_remembers_what_was_typed(tab: Tab) -> None:
 # --- approvals -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(('action', 'why'), [('Approve', ''), ('Reject', 'too far')])
-def test_a_question_is_answered(tab: Tab, robot: FakeRobot, action: str, why: str) -> None:
+def test_a_question_is_approved(tab: Tab, robot: FakeRobot) -> None:
     question = robot.ask('Drive for 9 s?', DRIVE, ['GEOFENCE: it may leave the fence'])
     expect(tab.page.locator('.approvals article')).to_contain_text('GEOFENCE')
     expect(tab.page).to_have_title('(1?) Curiosity ROSA')
-    tab.page.get_by_label('Why not').fill(why)
     tab.picture('approval')
-    tab.page.get_by_role('button', name=action).click()
+    tab.page.get_by_role('button', name='Approve').click()
     expect(tab.page.locator('.approvals article')).to_have_count(0)
     expect(tab.page).to_have_title('Curiosity ROSA')
-    assert robot.answers == [(question.id, ApprovalAction[action.upper()], None, why)]
+    assert robot.answers == [(question.id, ApprovalAction.APPROVE, None, '')]
+
+
+def test_a_question_is_rejected_with_a_reason(tab: Tab, robot: FakeRobot) -> None:
+    question = robot.ask('Drive for 9 s?', DRIVE)
+    tab.page.get_by_label('Why not').fill('too far')
+    tab.page.get_by_role('button', name='Reject').click()
+    expect(tab.page.locator('.approvals article')).to_have_count(0)
+    assert robot.answers == [(question.id, ApprovalAction.REJECT, None, 'too far')]
 
 
 def test_arguments_are_edited_and_checked(tab: Tab, robot: FakeRobot) -> None:
@@ -422,11 +427,11 @@ def test_arguments_are_edited_and_checked(tab: Tab, robot: FakeRobot) -> None:
 
 
 def test_a_question_that_was_answered_elsewhere_is_told(tab: Tab, robot: FakeRobot) -> None:
-    question = robot.ask('Drive?', DRIVE)
+    robot.ask('Drive?', DRIVE)
     expect(tab.page.locator('.approvals article')).to_have_count(1)
     shown = robot.questions()
     robot.questions = lambda: shown
-    asyncio.run(robot.answer(question.id, ApprovalAction.REJECT, None, ''))
+    robot._open.clear()
     tab.page.get_by_role('button', name='Approve').click()
     expect(tab.page.locator('.approvals .warning')).to_contain_text('is not open any more')
 
@@ -499,17 +504,19 @@ def test_a_stop_is_confirmed_by_the_request_where_the_socket_says_no(
     assert robot.stops == ['the page', 'HTTP']
 
 
-def test_stop_is_at_hand_for_the_keyboard(tab: Tab, robot: FakeRobot) -> None:
-    """The first that Tab reaches; and Escape stops, also while somebody types."""
+def test_escape_stops_also_while_somebody_types(tab: Tab, robot: FakeRobot) -> None:
+    tab.page.locator('input[name=say]').fill('half a sen')
+    tab.page.keyboard.press('Escape')
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
+    expect(tab.page.locator('input[name=say]')).to_have_value('half a sen')
+    assert robot.stops == ['HTTP']
+
+
+def test_stop_is_the_first_that_the_keyboard_reaches(tab: Tab, robot: FakeRobot) -> None:
     tab.page.keyboard.press('Tab')
     expect(tab.page.locator('#stop')).to_be_focused()
     tab.page.keyboard.press('Enter')
     until(lambda: robot.stops == ['HTTP'], 'the stop')
-    tab.page.locator('input[name=say]').fill('half a sen')
-    tab.page.keyboard.press('Escape')
-    until(lambda: robot.stops == ['HTTP', 'HTTP'], 'the stop')
-    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
-    expect(tab.page.locator('input[name=say]')).to_have_value('half a sen')
 
 
 def test_stop_works_where_nothing_else_does(new_tab: Callable[..., Tab], robot: FakeRobot) -> None:
@@ -532,6 +539,13 @@ def test_stop_goes_the_second_way_where_the_browser_has_no_connection_left(
     tab.page.locator('#stop').click()
     expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     assert 'the page' in robot.stops
+
+
+def test_stop_works_while_a_camera_gives_nothing(tab: Tab, robot: FakeRobot) -> None:
+    robot.camera = False
+    expect(tab.page.locator('.camera .words')).to_contain_text('No picture of the camera')
+    tab.page.locator('#stop').click()
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
 
 
 def test_stop_is_in_sight_wherever_one_scrolls(new_tab: Callable[..., Tab]) -> None:
@@ -581,16 +595,12 @@ def test_an_agent_that_is_silent_does_not_look_live(tab: Tab, robot: FakeRobot) 
     tab.is_live()
 
 
-def test_an_old_frame_does_not_look_live_and_none_is_said(tab: Tab, robot: FakeRobot) -> None:
+def test_an_old_frame_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
     frame = tab.page.locator('.age-of-frame')
     expect(frame).to_be_visible()
     expect(frame).not_to_have_attribute('data-stale', '')
     robot.picture_age_s = 60.0
     expect(tab.page.locator('.age-of-frame[data-stale]')).to_be_visible()
-    robot.camera = False
-    expect(tab.page.locator('.camera .words')).to_contain_text('No picture of the camera')
-    tab.page.locator('#stop').click()
-    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
 
 
 # --- who, and what is shown ------------------------------------------------------------------
@@ -629,8 +639,12 @@ def test_no_text_becomes_markup(new_tab: Callable[..., Tab], robot: FakeRobot) -
 
 
 def test_the_page_is_there_within_two_seconds(new_tab: Callable[..., Tab]) -> None:
-    entries = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-    assert min(new_tab().open().page.evaluate(entries) for _ in range(3)) < 2000.0
+    paints = []
+    for _ in range(3):
+        tab = new_tab().open()
+        entries = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        paints.append(tab.page.evaluate(entries))
+    assert min(paints) < 2000.0
 
 
 def test_all_that_can_be_used_has_a_name(tab: Tab, robot: FakeRobot) -> None:

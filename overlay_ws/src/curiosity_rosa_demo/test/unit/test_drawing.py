@@ -274,8 +274,10 @@ def test_rover_obstacle_and_goal_are_where_they_are(
     [
         replace(EMPTY, obstacles=[{'distance_m': 4.0, 'bearing_rad': 0.0}]),
         replace(EMPTY, pose=at(0, 0), obstacles=[{'distance_m': 50.0, 'bearing_rad': 0.0}]),
+        replace(EMPTY, pose=at(0, 0), obstacles=[{'distance_m': None, 'bearing_rad': 0.0}]),
+        replace(EMPTY, pose=at(0, 0), obstacles=[{'distance_m': 4.0, 'bearing_rad': math.nan}]),
     ],
-    ids=['without a pose', 'out of view'],
+    ids=['without a pose', 'out of view', 'no distance', 'no bearing'],
 )
 def test_an_obstacle_that_is_nowhere_is_left_out(scene: MapScene) -> None:
     assert not classed(checked(render(scene)), 'cr-obstacle')
