@@ -79,6 +79,11 @@ def corners(shape: ElementTree.Element) -> list[tuple[float, float]]:
     return []
 
 
+def middle(shape: ElementTree.Element) -> tuple[float, float]:
+    xs, ys = zip(*corners(shape), strict=True)
+    return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+
+
 def classed(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
     return [each for each in root.iter() if name in each.get('class', '').split()]
 

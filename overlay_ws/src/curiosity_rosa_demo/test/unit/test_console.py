@@ -14,13 +14,20 @@ from collections.abc import Iterator
 import os
 from pathlib import Path
 import tempfile
+from typing import Any, cast
 
-from curiosity_rosa_demo.agent.interfaces.terminal.queries import RULES_NOTE
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, Command, parse
+from curiosity_rosa_demo.agent.interfaces.terminal.queries import (
+    answer_query,
+    NO_RECORDING,
+    RULES_NOTE,
+)
 from curiosity_rosa_demo.agent.tasks import LifecycleState
 from curiosity_rosa_demo.agent.topics.node_events import read_process_events
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
@@ -45,6 +52,7 @@ def test_commands_run_one_after_another(bench: RuntimeBench) -> None:
     bench.console.handle_line('hello')
     assert bench.session.ran == ['capture_and_score']
     assert bench.console.busy
+    assert not bench.console.wait_until_idle(0.05)
     bench.finish()
     assert bench.session.ran == [
         'capture_and_score',
@@ -81,16 +89,6 @@ def test_each_command_does_its_thing(bench: RuntimeBench, line: str, ran: str) -
     assert bench.said == [f'did {ran}']
 
 
-def test_what_fails_is_told_as_a_failure(bench: RuntimeBench) -> None:
-    bench.session.fails = 'Need to close mast'
-    bench.console.handle_line(':forward 1')
-    bench.finish()
-    assert bench.said == ['! Need to close mast']
-    assert bench.console.last_outcome == Outcome(False, 'Need to close mast')
-    (task,) = bench.runtime.list_tasks()
-    assert task.reason == 'Need to close mast'
-
-
 @pytest.mark.parametrize('line', [':stop', 'stop!!', '止まれ', '停下来！'])
 def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench, line: str) -> None:
     bench.runs(':demo')
@@ -116,6 +114,10 @@ def test_questions_are_answered_while_something_runs(bench: RuntimeBench) -> Non
     assert RULES_NOTE in bench.said[-1]
     bench.console.handle_line(':trace')
     assert bench.said[-1] == 'no events'
+    for number in range(5):
+        bench.session.trace(TraceKind.OBSERVE, f'event {number}')
+    bench.console.handle_line(':trace 2')
+    assert bench.said[-1] == '[OBSERVE] event 3\n[OBSERVE] event 4'
     bench.console.handle_line(':tasks')
     assert [line.split()[1:4] for line in bench.said[-1].splitlines()] == [
         ['state', 'prio', 'what'],
@@ -211,42 +213,25 @@ def test_what_cannot_be_done_is_told_and_nothing_is_kept(
     assert bench.tasks() == {}
 
 
-def test_trace_shows_the_last_events(bench: RuntimeBench) -> None:
-    for number in range(5):
-        bench.session.trace(TraceKind.OBSERVE, f'event {number}')
-    bench.console.handle_line(':trace 2')
-    assert bench.said == ['[OBSERVE] event 3\n[OBSERVE] event 4']
-
-
-def test_a_wrong_command_is_the_last_outcome(bench: RuntimeBench) -> None:
-    assert bench.console.handle_line(':hlep')
-    assert bench.console.last_outcome is not None
-    assert not bench.console.last_outcome.ok
-    assert bench.said[-1].startswith('! no command :hlep; did you mean :help?')
-
-
-def test_quit_and_nothing(bench: RuntimeBench) -> None:
-    assert not bench.console.handle_line(':quit')
-    assert bench.console.handle_line('   ')
-    assert bench.said == []
-
-
-def test_an_error_of_ours_fails_the_task_and_the_console_lives_on(bench: RuntimeBench) -> None:
-    bench.session.broken = RuntimeError('a bug')
-    bench.console.handle_line(':cap')
-    assert bench.console.wait_until_idle(WAIT_S)
-    assert bench.said == ['! RuntimeError: a bug']
-    bench.session.broken = None
+def test_what_fails_is_told_and_the_console_lives_on(bench: RuntimeBench) -> None:
+    refused, broken = 'Need to close mast', 'RuntimeError: a bug'
+    for why, error in ((refused, None), (broken, RuntimeError('a bug'))):
+        bench.session.fails, bench.session.broken = refused, error
+        bench.said.clear()
+        bench.console.handle_line(':cap')
+        bench.finish()
+        assert bench.said == [f'! {why}']
+        assert bench.console.last_outcome == Outcome(False, why)
+    assert [task.reason for task in bench.runtime.list_tasks()] == [refused, broken]
+    bench.session.fails, bench.session.broken = '', None
     bench.console.handle_line(':cap')
     bench.finish()
     assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
-
-
-def test_wait_is_bounded(bench: RuntimeBench) -> None:
-    assert bench.console.wait_until_idle(0.0)
-    bench.runs(':cap')
-    assert not bench.console.wait_until_idle(0.05)
-    bench.finish()
+    assert bench.console.handle_line('   ')
+    assert bench.console.handle_line(':hlep')
+    assert bench.said[-1].startswith('! no command :hlep; did you mean :help?')
+    assert not bench.console.last_outcome.ok
+    assert not bench.console.handle_line(':quit')
 
 
 def test_lines_wait_until_the_tasks_may_run_and_a_stop_does_not(tmp_path: Path) -> None:
@@ -305,22 +290,10 @@ def test_demo_has_the_language_of_the_askers_last_sentence(
     assert bench.session.ran[-1] == f'good_capture: {goal}'
 
 
-def test_after_a_crash_it_goes_on_by_itself(tmp_path: Path) -> None:
-    with RuntimeBench(tmp_path) as bench:
-        bench.runs(':demo')
-    with RuntimeBench(tmp_path, go_on=True) as bench:
-        bench.session.release.set()
-        bench.becomes(DEMO, 'COMPLETED')
-        bench.until(lambda: f'did good_capture: {DEMO}' in bench.said, 'its answer')
-
-
-@pytest.mark.parametrize('text', ['User: hello', 'Asking: may I?'])
-def test_a_text_that_looks_like_a_known_event_is_printed(bench: RuntimeBench, text: str) -> None:
-    bench.console.print_event(new_event(TraceKind.HYPOTHESIZE, text))
-    assert bench.said == [f'  [HYPOTHESIZE] {text}']
-
-
 def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None:
+    for text in ('User: hello', 'Asking: may I?'):  # which look like known events
+        bench.console.print_event(new_event(TraceKind.HYPOTHESIZE, text))
+        assert bench.said.pop() == f'  [HYPOTHESIZE] {text}'
     bench.console.print_event(new_event(TraceKind.ACT, 'cap()', tool_name='capture_and_score'))
     start = new_event(TraceKind.OBSERVE, 'User: hello', data=turn_start_data(0))
     bench.console.print_event(start)
@@ -376,14 +349,55 @@ def test_process_events_are_handed_on() -> None:
     assert heard == ['The adapter process ended', '次']
 
 
-def test_a_line_that_a_stop_overtook_on_its_way_does_nothing(bench: RuntimeBench) -> None:
-    heard: list[bool] = []
-    before = bench.runtime.stop_count
-    bench.console.stop('the operator')
-    task = bench.runtime.make_task('mast_open', {})
-    bench.runtime.submit_task(task, lambda reply: heard.append(reply.dropped), before)
-    bench.runtime.post_message({'text': 'go'}, lambda reply: heard.append(reply.dropped), before)
-    bench.until(lambda: heard == [True, True], 'both to be dropped')
-    assert bench.tasks() == {}
-    bench.runs(':cap')
-    bench.finish()
+# --- :record -------------------------------------------------------------------------------------
+
+
+def parsed(line: str) -> Command:
+    command = parse(line, longest_drive_s=1.0)
+    assert command is not None
+    return command
+
+
+class Told:
+    """A recording that says what it was told."""
+
+    def run_command(self, what: str) -> Outcome:
+        return Outcome(True, f'told {what!r}')
+
+
+def carried_out(line: str, recording: Any) -> Outcome:
+    nobody: Any = None
+    return answer_query(
+        parsed(line), nobody, nobody, nobody, nobody, cast(RecordingControl, recording)
+    )
+
+
+@pytest.mark.parametrize(
+    ('line', 'what'),
+    [
+        (':record', ''),
+        (':record on', 'on'),
+        (':RECORD OFF', 'off'),
+        ('：ｒｅｃｏｒｄ　ｓｔａｔｕｓ', 'status'),
+    ],
+)
+def test_what_is_typed_reaches_the_recording(line: str, what: str) -> None:
+    assert carried_out(line, Told()) == Outcome(True, f'told {what!r}')
+
+
+@pytest.mark.parametrize(
+    ('line', 'why'),
+    [
+        (':record yes', "'yes' is neither on, off nor status"),
+        (':record yes', r':record \[on\|off\|status\]'),
+        (':record on now', r':record \[on\|off\|status\]'),
+        (':auto yes', "'yes' is neither on nor off"),
+    ],
+)
+def test_anything_else_is_refused_with_what_there_is(line: str, why: str) -> None:
+    with pytest.raises(BadCommand, match=why):
+        parsed(line)
+
+
+def test_without_a_recording_it_says_so() -> None:
+    assert carried_out(':record on', None) == Outcome(False, NO_RECORDING)

@@ -74,28 +74,6 @@ def test_an_example_of_the_page_works(served: Served, example: Example, tmp_path
     assert said or example.streams or ' -o ' in example.command
 
 
-def test_what_an_example_does_is_done(served: Served, tmp_path: Path) -> None:
-    def of(part: str) -> Example:
-        return next(each for each in EXAMPLES if part in each.command)
-
-    served.run(of('-X PATCH'), tmp_path)
-    assert served.bench.runtime.find_task(served.task).priority == 7
-    served.run(of('-X DELETE'), tmp_path)
-    assert served.bench.runtime.find_task(served.task).state.name == 'CANCELLED'
-    served.run(of('camera.jpg'), tmp_path)
-    assert (tmp_path / 'frame.jpg').read_bytes() == jpeg(1.0)
-    served.run(of('/stop'), tmp_path)
-    assert served.bench.session.stops == 1
-
-
-def test_an_example_that_no_longer_works_is_seen(served: Served, tmp_path: Path) -> None:
-    for wrong in ('curl "$URL/nothing"', 'curl "$UNSET/health"', 'curl -X PUT "$URL/stop"'):
-        with pytest.raises(AssertionError, match='curl'):
-            served.run(Example(wrong), tmp_path)
-    with pytest.raises(AssertionError, match=r'nothing of .*colour'):
-        served.run(Example('curl "$URL/healthz"', {'colour': 1}), tmp_path)
-
-
 def test_every_route_has_an_example(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as bench:
         app = create_app(

@@ -6,13 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Who is let in: by name of the server, by origin, by token, by session."""
+"""Who is let in by name, origin, token and session, and what one client may take."""
 
 from __future__ import annotations
 
+import asyncio
 import string
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.http import limits
 from curiosity_rosa_demo.agent.interfaces.http.host_check import (
     AllowedHosts,
     BindingError,
@@ -20,6 +22,7 @@ from curiosity_rosa_demo.agent.interfaces.http.host_check import (
     host_name_of,
     is_loopback,
 )
+from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, TokenBuckets
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
 from curiosity_rosa_demo.agent.interfaces.http.session import (
     cookie_name,
@@ -35,10 +38,10 @@ from curiosity_rosa_demo.agent.interfaces.http.wrong_tokens import (
 )
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
+from examples import examples
 from fake_robot import FakeRobot
 from fastapi import WebSocket
-from http_world import alone, client, HOST, settings, URL, with_robot
-import httpx
+from http_world import alone, client, HOST, settings, URL, Wire, with_robot
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -100,58 +103,41 @@ async def opens(app: Any, **headers: str) -> bool:
 
 @in_loop
 @pytest.mark.parametrize(
-    'host',
-    ['localhost', 'LOCALHOST:1', '127.0.0.1:8765', '127.9.9.9', '[::1]:8765', 'localhost.:80'],
+    ('status', 'hosts'),
+    [
+        (200, ['localhost', 'LOCALHOST:1', HOST, '127.9.9.9', '[::1]:8765', 'localhost.:80']),
+        (421, ['evil.example', '192.168.1.5:8765', 'localhost.evil.example', '0.0.0.0', '[::2]']),
+        (400, ['', 'a b', 'a@localhost', 'localhost:x', '[::1', 'localhost/x']),
+    ],
 )
-async def test_the_loopback_is_asked_by_any_of_its_names(host: str):
+async def test_the_loopback_is_asked_by_its_names_and_no_other(status: int, hosts: list[str]):
     async with alone() as http:
-        assert (await http.get('/health', headers={'Host': host})).status_code == 200
-
-
-@in_loop
-@pytest.mark.parametrize(
-    'host',
-    ['evil.example', '192.168.1.5:8765', 'localhost.evil.example', '0.0.0.0', '[::2]', '10.0.0.1'],
-)
-async def test_a_name_that_is_not_ours_is_misdirected(host: str):
-    async with alone() as http:
-        for path in ('/health', '/healthz', '/stop'):
-            answer = await http.get(path, headers={'Host': host})
-            assert answer.status_code == 421
-            assert answer.json()['title'] == 'Misdirected Request'
-        assert not await opens(app_with_page(), host=host)
-
-
-@in_loop
-@pytest.mark.parametrize('host', ['', 'a b', 'a@localhost', 'localhost:x', '[::1', 'localhost/x'])
-async def test_what_is_no_name_is_refused(host: str):
-    async with alone() as http:
-        assert (await http.get('/health', headers={'Host': host})).status_code == 400
-
-
-@in_loop
-async def test_a_request_has_one_host():
-    async with alone() as http:
+        for host in hosts:
+            for path in ('/health', '/healthz'):
+                assert (await http.get(path, headers={'Host': host})).status_code == status, host
+            if status == 421:
+                assert (await http.get('/stop', headers={'Host': host})).status_code == 421
+                assert not await opens(app_with_page(), host=host)
         two = [('Host', 'localhost'), ('Host', 'evil.example')]
         assert (await http.get('/health', headers=two)).status_code == 400
 
 
-def test_names_that_are_configured_count():
-    names = AllowedHosts(settings(host='192.168.1.5', hosts=['Rover.local']))
-    assert 'rover.local' in names
-    assert '192.168.1.5' in names
-    assert '192.168.1.6' not in names
+@pytest.mark.parametrize(
+    ('host', 'named', 'ours', 'foreign'),
+    [
+        ('192.168.1.5', ['Rover.local'], ['rover.local', '192.168.1.5'], '192.168.1.6'),
+        ('0.0.0.0', [], ['192.168.1.5', 'fe80::1'], 'evil.example'),
+        ('::', [], ['192.168.1.5', 'fe80::1'], 'evil.example'),
+    ],
+)
+def test_names_that_are_configured_count_and_addresses_where_it_listens_on_all(
+    host: str, named: list[str], ours: list[str], foreign: str
+):
+    names = AllowedHosts(settings(host=host, hosts=named))
+    assert all(each in names for each in ours)
+    assert foreign not in names
 
 
-def test_where_it_listens_on_all_addresses_any_address_counts_but_no_name():
-    for host in ('0.0.0.0', '::'):
-        names = AllowedHosts(settings(host=host))
-        assert '192.168.1.5' in names
-        assert 'fe80::1' in names
-        assert 'evil.example' not in names
-
-
-@hypothesis_settings(deadline=None)
 @given(st.text(string.ascii_letters + string.digits + '.-', min_size=1, max_size=30))
 def test_no_other_name_is_ours(name: str):
     asked = host_name_of(name.encode())
@@ -159,7 +145,6 @@ def test_no_other_name_is_ours(name: str):
     assert asked is None or (asked in AllowedHosts(settings())) is ours
 
 
-@hypothesis_settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_no_host_header_breaks_the_check(host: bytes):
     name = host_name_of(host)
@@ -264,34 +249,19 @@ async def test_with_a_token_nothing_but_healthz_answers_without():
 
 
 @in_loop
-@pytest.mark.parametrize(
-    'given_',
-    [
-        'Bearer wrong',
-        f'Bearer {TOKEN} ',
-        f'Bearer {TOKEN}x',
-        f'Bearer {TOKEN[:-1]}',
-        f'Basic {TOKEN}',
-        TOKEN,
-        'Bearer',
-        'Bearer é',
-    ],
-)
-async def test_only_the_token_itself_is_the_token(given_: str):
-    async with client(app_with_page(TOKEN)) as http:
-        headers = {'Authorization': given_.encode()}
-        right = given_.strip() == f'Bearer {TOKEN}'
-        assert (await http.get('/health', headers=headers)).status_code == (200 if right else 401)
-        two = [('Authorization', f'Bearer {TOKEN}'), ('Authorization', 'Bearer wrong')]
-        assert (await http.get('/health', headers=two)).status_code == 401
-
-
-@in_loop
-async def test_a_token_may_be_of_any_script():
-    token = '火星の車'
+@pytest.mark.parametrize('token', [TOKEN, '火星の車'])
+async def test_only_the_token_itself_is_the_token(token: str):
     async with client(app_with_page(token)) as http:
-        headers = {'Authorization': f'Bearer {token}'.encode()}
-        assert (await http.get('/health', headers=headers)).status_code == 200
+
+        async def status(*given_: str) -> int:
+            headers = [('Authorization', each.encode()) for each in given_]
+            return (await http.get('/health', headers=headers)).status_code
+
+        for wrong in ('wrong', f'{token}x', token[:-1], '', 'é'):
+            assert await status(f'Bearer {wrong}') == 401
+        assert await status(f'Basic {token}') == await status(token) == 401
+        assert await status(f'Bearer {token}', 'Bearer wrong') == 401
+        assert await status(f'Bearer {token}') == await status(f'Bearer {token} ') == 200
 
 
 @in_loop
@@ -338,12 +308,9 @@ def test_wrong_tokens_are_limited_by_address_and_in_total(guesses: list[tuple[in
     assert len(within) <= IN_TOTAL + IN_TOTAL_S * now + 1e-6
     most = max(map(within.count, within), default=0)
     assert most <= PER_ADDRESS + PER_ADDRESS_S * now + 1e-6
-
-
-def test_many_addresses_are_limited_together():
-    wrong = WrongTokens(clock=lambda: 0.0)
-    assert [wrong.record(str(n)) for n in range(IN_TOTAL)] == [0.0] * IN_TOTAL
-    assert wrong.record('another') > 0.0
+    many = WrongTokens(clock=lambda: 0.0)
+    assert [many.record(str(n)) for n in range(IN_TOTAL)] == [0.0] * IN_TOTAL
+    assert many.record('another') > 0.0
 
 
 # --- the page's session ------------------------------------------------------------------------
@@ -395,12 +362,11 @@ async def test_the_form_opens_the_page():
 
 
 @in_loop
-async def test_a_broken_cookie_is_no_session():
-    name = cookie_name(HOST.encode())
+@pytest.mark.parametrize('value', [f'1.{"0" * 32}.{"0" * 64}', '', '"é"', '\x01'])
+async def test_a_broken_cookie_is_no_session(value: str):
     async with client(app_with_page(TOKEN)) as http:
-        for cookie in (f'{name}=1.{"0" * 32}.{"0" * 64}', f'{name}=', 'a=b; \x01', f'{name}="é"'):
-            answer = await http.get('/health', headers={'Cookie': cookie.encode('latin-1')})
-            assert answer.status_code == 401
+        cookie = f'{cookie_name(HOST.encode())}={value}'.encode('latin-1')
+        assert (await http.get('/health', headers={'Cookie': cookie})).status_code == 401
 
 
 def test_a_session_ends_and_belongs_to_one_token():
@@ -422,16 +388,10 @@ SESSIONS = Sessions(TOKEN, clock=lambda: 0.0)
 SESSION = SESSIONS.create()
 
 
-@hypothesis_settings(deadline=None)
-@given(st.integers(0, len(SESSION) - 1), st.sampled_from('0123456789abcdef.x'))
-def test_a_session_cannot_be_changed(index: int, letter: str):
+@given(st.integers(0, len(SESSION) - 1), st.sampled_from('0123456789abcdef.x'), st.text())
+def test_no_other_text_is_a_session(index: int, letter: str, text: str):
     changed = SESSION[:index] + letter + SESSION[index + 1 :]
     assert SESSIONS.is_valid(changed) is (changed == SESSION)
-
-
-@hypothesis_settings(deadline=None)
-@given(st.text(max_size=120))
-def test_no_text_is_a_session(text: str):
     assert not SESSIONS.is_valid(text)
 
 
@@ -460,11 +420,143 @@ async def test_an_unexpected_error_is_a_plain_problem(caplog: pytest.LogCaptureF
         assert 'secret of the house' in caplog.text
 
 
+SMALL = settings(max_body_bytes=1024)
+STEPS = st.lists(st.tuples(st.sampled_from('ab'), st.floats(0.0, 3.0)), max_size=60)
+
+
+# --- requests ----------------------------------------------------------------------------------
+
+
+@given(st.floats(0.1, 20.0), st.integers(1, 10), STEPS)
+def test_a_client_gets_its_burst_and_its_rate_whatever_others_do(
+    rate: float, burst: int, steps: list[tuple[str, float]]
+):
+    """Against a model: a client's level, counted on its own."""
+    now = 0.0
+    buckets = TokenBuckets(rate, burst, clock=lambda: now)
+    levels, seen = dict.fromkeys('ab', float(burst)), dict.fromkeys('ab', 0.0)
+    for name, pause in steps:
+        now += pause
+        level = min(float(burst), levels[name] + (now - seen[name]) * rate)
+        wait_s = buckets.seconds_until_granted(name)
+        seen[name] = now
+        if wait_s == 0.0:
+            assert level >= 1.0 - 1e-9
+            level -= 1.0
+        else:
+            assert level < 1.0 + 1e-9
+            assert wait_s == pytest.approx((1.0 - level) / rate)
+        levels[name] = level
+
+
+@given(st.lists(st.integers(0, 30), max_size=100))
+def test_no_more_clients_are_remembered_than_may_be(clients: list[int]):
+    buckets = TokenBuckets(1.0, 1.0, clients=8, clock=lambda: 0.0)
+    for each in clients:
+        buckets.seconds_until_granted(str(each))
+        assert len(buckets) <= 8
+        # the one that was seen last is not forgotten
+        assert buckets.seconds_until_granted(str(each)) > 0.0
+
+
+@pytest.mark.parametrize(
+    ('one', 'other', 'same'),
+    [
+        ('10.0.0.1', '10.0.0.2', False),
+        ('2001:db8::1', '2001:db8::ffff:1', True),
+        ('2001:db8::1', '2001:db8:0:1::1', False),
+        ('somewhere', 'elsewhere', False),
+    ],
+)
+def test_a_network_of_ipv6_is_one_client(one: str, other: str, same: bool):
+    assert (client_address({'client': (one, 1)}) == client_address({'client': (other, 2)})) is same
+    assert client_address({'client': None}) == ''
+
+
 @in_loop
-async def test_a_method_that_a_path_does_not_take_is_told_which_it_takes():
-    async with alone() as http:
-        for path, allowed in (('/tasks', 'GET, POST'), ('/tasks/x', 'DELETE, GET, PATCH')):
-            answer: httpx.Response = await http.put(path)
-            assert answer.status_code == 405
-            assert answer.headers['allow'] == allowed
-            assert answer.json()['status'] == 405
+async def test_a_client_that_asks_too_often_waits_but_never_with_the_stop():
+    with FakeRobot() as robot:
+        config = settings(requests_per_s=0.5)  # a burst of five
+        app = create_app(robot.runner, robot=robot, settings=config)
+        async with client(app) as http, client(app, address=('127.0.0.2', 1)) as other:
+            codes = [(await http.get('/healthz')).status_code for _ in range(7)]
+            assert codes[:5] == [200] * 5
+            assert codes[-1] == 429
+            answer = await http.get('/healthz')
+            assert 1 <= int(answer.headers['retry-after']) <= 2
+            assert answer.json()['title'] == 'Too Many Requests'
+            assert (await http.post('/stop')).status_code == 200
+            assert (await other.get('/healthz')).status_code == 200
+
+
+# --- bodies ------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_a_body_that_is_too_large_is_refused_by_its_length_alone():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot, settings=SMALL)
+        for length in ('1025', '9' * 400):
+            wire = Wire(app, 'POST', '/say', content_length=length)
+            async with wire:
+                await wire.ended()  # nothing of it was sent
+            assert wire.status == 413
+            assert b'1024 bytes' in wire.body
+
+
+@in_loop
+@pytest.mark.parametrize('path', ['/say', '/tasks', '/login', '/nowhere'])
+async def test_a_body_that_is_too_large_is_refused_when_it_comes_in_pieces(path: str):
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot, settings=SMALL)
+        wire = Wire(app, 'POST', path, transfer_encoding='chunked')
+        wire.body_of(*[b'x' * 100] * 11, b'')
+        async with wire:
+            await wire.ended()
+        assert wire.status == 413
+        assert robot.lines == []
+
+
+@in_loop
+async def test_a_body_of_just_the_limit_is_read():
+    with FakeRobot() as robot:
+        async with with_robot(robot, config=SMALL) as http:
+            text = 'x' * (1024 - len('{"text":""}'))
+            assert (await http.post('/say', content=f'{{"text":"{text}x"}}')).status_code == 413
+            headers = {'Content-Type': 'application/json'}
+            answer = await http.post('/say', content=f'{{"text":"{text}"}}', headers=headers)
+            assert answer.status_code == 200
+            assert robot.lines == [text]
+
+
+@in_loop
+async def test_a_body_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(limits, 'BODY_TIMEOUT_S', 0.05)
+    app = create_app(SkillRunner(':memory:'))
+    wire = Wire(app, 'POST', '/tasks', content_length='10')
+    wire.input.put_nowait({'type': 'http.request', 'body': b'{', 'more_body': True})
+    async with wire:
+        await wire.ended()
+    assert wire.status == 408
+
+
+@hypothesis_settings(max_examples=examples(30))
+@given(st.lists(st.binary(max_size=400), min_size=1, max_size=8))
+def test_a_body_arrives_whole_or_not_at_all(parts: list[bytes]):
+    seen: list[bytes] = []
+
+    async def app(scope, receive, send) -> None:
+        message = await receive()
+        assert not message['more_body']
+        seen.append(message['body'])
+
+    async def send_it() -> int:
+        wire = Wire(limits.BodyLimit(app, 1024), 'POST', '/x', transfer_encoding='chunked')
+        wire.body_of(*parts)
+        async with wire:
+            await wire.ended()
+        return wire.status
+
+    status = asyncio.run(send_it())
+    body = b''.join(parts)
+    assert (seen, status) == (([body], 0) if len(body) <= 1024 else ([], 413))

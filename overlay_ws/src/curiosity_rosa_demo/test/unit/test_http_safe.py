@@ -90,9 +90,7 @@ ORDERS: list[Ask] = [
 ]
 
 
-def test_an_order_is_refused_with_a_problem_and_a_clear_sets_nothing_in_motion(
-    tmp_path: Path,
-) -> None:
+def test_an_order_is_refused_with_a_problem_in_the_same_words(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as bench:
         service_bench = RobotServiceBench(bench)
         bench.runs('look around')
@@ -115,14 +113,6 @@ def test_an_order_is_refused_with_a_problem_and_a_clear_sets_nothing_in_motion(
             details.add(resumed.json()['detail'])
 
         within(service_bench, order)
-        (detail,) = details  # the same words at each door
+        (detail,) = details
         assert detail.startswith('SAFE_MODE: refused, nothing may move. SAFE since 20')
         assert detail.endswith(': e-stop pressed. Release the e-stop, then enter :clear.')
-        bench.hear('estop', pressed=False)
-        bench.until(lambda: not bench.runtime.state.robot.estop, 'the e-stop to be released')
-        within(service_bench, lambda http: ask_all(http, [('POST', '/say', {'text': ':clear'})]))
-        bench.mode('IDLE')
-        bench.runtime.call(settle())
-        assert bench.session.ran == ['answer: look around']
-        assert list(bench.tasks()) == ['look around']
-        assert bench.task('look around').held

@@ -69,10 +69,8 @@ class Impatient:
 
 
 def described() -> Any:
-    robot = FakeRobot()
-    schema = create_app(robot.runner, robot=robot).openapi()
-    robot._loop.close()
-    return schema
+    with FakeRobot() as robot:
+        return create_app(robot.runner, robot=robot).openapi()
 
 
 SCHEMA = schemathesis.openapi.from_dict(described())

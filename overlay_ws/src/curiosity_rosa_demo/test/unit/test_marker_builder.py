@@ -29,7 +29,8 @@ from curiosity_rosa_demo.viz.marker_builder import (
     visible_markers,
 )
 from curiosity_rosa_demo.viz.scene import Capture, capture_in, has_visibly_moved, Scene
-from hypothesis import example, given
+from examples import examples
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
 from strategies import events, finite, fraction, poses, text
@@ -85,6 +86,7 @@ def colour(marker: Marker) -> tuple[float, ...]:
     return tuple(round(getattr(marker.color, channel), 5) for channel in 'rgba')
 
 
+@settings(max_examples=examples(40))
 @given(configs, scenes)
 def test_every_marker_is_one_that_rviz_can_draw(config: VizConfig, scene: Scene) -> None:
     array = MarkerBuilder(config, '/odom').build(scene)
@@ -110,6 +112,7 @@ def test_every_marker_is_one_that_rviz_can_draw(config: VizConfig, scene: Scene)
             assert min(marker.scale.x, marker.scale.y, marker.scale.z) > 0.0
 
 
+@settings(max_examples=examples(25))
 @given(st.lists(scenes, min_size=1, max_size=5))
 def test_what_vanished_is_deleted_once_and_nothing_else(story: list[Scene]) -> None:
     """A reader of all arrays sees what a late reader of the newest one sees."""
@@ -146,13 +149,9 @@ def test_the_rover_stands_and_looks_as_its_pose(x: float, y: float, yaw: float) 
 
 
 def test_without_tf_there_is_no_rover_but_its_trail_stays() -> None:
-    here = Scene(RoverPose(x=1.0, frame_id='odom'), trail=((0.0, 0.0), (1.0, 0.0)))
-    first = builder.build(here)
-    lost = builder.build(Scene(None, here.trail), visible_markers(first))
-    assert 'rover' not in drawn(lost)
-    assert 'trail' in drawn(lost)
-    deleted = [(m.ns, m.id) for m in lost.markers if m.action == Marker.DELETE]
-    assert deleted == [('rover', 0), ('rover', 1)]
+    lost = drawn(builder.build(Scene(None, ((0.0, 0.0), (1.0, 0.0)))))
+    assert 'rover' not in lost
+    assert 'trail' in lost
 
 
 @given(st.integers(0, 20))
@@ -215,38 +214,25 @@ def test_a_line_is_clean_and_fits(words: str, columns: int) -> None:
 
 
 @given(events)
-def test_a_line_tells_kind_tool_message_and_reason(event: TraceEvent) -> None:
+def test_a_line_tells_kind_tool_and_message_and_a_reason_once(event: TraceEvent) -> None:
     line = event_line(event)
     assert line.startswith(event.kind.value)
     assert width(line) <= LINE_COLUMNS
-
-
-def test_a_reason_is_told_once() -> None:
-    failed = {'ok': False, 'error_reason': 'Need to close mast', 'tool_name': 'move_forward'}
-    assert (
-        event_line(new_event(TraceKind.RESULT, 'refused', **failed))
-        == 'RESULT move_forward: refused (Need to close mast)'
-    )
-    assert (
-        event_line(new_event(TraceKind.RESULT, 'Need to close mast', **failed))
-        == 'RESULT move_forward: Need to close mast'
-    )
+    failed = {'ok': False, 'error_reason': 'no way', 'tool_name': 'drive'}
+    for message, shown in (('refused', 'refused (no way)'), ('no way', 'no way')):
+        told = event_line(new_event(TraceKind.RESULT, message, **failed))
+        assert told == f'RESULT drive: {shown}'
 
 
 @given(events, fraction)
 def test_only_a_result_of_a_capture_is_a_capture(event: TraceEvent, threshold: float) -> None:
+    """Whose score lies between 0 and 1, or is none where it failed."""
     capture = capture_in(event, threshold)
     is_result = event.kind is TraceKind.RESULT and event.tool_name == 'capture_and_score'
-    if not is_result:
-        assert capture is None
-    elif event.ok is False:
-        assert capture is not None
-        assert capture.score is None
-    elif event.score is None or not 0.0 <= event.score <= 1.0:
-        assert capture is None
-    else:
-        assert capture is not None
-        assert capture.score == event.score
+    scored = event.score is not None and 0.0 <= event.score <= 1.0
+    assert (capture is not None) is (is_result and (event.ok is False or scored))
+    if capture is not None:
+        assert capture.score == (None if event.ok is False else event.score)
 
 
 @given(fraction, fraction, st.none() | st.booleans() | st.text() | st.integers())
@@ -273,15 +259,6 @@ def test_a_trail_has_no_small_steps_no_jumps_and_an_end(
         assert math.dist(points[-1], (x, y)) <= TRAIL_STEP_M
         for a, b in itertools.pairwise(points):
             assert TRAIL_STEP_M < math.dist(a, b) <= TRAIL_JUMP_M
-
-
-def test_a_trail_follows_a_drive_and_forgets_at_a_jump() -> None:
-    trail = Trail(100)
-    for step in range(20):
-        trail.add(step * 0.1, 0.0)
-    assert len(trail.points()) == 20
-    trail.add(50.0, 0.0)
-    assert trail.points() == ((50.0, 0.0),)
 
 
 def test_only_what_can_be_seen_is_a_move() -> None:

@@ -19,8 +19,8 @@ import tracemalloc
 
 from curiosity_rosa_demo.recording.mcap.limits import LIMITS, ReadLimits, RecordingTooLarge
 from curiosity_rosa_demo.recording.mcap.reader import RunReader
+from curiosity_rosa_demo.recording.report import run as run_module
 from curiosity_rosa_demo.recording.report.main import run as report
-from curiosity_rosa_demo.recording.report.run import MAX_PICTURE_BYTES, MAX_TEXT_BYTES, read_run
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -114,7 +114,7 @@ def test_a_file_is_read_whole_or_refused_with_file_value_and_limit(
         assert 'make a smaller file' in str(refused.value)
 
 
-BOMB = DEFINITIONS + a_message(400_000_000)
+BOMB = DEFINITIONS + a_message(100_000_000)  # three chunks' worth
 
 
 @pytest.mark.parametrize('packer', ['zstd', 'lz4'])
@@ -174,16 +174,19 @@ def test_a_repeated_definition_counts_once_and_many_are_refused(tmp_path: Path) 
         list(RunReader(a_file(tmp_path / 'b.mcap', *schemas), SMALL))
 
 
-def test_a_report_leaves_out_what_does_not_fit_and_counts_it(tmp_path: Path) -> None:
+def test_a_report_leaves_out_what_does_not_fit_and_counts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text_bytes, picture_bytes, many = 1_500_000, 2_000_000, 150
+    monkeypatch.setattr(run_module, 'MAX_TEXT_BYTES', text_bytes)
+    monkeypatch.setattr(run_module, 'MAX_PICTURE_BYTES', picture_bytes)
     text = '{"event_id": "%d", "ts": 1.9e9, "kind": "ACT", "message": "%s"}'
-    many = MAX_TEXT_BYTES // 15_000 + 500
     events = [('trace', 0.0, a_string(text % (n, 'x' * 15_000))) for n in range(many)]
-    large = a_picture(bytes(8_000_000))
-    pictures = [('capture', 1.0, large)] * (MAX_PICTURE_BYTES // 8_000_000 + 3)
-    run = read_run(write_run(tmp_path / 'run.mcap', [*events, *pictures]))
+    pictures = [('capture', 1.0, a_picture(bytes(250_000)))] * 11
+    run = run_module.read_run(write_run(tmp_path / 'run.mcap', [*events, *pictures]))
     kept = len(run.events)
-    assert many - 1000 < kept < many
-    assert sum(len(event.message) for _, event in run.events) < MAX_TEXT_BYTES
+    assert many - 100 < kept < many
+    assert sum(len(event.message) for _, event in run.events) < text_bytes
     assert many - kept + 3 <= run.left_out <= many - kept + 4
     assert report([str(tmp_path / 'run.mcap')]) == 0
     page = (tmp_path / 'run.html').read_text()

@@ -81,15 +81,6 @@ def test_nothing_in_the_page_is_of_another_server(served: Served) -> None:
     assert [each for each in loaded if '//' in each] == []
 
 
-def test_what_the_robot_did_before_is_in_the_page_as_it_comes(
-    served: Served, robot: FakeRobot
-) -> None:
-    robot.trace(TraceKind.ACT, 'before </script><b>')
-    text = served.ask('GET', '/')[2].decode()
-    assert '</script><b>' not in text
-    assert 'before &lt;/script&gt;&lt;b&gt;' in text
-
-
 @pytest.mark.parametrize(
     ('method', 'path', 'status'),
     [
@@ -124,9 +115,11 @@ def test_a_camera_that_gives_nothing_is_no_error_of_the_page(
     assert served.ask('GET', '/page/frame.jpg')[0] == 204
 
 
-def test_the_app_that_was_added_last_has_the_page(robot: FakeRobot) -> None:
+def test_the_app_that_was_added_last_has_the_page_and_what_the_robot_did(robot: FakeRobot) -> None:
     for mode in ('one', 'two'):
         served = Served(robot)
-        robot.trace(TraceKind.ACT, f'this is {mode}')
-        assert f'this is {mode}'.encode() in served.ask('GET', '/')[2]
+        robot.trace(TraceKind.ACT, f'{mode} </script><b>')
+        text = served.ask('GET', '/')[2].decode()
+        assert '</script><b>' not in text
+        assert f'{mode} &lt;/script&gt;&lt;b&gt;' in text
         served.close()

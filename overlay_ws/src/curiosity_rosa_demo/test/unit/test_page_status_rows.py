@@ -49,9 +49,11 @@ NODES = [
 ]
 
 
+NOTHING: dict[str, Any] = {'waits_for': '', 'auto': 'off', 'replay': False, 'limits': {}}
+
+
 def status(state: BrainState, **changes: Any) -> dict[str, Any]:
-    given: dict[str, Any] = {'waits_for': '', 'auto': 'off', 'replay': False, 'limits': {}}
-    return status_data(state, None, NODES, **{**given, **changes})
+    return status_data(state, None, NODES, **{**NOTHING, **changes})
 
 
 def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
@@ -97,27 +99,12 @@ def test_the_head_says_what_the_scan_shows_of_the_way(
     assert status(BrainState(robot=state))['way'] == text
 
 
-def test_a_battery_nobody_has_heard_of_has_no_number() -> None:
-    assert status(BrainState())['battery'] is None
-
-
-def test_what_is_part_of_the_agent_has_no_age() -> None:
-    facts = status_data(
-        BrainState(),
-        None,
-        [NodeStatus('tasks', True, None)],
-        waits_for='',
-        auto='',
-        replay=False,
-        limits={},
-    )
+def test_what_is_unknown_has_no_number_and_what_is_part_of_the_agent_no_age() -> None:
+    facts = status_data(BrainState(), None, [NodeStatus('tasks', True, None)], **NOTHING)
+    assert (facts['battery'], facts['pose']) == (None, 'unknown')
     assert facts['nodes'] == [{'name': 'tasks', 'ok': True, 'aged': False, 'text': ''}]
-
-
-def test_a_place_is_told_in_metres() -> None:
     pose = RoverPose(x=5.25, y=-1.0, frame_id='odom')
-    facts = status_data(BrainState(), pose, (), waits_for='', auto='', replay=False, limits={})
-    assert facts['pose'] == 'x 5.2 m, y -1.0 m'
+    assert status_data(BrainState(), pose, (), **NOTHING)['pose'] == 'x 5.2 m, y -1.0 m'
 
 
 @given(st.dictionaries(text, seconds, max_size=4), st.none() | seconds)
@@ -165,9 +152,6 @@ def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
     assert all(line.isprintable() for line in facts['arguments'].split('\n'))
     assert [facts['text'], *facts['reasons']] == 2 * ['why\\u202e ' * MAX_TEXT_CHARS]
     assert facts['editable']
-
-
-def test_a_plain_question_cannot_be_edited() -> None:
     assert not question_data(Question(id='q1', text='go on?'), until=5.0)['editable']
 
 
@@ -209,16 +193,12 @@ def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, before: float
     assert facts['took'] is None or facts['took'] >= 0.0
 
 
-def test_a_line_is_short_however_long_the_message() -> None:
-    event = TraceEvent(event_id='e', ts=2.5, kind=TraceKind.ACT, message='x' * 100_000)
-    facts = trace_data(event, 1.0)
-    assert len(facts['text']) == MAX_TEXT_CHARS
-    assert facts['took'] == 1.5
-
-
 @pytest.mark.parametrize(
     ('data', 'replay'), [(None, False), ({'replay': True}, True), ({}, False)]
 )
-def test_what_is_played_back_is_marked(data: dict[str, Any] | None, replay: bool) -> None:
-    event = TraceEvent(event_id='e', ts=1.0, kind=TraceKind.ACT, message='m', data=data)
-    assert trace_data(event, None)['replay'] is replay
+def test_a_line_is_short_and_marked_where_it_is_played_back(
+    data: dict[str, Any] | None, replay: bool
+) -> None:
+    event = TraceEvent(event_id='e', ts=2.5, kind=TraceKind.ACT, message='x' * 99_999, data=data)
+    facts = trace_data(event, 1.0)
+    assert (len(facts['text']), facts['took'], facts['replay']) == (MAX_TEXT_CHARS, 1.5, replay)

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Coroutine, Iterator, Sequence
 import json
 from typing import Any
 
@@ -45,12 +45,12 @@ from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.trace.event_data import turn_start_data
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
+from http_world import until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
+from skill_world import in_loop, LONG_S
 from strategies import json_objects, json_values, text
-
-WAIT_S = 10.0
 
 
 @pytest.fixture
@@ -78,24 +78,16 @@ def texts(lines: Sequence[PanelData]) -> list[str]:
 # --- the view model --------------------------------------------------------------------------
 
 
-def test_what_did_not_change_is_the_same_object(robot: FakeRobot) -> None:
+def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
     robot.ask('drive?')
     robot.trace(TraceKind.ACT, 'one')
     model = model_of(robot)
     first, second = look(model), look(model, now=1000.1)
-    assert first.parts.keys() == second.parts.keys()
-    assert all(first.parts[name] is second.parts[name] for name in first.parts)
-
-
-def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
-    model = model_of(robot)
-    first = look(model)
     robot.where = RoverPose(x=3.0, frame_id='odom')
     moved = look(model)
-    assert {name for name in first.parts if first.parts[name] is not moved.parts[name]} == {
-        'status',
-        'map',
-    }
+    for later, changed in ((second, set()), (moved, {'status', 'map'})):
+        parts = later.parts
+        assert {name for name in first.parts if first.parts[name] is not parts[name]} == changed
     robot.brain_state = BrainState(tasks=TasksState(mode=Mode.EXEC))
     assert look(model).parts['status']['mode'] == 'EXEC'
 
@@ -149,24 +141,23 @@ def test_a_flood_costs_the_oldest_lines_only(robot: FakeRobot) -> None:
 
 
 def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
+    """Before its first event and over events of the agent too, while one is played."""
     model = model_of(robot)
+
+    def said() -> tuple[bool, str]:
+        status = look(model).parts['status']
+        return status['replay'], status['replay_text']
+
     robot.trace(TraceKind.ACT, 'then', data={'replay': True})
-    assert look(model).parts['status']['replay'] is True
+    assert said()[0]
     robot.trace(TraceKind.ACT, 'now')
-    assert look(model).parts['status']['replay'] is False
-
-
-def test_a_replay_is_said_before_its_first_event_and_over_events_of_the_agent(
-    robot: FakeRobot,
-) -> None:
-    model = model_of(robot)
+    assert not said()[0]
     robot.replay = 'run.mcap, 0 s of 60 s'
-    assert look(model).parts['status']['replay'] is True
+    assert said() == (True, robot.replay)
     robot.trace(TraceKind.ACT, 'now')
-    shown = look(model).parts['status']
-    assert (shown['replay'], shown['replay_text']) == (True, 'run.mcap, 0 s of 60 s')
+    assert said() == (True, robot.replay)
     robot.replay = ''
-    assert look(model).parts['status']['replay'] is False
+    assert not said()[0]
 
 
 @pytest.mark.parametrize('calls', [0, 3])
@@ -208,6 +199,7 @@ def test_where_a_drive_leads_to_is_on_the_map(robot: FakeRobot) -> None:
     )
 
 
+@settings(max_examples=examples(30))
 @given(st.lists(st.dictionaries(text, json_values, max_size=3), max_size=3))
 def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
     robot = FakeRobot()
@@ -245,7 +237,7 @@ def test_the_history_of_a_task_is_read_again_only_when_it_changed(robot: FakeRob
         LifecycleState.ACTIVE,
     ]
     robot.paused = False
-    robot.do(robot.runner.wait(task.id, WAIT_S))
+    robot.do(robot.runner.wait(task.id, LONG_S))
     [task_history] = robot.do(histories.read())
     assert task_history.rows[-1].after is LifecycleState.COMPLETED
     assert task_history.task is not task
@@ -254,7 +246,7 @@ def test_the_history_of_a_task_is_read_again_only_when_it_changed(robot: FakeRob
 def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
     histories = TaskHistories(robot.runner)
     task = robot.do(robot.runner.submit(robot.make_task('mast_open', {})))
-    robot.do(robot.runner.wait(task.id, WAIT_S))
+    robot.do(robot.runner.wait(task.id, LONG_S))
     history = robot.runner.history
 
     def broken(task_id: str) -> Any:
@@ -305,25 +297,20 @@ def test_what_is_no_object_is_refused_in_words(written: object, said: str) -> No
         read_arguments(written)
 
 
-def test_an_edit_reaches_the_robot_with_its_arguments(robot: FakeRobot) -> None:
+def test_an_edit_reaches_the_robot_with_its_arguments_if_they_are_json(robot: FakeRobot) -> None:
     question = robot.ask('drive?', {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}})
     controller = PageController(robot, robot.runner)
-    given_ = {'id': question.id, 'action': 'EDIT', 'arguments': '{"duration_s": 2.0}', 'why': 'w'}
-    ok, words = asyncio.run(controller.answer(given_))
-    assert (ok, words) == (True, f'edit {question.id}')
-    assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2.0}, 'w')]
-
-
-def test_arguments_that_are_no_json_reach_nobody(robot: FakeRobot) -> None:
-    question = robot.ask('drive?', {'skill': 'move_forward', 'arguments': {}})
-    controller = PageController(robot, robot.runner)
-    given_ = {'id': question.id, 'action': 'EDIT', 'arguments': '{"duration_s": 2.0'}
-    ok, words = asyncio.run(controller.answer(given_))
+    edit = {'id': question.id, 'action': 'EDIT', 'arguments': '{"duration_s": 2.0', 'why': 'w'}
+    ok, words = asyncio.run(controller.answer(edit))
     assert not ok
     assert 'not JSON' in words
     assert robot.answers == []
+    edit['arguments'] += '}'
+    assert asyncio.run(controller.answer(edit)) == (True, f'edit {question.id}')
+    assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2.0}, 'w')]
 
 
+@settings(max_examples=examples(30))
 @given(st.dictionaries(st.sampled_from(['id', 'action', 'arguments', 'why']), json_values))
 def test_whatever_a_browser_sends_is_answered_in_words(sent: dict[str, Any]) -> None:
     robot = FakeRobot()
@@ -332,6 +319,7 @@ def test_whatever_a_browser_sends_is_answered_in_words(sent: dict[str, Any]) -> 
     assert words
 
 
+@settings(max_examples=examples(30))
 @given(json_values)
 def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any) -> None:
     with FakeRobot() as robot:
@@ -342,33 +330,24 @@ def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any)
         assert controller.event_json(sent) == 'This event is no longer kept.'
 
 
-def test_a_line_that_is_too_long_is_not_said(robot: FakeRobot) -> None:
-    ok, words = asyncio.run(PageController(robot, robot.runner).say('x' * (MAX_LINE_CHARS + 1)))
-    assert not ok
-    assert str(MAX_LINE_CHARS) in words
-    assert robot.lines == []
-
-
-def test_what_came_of_a_line_is_told(robot: FakeRobot) -> None:
+def test_what_came_of_a_line_is_told_and_a_fault_without_its_text(robot: FakeRobot) -> None:
     controller = PageController(robot, robot.runner)
-    ok, words = asyncio.run(controller.say('go to the light'))
-    assert ok
-    assert words.startswith('task ')
-    assert asyncio.run(controller.say(':nonsense')) == (
-        False,
-        'There is no command :nonsense; :help shows them',
-    )
 
+    def said(line: str) -> tuple[bool, str]:
+        return asyncio.run(controller.say(line))
 
-def test_a_fault_inside_is_told_without_its_text(robot: FakeRobot) -> None:
-    async def say(line: str, origin: Origin) -> LineResult:
+    ok, words = said('x' * (MAX_LINE_CHARS + 1))
+    assert (ok, str(MAX_LINE_CHARS) in words, robot.lines) == (False, True, [])
+    ok, words = said('go to the light')
+    assert (ok, words.startswith('task ')) == (True, True)
+    assert said(':nonsense') == (False, 'There is no command :nonsense; :help shows them')
+
+    async def broken(line: str, origin: Origin) -> LineResult:
         raise RuntimeError('secret')
 
-    robot.say = say  # type: ignore[method-assign]
-    ok, words = asyncio.run(PageController(robot, robot.runner).say('hello'))
-    assert not ok
-    assert 'RuntimeError' in words
-    assert 'secret' not in words
+    robot.say = broken  # type: ignore[method-assign]
+    ok, words = said('hello')
+    assert (ok, 'RuntimeError' in words, 'secret' in words) == (False, True, False)
 
 
 def test_a_task_is_cancelled(robot: FakeRobot) -> None:
@@ -397,29 +376,21 @@ class Reader:
             raise RuntimeError('this page is broken')
 
 
-async def until(true: Callable[[], bool], what: str) -> None:
-    for _ in range(int(WAIT_S / 0.01)):
-        if true():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError(f'not within {WAIT_S:g} s: {what}')
-
-
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed_module, 'UPDATE_PERIOD_S', 0.02)
 
 
-def test_all_pages_share_one_look(robot: FakeRobot) -> None:
-    async def run() -> None:
-        feed, readers = PageFeed(robot, robot.runner, CONFIG), [Reader() for _ in range(20)]
+@in_loop
+async def test_all_pages_share_one_look_and_a_broken_page_harms_no_other() -> None:
+    with FakeRobot() as robot:
+        feed = PageFeed(robot, robot.runner, CONFIG)
+        readers = [Reader(fails=number == 0) for number in range(20)]
         for reader in readers:
             feed.add_page(reader)
         await until(lambda: all(len(each.looks) >= 3 for each in readers), 'three looks each')
         assert all(each.looks[2] is readers[0].looks[2] for each in readers)
-        assert readers[0].pages == 20
-
-    asyncio.run(run())
+        assert readers[1].pages == 20
 
 
 def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
@@ -428,37 +399,25 @@ def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
         feed.add_page(reader)
         await until(lambda: len(reader.looks) >= 2, 'two looks')
         feed.remove_page(reader)
-        await until(lambda: len(asyncio.all_tasks()) == 1, 'the end of the looking')
-        asked: list[int] = []
-        state = robot.state
-        robot.state = lambda: asked.append(1) or state()  # type: ignore
-        # Only this test waits for anything in the loop.
-        assert len(asyncio.all_tasks()) == 1
-        assert asked == []
+        me = asyncio.current_task()
+        while others := asyncio.all_tasks() - {me}:  # until nobody but this test waits
+            await asyncio.wait(others, timeout=LONG_S)
+        seen = len(reader.looks)
         feed.add_page(reader)
-        await until(lambda: bool(asked), 'another look')
+        await until(lambda: len(reader.looks) > seen, 'another look')
 
     asyncio.run(run())
 
 
-def test_a_page_that_is_broken_harms_no_other(robot: FakeRobot) -> None:
-    async def run() -> None:
-        feed, broken, sound = PageFeed(robot, robot.runner, CONFIG), Reader(fails=True), Reader()
-        feed.add_page(broken)
-        feed.add_page(sound)
-        await until(lambda: len(sound.looks) >= 3 and len(broken.looks) >= 3, 'three looks each')
-
-    asyncio.run(run())
-
-
-def test_a_look_that_fails_is_followed_by_one_that_does_not(robot: FakeRobot) -> None:
+@in_loop
+async def test_a_look_that_fails_is_followed_by_one_that_does_not() -> None:
     failed: list[int] = []
 
     def broken() -> BrainState:
         failed.append(1)
         raise RuntimeError('no state')
 
-    async def run() -> None:
+    with FakeRobot() as robot:
         feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
         state, robot.state = robot.state, broken  # type: ignore[method-assign]
         feed.add_page(reader)
@@ -467,52 +426,30 @@ def test_a_look_that_fails_is_followed_by_one_that_does_not(robot: FakeRobot) ->
         robot.state = state  # type: ignore[method-assign]
         await until(lambda: bool(reader.looks), 'a look')
 
-    asyncio.run(run())
 
-
-def test_a_runtime_that_does_not_answer_holds_up_nothing(robot: FakeRobot) -> None:
+@in_loop
+@pytest.mark.parametrize('fault', ['raises', 'refuses', 'never answers'])
+async def test_a_runtime_that_gives_no_tasks_holds_up_nothing_else(fault: str) -> None:
     asked: list[Coroutine[Any, Any, Any]] = []
 
     def call(work: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
         asked.append(work)
-        return asyncio.get_running_loop().create_future()
-
-    async def run() -> None:
-        robot.call = call  # type: ignore[method-assign,assignment]
-        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
-        feed.add_page(reader)
-        await until(lambda: len(reader.looks) >= 5, 'five looks')
-        assert len(asked) == 1
-        asked[0].close()
-
-    asyncio.run(run())
-
-
-def test_a_fault_of_the_runtime_is_one_of_that_moment(robot: FakeRobot) -> None:
-    def broken(work: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
+        if fault == 'never answers':
+            return asyncio.get_running_loop().create_future()
         work.close()
         raise RuntimeError('no loop')
 
-    async def run() -> None:
-        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
-        call, robot.call = robot.call, broken  # type: ignore[method-assign,assignment]
-        feed.add_page(reader)
-        await until(lambda: len(reader.looks) >= 3, 'three looks')
-        robot.call = call  # type: ignore[method-assign]
-        await robot.submit(robot.make_task('mast_open', {}))
-        await until(lambda: bool(reader.looks[-1].parts['tasks']['rows']), 'the task')
-
-    asyncio.run(run())
-
-
-def test_a_runtime_that_refuses_is_asked_again(robot: FakeRobot) -> None:
-    async def run() -> None:
-        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
-        robot.deaf = True
+    with FakeRobot() as robot:
+        feed, reader, usual = PageFeed(robot, robot.runner, CONFIG), Reader(), robot.call
+        robot.deaf = fault == 'refuses'
+        if not robot.deaf:
+            robot.call = call  # type: ignore[method-assign,assignment]
         feed.add_page(reader)
         await until(lambda: len(reader.looks) >= 5, 'five looks')
-        robot.deaf = False
+        if fault == 'never answers':
+            assert len(asked) == 1
+            asked[0].close()
+            return
+        robot.call, robot.deaf = usual, False  # type: ignore[method-assign]
         await robot.submit(robot.make_task('mast_open', {}))
         await until(lambda: bool(reader.looks[-1].parts['tasks']['rows']), 'the task')
-
-    asyncio.run(run())

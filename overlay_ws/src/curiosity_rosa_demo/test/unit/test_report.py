@@ -23,11 +23,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.drawing.scale import round_step, ticks
-from curiosity_rosa_demo.recording.report.html import page, TEMPLATES
+from curiosity_rosa_demo.recording.report.html import page
 from curiosity_rosa_demo.recording.report.main import run as report
 from curiosity_rosa_demo.recording.report.main import write_report
-from curiosity_rosa_demo.recording.report.run import read_run, RecordedRun
+from curiosity_rosa_demo.recording.report.run import read_run
 from curiosity_rosa_demo.recording.report.text import clock
 from curiosity_rosa_demo.recording.report.timeline import act_ends, timeline_svg
 from drawing_checks import checked, classed, titles
@@ -270,7 +269,17 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
         data={HOSTILE: [HOSTILE]},
     )
     failed = capture(2, 1.0, ok=False, error_reason=HOSTILE)
-    said = [nasty, failed, call(2.0, HOSTILE, False, HOSTILE), ('odometry', 2.0, an_odometry(1.0))]
+    no_picture = [
+        capture(3, 1.1, ok=True, score=0.5),
+        ('capture', 1.2, a_picture(b'<svg onload=alert(1)>')),
+    ]
+    said = [
+        nasty,
+        failed,
+        *no_picture,
+        call(2.0, HOSTILE, False, HOSTILE),
+        ('odometry', 2.0, an_odometry(1.0)),
+    ]
     path = write_run(
         tmp_path / 'a<b>"&.mcap', said, info={'domain': HOSTILE, 'bright_zone': HOSTILE}
     )
@@ -283,19 +292,10 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
     assert text.count('&lt;script&gt;') >= 10
     assert not re.search('[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]', text)
     assert 'a<b>"&.mcap' in report_page.text
+    assert report_page.text.count('no picture') == 2
 
 
-def test_what_is_no_picture_is_not_shown_as_one(tmp_path: Path) -> None:
-    said: list[RawMessage] = [
-        capture(1, 0.0, ok=True, score=0.5),
-        ('capture', 0.1, a_picture(b'<svg onload=alert(1)>')),
-    ]
-    report_page = Page(page(read_run(write_run(tmp_path / 'run.mcap', said))))
-    assert report_page.of('img') == []
-    assert 'no picture' in report_page.text
-
-
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(30))
 @given(
     st.lists(events, max_size=6),
     st.lists(
@@ -367,27 +367,6 @@ def test_an_act_ends_with_the_next_result_of_its_tool() -> None:
     assert act_ends([(float(n), each) for n, each in enumerate(kinds)]) == {0: 2.0, 1: 4.0}
 
 
-@given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e9), st.integers(2, 12))
-def test_ticks_are_few_round_and_inside(low: float, span: float, most: int) -> None:
-    high = low + span
-    marks = ticks(low, high, round_step(span, most))
-    assert len(marks) <= most + 1
-    slack = span * 1e-6
-    assert all(low - slack <= tick <= high + slack for tick in marks)
-    if most >= 4:
-        assert marks
-
-
-ESCAPED = TEMPLATES.from_string('{{ text }}')
-
-
-@given(st.text())
-def test_escaped_text_is_the_text_again(text: str) -> None:
-    markup = ESCAPED.render(text=text)
-    assert len(Page(f'<p>{markup}</p>').text) == len(text)
-    assert '<' not in markup
-
-
 def test_a_clock_reads_like_one() -> None:
     assert [clock(each) for each in (0, 59.96, 61.25, 3725.0, -2.5, math.nan)] == [
         '0:00.0',
@@ -425,10 +404,6 @@ def test_a_recording_is_never_overwritten_by_its_report(
         assert 'Traceback' not in error
     with pytest.raises(OSError, match='nowhere'):
         write_report(file, tmp_path / 'nowhere' / 'out.html')
-
-
-def test_an_empty_recording_has_a_report() -> None:
-    assert 'Figures' in Page(page(RecordedRun('empty.mcap'))).text
 
 
 def test_an_event_of_another_clock_is_put_where_it_was_heard(tmp_path: Path) -> None:

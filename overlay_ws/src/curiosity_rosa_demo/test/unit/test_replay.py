@@ -23,6 +23,7 @@ from curiosity_rosa_demo.recording.replay.messages import (
     REPLAY_PREFIX,
     UnreadableMessage,
 )
+from curiosity_rosa_demo.recording.replay.status import MAX_STATUS_CHARS, playing_text
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, start_event
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given
@@ -67,17 +68,13 @@ def test_an_event_says_that_it_is_replayed_and_when_it_was(event: TraceEvent) ->
     )
     assert again.data is not None
     assert again.data['replay'] is True
+    # In a loop each is a new one.
+    ids = {decode(trace_text(event, turn)).event_id for turn in range(3)}
+    assert len(ids - {event.event_id}) == 3
     if 'dropped' not in again.data:
         assert again.message == REPLAY_PREFIX + was.message
         assert again.data['recorded_ts'] == was.ts
         assert again.data['recorded_id'] == was.event_id
-
-
-@given(events.filter(lambda event: (event.data or {}).get('started') is not True))
-def test_in_a_loop_each_event_is_a_new_one(event: TraceEvent) -> None:
-    ids = {decode(trace_text(event, turn)).event_id for turn in range(3)}
-    assert len(ids) == 3
-    assert event.event_id not in ids
 
 
 def test_the_start_of_a_node_is_no_event_of_a_replay() -> None:
@@ -130,3 +127,27 @@ def test_a_wrong_command_line_is_refused(line: str, capsys: pytest.CaptureFixtur
 def test_a_right_command_line_is_taken() -> None:
     options = parse_arguments(['run.mcap', '--speed', '2.5', '--loop'])
     assert (options.file.name, options.speed, options.loop) == ('run.mcap', 2.5, True)
+
+
+PLAYING = {'state': 'playing', 'file': 'run.mcap', 'at_s': 12.3, 'length_s': 60.0, 'speed': 2.0}
+
+
+@pytest.mark.parametrize(
+    ('change', 'text'),
+    [
+        ({}, 'run.mcap, 12 s of 60 s, 2 times as fast as recorded'),
+        ({'file': 'a\nb'}, 'a b, 12 s of 60 s, 2 times as fast as recorded'),
+        ({'state': 'ended'}, ''),
+        ({'state': 'stopped'}, ''),
+        ({'at_s': None}, ''),
+        ({'why': 'x' * MAX_STATUS_CHARS}, ''),
+        ({'speed': float('nan')}, ''),
+    ],
+)
+def test_only_a_replay_that_plays_has_a_text(change: dict[str, Any], text: str) -> None:
+    assert playing_text(json.dumps({**PLAYING, **change})) == text
+
+
+@given(st.text() | st.recursive(st.none() | st.text(), st.lists).map(json.dumps))
+def test_foreign_text_never_raises(text: str) -> None:
+    assert playing_text(text) == ''

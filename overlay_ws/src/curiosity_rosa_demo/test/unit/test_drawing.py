@@ -1,0 +1,749 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the page and the report draw: map, plots, time line and phase bar. Every number that comes
+in appears where it belongs or is left out, and no text becomes markup.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from itertools import pairwise
+import math
+import os
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from curiosity_rosa_demo.agent.interfaces.page import timeline
+from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
+from curiosity_rosa_demo.agent.interfaces.page.phase_bar import (
+    duration_text,
+    phase_bar,
+    phase_spans,
+)
+from curiosity_rosa_demo.agent.interfaces.page.timeline import STATE_SIGNS, TimelineRow
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.task_state import LifecycleState as S
+from curiosity_rosa_demo.drawing.colours import css
+from curiosity_rosa_demo.drawing.map_ground import Zone
+from curiosity_rosa_demo.drawing.markers import CaptureMarker, MAX_MARKERS
+from curiosity_rosa_demo.drawing.plots import battery_over_time, score_over_position
+from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
+from curiosity_rosa_demo.drawing.svg import (
+    clip_columns,
+    element,
+    escaped,
+    is_drawable,
+    number_text,
+)
+from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
+from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, simplified
+from curiosity_rosa_demo.drawing.view import fit_view, Frame, View
+from curiosity_rosa_demo.drawing.world_map import MapScene, render, view_of
+from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config_loader import load_config
+from drawing_checks import checked, classed, corners, HOSTILE, middle, texts, titles, words
+from examples import examples
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from prompt_toolkit.utils import get_cwidth
+import pytest
+from strategies import events, finite
+
+quick = settings(deadline=None, max_examples=examples(60))
+
+CONFIG = load_config()
+LIGHT = CONFIG.thresholds.light_model  # dark up to x 0 m, bright from 5 m on
+viz = CONFIG.thresholds.viz
+ZONE = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
+FENCE = CONFIG.guardrails.geofence  # 100 m every way
+SMALL_FENCE = FENCE.model_copy(update={'x_min': -3.0, 'x_max': 9.0, 'y_min': -4.0, 'y_max': 4.0})
+EMPTY = MapScene(ZONE, FENCE)
+EXAMPLE = Path(__file__).resolve().parents[5] / 'docs/images/map_example.svg'
+NOON = datetime(2026, 11, 22, 12, 0, tzinfo=timezone.utc)
+TIME_ZONES = [timezone.utc, timezone(timedelta(hours=9)), time_zone('Asia/Kathmandu')]
+
+any_float = st.floats() | st.floats(-50.0, 50.0)
+near = st.floats(-40.0, 40.0)
+angle = st.floats(-math.pi, math.pi)
+places = st.tuples(any_float, any_float)
+zones = st.builds(
+    lambda low, length, half_width: Zone(low, low + length, half_width),
+    *(st.floats(-9e5, 9e5), st.floats(1e-3, 9e4), st.floats(0.01, 1e4)),
+)
+fences = st.builds(
+    lambda x, y, wide, high: Geofence(
+        enabled=True,
+        x_min=x,
+        x_max=x + wide,
+        y_min=y,
+        y_max=y + high,
+        margin_m=1.0,
+        max_speed_mps=1.0,
+        leaving='refuse',
+    ),
+    *(near, near, st.floats(3.0, 200.0), st.floats(3.0, 200.0)),
+)
+poses = st.builds(
+    RoverPose, x=finite | near, y=finite | near, yaw_rad=finite | angle, frame_id=st.just('odom')
+)
+spots = st.builds(
+    CaptureMarker,
+    texts,
+    any_float,
+    any_float,
+    any_float | st.floats(0.0, 1.0) | st.none(),
+    st.booleans(),
+    st.sampled_from(['', '#capture-1']),
+)
+obstacles = st.fixed_dictionaries(
+    {},
+    optional={
+        'distance_m': any_float | st.none() | texts | st.booleans() | st.integers(),
+        'bearing_rad': any_float | st.none() | texts,
+    },
+)
+scenes = st.builds(
+    MapScene,
+    zone=st.none() | st.just(ZONE) | zones,
+    fence=st.none() | st.just(FENCE) | fences,
+    pose=st.none() | poses,
+    trail=st.lists(places, max_size=40),
+    spots=st.lists(spots, max_size=8),
+    obstacles=st.lists(obstacles, max_size=5),
+    goal=st.none() | places,
+    whole=st.booleans(),
+)
+lights = st.builds(
+    lambda low, wide: LightModelConfig(x_min=low, x_good=low + wide),
+    *(st.floats(-9e5, 9e5), st.floats(1e-3, 9e4)),
+)
+levels = (
+    st.lists(st.tuples(st.floats(-9e4, 9e5), st.floats(0.0, 1.0)), min_size=2, max_size=40)
+    .map(sorted)
+    .filter(lambda each: each[-1][0] > each[0][0])
+)
+moments = st.datetimes(
+    datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(timezone.utc)
+) | st.integers(-7200, 7200).map(lambda s: NOON + timedelta(seconds=s))
+history = st.builds(HistoryRow, moments, st.none() | st.sampled_from(S), st.sampled_from(S), texts)
+timeline_rows = st.builds(TimelineRow, texts, texts, st.lists(history, max_size=8))
+
+DRAWINGS: dict[str, st.SearchStrategy[str]] = {
+    'map': scenes.map(render),
+    'map in a kept view': st.builds(
+        lambda before, scene: render(scene, view_of(before)), scenes, scenes
+    ),
+    'scores': st.builds(
+        score_over_position,
+        st.lists(spots, max_size=8),
+        st.none() | st.floats(0.0, 1.0),
+        light=st.none() | lights,
+    ),
+    'battery': levels.map(lambda each: battery_over_time(each, '{:g}'.format)),
+    'time line': st.builds(
+        timeline.render,
+        st.lists(timeline_rows, max_size=6),
+        moments,
+        zone=st.none() | st.sampled_from(TIME_ZONES),
+        longest_s=st.floats(10.0, 1e8),
+    ),
+    'phase bar': st.lists(events, max_size=20).map(phase_bar),
+}
+
+
+@pytest.mark.parametrize('kind', DRAWINGS)
+@quick
+@given(data=st.data())
+def test_every_drawing_is_sound(kind: str, data: st.DataObject) -> None:
+    checked(data.draw(DRAWINGS[kind]))
+
+
+@pytest.mark.parametrize('hostile', HOSTILE)
+def test_no_text_becomes_markup_nor_makes_a_drawing_large(hostile: str) -> None:
+    mark = CaptureMarker(hostile, 1.0, 2.0, 0.5, False)
+    root = checked(render(replace(EMPTY, spots=[mark])), 8_000)
+    [drawn] = classed(root, 'cr-spot')
+    assert drawn.attrib['data-event'].startswith(hostile[:4].split('\n')[0])
+    checked(score_over_position([mark], 0.8), 9_000)
+    row = HistoryRow(NOON - timedelta(minutes=5), None, S.ACTIVE, hostile)
+    checked(timeline.render([TimelineRow(hostile, hostile, [row])], NOON), 9_000)
+
+
+# --- the map ----------------------------------------------------------------------------------
+
+
+def at(x: float, y: float, yaw_rad: float = 0.0) -> RoverPose:
+    return RoverPose(x=x, y=y, yaw_rad=yaw_rad, frame_id='odom')
+
+
+def spot(x: float, score: float | None, is_good: bool = False, link: str = '') -> CaptureMarker:
+    return CaptureMarker('' if link else f'at {x}', x, 0.0, score, is_good, link)
+
+
+@quick
+@given(st.lists(spots, max_size=80), st.booleans())
+def test_each_capture_is_where_it_was_taken_with_its_score_or_left_out(
+    many: list[CaptureMarker], whole: bool
+) -> None:
+    """X goes right and Y goes up, by the same scale; of many only the newest are drawn."""
+    kept = [
+        each
+        for each in many
+        if is_drawable(each.x, each.y) and (each.score is None or 0.0 <= each.score <= 1.0)
+    ][-(len(many) if whole else MAX_MARKERS) :]
+    scene = replace(EMPTY, spots=many, whole=whole)
+    root, scale = checked(render(scene), 10**6), Frame(view_of(scene)).scale
+    marks = [middle(mark) for mark in classed(root, 'cr-hit')]
+    assert len(marks) == len(kept)
+    for one, (x, y) in zip(kept, marks, strict=True):
+        assert x - marks[0][0] == pytest.approx(scale * (one.x - kept[0].x), abs=0.03)
+        assert y - marks[0][1] == pytest.approx(scale * (kept[0].y - one.y), abs=0.03)
+    for one, mark in zip(kept, classed(root, 'cr-spot'), strict=True):
+        verdict = 'failed' if one.score is None else 'good' if one.is_good else 'dark'
+        shown = 'failed' if one.score is None else f'score {one.score:.2f}, {verdict}'
+        assert titles(mark) == [f'capture at x {one.x:.2f} m, y {one.y:.2f} m: {shown}']
+        assert f'cr-{verdict}' in mark.attrib['class']
+
+
+def test_the_newest_captures_are_drawn_but_all_of_a_whole_run() -> None:
+    many = [spot(i / 10, 0.5) for i in range(MAX_MARKERS + 5)]
+    for whole, left_out in ((False, 5), (True, 0)):
+        root = checked(render(replace(EMPTY, spots=many, whole=whole)))
+        drawn = [mark.attrib['data-event'] for mark in classed(root, 'cr-spot')]
+        assert drawn == [each.event_id for each in many[left_out:]]
+
+
+def test_the_scene_from_back_to_front() -> None:
+    scene = MapScene(
+        ZONE,
+        FENCE,
+        pose=at(1.0, 2.0),
+        trail=[(0.0, 0.0), (1.0, 0.0), (1.0, 2.0)],
+        spots=[spot(0.5, 0.1), spot(6.0, 0.93, True)],
+        obstacles=[{'distance_m': 3.0, 'bearing_rad': 0.0}],
+        goal=(7.0, 3.0),
+    )
+    root = checked(render(scene), 8_000)
+    assert [each.get('class', each.tag) for each in root] == [
+        *('cr-ground', 'cr-zone', 'text', 'cr-grid', 'cr-numbers', 'cr-trail', 'cr-way'),
+        *('cr-goal', 'cr-obstacle', 'cr-rover', 'cr-spot cr-dark', 'cr-spot cr-good', 'cr-scale'),
+    ]
+    assert root.attrib['aria-label'] == (
+        'Map: rover at x 1.00 m, y 2.00 m, heading 0 degrees; captures: 2, the best scored 0.93'
+    )
+    assert {'0.10', '0.93', 'bright zone'} <= set(words(root))
+    assert {'drives to x 7.00 m, y 3.00 m', 'obstacle 3.0 m away'} <= set(titles(root))
+
+
+@quick
+@given(near, near, angle, angle, st.floats(1.0, 4.0))
+def test_rover_obstacle_and_goal_are_where_they_are(
+    x: float, y: float, yaw: float, bearing: float, distance: float
+) -> None:
+    """The bearing counts from the nose, to the left."""
+    obstacle = {'distance_m': distance, 'bearing_rad': bearing}
+    around = [(x - 9.0, y - 9.0), (x + 9.0, y + 9.0)]  # so that the obstacle is in view
+    scene = MapScene(pose=at(x, y, yaw), trail=around, obstacles=[obstacle], goal=(x + 1.0, y))
+    root, frame = checked(render(scene)), Frame(view_of(scene))
+    [rover], [mast] = classed(root, 'cr-rover'), classed(root, 'cr-mast')
+    [wall], [goal] = classed(root, 'cr-obstacle'), classed(root, 'cr-goal')
+    assert middle(mast) == pytest.approx(frame.at(x, y), abs=0.01)
+    assert middle(next(goal.iter('circle'))) == pytest.approx(frame.at(x + 1.0, y), abs=0.01)
+    there = x + distance * math.cos(yaw + bearing), y + distance * math.sin(yaw + bearing)
+    assert middle(next(wall.iter('line'))) == pytest.approx(frame.at(*there), abs=0.01)
+    nose = frame.metres(*corners(next(rover.iter('polygon')))[0])
+    assert math.atan2(nose[1] - y, nose[0] - x) == pytest.approx(yaw, abs=0.01) or (
+        abs(yaw) > 3.1  # both sides of the cut
+    )
+
+
+@pytest.mark.parametrize(
+    'scene',
+    [
+        replace(EMPTY, obstacles=[{'distance_m': 4.0, 'bearing_rad': 0.0}]),
+        replace(EMPTY, pose=at(0, 0), obstacles=[{'distance_m': 50.0, 'bearing_rad': 0.0}]),
+        replace(EMPTY, pose=at(0, 0), obstacles=[{'distance_m': None, 'bearing_rad': 0.0}]),
+        replace(EMPTY, pose=at(0, 0), obstacles=[{'distance_m': 4.0, 'bearing_rad': math.nan}]),
+    ],
+    ids=['without a pose', 'out of view', 'no distance', 'no bearing'],
+)
+def test_an_obstacle_that_is_nowhere_is_left_out(scene: MapScene) -> None:
+    assert not classed(checked(render(scene)), 'cr-obstacle')
+
+
+@pytest.mark.parametrize('zone', [ZONE, None, Zone(0.0, 1e300, 1.0), Zone(0.0, math.nan, 1.0)])
+def test_an_unknown_pose_is_said_and_no_rover_is_drawn(zone: Zone | None) -> None:
+    root = checked(render(MapScene(zone, trail=[(0.0, 0.0), (3.0, 0.0)])))
+    assert bool(classed(root, 'cr-zone')) is (zone is ZONE)
+    assert classed(root, 'cr-trail')
+    assert not classed(root, 'cr-rover')
+    assert 'position unknown' in words(root)
+    assert 'position unknown' in root.attrib['aria-label']
+    assert 'position unknown' not in words(checked(render(MapScene(zone, pose=at(0.0, 0.0)))))
+
+
+@pytest.mark.parametrize(
+    ('fence', 'x', 'sides'),
+    [
+        (FENCE, 0.0, 0),
+        (FENCE, 95.0, 1),
+        (FENCE, -99.0, 1),
+        (FENCE, 130.0, 1),
+        (SMALL_FENCE, 0.0, 4),
+        (SMALL_FENCE.model_copy(update={'enabled': False}), 0.0, 0),
+    ],
+)
+def test_the_fence_is_drawn_where_it_is_in_view(fence: Geofence, x: float, sides: int) -> None:
+    assert len(classed(checked(render(MapScene(ZONE, fence, at(x, 0)))), 'cr-fence')) == sides
+
+
+def test_good_dark_and_failed_captures_differ_in_shape_and_are_buttons_or_links() -> None:
+    three = [
+        spot(1.0, 0.2),
+        spot(2.0, 0.9, True, '#capture-1'),
+        spot(3.0, None, link='#capture-2'),
+    ]
+    root = checked(render(replace(EMPTY, spots=three)))
+    [dark], [good], [failed] = (classed(root, f'cr-{name}') for name in ('dark', 'good', 'failed'))
+    shapes = [len([*mark.iter('rect')]) for mark in (dark, good, failed)]
+    assert shapes == [1, 0, 0]
+    assert [len(classed(mark, 'cr-tick')) for mark in (dark, good, failed)] == [0, 1, 0]
+    shown = dark.attrib
+    assert (shown['data-event'], shown['role'], shown['tabindex']) == ('at 1.0', 'button', '0')
+    assert [link.attrib['href'] for link in root.iter('a')] == ['#capture-1', '#capture-2']
+    assert not any('role' in link.attrib for link in root.iter('a'))
+    assert {'failed', '0.90'} <= set(words(root))
+    assert root.attrib['aria-label'].endswith('captures: 3, the best scored 0.90')
+
+
+def test_a_whole_run_is_finer_and_says_where_it_began() -> None:
+    trail = [(math.cos(step / 9) * step / 999, math.sin(step / 9) * 4) for step in range(9000)]
+    scene = MapScene(ZONE, FENCE, trail=trail)
+    assert not classed(checked(render(scene)), 'cr-begin')
+    whole = replace(scene, whole=True)
+    root, frame = checked(render(whole, view_of(whole))), Frame(view_of(whole))
+    [begin] = classed(root, 'cr-begin')
+    assert middle(begin) == pytest.approx(frame.at(*trail[0]), abs=0.01)
+    [fine], [coarse] = classed(root, 'cr-trail'), classed(checked(render(scene)), 'cr-trail')
+    assert len(corners(fine)) > MOST_READ > MOST_KEPT >= len(corners(coarse)) > 100
+
+
+@quick
+@given(st.floats(-1e5, 1e5), st.floats(1e-3, 1e5))
+def test_the_scale_bar_is_as_long_as_it_says_and_round(low: float, wide: float) -> None:
+    assume(low + wide > low)
+    zone = ZONE._replace(x_min=low, x_max=low + wide)
+    root, frame = checked(render(MapScene(zone))), Frame(view_of(MapScene(zone)))
+    [bar] = classed(root, 'cr-scale')
+    [path], [label] = bar.iter('polyline'), bar.iter('text')
+    (left, _), *_, (right, _) = corners(path)
+    metres = float((label.text or '').removesuffix(' m'))
+    assert (right - left) / frame.scale == pytest.approx(metres, rel=1e-3)
+    assert f'{metres:.3e}'[:5] in ('1.000', '2.000', '5.000')
+
+
+def test_the_grid_is_numbered_in_metres() -> None:
+    scene = replace(EMPTY, pose=at(0.0, 0.0))
+    [numbers], frame = classed(checked(render(scene)), 'cr-numbers'), Frame(view_of(scene))
+    along = [each for each in numbers if each.get('text-anchor') == 'middle']
+    assert len(along) >= 5
+    for each in along:
+        metres = float((each.text or '').replace('−', '-'))
+        assert float(each.attrib['x']) == pytest.approx(frame.at(metres, 0.0)[0], abs=0.01)
+
+
+def test_the_example_of_the_documents_is_what_is_drawn() -> None:
+    scene = MapScene(
+        ZONE,
+        FENCE.model_copy(update={'x_min': -3.0, 'x_max': 13.0, 'y_min': -8.0, 'y_max': 8.0}),
+        pose=at(6.4, -1.0, -0.5),
+        trail=[(step / 100, 1.4 * math.sin(step / 160)) for step in range(640)],
+        spots=[
+            CaptureMarker('first', 0.0, 0.0, 0.0, False),
+            CaptureMarker('second', 1.6, 1.18, 0.32, False),
+            CaptureMarker('third', 3.1, 1.31, 0.62, False),
+            CaptureMarker('last', 6.4, -1.0, 1.0, True),
+        ],
+        obstacles=[{'distance_m': 3.4, 'bearing_rad': 0.0}],
+        goal=(8.5, 3.0),
+    )
+    root, _, rest = render(scene).partition('>')
+    drawn = f'{root} xmlns="http://www.w3.org/2000/svg"><style>{css()}</style>{rest}'
+    if os.environ.get('PAGE_IMAGES'):
+        EXAMPLE.write_text(drawn, encoding='utf-8')
+    again = 'draw it anew: PAGE_IMAGES=docs/images python -m pytest -k example_of_the_documents'
+    assert EXAMPLE.read_text(encoding='utf-8') == drawn, again
+
+
+bounds = st.builds(
+    lambda x, y, wide, high: View(x, x + wide, y, y + high),
+    *(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(0.0, 1e5), st.floats(0.0, 1e5)),
+)
+
+
+@quick
+@given(bounds, st.none() | bounds)
+def test_a_view_has_room_around_everything(inside: View, last: View | None) -> None:
+    view = fit_view(inside, last)
+    assert view.contains(inside.grown(2.0))
+    assert fit_view(inside, view) == view
+    assert view.longest <= 2.5 * fit_view(inside).longest
+
+
+@quick
+@given(near, near, st.floats(-0.9, 0.9), st.floats(-0.9, 0.9))
+def test_small_moves_keep_the_view_and_one_that_is_too_large_shrinks(
+    x: float, y: float, dx: float, dy: float
+) -> None:
+    first = view_of(replace(EMPTY, pose=at(x, y)))
+    assert view_of(replace(EMPTY, pose=at(x + dx, y + dy)), first) == first
+    far = view_of(replace(EMPTY, pose=at(5000.0, 0.0)))
+    assert view_of(replace(EMPTY, pose=at(x, y)), far) == first
+
+
+def gap(place: tuple[float, float], way: list[tuple[float, float]]) -> float:
+    """From a place to the line."""
+    nearest = math.dist(place, way[0])
+    for (ax, ay), (bx, by) in pairwise(way):
+        long = (bx - ax) ** 2 + (by - ay) ** 2
+        part = ((place[0] - ax) * (bx - ax) + (place[1] - ay) * (by - ay)) / long if long else 0.0
+        part = min(1.0, max(0.0, part))
+        nearest = min(nearest, math.dist(place, (ax + part * (bx - ax), ay + part * (by - ay))))
+    return nearest
+
+
+lines = st.lists(st.tuples(st.floats(0.0, 60.0), st.floats(0.0, 60.0)), max_size=120)
+
+
+@quick
+@given(lines, st.floats(0.1, 10.0))
+def test_a_thinned_line_looks_the_same(line: list[tuple[float, float]], tolerance: float) -> None:
+    way = simplified(line, tolerance)
+    assert way[:1] == line[:1]
+    assert way[-1:] == line[-1:]
+    assert all(gap(place, way) <= 1.5 * tolerance for place in line)
+
+
+def test_a_thinned_line_is_short() -> None:
+    ahead = [(step / 10, 5.0) for step in range(1000)]
+    assert simplified(ahead, 0.5) == [ahead[0], ahead[-1]]
+    assert max(x for x, _ in simplified([*ahead, *reversed(ahead[:-1])], 0.5)) >= 99.0
+    bend = [(100 * math.cos(step / 200), 100 * math.sin(step / 200)) for step in range(300)]
+    assert 5 < len(simplified(bend, 0.5)) < 30
+    wild = [(math.sin(step**2) * 10, math.cos(step**3) * 10) for step in range(2000)]
+    assert len(simplified(wild, 1e-9)) <= MOST_KEPT
+    checked(render(replace(EMPTY, trail=wild)), 12_000)
+
+
+# --- the markup -------------------------------------------------------------------------------
+
+
+@quick
+@given(texts, texts, st.integers(1, 40))
+def test_any_text_survives_as_text_and_is_cut_to_its_columns(
+    inside: str, value: str, columns: int
+) -> None:
+    root = ElementTree.fromstring(element('text', escaped(inside), data_event=value))
+    assert not list(root)
+    assert set(root.attrib) == {'data-event'}
+    shown = clip_columns(inside, columns)
+    assert get_cwidth(shown) <= columns
+    assert len(shown) <= 10 * columns + 100  # of letters without a width
+    assert '\n' not in shown
+
+
+def test_a_cut_text_says_so() -> None:
+    assert clip_columns('光の方へ進む', 5) == '光の…'
+    assert element('text', escaped('a < b & "c"')) == '<text>a &lt; b &amp; &quot;c&quot;</text>'
+
+
+@pytest.mark.parametrize(
+    ('value', 'shown'), [(0.0, '0'), (-0.001, '0'), (1.5, '1.5'), (2.0, '2'), (1e7, '10000000')]
+)
+def test_numbers_are_short(value: float, shown: str) -> None:
+    assert number_text(value) == shown
+    assert is_drawable(0, value)
+
+
+@pytest.mark.parametrize('value', [None, True, '1', math.nan, math.inf, 1e8, -(10**400)])
+def test_what_is_no_number_or_too_far_is_not_drawn(value: Any) -> None:
+    assert not is_drawable(value)
+    assert not is_drawable(0.0, value)
+    if isinstance(value, float) and not math.isfinite(value):
+        with pytest.raises(ValueError, match='finite'):
+            number_text(value)
+
+
+# --- scores, battery and round numbers --------------------------------------------------------
+
+
+def test_each_capture_stands_over_its_place_at_its_score() -> None:
+    many = [spot(0.0, 0.0), spot(2.0, 0.5), spot(4.0, 1.0, True), spot(5.0, None)]
+    root = checked(score_over_position(many, 0.5))
+    assert [mark.attrib['data-event'] for mark in classed(root, 'cr-spot')] == [
+        *('at 0.0', 'at 2.0', 'at 4.0'),  # what failed has no score
+    ]
+    (x0, y0), (x1, y1), (x2, y2) = map(middle, classed(root, 'cr-hit'))
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.02)
+    assert x0 < x1
+    assert y0 - y1 == pytest.approx(y1 - y2, abs=0.02)
+    assert y0 > y1  # brighter is higher
+    [threshold] = classed(root, 'cr-threshold')
+    assert float(threshold.attrib['y1']) == pytest.approx(y1, abs=0.01)
+    assert root.attrib['aria-label'] == 'Score over position: 3 captures, good from 0.50'
+
+
+def test_the_axes_name_their_units_and_a_plot_without_captures_says_so() -> None:
+    root = checked(score_over_position([spot(3.0, 0.6)], 0.8, light=LIGHT))
+    assert {'x (m)', 'score', '0', '5', '0.2', '1', 'good from 0.80'} <= set(words(root))
+    assert 'no captures yet' not in words(root)
+    unknown = checked(score_over_position([], None))
+    assert 'no captures yet' in words(unknown)
+    assert not classed(unknown, 'cr-threshold')
+    assert not classed(unknown, 'cr-light')
+
+
+def test_the_light_model_is_dark_then_rises_then_is_bright() -> None:
+    root = checked(score_over_position([spot(2.5, 0.5)], 0.8, light=LIGHT))
+    [curve], [hit] = classed(root, 'cr-light'), classed(root, 'cr-hit')
+    (_, dark), (begin, low), (end, high), (_, bright) = corners(curve)
+    assert (dark, bright) == (low, high)
+    assert high < low
+    assert middle(hit) == pytest.approx(((begin + end) / 2, (low + high) / 2), abs=0.02)
+
+
+def test_a_capture_without_a_place_is_left_out() -> None:
+    picture = Picture(b'', 0.0, 0.0)
+    captures = [
+        Capture('a', picture, 0.4, False, None),
+        Capture('b', picture, 0.9, True, at(1.0, 2.0)),
+    ]
+    assert markers_of(captures) == (CaptureMarker('b', 1.0, 2.0, 0.9, True),)
+
+
+def test_a_battery_that_falls_falls() -> None:
+    root = checked(battery_over_time([(0.0, 0.9), (30.0, 0.8), (60.0, 0.5)], '{:g} s'.format))
+    [curve] = classed(root, 'cr-trail')
+    (x0, y0), (x1, y1), (x2, y2) = corners(curve)
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.02)
+    assert 3 * (y1 - y0) == pytest.approx(y2 - y1, abs=0.04)
+    assert y0 < y1
+    assert {'0 s', '60 s', '100%', 'battery', 'time'} <= set(words(root))
+    assert root.attrib['aria-label'] == 'Battery: from 90% to 50%'
+
+
+@quick
+@given(st.floats(1e-3, 1e7), st.integers(1, 20))
+def test_steps_are_round_and_few(span: float, most: int) -> None:
+    step = round_step(span, most)
+    assert step * most >= span * (1 - 1e-9)
+    assert f'{step:.3e}'[:5] in ('1.000', '2.000', '5.000')
+    assert step <= 2.5 * span / most * (1 + 1e-9)
+
+
+@quick
+@given(st.floats(-1e6, 1e6), st.floats(0.01, 1e5), st.integers(4, 12))
+def test_ticks_lie_inside_and_read_as_what_they_are(low: float, span: float, most: int) -> None:
+    step = round_step(span, most)
+    marks = ticks(low, low + span, step)
+    assert 1 <= len(marks) <= most + 1
+    for tick in marks:
+        assert low - 1e-6 * step <= tick <= low + span + 1e-6 * step
+        shown = float(tick_text(tick, step).replace('−', '-'))
+        assert shown == pytest.approx(tick, abs=step / 1000)
+    assert len({tick_text(tick, step) for tick in marks}) == len(marks)
+    assert (tick_text(-0.0, 0.5), tick_text(-0.5, 0.5)) == ('0.0', '−0.5')
+
+
+# --- the time line ----------------------------------------------------------------------------
+
+
+def task_row(task_id: str, *states: tuple[float, S], name: str = '') -> TimelineRow:
+    """States by the minute before noon in which they began."""
+    rows = [HistoryRow(NOON - timedelta(minutes=m), None, state, '') for m, state in states]
+    return TimelineRow(task_id, name or task_id, rows)
+
+
+def bars(drawing: str) -> list[tuple[str, float, float]]:
+    """Class, begin and end of each."""
+    found = []
+    for bar in classed(checked(drawing), 'cr-bar'):
+        (left, _), (right, _) = corners(next(bar.iter('rect')))
+        found.append((bar.attrib['class'], left, right))
+    return found
+
+
+def test_each_state_is_a_bar_to_the_next_one_and_the_last_to_now() -> None:
+    one = task_row('a', (40, S.PENDING), (30, S.ACTIVE), (10, S.PAUSED))
+    (first, a, b), (second, c, d), (third, e, f) = bars(timeline.render([one], NOON))
+    assert (first, second, third) == ('cr-bar cr-pending', 'cr-bar cr-active', 'cr-bar cr-paused')
+    assert (b, d) == pytest.approx((c, e), abs=0.02)
+    assert d - c == pytest.approx(2 * (b - a), abs=0.05)
+    assert f - e == pytest.approx(b - a, abs=0.05)
+    assert f == pytest.approx(490.0, abs=0.02)  # now
+
+
+def test_a_task_that_has_ended_has_a_sign_and_no_bar_after_it() -> None:
+    drawing = timeline.render([task_row('a', (40, S.ACTIVE), (20, S.COMPLETED))], NOON)
+    [(_, _, end)] = bars(drawing)
+    signs = [each for each in classed(checked(drawing), 'cr-sign') if middle(each)[0] > 148.0]
+    assert [sign.text for sign in signs] == ['✓']
+    assert float(signs[0].attrib['x']) == pytest.approx(end + 3.0, abs=0.02)
+
+
+def test_a_state_is_told_by_its_colour_a_sign_of_its_own_and_words() -> None:
+    for state in S:
+        root = checked(timeline.render([task_row('a', (30, state))], NOON))
+        assert classed(root, f'cr-{state.value}')
+        assert STATE_SIGNS[state] in ''.join(words(root))
+        assert any(state.value in told for told in titles(root))
+        assert state.terminal or f'{STATE_SIGNS[state]} {state.value}' in words(root)
+    assert len(set(STATE_SIGNS.values())) == len(S)
+
+
+def test_what_was_long_ago_is_cut_off() -> None:
+    old, long = task_row('old', (600, S.PENDING), (500, S.FAILED)), task_row('b', (600, S.ACTIVE))
+    drawing = timeline.render([old, long], NOON)
+    assert [each[1:] for each in bars(drawing)] == [(148.0, 490.0)]
+    assert {'old', 'b', '✕'} <= set(words(checked(drawing)))
+
+
+def test_of_too_many_tasks_those_that_live_and_the_newest_are_shown() -> None:
+    most = timeline.MAX_ROWS
+    ended = [task_row(f'e{i}', (50, S.ACTIVE), (40, S.COMPLETED)) for i in range(most + 5)]
+    drawing = timeline.render([task_row('alive', (59, S.WAITING)), *ended], NOON)
+    shown = [row.attrib['data-task'] for row in classed(checked(drawing), 'cr-task-row')]
+    assert shown == ['alive', *(f'e{i}' for i in range(6, most + 5))]
+
+
+def test_a_drawing_of_thousands_stays_small() -> None:
+    states = [(5000 - i) / 60 for i in range(5000)]
+    row = task_row('a', *((m, S.ACTIVE if i % 2 else S.PAUSED) for i, m in enumerate(states)))
+    for count in (1, 100):
+        checked(timeline.render([row] * count, NOON), 60_000)
+    kinds = (TraceKind.DECIDE, TraceKind.ACT, TraceKind.RESULT)
+    checked(phase_bar([event(i, kinds[i % 3], f'tool {i}') for i in range(10_000)]), 60_000)
+
+
+@pytest.mark.parametrize('rows', [[], [TimelineRow('a', 'a', [])]])
+def test_no_tasks_is_said(rows: list[TimelineRow]) -> None:
+    assert 'no tasks yet' in words(checked(timeline.render(rows, NOON)))
+
+
+def test_a_long_name_does_not_push_the_state_out_of_the_title() -> None:
+    told = titles(checked(timeline.render([task_row('a', (5, S.ACTIVE), name='n' * 999)], NOON)))
+    assert any(each.startswith('nnn') and each.endswith('…: active') for each in told)
+
+
+def test_a_clock_that_jumped_back_draws_nothing_backwards() -> None:
+    one = task_row('a', (10, S.PENDING), (20, S.ACTIVE), (-30, S.PAUSED))
+    assert all(left < right for _, left, right in bars(timeline.render([one], NOON)))
+
+
+@quick
+@given(st.floats(10.0, 1e8), st.integers(2, 8), st.sampled_from(TIME_ZONES))
+def test_times_are_few_and_round_in_local_time(span: float, most: int, zone: timezone) -> None:
+    step, begin = time_step(span, most), NOON.timestamp() + 17.3
+    assert span / step <= most + 1e-9
+    marks = time_ticks(begin, begin + span, step, zone)
+    assert len(marks) in range(int(span / step), most + 2)
+    for tick in marks:
+        assert begin <= tick <= begin + span
+        shown = datetime.fromtimestamp(tick, zone)
+        midnight = shown.replace(hour=0, minute=0, second=0)
+        assert (shown - midnight).total_seconds() % min(step, 86400) == 0
+
+
+@pytest.mark.parametrize(
+    ('step', 'hours', 'shown'),
+    [
+        (15, 0, '12:00:00'),
+        (60, 0, '12:00'),
+        (60, 9, '21:00'),
+        (86400, 0, '11-22'),
+        (172800, 0, '11-22'),
+    ],
+)
+def test_a_tick_says_no_more_than_it_must(step: int, hours: int, shown: str) -> None:
+    zone = timezone(timedelta(hours=hours))
+    assert time_text(NOON.timestamp(), step, zone) == shown
+    if step == 60:
+        drawing = timeline.render([task_row('a', (50, S.ACTIVE))], NOON, zone=zone)
+        assert shown in words(checked(drawing))
+
+
+# --- where the time of a turn went ------------------------------------------------------------
+
+
+def event(ts: float, kind: TraceKind, tool: str | None = None, **data: str) -> TraceEvent:
+    return TraceEvent(
+        event_id=str(ts), ts=ts, kind=kind, message='', tool_name=tool, data=dict(data) or None
+    )
+
+
+TURN = [
+    event(10.0, TraceKind.HYPOTHESIZE),
+    event(10.5, TraceKind.DECIDE, 'mast_close'),
+    event(10.51, TraceKind.ACT, 'mast_close'),
+    event(12.51, TraceKind.RESULT, 'mast_close'),
+    event(13.0, TraceKind.OBSERVE),
+    event(13.51, TraceKind.DECIDE, 'move_forward'),
+    event(13.52, TraceKind.DECIDE, 'move_forward', question='q'),
+    event(23.52, TraceKind.OBSERVE),
+    event(23.53, TraceKind.ACT, 'move_forward'),
+    event(27.53, TraceKind.ERROR, 'move_forward'),
+    event(28.53, TraceKind.RESULT),
+    event(99.0, TraceKind.OBSERVE),
+]
+
+
+def test_each_stretch_of_a_turn_has_its_name_and_time() -> None:
+    assert [(s.phase, round(s.seconds, 3), s.detail) for s in phase_spans(TURN)] == [
+        ('thinking', 0.5, ''),
+        ('checking', 0.01, 'mast_close'),
+        ('acting', 2.0, 'mast_close'),
+        ('thinking', 1.0, 'mast_close'),
+        ('checking', 0.01, 'move_forward'),
+        ('asking', 10.0, 'move_forward'),
+        ('checking', 0.01, 'move_forward'),
+        ('acting', 4.0, 'move_forward'),
+        ('thinking', 1.0, 'move_forward'),
+    ]
+
+
+def test_the_phase_bar_gives_the_sums_in_words_and_bars_as_long_as_they_took() -> None:
+    root = checked(phase_bar(TURN), 4_000)
+    told = '18.5 s: thinking 2.5 s · checking 30 ms · acting 6.0 s · asking 10.0 s'
+    assert told in words(root)
+    assert root.attrib['aria-label'] == f'Time of the turn: {told}'
+    assert 'asking move_forward: 10.0 s' in titles(root)
+    boxes = [next(bar.iter('rect')) for bar in classed(root, 'cr-bar')]
+    widths = [float(box.attrib['width']) for box in boxes]
+    assert len(widths) == 9
+    assert widths[5] == pytest.approx(5 * widths[2], rel=0.01)
+    assert sum(widths) == pytest.approx(512.0, abs=0.1)
+
+
+@pytest.mark.parametrize('few', [[], TURN[:1]])
+def test_a_turn_that_has_not_begun_has_no_bars(few: list[TraceEvent]) -> None:
+    assert words(checked(phase_bar(few))) == ['no steps yet']
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'shown'),
+    [(0.0004, '0.4 ms'), (0.25, '250 ms'), (0.9994, '999 ms'), (1.0, '1.0 s'), (125.2, '125 s')],
+)
+def test_times_are_short(seconds: float, shown: str) -> None:
+    assert duration_text(seconds) == shown
