@@ -15,11 +15,9 @@ import logging
 import time
 from typing import Any
 
-from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Request, Say, Trickle
+from chat_server import Call, Cut, Fault, Hang, Raw, Say, Trickle
 from curiosity_rosa_demo.agent.llm.call import call_timeout_s
 from curiosity_rosa_demo.agent.llm.errors import explain
-from curiosity_rosa_demo.domain.text import valid_unicode
-from harness import wait_until
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -212,25 +210,4 @@ def test_patience_covers_every_try_and_ends(timeout_s: float, retries: int) -> N
     assert timeout_s * (retries + 1) < call_timeout_s(llm) <= (timeout_s + 9.0) * (retries + 1)
 
 
-@given(st.text(st.characters()) | st.text(st.sampled_from('\ud83d\ude80a🚀')))
-def test_any_text_becomes_one_that_utf8_carries(text: str) -> None:
-    mended = valid_unicode({text: [text]})
-    ((key, (value,)),) = mended.items()
-    assert key == value == valid_unicode(value)
-    value.encode()
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return
-    assert value == text
-
-
 # --- the server of these tests --------------------------------------------------------------
-
-
-def test_the_server_repeats_its_last_reply_and_closes_while_one_hangs() -> None:
-    replies: list[Reply] = [Fault(500), Hang()]
-    with ChatServer(*replies) as server:
-        taken = [server.take(Request('/', '', {})) for _ in range(4)]
-        assert taken == [replies[0], replies[1], replies[1], replies[1]]
-    wait_until(lambda: server.wait(0.0), 'the end of the server')

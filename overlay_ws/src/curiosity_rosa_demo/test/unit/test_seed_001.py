@@ -55,12 +55,6 @@ def test_the_fields_of_a_task_come_in_the_published_order() -> None:
     assert list(inspect.signature(Task).parameters)[: len(published)] == published
 
 
-def test_an_event_needs_its_type_alone() -> None:
-    event = Event(EventType.TASK_SUBMIT, payload={'task': Task('pour_water', 3)})
-    assert event.task_id is None
-    assert Event(EventType.TASK_FAIL, 'a', {'error': 'no water'}).payload == {'error': 'no water'}
-
-
 # --- the scheduler ---------------------------------------------------------------------------
 
 
@@ -224,43 +218,6 @@ async def test_after_a_crash_what_was_active_is_active_again(tmp_path: Path) -> 
 
 
 # --- the runner ------------------------------------------------------------------------------
-
-
-@in_loop
-async def test_a_skill_resumes_from_its_metadata(tmp_path: Path) -> None:
-    runner = SkillRunner(db_path=str(tmp_path / 'robot.db'))
-    moving, moved = asyncio.Event(), []
-
-    async def move_to_position() -> None:
-        moved.append('move')
-        moving.set()
-        await asyncio.Event().wait()
-
-    async def pour() -> None:
-        moved.append('pour')
-
-    @runner.skill('pour_water')
-    async def pour_water(task: Task) -> None:
-        stage = task.metadata.get('stage', 0)
-
-        if stage < 1:
-            task.metadata['stage'] = 1
-            await move_to_position()
-
-        if stage < 2:
-            task.metadata['stage'] = 2
-            await pour()
-
-    @runner.skill('avoid_obstacle')
-    async def avoid_obstacle(task: Task) -> None:
-        moved.append('avoid')
-
-    async with looping(runner):
-        task = await runner.submit(Task('pour_water', 3))
-        await moving.wait()
-        await runner.emit(Event(EventType.INTERRUPT, payload={'task': Task('avoid_obstacle', 10)}))
-        await ended(runner, task)
-    assert moved == ['move', 'avoid', 'pour']
 
 
 def test_the_file_has_a_default_name_in_the_working_directory(
