@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.tasks.external_skills import ExternalSkills
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition, TRANSITIONS
 import httpx
 import pytest
-from skill_world import crash, ended, in_loop, LONG_S, looping, reaches, states
+from skill_world import crash, ended, in_loop, LONG_S, looping, reaches, states, stored
 
 S = LifecycleState
 
@@ -140,7 +140,7 @@ async def test_a_task_is_not_known_between_its_commit_and_its_event(tmp_path: Pa
         submitted = asyncio.create_task(kernel.submit(task))
         await asyncio.sleep(0)  # the writer's thread has it
         deadline = time.monotonic() + LONG_S
-        while kernel._store.get(task.id) is None:  # the loop hears nothing meanwhile
+        while stored(tmp_path / 'robot.db', task) is None:  # the loop hears nothing meanwhile
             assert time.monotonic() < deadline
         assert kernel.get_task(task.id) is None
         await kernel.cancel(task.id)  # reaches it all the same, before it begins
@@ -207,7 +207,7 @@ async def test_after_a_crash_what_was_active_is_active_again(tmp_path: Path) -> 
     running = asyncio.create_task(kernel.run_loop())
     task = await kernel.submit(Task('pour_water'))
     await reaches(kernel, task, S.ACTIVE)
-    crash(kernel)
+    crash(tmp_path / 'robot.db')
     running.cancel()
     async with kernel_at(tmp_path / 'robot.db') as again:
         found = again.get_task(task.id)

@@ -25,6 +25,7 @@ from skill_world import (
     Stage,
     staged,
     states,
+    stored,
     titled,
 )
 
@@ -82,9 +83,7 @@ async def test_an_interrupt_pauses_what_runs_and_it_resumes_from_its_metadata(tm
 
     @runner.skill('avoid')
     async def avoid(task: Task) -> None:
-        stored = runner._store.get(pouring.id)
-        assert stored is not None
-        log.append(f'avoid while {stored.state.value} at {stored.metadata}')
+        log.append(f'avoid while {stored(tmp_path / "robot.db", pouring)}')
 
     async with looping(runner):
         pouring = await runner.submit(Task('pour_water', 3))
@@ -93,7 +92,7 @@ async def test_an_interrupt_pauses_what_runs_and_it_resumes_from_its_metadata(tm
         assert 'clean-up' in log
         await ended(runner, avoiding)
         await ended(runner, pouring)
-        assert log == ['move', 'clean-up', "avoid while paused at {'stage': 1}", 'pour']
+        assert log == ['move', 'clean-up', "avoid while ('paused', '{\"stage\":1}')", 'pour']
         assert states(runner, pouring) == [
             *(S.PENDING, S.ACTIVE, S.PAUSED, S.ACTIVE, S.COMPLETED),
         ]
@@ -113,7 +112,7 @@ async def test_after_a_crash_another_runner_resumes_from_the_checkpoint(tmp_path
     task.metadata['stage'] = 2
     await first.checkpoint(task)
     task.metadata['stage'] = 3
-    crash(first)
+    crash(tmp_path / 'robot.db')
     loop_task.cancel()
 
     again = Stage()
@@ -141,7 +140,7 @@ async def test_with_the_policy_fail_what_ran_in_a_crash_has_failed(tmp_path: Pat
     task = await first.submit(titled('job', 'a'))
     dependent = await first.submit(titled('job', 'b', blocked_by=(task.id,)))
     await stage.until('begin a')
-    crash(first)
+    crash(tmp_path / 'robot.db')
     loop_task.cancel()
 
     again = Stage()

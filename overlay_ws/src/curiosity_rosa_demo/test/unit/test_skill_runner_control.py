@@ -18,6 +18,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.tasks import EventType, journal, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreFull, TaskError
+from full_disk import no_file_beyond
 import pytest
 from skill_world import (
     crash,
@@ -151,7 +152,7 @@ async def test_a_skill_that_recovers_is_recovering_until_it_has_observed(tmp_pat
     loop_task = asyncio.create_task(first.run_loop())
     task = await first.submit(Task('job'))
     await stage.until('begin active')
-    crash(first)
+    crash(tmp_path / 't.db')
     loop_task.cancel()
 
     stage = Stage()
@@ -211,29 +212,19 @@ async def test_a_file_that_cannot_be_written_stops_the_robot_and_loses_nothing(
     async with looping(runner):
         drive, look = await runner.submit(Task('drive')), await runner.submit(Task('look'))
         await stage.until('begin drive', 'begin look')
-        store: Any = runner._store
-        write = store.write
-
-        def full(changes: Any, then: Any) -> asyncio.Future[None]:
-            failed = asyncio.get_running_loop().create_future()
-            failed.set_exception(StoreFull('no space left'))
-            failed.add_done_callback(then)
-            return failed
-
-        store.write = full
-        with pytest.raises(StoreFull):
-            await runner.submit(Task('shoot'))
-        assert runner.failed is None  # nothing acknowledged is in danger
-        stage.finish(drive)
-        await stage.until('cleanup look')
-        assert isinstance(runner.failed, StoreFull)
-        assert told == [runner.failed]
-        assert (drive.state, look.state) == (S.ACTIVE, S.ACTIVE)  # as committed
-        with pytest.raises(StoreFull):
-            await runner.submit(Task('shoot'))
-        with pytest.raises(StoreError):
-            await runner.cancel(look.id)
-        store.write = write
+        with no_file_beyond(0):
+            with pytest.raises(StoreFull):
+                await runner.submit(Task('shoot'))
+            assert runner.failed is None  # nothing acknowledged is in danger
+            stage.finish(drive)
+            await stage.until('cleanup look')
+            assert isinstance(runner.failed, StoreFull)
+            assert told == [runner.failed]
+            assert (drive.state, look.state) == (S.ACTIVE, S.ACTIVE)  # as committed
+            with pytest.raises(StoreFull):
+                await runner.submit(Task('shoot'))
+            with pytest.raises(StoreError):
+                await runner.cancel(look.id)
         await ended(runner, drive)
         await ended(runner, look)
         assert (drive.state, look.state) == (S.COMPLETED, S.CANCELLED)

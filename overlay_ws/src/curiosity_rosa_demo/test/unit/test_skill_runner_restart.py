@@ -44,7 +44,7 @@ async def test_the_reason_of_a_pause_in_the_queue_survives_a_restart(tmp_path: P
     await runner.pause(paused.id, 'lunch')
     await runner.pause(resumed.id, 'lunch')
     await runner.resume(resumed.id)
-    crash(runner)
+    crash(path)
     stage = Stage()
     async with looping(staged(path, stage)) as runner:
         paused, resumed = known(runner, paused), known(runner, resumed)
@@ -83,7 +83,7 @@ async def test_time_without_a_process_counts_for_the_deadline_but_a_clock_set_ba
     runner = staged(path, Stage())
     await runner.start()
     task = await runner.submit(Task('job', deadline_s=1000.0))
-    crash(runner)
+    crash(path)
     let_pass(path, passed_s)
     stage = Stage()
     async with looping(staged(path, stage)) as runner:
@@ -105,7 +105,7 @@ async def test_a_deadline_that_passed_without_a_process_ends_what_was_not_paused
     await stage.until('begin drive', 'begin look')
     await runner.pause(look.id)
     used_s = look.used_s
-    crash(runner)
+    crash(path)
     loop_task.cancel()
     let_pass(path, 1001.0)
     runner = staged(path, Stage())
