@@ -153,7 +153,7 @@ def brain_state_strategy() -> Any:
     return whole_model(BrainState)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @given(state=brain_state_strategy())
 @example(BrainState(messages=[{'n': 10**4200, 'text': '\x00\u2028😀', 'deep': [[{'a': [None]}]]}]))
 def test_state_serialization_roundtrip(state):

@@ -199,21 +199,14 @@ async def test_a_queued_task_can_be_reprioritised_and_a_running_one_not():
 
 
 @in_loop
-async def test_an_unknown_task_is_named():
-    runner = staged(':memory:', Stage())
-    await runner.start()
-    for request in (runner.cancel, runner.pause, runner.resume, runner.wait):
-        with pytest.raises(UnknownTask, match='nobody'):
-            await request('nobody')
-    assert runner.get_task('nobody') is None
-    with pytest.raises(UnknownTask):
-        runner.history('nobody')
-    await runner.stop()
-
-
-@in_loop
-async def test_waiting_has_an_end():
+async def test_an_unknown_task_is_named_and_waiting_has_an_end():
     async with looping(staged(':memory:', Stage())) as runner:
+        for request in (runner.cancel, runner.pause, runner.resume, runner.wait):
+            with pytest.raises(UnknownTask, match='nobody'):
+                await request('nobody')
+        assert runner.get_task('nobody') is None
+        with pytest.raises(UnknownTask):
+            runner.history('nobody')
         task = await runner.submit(Task('job'))
         with pytest.raises(TimeoutError, match=r'ACTIVE|PENDING'):
             await runner.wait(task.id, 0.02)
