@@ -58,20 +58,6 @@ def test_the_fields_come_in_the_published_order(cls: Any) -> None:
     assert [field.name for field in dataclasses.fields(cls)] == FIELDS[cls].split()
 
 
-def test_the_example_of_a_step() -> None:
-    step = PlanStep(
-        step_id=1,
-        action='adjust_fan',
-        tool_call_type=ToolCallType.EXECUTE,
-        parameters={'fan_id': 'fan_001', 'speed': 3},
-        description='调整风扇速度',
-    )
-    step.update_status(StepStatus.RUNNING)
-    assert step.status is StepStatus.RUNNING
-    assert PlanStep.from_dict(step.to_dict()) == step
-    assert PlanStep.from_dict({'step_id': 1, 'action': 'a'}) == PlanStep(1, 'a')
-
-
 def test_the_example_of_a_result() -> None:
     before = time.time()
     result = ExecutionResult(
