@@ -293,10 +293,16 @@ async def test_a_skill_may_submit_and_may_cancel_itself():
 
 
 @in_loop
-async def test_an_idle_runner_has_no_timer_and_nothing_to_do():
+async def test_an_idle_runner_has_no_timer(monkeypatch: pytest.MonkeyPatch):
+    loop, timers = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+    call_at = loop.call_at
+
+    def noted(*args: Any, **options: Any) -> asyncio.TimerHandle:
+        timers.append(call_at(*args, **options))
+        return timers[-1]
+
+    monkeypatch.setattr(loop, 'call_at', noted)
     async with looping(staged(':memory:', Stage())) as runner:
-        await runner.submit(Task('job', needs_approval=True))
-        await asyncio.sleep(0.01)
-        loop: Any = asyncio.get_running_loop()
-        owners = [type(getattr(h._callback, '__self__', None)).__name__ for h in loop._scheduled]
-        assert not {'Engine', 'Runs', 'Journal'} & set(owners)
+        task = await runner.submit(Task('job', needs_approval=True))
+        await runner.pause(task.id)
+        assert all(timer.cancelled() for timer in timers)
