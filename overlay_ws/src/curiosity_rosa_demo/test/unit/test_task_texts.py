@@ -75,11 +75,11 @@ def test_what_is_cut_fits_and_what_fits_is_whole(text: str, columns: int) -> Non
 
 
 def test_a_long_text_takes_no_time() -> None:
-    begin = time.monotonic()
+    begin = time.process_time()
     assert len(clip_columns('光 and shade ' * 100_000, 1000)) < 1000
     task = aged(metadata={'calls': [{'result': 'x' * 1000}] * 500})
     assert len(task_text(task)) < 2000
-    assert time.monotonic() - begin < 5.0  # it took minutes when each cut measured all the rest
+    assert time.process_time() - begin < 5.0  # it took minutes when each cut measured all the rest
 
 
 def column_starts(line: str) -> list[int]:
