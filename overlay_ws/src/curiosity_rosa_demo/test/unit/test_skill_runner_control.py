@@ -223,8 +223,9 @@ async def test_a_file_that_cannot_be_written_stops_the_robot_and_loses_nothing(
             assert (drive.state, look.state) == (S.ACTIVE, S.ACTIVE)  # as committed
             with pytest.raises(StoreFull):
                 await runner.submit(Task('shoot'))
-            with pytest.raises(StoreError):
-                await runner.cancel(look.id)
+            for _ in range(2):  # the second finds the record stuck
+                with pytest.raises(StoreError):
+                    await runner.cancel(look.id)
         await ended(runner, drive)
         await ended(runner, look)
         assert (drive.state, look.state) == (S.COMPLETED, S.CANCELLED)
