@@ -17,7 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import EventType, journal, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
-from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreFull, TaskError
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, StoreFull, TaskError
 from full_disk import no_file_beyond
 import pytest
 from skill_world import (
@@ -128,6 +128,24 @@ async def test_a_skill_that_returns_has_completed_unless_it_was_cancelled():
         await asyncio.sleep(0)
         await runner.cancel(second.id)
         assert (first.state, second.state) == (S.COMPLETED, S.CANCELLED)
+
+
+@in_loop
+async def test_a_checkpoint_that_is_no_json_is_refused_and_the_last_good_is_kept():
+    runner = SkillRunner(':memory:')
+
+    @runner.skill('job')
+    async def job(task: Task) -> None:
+        task.metadata['n'] = 1
+        await runner.checkpoint(task)
+        task.metadata['n'] = {1, 2}
+        with pytest.raises(BadTask, match='n'):
+            await runner.checkpoint(task)
+
+    async with looping(runner):
+        task = await runner.submit(Task('job'))
+        await ended(runner, task)
+        assert (task.state, task.metadata) == (S.FAILED, {'n': 1})
 
 
 @in_loop
