@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import wraps
-import os
 from pathlib import Path
+import sqlite3
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
@@ -126,13 +126,21 @@ async def reaches(runner: SkillRunner, task: Task, *states: LifecycleState) -> N
         events.close()
 
 
-def crash(runner: SkillRunner) -> None:
-    """kill -9, as far as the file can tell: nothing more is written, its lock is free."""
-    store: Any = runner._store
-    store.write = lambda changes, then: asyncio.get_running_loop().create_future()
-    if store._lock_file is not None:
-        os.close(store._lock_file)
-        store._lock_file = None
+def crash(path: Path) -> None:
+    """kill -9, as far as the file can tell: the runner that has it writes nothing more there."""
+    copy = path.with_suffix('.copy')
+    with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(copy)) as new:
+        old.backup(new)
+    copy.replace(path)  # the runner goes on in files that have lost their names
+    for end in ('-wal', '-shm', '.lock'):
+        Path(f'{path}{end}').unlink(missing_ok=True)
+
+
+def stored(path: Path, task: Task) -> tuple[str, str] | None:
+    """The state and the metadata of a task in the file."""
+    with closing(sqlite3.connect(path)) as file:
+        row = file.execute('SELECT state, metadata FROM task WHERE id = ?', (task.id,)).fetchone()
+    return None if row is None else (row[0], row[1])
 
 
 def states(runner: SkillRunner, task: Task) -> list[LifecycleState]:

@@ -36,7 +36,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from runtime_world import CONFIG, REGISTRY
-from skill_world import crash, ended, in_loop, looping, reaches, states
+from skill_world import crash, ended, in_loop, LONG_S, looping, reaches, states
 
 RESOURCES = frozenset({'base', 'mast', 'camera'})
 
@@ -170,9 +170,12 @@ class Clock:
     def __init__(self, now: float) -> None:
         self.now = now
         self.looked = 0
+        self.asked_twice = asyncio.Event()  # for its end, and then whether that has come
 
     def __call__(self) -> float:
         self.looked += 1
+        if self.looked == 2:
+            self.asked_twice.set()
         return self.now
 
 
@@ -197,9 +200,8 @@ async def test_an_activity_ends_when_it_would_have_without_a_crash(tmp_path: Pat
     await runner.start()
     running = asyncio.create_task(runner.run_loop())
     await runner.submit(nap)
-    while clock.looked < 2:  # first for its end, and then whether that has come
-        await asyncio.sleep(0.001)
-    crash(runner)
+    await asyncio.wait_for(clock.asked_twice.wait(), LONG_S)
+    crash(tmp_path / 'tasks.db')
     running.cancel()
     clock.now = 1089.0
     async with looping(lasting(tmp_path / 'tasks.db', clock)) as again:

@@ -31,7 +31,6 @@ from runtime_harness import with_watchdog
 from runtime_world import CONFIG, RuntimeBench, settle
 from skill_world import ended, in_loop, looping, reaches, Stage, titled
 
-RESOURCES = ('mast',)
 REFUSAL = 'firm cannot be cancelled; it ends by itself, or :stop ends it'
 NO_PAUSE = 'cannot be paused; it ends by itself, or :stop ends it'
 
@@ -39,29 +38,29 @@ NO_PAUSE = 'cannot be paused; it ends by itself, or :stop ends it'
 def runner_of(stage: Stage) -> SkillRunner:
     """With a skill that can be cancelled, and one that cannot."""
     runner = SkillRunner(':memory:', retry_backoff_s=0.01)
-    runner.skill('soft', resources=RESOURCES)(stage.play)
-    runner.skill('firm', resources=RESOURCES, cancel_supported=False)(stage.play)
+    runner.skill('soft', resources=('mast',))(stage.play)
+    runner.skill('firm', resources=('mast',), cancel_supported=False)(stage.play)
     return runner
 
 
 async def ask(runner: SkillRunner, how: str, task: Task) -> None:
     """What somebody asks for while ``task`` runs."""
-    if how == 'pause':
-        await runner.pause(task.id)
-    elif how == 'interrupt':
-        await runner.interrupt(titled('soft', 'urgent', 9))
-    elif how == 'cancel':
-        if task.name == 'soft':
+    requests = {
+        'pause': lambda: runner.pause(task.id),
+        'interrupt': lambda: runner.interrupt(titled('soft', 'urgent', 9)),
+        'cancel': lambda: runner.cancel(task.id),
+        'hold': lambda: runner.hold('e-stop'),
+        'stop': lambda: runner.cancel_all('stop'),
+        'deadline': lambda: ended(runner, task),
+    }
+    if (how, task.name) == ('cancel', 'firm'):
+        with pytest.raises(CannotBeCancelled, match=REFUSAL):
             await runner.cancel(task.id)
-        else:
-            with pytest.raises(CannotBeCancelled, match=REFUSAL):
-                await runner.cancel(task.id)
-    elif how == 'hold':
-        await runner.hold('e-stop')
     else:
-        await runner.cancel_all('stop')
+        await requests[how]()
 
 
+@pytest.mark.parametrize('paused', [False, True])
 @pytest.mark.parametrize(
     ('how', 'soft', 'firm'),
     [
@@ -70,15 +69,21 @@ async def ask(runner: SkillRunner, how: str, task: Task) -> None:
         ('cancel', S.CANCELLED, S.ACTIVE),
         ('hold', S.PAUSED, S.PAUSED),
         ('stop', S.CANCELLED, S.CANCELLED),
+        ('deadline', S.FAILED, S.FAILED),
     ],
 )
 @in_loop
-async def test_what_stops_a_skill(how: str, soft: S, firm: S) -> None:
-    for name, after in (('soft', soft), ('firm', firm)):
+async def test_what_stops_a_skill(how: str, soft: S, firm: S, paused: bool) -> None:
+    """``paused``: a pause waits for the end of what cannot be cancelled."""
+    for name, after in [('firm', firm)] if paused else [('soft', soft), ('firm', firm)]:
         stage = Stage()
         async with looping(runner_of(stage)) as runner:
-            task = await runner.submit(titled(name, 'job'))
+            task = await runner.submit(
+                titled(name, 'job', deadline_s=0.05 if how == 'deadline' else None)
+            )
             await stage.until('begin job')
+            if paused:
+                assert await runner.pause(task.id) is False
             await ask(runner, how, task)
             assert task.state is after, name
             assert ('cleanup job' in stage.log) is (after is not S.ACTIVE)
@@ -86,31 +91,22 @@ async def test_what_stops_a_skill(how: str, soft: S, firm: S) -> None:
                 assert 'begin urgent' not in stage.log
                 stage.finish(task)
                 assert (await ended(runner, task)).state is S.COMPLETED
+            elif how != 'pause':
+                assert task.held is (paused and after is S.PAUSED)
             if how == 'interrupt':
                 await stage.until('begin urgent')
 
 
 @in_loop
-async def test_a_deadline_ends_what_cannot_be_cancelled() -> None:
+async def test_http_refuses_with_409_and_the_task_goes_on() -> None:
     stage = Stage()
-    async with looping(runner_of(stage)) as runner:
-        task = await runner.submit(titled('firm', 'job', deadline_s=0.05))
-        assert (await ended(runner, task)).state is S.FAILED
-
-
-@pytest.mark.parametrize('stopped_by', ['hold', 'stop'])
-@in_loop
-async def test_a_stop_ends_what_a_pause_waits_for(stopped_by: str) -> None:
-    stage = Stage()
-    async with looping(runner_of(stage)) as runner:
-        task = await runner.submit(titled('firm', 'job'))
+    async with running(runner_of(stage)) as http:
+        body = {'name': 'firm', 'metadata': {'title': 'job'}}
+        task_id = (await http.post('/tasks', json=body)).json()['id']
         await stage.until('begin job')
-        assert await runner.pause(task.id) is False
-        await ask(runner, stopped_by, task)
-        assert 'cleanup job' in stage.log
-        assert (task.state, task.held) == (
-            (S.PAUSED, True) if stopped_by == 'hold' else (S.CANCELLED, False)
-        )
+        answer = await http.delete(f'/tasks/{task_id}')
+        assert (answer.status_code, answer.json()['detail']) == (409, REFUSAL)
+        await state_of(http, task_id, 'active')
 
 
 @pytest.mark.parametrize('resumed', [False, True])
@@ -129,30 +125,6 @@ async def test_after_a_pause_a_retry_waits_until_it_is_resumed(resumed: bool) ->
         if not resumed:
             await runner.resume(task.id)
         await reaches(runner, task, S.ACTIVE)
-
-
-@in_loop
-async def test_what_waits_its_turn_can_be_paused_and_cancelled() -> None:
-    stage = Stage()
-    async with looping(runner_of(stage)) as runner:
-        await runner.submit(titled('soft', 'first'))
-        await stage.until('begin first')
-        paused, cancelled = await runner.submit(Task('firm')), await runner.submit(Task('firm'))
-        assert await runner.pause(paused.id) is True
-        assert await runner.cancel(cancelled.id) is True
-        assert (paused.held, cancelled.state) == (True, S.CANCELLED)
-
-
-@in_loop
-async def test_http_refuses_with_409_and_the_task_goes_on() -> None:
-    stage = Stage()
-    async with running(runner_of(stage)) as http:
-        body = {'name': 'firm', 'metadata': {'title': 'job'}}
-        task_id = (await http.post('/tasks', json=body)).json()['id']
-        await stage.until('begin job')
-        answer = await http.delete(f'/tasks/{task_id}')
-        assert (answer.status_code, answer.json()['detail']) == (409, REFUSAL)
-        await state_of(http, task_id, 'active')
 
 
 # --- blocking work ---------------------------------------------------------------------------
@@ -185,21 +157,15 @@ def test_a_pause_halts_only_what_may_be_cancelled(cancellable: bool, before: boo
 # --- the configuration -----------------------------------------------------------------------
 
 
-@given(st.sampled_from(ALWAYS_CANCELLABLE), st.lists(st.sampled_from(['mast', 'camera'])))
-def test_what_drives_or_lasts_must_be_cancellable(name: str, resources: list[str]) -> None:
-    shipped = CONFIG.skills.model_dump(mode='json')
-    changed = {'resources_required': resources, 'cancel_supported': False}
-    shipped['skills'][name] |= changed
-    with pytest.raises(ValidationError, match='must be true for a skill that drives'):
-        Skills.model_validate(shipped)
-
-
-@pytest.mark.parametrize('name', sorted(CONFIG.skills.skills))
-def test_what_requires_base_must_be_cancellable(name: str) -> None:
-    shipped = CONFIG.skills.model_dump(mode='json')
-    shipped['skills'][name] |= {'resources_required': ['base'], 'cancel_supported': False}
-    with pytest.raises(ValidationError, match='must be true for a skill that requires base'):
-        Skills.model_validate(shipped)
+@pytest.mark.parametrize('resources', [['mast'], ['base']])
+def test_what_drives_or_lasts_must_be_cancellable(resources: list[str]) -> None:
+    names = sorted(CONFIG.skills.skills) if resources == ['base'] else ALWAYS_CANCELLABLE
+    rule = 'that requires base' if resources == ['base'] else 'that drives'
+    for name in names:
+        shipped = CONFIG.skills.model_dump(mode='json')
+        shipped['skills'][name] |= {'resources_required': resources, 'cancel_supported': False}
+        with pytest.raises(ValidationError, match=f'must be true for a skill {rule}'):
+            Skills.model_validate(shipped)
 
 
 # --- the agent -------------------------------------------------------------------------------

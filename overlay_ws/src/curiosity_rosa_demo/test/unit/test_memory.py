@@ -16,7 +16,6 @@ from curiosity_rosa_demo.trace.reporter import finite_float, result_summary, tra
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given
 from hypothesis import strategies as st
-import pytest
 from strategies import events, json_objects, names
 
 
@@ -39,15 +38,6 @@ def test_the_last_events_are_told_oldest_first() -> None:
         '[OBSERVE] number 3',
         '[OBSERVE] number 4',
     ]
-
-
-@pytest.mark.parametrize('count', [0, 10])
-def test_nothing_is_said_of_nothing(count: int) -> None:
-    assert recall([], count) == ''
-
-
-def test_none_may_be_asked_for() -> None:
-    assert recall([new_event(TraceKind.OBSERVE, 'x')], 0) == ''
 
 
 def test_a_reason_stands_behind_a_message_that_does_not_hold_it() -> None:

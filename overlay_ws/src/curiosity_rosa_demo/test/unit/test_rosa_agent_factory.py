@@ -10,14 +10,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from chat_server import Hang, Say
+from chat_server import Say
 from curiosity_rosa_demo.agent.llm.chat_model import KEY_NAMES, make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
-from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
+from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -35,9 +34,7 @@ from turn_world import (
     config_of,
     KEY,
     LLM,
-    OFFERED,
     parts_of_the_key,
-    rosa_of,
     SHIPPED,
     SimulatedRoverWorld,
     World,
@@ -83,11 +80,6 @@ def with_context(text: str) -> Prompts:
     return prompts_with(robot_system_prompts={'relevant_context': text})
 
 
-def rosa_with(prompts: Prompts) -> CuriosityRosa:
-    config: Config = SHIPPED.model_copy(update={'prompts': prompts})
-    return rosa_of(SimulatedRover(), config)
-
-
 def system_messages(world: World) -> list[str]:
     """But for the one that tells what is measured."""
     world.turn()
@@ -100,62 +92,6 @@ def system_messages(world: World) -> list[str]:
 
 def test_the_routine_needs_nothing() -> None:
     assert isinstance(make_chat_model(SHIPPED.agent.llm), RuleChatModel)
-
-
-@pytest.mark.parametrize(('provider', 'name'), KEY_NAMES.items())
-def test_a_missing_key_is_asked_for_by_its_name(provider: str, name: str) -> None:
-    assert refused(provider=provider) == f'No key for {provider}: set {name} in the environment.'
-
-
-@pytest.mark.parametrize('blank', ['', ' ', '\n'])
-def test_a_blank_key_is_a_missing_one(monkeypatch: pytest.MonkeyPatch, blank: str) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', blank)
-    assert refused(base_url='http://127.0.0.1:9/v1') == (
-        'No key for openai: set OPENAI_API_KEY in the environment '
-        '(any text, if your server needs none).'
-    )
-
-
-@pytest.mark.parametrize('spoiled', [f'{KEY}\n', f' {KEY}', f'{KEY}\r', f'{KEY[:9]}\n{KEY}', 'ké'])
-def test_a_key_that_no_header_can_carry_is_told_apart(
-    monkeypatch: pytest.MonkeyPatch, spoiled: str
-) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', spoiled)
-    assert refused().startswith('OPENAI_API_KEY in the environment is no key: it holds')
-
-
-@pytest.mark.parametrize('name', ['quatsch', 'Open AI', 'openai '])
-def test_an_unknown_provider_is_told_with_what_exists(key: str, name: str) -> None:
-    assert refused(provider=name) == (
-        f"llm.provider '{name}' is unknown; use routine, openai or another provider of "
-        "LangChain's init_chat_model"
-    )
-
-
-@pytest.mark.parametrize(
-    ('provider', 'package'),
-    [
-        ('mistralai', 'langchain-mistralai'),
-        ('anthropic', 'langchain-anthropic'),
-        ('google_genai', 'langchain-google-genai'),
-        ('bedrock', 'langchain-aws'),
-    ],
-)
-def test_a_missing_package_is_named(
-    monkeypatch: pytest.MonkeyPatch, provider: str, package: str
-) -> None:
-    monkeypatch.setenv(KEY_NAMES.get(provider, 'UNUSED'), KEY)
-    assert refused(provider=provider) == (
-        f"llm.provider '{provider}' needs a package: pip install {package} "
-        '(a release for langchain 0.3)'
-    )
-
-
-def test_a_model_that_its_package_refuses_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('AZURE_OPENAI_API_KEY', KEY)
-    text = refused(provider='azure_openai')
-    assert text.startswith("The model 'scripted' ")
-    assert '\n' not in text
 
 
 def test_the_settings_reach_the_model(key: str) -> None:
@@ -171,6 +107,65 @@ def test_the_settings_reach_the_model(key: str) -> None:
     assert not parts_of_the_key(repr(model))
 
 
+OPENAI = {'OPENAI_API_KEY': KEY}
+UNKNOWN = (
+    "llm.provider '{}' is unknown; use routine, openai or another provider of "
+    "LangChain's init_chat_model"
+)
+NO_KEY_FOR_A_SERVER = (
+    'No key for openai: set OPENAI_API_KEY in the environment '
+    '(any text, if your server needs none).'
+)
+NEEDS = "llm.provider '{}' needs a package: pip install {} (a release for langchain 0.3)"
+PACKAGES = {
+    'mistralai': 'langchain-mistralai',
+    'anthropic': 'langchain-anthropic',
+    'google_genai': 'langchain-google-genai',
+    'bedrock': 'langchain-aws',
+}
+SPOILT = [f'{KEY}\n', f' {KEY}', f'{KEY}\r', f'{KEY[:9]}\n{KEY}', 'ké']
+REFUSED: list[tuple[dict[str, Any], dict[str, str], str]] = [
+    *(
+        ({'provider': provider}, {}, f'No key for {provider}: set {name} in the environment.')
+        for provider, name in KEY_NAMES.items()
+    ),
+    *(
+        ({'base_url': 'http://127.0.0.1:9/v1'}, {'OPENAI_API_KEY': blank}, NO_KEY_FOR_A_SERVER)
+        for blank in ('', ' ', '\n')
+    ),
+    *(
+        ({}, {'OPENAI_API_KEY': key}, 'OPENAI_API_KEY in the environment is no key: it holds ...')
+        for key in SPOILT
+    ),
+    *(
+        ({'provider': name}, OPENAI, UNKNOWN.format(name))
+        for name in ('quatsch', 'Open AI', 'openai ')
+    ),
+    *(
+        ({'provider': name}, {KEY_NAMES.get(name, 'UNUSED'): KEY}, NEEDS.format(name, package))
+        for name, package in PACKAGES.items()
+    ),
+    ({'provider': 'azure_openai'}, {'AZURE_OPENAI_API_KEY': KEY}, "The model 'scripted' ..."),
+]
+
+
+@pytest.mark.parametrize(('llm', 'environment', 'told'), REFUSED)
+def test_a_model_that_cannot_be_made_is_one_sentence_without_the_key(
+    monkeypatch: pytest.MonkeyPatch,
+    llm: dict[str, Any],
+    environment: dict[str, str],
+    told: str,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    text = refused(**llm)
+    assert '\n' not in text
+    if told.endswith('...'):
+        assert text.startswith(told[:-3])
+    else:
+        assert text == told
+
+
 # --- ROSA -----------------------------------------------------------------------------------
 
 
@@ -182,16 +177,10 @@ def test_a_second_instance_starts_with_clean_prompts(key: str) -> None:
     assert rosa.rosa.system_prompts == before
 
 
-def test_only_our_skills_reach_the_model(key: str) -> None:
-    with World(Say('One.')) as world:
-        world.turn()
-        assert world.requests[0].tools == OFFERED
-        assert 'functions' not in world.requests[0].body
-
-
 def test_the_prompts_of_the_yaml_take_rosas_places(key: str) -> None:
     with World(Say('One.')) as world:
         ours = system_messages(world)[-1]
+        assert 'functions' not in world.requests[0].body  # those are ROSA's
     assert 'Begin Robot-specific System Prompts' in ours
     for field, title in FIELDS.items():
         assert f'{title}: {getattr(SHIPPED.prompts.robot_system_prompts, field)}' in ours
@@ -206,16 +195,13 @@ def test_the_bootstrap_can_be_left_out() -> None:
     assert SHIPPED.prompts.bootstrap.text not in untold[1]
 
 
-def test_braces_stay_braces() -> None:
+def test_braces_stay_braces(key: str) -> None:
     text = 'Answer {"a": {x}} and {{twice}}, {input}, {chat_history}, { and }.'
-    prompts = with_context(text)
-    message = (
-        rosa_with(prompts)
-        ._get_prompts(robot_prompts(prompts))
-        .invoke({'input': '{no} template', 'chat_history': [], 'agent_scratchpad': []})
-    )
-    assert text in message.to_string()
-    assert '{no} template' in message.to_string()
+    config = SHIPPED.model_copy(update={'prompts': with_context(text)})
+    with World(Say('One.'), config=config) as world:
+        assert text in system_messages(world)[-1]
+        world.turn('{no} template')
+        assert world.requests[-1].texts('user')[-1] == '{no} template'
 
 
 @given(text=st.text(st.characters(exclude_categories=['Cs'])) | st.text(st.sampled_from('{}a')))
@@ -241,12 +227,6 @@ def brain_of(config: Config) -> RosaLoader:
             on_react_state=lambda react: None,
         )
     )
-
-
-@pytest.fixture
-def slow_world(key: str) -> Iterator[World]:
-    with World(Hang()) as world:
-        yield world
 
 
 def test_a_brain_without_a_key_says_so_at_every_turn() -> None:
@@ -276,11 +256,3 @@ def test_a_turn_of_the_brain_is_a_turn_of_rosa() -> None:
     )
     assert result.ok
     assert result.steps == 1
-
-
-def test_half_a_character_from_a_keyboard_hurts_nobody(slow_world: World) -> None:
-    slow_world.server.says(Say('One.'))
-    model_loader = brain_of(slow_world.config)
-    for _ in range(2):
-        assert model_loader.run_turn(TurnRequest('Look \ud83d', Cancellation())).ok
-    assert slow_world.requests[-1].texts('user') == ['Look \ufffd'] * 2

@@ -58,45 +58,6 @@ def test_the_fields_come_in_the_published_order(cls: Any) -> None:
     assert [field.name for field in dataclasses.fields(cls)] == FIELDS[cls].split()
 
 
-def test_the_example_of_the_module() -> None:
-    plan = Plan(plan_id='plan_001', goal='执行任务')
-    plan.add_step(PlanStep(step_id=1, action='action_name', parameters={}))
-
-    json_data = plan.to_dict()
-
-    assert Plan.from_dict(json_data) == plan
-    plan = Plan.from_dict(json_data)
-    assert json.loads(json.dumps(json_data)) == plan.to_dict()
-
-
-def test_the_example_of_a_step() -> None:
-    step = PlanStep(
-        step_id=1,
-        action='adjust_fan',
-        tool_call_type=ToolCallType.EXECUTE,
-        parameters={'fan_id': 'fan_001', 'speed': 3},
-        description='调整风扇速度',
-    )
-    step.update_status(StepStatus.RUNNING)
-    assert step.status is StepStatus.RUNNING
-    assert PlanStep.from_dict(step.to_dict()) == step
-    assert PlanStep.from_dict({'step_id': 1, 'action': 'a'}) == PlanStep(1, 'a')
-
-
-def test_the_example_of_a_plan() -> None:
-    plan = Plan(
-        plan_id='plan_001',
-        goal='完成任务A',
-        reasoning='因为条件满足',
-        risk_level=RiskLevel.LOW,
-        source='llm',
-    )
-    plan.add_step(PlanStep(step_id=1, action='step1', parameters={}))
-    plan.add_step(PlanStep(step_id=2, action='step2', parameters={}))
-    pending = plan.get_pending_steps()
-    assert [step.action for step in pending] == ['step1', 'step2']
-
-
 def test_the_example_of_a_result() -> None:
     before = time.time()
     result = ExecutionResult(
@@ -110,35 +71,6 @@ def test_the_example_of_a_result() -> None:
     data = result.to_dict()
     assert before <= result.timestamp <= time.time()
     assert ExecutionResult.from_dict(data) == result
-
-
-@pytest.mark.parametrize(
-    'make',
-    [
-        lambda: PlanStep(1, ' '),
-        lambda: PlanStep(-1, 'a'),
-        lambda: Plan('', 'g'),
-        lambda: Plan('p', ' '),
-        lambda: ExecutionResult('', 1, True, StepStatus.SUCCESS),
-        lambda: ExecutionResult('p', -1, True, StepStatus.SUCCESS),
-    ],
-)
-def test_what_is_no_plan_is_a_value_error(make: Any) -> None:
-    with pytest.raises(ValueError):
-        make()
-
-
-def test_the_example_of_a_model_s_answer() -> None:
-    llm_response = {
-        'goal': '完成任务',
-        'reasoning': '分析后决定',
-        'risk_level': 'low',
-        'steps': [{'step_id': 1, 'action': 'step1', 'parameters': {}}],
-    }
-    plan = create_plan_from_llm_response(llm_response)
-    assert plan.plan_id.startswith('plan_')
-    assert (plan.goal, plan.reasoning, plan.source) == ('完成任务', '分析后决定', 'llm')
-    assert plan.steps == [PlanStep(1, 'step1')]
 
 
 def test_the_demonstration() -> None:

@@ -14,7 +14,7 @@ It is a plan for TypeScript without code to run. Its blackboard is ``PolicyBoard
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
 from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
@@ -118,15 +118,3 @@ def test_a_message_goes_before_everything_else() -> None:
         'read_message',
         Source.EMERGENCY,
     )
-
-
-def test_what_may_not_be_interrupted_keeps_control() -> None:
-    safety = SafetyFilter(HOME, 0.0)
-    policy_run = PolicyRun(HOME, instant('2026-11-23 21:29', HOME))
-    policy_run.run(1)
-    assert policy_run.doing == 'sleep'
-    wish = ActionProposal(PolicyAction('rest', True), Source.MODEL)
-    reason = safety.refusal_reason(
-        wish, policy_run.saved, Senses(tasks=policy_run.twin.states), policy_run.at
-    )
-    assert reason == 'sleep goes on and cannot be interrupted'

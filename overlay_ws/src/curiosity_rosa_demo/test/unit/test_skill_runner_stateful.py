@@ -352,7 +352,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
 
 
 SkillRunnerMachine.TestCase.settings = settings(
-    max_examples=examples(40),
+    max_examples=examples(30),
     stateful_step_count=50,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -13,9 +13,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import datetime, timezone
+import itertools
 import os
 from pathlib import Path
+import random
+import shutil
 import sqlite3
+import subprocess
+import sys
+import tempfile
 import threading
 from typing import Any
 
@@ -32,6 +38,7 @@ from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 from full_disk import no_file_beyond
 import pytest
+from skill_world import in_loop
 
 S = LifecycleState
 AT = datetime(2026, 11, 22, 1, 2, 3, tzinfo=timezone.utc)
@@ -156,20 +163,18 @@ def test_a_second_store_is_told_who_has_the_file(file: Path) -> None:
     assert read_tasks(file)[0] == ['dig', 'look', 'still']
 
 
-def test_a_program_that_holds_the_database_only_delays_the_writes(file: Path) -> None:
-    async def run() -> None:
-        store = TaskStore(file)
-        store.open()
-        other = sqlite3.connect(file, isolation_level=None)
-        other.execute('BEGIN IMMEDIATE')
-        with pytest.raises(StoreLocked, match='locked by another program; close that program'):
-            await store.write([Insert(Task('late', seq=3))])
-        assert store.next_seq() == 3
-        other.close()
+@in_loop
+async def test_a_program_that_holds_the_database_only_delays_the_writes(file: Path) -> None:
+    store = TaskStore(file)
+    store.open()
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute('BEGIN IMMEDIATE')
+    with pytest.raises(StoreLocked, match='locked by another program; close that program'):
         await store.write([Insert(Task('late', seq=3))])
-        await store.close()
-
-    asyncio.run(run())
+    assert store.next_seq() == 3
+    other.close()
+    await store.write([Insert(Task('late', seq=3))])
+    await store.close()
 
 
 @pytest.mark.parametrize('count', [1, 1100])  # more do not fit into one statement
@@ -285,21 +290,19 @@ def test_the_log_of_a_corrupt_file_goes_with_it(file: Path) -> None:
     other.close()
 
 
-def test_what_is_damaged_while_it_is_open_is_a_store_error(file: Path) -> None:
-    async def run() -> None:
-        store = TaskStore(file)
-        store.open()
-        with sqlite3.connect(file) as other:
-            other.execute("UPDATE task SET metadata = '{', id = 'bad' WHERE seq = 1")
-            other.execute("UPDATE history SET after = 'flying'")
-        other.close()
-        for read in (store.get, store.history):
-            with pytest.raises(StoreError, match=r'is damaged: .*; restart, then it is set aside'):
-                read('bad')
-        assert store.get('\ud800') is None
-        await store.close()
-
-    asyncio.run(run())
+@in_loop
+async def test_what_is_damaged_while_it_is_open_is_a_store_error(file: Path) -> None:
+    store = TaskStore(file)
+    store.open()
+    with sqlite3.connect(file) as other:
+        other.execute("UPDATE task SET metadata = '{', id = 'bad' WHERE seq = 1")
+        other.execute("UPDATE history SET after = 'flying'")
+    other.close()
+    for read in (store.get, store.history):
+        with pytest.raises(StoreError, match=r'is damaged: .*; restart, then it is set aside'):
+            read('bad')
+    assert store.get('\ud800') is None
+    await store.close()
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -330,3 +333,112 @@ def test_a_reader_that_cannot_be_opened_leaves_no_thread_and_no_lock(
     store = TaskStore(path)
     assert store.open() == []  # nobody holds it
     asyncio.run(store.close())
+
+
+# --- other processes --------------------------------------------------------------------------
+
+UNPRIVILEGED = """
+import os, sys
+from curiosity_rosa_demo.agent.tasks.errors import StoreReadOnly
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
+if os.geteuid() == 0:
+    os.setuid(65534)
+for path in sys.argv[1:]:
+    try:
+        TaskStore(path).open()
+    except StoreReadOnly as error:
+        print(error)
+"""
+
+
+def test_a_file_or_folder_without_permission_is_named() -> None:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        paths = [folder / name / 'tasks.db' for name in ('file', 'folder', 'lock')]
+        for path in paths:
+            path.parent.mkdir()
+            write_tasks(path, Task('dig'))
+            path.chmod(0o444 if path.parent.name == 'file' else 0o666)
+            Path(f'{path}.lock').chmod(0o444 if path.parent.name == 'lock' else 0o666)
+            path.parent.chmod(0o555 if path.parent.name == 'folder' else 0o777)
+        paths.append(folder / 'folder' / 'deeper' / 'tasks.db')
+        folder.chmod(0o755)
+        command = [sys.executable, '-c', UNPRIVILEGED, *map(str, paths)]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        assert [line.split(' cannot be written: ')[0] for line in answer.stdout.splitlines()] == [
+            str(path) for path in paths
+        ]
+    finally:
+        shutil.rmtree(folder)
+
+
+# Four tasks walk side by side; what was acknowledged is said on stdout.
+WALKER = """
+import asyncio, sys
+from curiosity_rosa_demo.agent.tasks.store import *
+from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.domain.task_state import LifecycleState as S
+
+async def walk(store, lane, seq):
+    while True:
+        twins = [Task('walk', id=f'{lane}-{seq}-{twin}', seq=seq + twin) for twin in range(2)]
+        seq += 8
+        await store.write([Insert(task) for task in twins])
+        for state in (S.ACTIVE, S.PAUSED, S.ACTIVE, S.COMPLETED):
+            unit = []
+            for task in twins:
+                before = task.state
+                task.transition(state)
+                task.metadata['steps'] = task.metadata.get('steps', 0) + 1
+                unit.append(Move(task, before))
+            await store.write(unit)
+            print(twins[0].id, task.metadata['steps'], flush=True)
+
+async def main():
+    store = TaskStore(sys.argv[1])
+    store.open()
+    first = store.next_seq()
+    await asyncio.gather(*(walk(store, lane, first + 2 * lane) for lane in range(4)))
+
+asyncio.run(main())
+"""
+
+
+def test_a_killed_process_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    path = tmp_path / 'tasks.db'
+    acknowledged: dict[str, int] = {}
+    for round_ in range(5):
+        command = [sys.executable, '-c', WALKER, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            count = random.Random(round_).randrange(1, 100)
+            lines = [child.stdout.readline() for _ in range(count)]
+            child.kill()
+            lines += child.stdout.readlines()
+        whole = [line.split() for line in lines if line.endswith('\n')]
+        assert whole
+        acknowledged |= {task_id: int(steps) for task_id, steps in whole}
+        check_after_the_crash(path, acknowledged)
+
+
+def check_after_the_crash(path: Path, acknowledged: dict[str, int]) -> None:
+    async def run() -> None:
+        store = TaskStore(path)
+        tasks = {task.id: task for task in [*store.open(), *store.last(10**9)]}
+        assert store.notes == []
+        for task_id, steps in acknowledged.items():
+            assert tasks[task_id].metadata['steps'] >= steps
+        for task in tasks.values():
+            twin = tasks[f'{task.id[:-1]}{1 - int(task.id[-1])}']
+            assert (task.state, task.metadata) == (twin.state, twin.metadata)
+            steps = store.history(task.id)
+            assert [step.after for step in steps][-1] is task.state
+            assert len(steps) == 1 + task.metadata.get('steps', 0)
+            assert steps[0].before is None
+            for earlier, later in itertools.pairwise(steps):
+                assert later.before is earlier.after
+                assert later.after in TRANSITIONS[earlier.after]
+        assert store.next_seq() > max(task.seq for task in tasks.values())
+        await store.close()
+
+    asyncio.run(run())

@@ -74,26 +74,12 @@ def test_what_is_cut_fits_and_what_fits_is_whole(text: str, columns: int) -> Non
         assert get_cwidth(shown[:-3]) + next_width > columns - 3  # not shorter than it must be
 
 
-@pytest.mark.parametrize(
-    ('text', 'shown'),
-    [
-        ('明るい場所を探して', '明る...'),
-        ('找到光亮的地方', '找到...'),
-        ('abcdefgh', 'abcdefgh'),
-        ('abcdefghi', 'abcde...'),
-        ('a光b探c止', 'a光b...'),
-    ],
-)
-def test_chinese_and_japanese_take_two_columns_each(text: str, shown: str) -> None:
-    assert clip_columns(text, 8) == shown
-
-
 def test_a_long_text_takes_no_time() -> None:
-    begin = time.monotonic()
+    begin = time.process_time()
     assert len(clip_columns('光 and shade ' * 100_000, 1000)) < 1000
     task = aged(metadata={'calls': [{'result': 'x' * 1000}] * 500})
     assert len(task_text(task)) < 2000
-    assert time.monotonic() - begin < 5.0  # it took minutes when each cut measured all the rest
+    assert time.process_time() - begin < 5.0  # it took minutes when each cut measured all the rest
 
 
 def column_starts(line: str) -> list[int]:
@@ -137,36 +123,22 @@ def part_from(line: str, column: int) -> str:
     return ''
 
 
-def test_a_table_in_full() -> None:
-    rows = [
-        Task(
-            'react',
-            5,
-            id='0123456789',
-            state=S.ACTIVE,
-            metadata={'text': '光を探して'},
-            updated_at=NOW - timedelta(seconds=12),
-        ),
-        Task(
-            'move_forward',
-            id='abcdefghij',
-            state=S.PAUSED,
-            held=True,
-            reason='the user said pause',
-            metadata={'arguments': {'duration_s': 2.0}},
-            updated_at=NOW - timedelta(hours=3),
-        ),
-    ]
-    assert tasks_table(rows, NOW).splitlines() == [
-        'id        state          prio  what                          for   why',
-        '01234567  ACTIVE         5     光を探して                    12 s',
-        'abcdefgh  PAUSED (held)  3     move_forward(duration_s=2.0)  3 h   the user said pause',
-    ]
+@pytest.mark.parametrize(
+    ('fields', 'shown'),
+    [
+        ({'state': S.PAUSED, 'held': True}, 'PAUSED (held)  3     mast_open'),
+        ({'state': S.CANCELLED, 'held': True}, 'CANCELLED      3     mast_open'),
+        ({'metadata': {'text': '光を探して'}}, 'PENDING        3     光を探して'),
+        ({'metadata': {'arguments': {'a': 2.0}}}, 'PENDING        3     mast_open(a=2.0)'),
+    ],
+)
+def test_what_a_row_says(fields: dict[str, object], shown: str) -> None:
+    rows = [aged(12.0, **fields), aged(state=S.PAUSED, held=True)]
+    assert shown in tasks_table(rows, NOW).splitlines()[1]
+
+
+def test_without_tasks_there_is_no_table() -> None:
     assert tasks_table([], NOW) == 'no tasks'
-
-
-def test_a_task_that_has_ended_is_not_held() -> None:
-    assert '(held)' not in tasks_table([aged(held=True, state=S.CANCELLED)], NOW)
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,8 @@ def test_repaired_text_can_be_encoded_and_is_repaired_once(text: str) -> None:
     ((key, (value,)),) = repaired.items()
     value.encode()
     assert key == value == valid_unicode(value)
+    if not any(0xD800 <= ord(char) < 0xE000 for char in text):
+        assert value == text
 
 
 @pytest.mark.parametrize(
