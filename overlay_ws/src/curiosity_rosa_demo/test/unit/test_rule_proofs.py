@@ -153,7 +153,7 @@ def test_every_rule_of_the_product_has_an_entry() -> None:
 
 
 @pytest.mark.parametrize('rule', PROOFS)
-def test_both_names_in_a_rule_exist(rule: str) -> None:
+def test_both_proofs_of_a_rule_exist(rule: str) -> None:
     for place in PROOFS[rule]:
         file, name = place.split('::')
         path = ROOT / file if file.startswith('standalone') else TESTS / file
