@@ -68,8 +68,8 @@ from hypothesis import strategies as st
 import pytest
 from strategies import json_values
 
-most = settings(max_examples=examples(1000), deadline=None)
-many = settings(max_examples=examples(500), deadline=None)
+most = settings(max_examples=examples(500), deadline=None)
+many = settings(max_examples=examples(300), deadline=None)
 some = settings(max_examples=examples(150), deadline=None)
 DOCS = Path(__file__).parents[5] / 'docs' / 'reference' / 'guardrails.md'
 TOOLS = (
