@@ -24,7 +24,6 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.event_data import question_data
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
@@ -95,21 +94,11 @@ def test_a_question_is_shown_with_all_that_is_needed_to_answer_it(bench: Runtime
     ('line', 'answer', 'reply'),
     [
         (':approve', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: move_forward(duration_s=6.0)'),
-        (':approve q1', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
         ('：ａｐｐｒｏｖｅ　Ｑ１Ａ', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
         ('yes', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
-        ('はい', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
-        (':reject', ApprovalAnswer(REJECT), 'rejected q1a2b3c4: '),
         (':reject too far', ApprovalAnswer(REJECT, why='too far'), 'rejected q1a2b3c4: '),
-        (
-            ':reject 300 s is far',
-            ApprovalAnswer(REJECT, why='300 s is far'),
-            'rejected q1a2b3c4: ',
-        ),
-        (':reject q1 too Far', ApprovalAnswer(REJECT, why='too Far'), 'rejected q1a2b3c4: '),
         ('：ｒｅｊｅｃｔ　Ｑ１ 遠い', ApprovalAnswer(REJECT, why='遠い'), 'rejected q1a2b3c4: '),
         ('no', ApprovalAnswer(REJECT), 'rejected q1a2b3c4: '),
-        ('だめ', ApprovalAnswer(REJECT), 'rejected q1a2b3c4: '),
         (
             ':edit {"duration_s": 2}',
             ApprovalAnswer(EDIT, {'duration_s': 2}),
@@ -140,11 +129,8 @@ def test_each_way_to_answer(
     [
         (':approve q2', "! No open question begins with 'q2'; open: q1a2b3c4."),
         (':reject q2 too far', "! No open question begins with 'q2'; open: q1a2b3c4."),
-        (':reject 0f1 no', "! No open question begins with '0f1'; open: q1a2b3c4."),
-        (':edit 77 {}', "! No open question begins with '77'; open: q1a2b3c4."),
         (':edit {"duration_s": }', '! :edit [ID] {json}: not JSON: '),
         (':edit {}', '! move_forward: duration_s: Field required'),
-        (':edit {"duration_s": "far"}', '! move_forward: duration_s: Input'),
         (':edit q1 {"duration_s": 2, "speed": 9}', '! move_forward: speed: Extra'),
         (':edit 2', '! usage: :edit [ID] {json}, such as {"duration_s": 2}'),
     ],
@@ -465,7 +451,6 @@ def test_a_plan_is_run_from_a_file(
         ('big', b'x' * 1_000_001, '! big has more than 1000000 bytes'),
         ('latin', b'caf\xe9', '! latin is not UTF-8: byte 3 is 0xe9'),
         ('text', b'drive to the rock', '! text: '),
-        ('deep', b'[' * 90_000, '! deep: '),
         ('goalless', b'{"steps": []}', '! goalless: '),
     ],
 )
@@ -563,10 +548,3 @@ def test_an_answer_reaches_the_question_that_it_was_meant_for_or_none(
                 assert asked in plain
         ended = [asked for asked, _ in bench.session.answers_to]
         assert len(set(ended)) == len(ended)
-
-
-def test_the_last_outcome_is_that_of_the_answer(bench: RuntimeBench) -> None:
-    ask(bench, drive())
-    says(bench, ':reject no', 'rejected ')
-    bench.finish()
-    assert Outcome(False, 'Rejected: no') == bench.console.last_outcome

@@ -154,10 +154,6 @@ def test_of_ticks_that_are_told_as_one_the_path_is_that_of_the_last() -> None:
     assert told.endswith('2 ticks: nothing to do\n    minute: Root')
 
 
-def test_no_decision_no_diary() -> None:
-    assert decision_log([], WORLD) == ''
-
-
 def test_long_words_are_cut() -> None:
     told = decision_log(
         [decision(answer_text='x' * 5000, rejected=[refused('y', 'z' * 5000)])], WORLD

@@ -17,7 +17,12 @@ import shutil
 from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, call_refusal, order_verdict
 from curiosity_rosa_demo.agent.react.guardrails.order import Approval, Order
-from curiosity_rosa_demo.agent.react.guardrails.rules import CALL_RULES, first_refusal
+from curiosity_rosa_demo.agent.react.guardrails.rules import (
+    CALL_RULES,
+    first_refusal,
+    Rule,
+    RULES,
+)
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin, with_origin
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
@@ -73,17 +78,35 @@ def bound_limits(draw: st.DrawFn) -> Limits:
 
 
 @some
-@given(proposals(*DRIVES, *MAST, *OTHERS), open_situations, bound_limits(), orders)
-def test_the_rules_bind_every_origin_alike(
-    proposal: Proposal, situation: Situation, limits: Limits, order: Order
+@given(
+    proposals(*DRIVES, *MAST, *OTHERS),
+    open_situations,
+    bound_limits(),
+    orders,
+    st.sampled_from([RULES, CALL_RULES]),
+)
+def test_the_rules_bind_every_origin_and_who_is_bound_never_slips_through(
+    proposal: Proposal,
+    situation: Situation,
+    limits: Limits,
+    order: Order,
+    rules: tuple[Rule, ...],
 ) -> None:
-    refused = first_refusal(CALL_RULES, proposal, situation, limits)
-    verdict = order_verdict(proposal, situation, limits, order, CALL_RULES)
+    refused = first_refusal(rules, proposal, situation, limits)
+    verdict = order_verdict(proposal, situation, limits, order, rules)
+    binding = limits.origins.binding(order.origin)
     if refused is not None:
         assert verdict == refused
     elif isinstance(verdict, Refusal):
-        assert limits.origins.binding(order.origin) == 'refuse'
+        assert binding == 'refuse'
         assert verdict.code in (RefusalCode.NOT_APPROVED, RefusalCode.GEOFENCE)
+    elif isinstance(verdict, Ask):
+        assert binding != 'refuse'
+        assert verdict.reasons
+    else:
+        reasons = reasons_to_ask(proposal, situation, limits)
+        assert binding == 'pass' or not reasons
+        assert not any(reason.startswith('GEOFENCE') for reason in reasons)
 
 
 @some
@@ -103,22 +126,6 @@ def test_stowing_asks_nobody(
     proposal = dataclasses.replace(proposal, skill_resources=frozenset({'mast'}))
     verdict = order_verdict(proposal, situation, limits, order, CALL_RULES)
     assert verdict == first_refusal(CALL_RULES, proposal, situation, limits)
-
-
-@some
-@given(proposals(*DRIVES, *MAST, *OTHERS), open_situations, bound_limits(), orders)
-def test_who_cannot_ask_is_never_told_to_and_who_is_bound_never_slips_through(
-    proposal: Proposal, situation: Situation, limits: Limits, order: Order
-) -> None:
-    verdict = order_verdict(proposal, situation, limits, order)
-    binding = limits.origins.binding(order.origin)
-    if isinstance(verdict, Ask):
-        assert binding != 'refuse'
-        assert verdict.reasons
-    elif verdict is None:
-        reasons = reasons_to_ask(proposal, situation, limits)
-        assert binding == 'pass' or not reasons
-        assert not any(reason.startswith('GEOFENCE') for reason in reasons)
 
 
 @some
@@ -159,22 +166,26 @@ def dispatch(limits: Limits, order: Order, op: Operation = FORWARD) -> str:
     return refused.code.value if refused else ''
 
 
-def test_a_yes_is_used_up_by_one_dispatch_of_exactly_this_call() -> None:
-    limits = asking('move_forward')
-    longer = Operation('move_forward', {'duration_s': 3.0})
-    order = Order(Origin.MODEL, FORWARD, Approval(FORWARD, ('listed',)))
-    assert dispatch(limits, order) == ''
-    assert dispatch(limits, order) == 'NOT_APPROVED'
-    other = Order(Origin.MODEL, longer, Approval(FORWARD, ('listed',)))
-    assert dispatch(limits, other, longer) == 'NOT_APPROVED'
+LISTED = asking('move_forward')
+FENCED = asking('move_forward', limits=with_fence(leaving='ask', x_max=3.0))
+FENCE = 'GEOFENCE: may lead to x 5.5'
 
 
-def test_a_yes_that_did_not_name_the_fence_does_not_open_it() -> None:
-    limits = asking('move_forward', limits=with_fence(leaving='ask', x_max=3.0))
-    unaware = Order(Origin.MODEL, FORWARD, Approval(FORWARD, ('listed',)))
-    assert dispatch(limits, unaware) == 'NOT_APPROVED'
-    aware = Order(Origin.MODEL, FORWARD, Approval(FORWARD, ('GEOFENCE: may lead to x 5.5',)))
-    assert dispatch(limits, aware) == ''
+@pytest.mark.parametrize(
+    ('limits', 'reason', 'asked', 'refused'),
+    [
+        (LISTED, 'listed', 2.0, ['', 'NOT_APPROVED']),  # one dispatch uses it up
+        (LISTED, 'listed', 3.0, ['NOT_APPROVED', 'NOT_APPROVED']),  # it is for this call alone
+        (FENCED, 'listed', 2.0, ['NOT_APPROVED', 'NOT_APPROVED']),  # the fence was not named
+        (FENCED, FENCE, 2.0, ['', 'NOT_APPROVED']),
+    ],
+)
+def test_a_yes_is_for_one_dispatch_of_one_call_for_the_reasons_that_were_told(
+    limits: Limits, reason: str, asked: float, refused: list[str]
+) -> None:
+    op = Operation('move_forward', {'duration_s': asked})
+    order = Order(Origin.MODEL, op, Approval(FORWARD, (reason,)))
+    assert [dispatch(limits, order, op) for _ in range(2)] == refused
 
 
 def test_a_skill_that_drives_by_a_listed_motion_asks_and_its_calls_use_its_yes() -> None:

@@ -25,32 +25,23 @@ from examples import examples
 from guardrails_world import DRIVES, SHIPPED, skill_facts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+import pytest
 
 FORWARD = Operation('move_forward', {'duration_s': 2.0}, 'c2')
 FACTS: Json = {
-    'mode': 'EXEC',
-    'mast': 'closed',
-    'moving': False,
-    'x': 0.0,
-    'y': 0.0,
-    'yaw_rad': 0.0,
+    'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0,
     'safety_latch': '',
-}
+}  # fmt: skip
 EXPOSED: Json = {**FACTS, 'mast': 'open'}
 ASKING = dataclasses.replace(
     SHIPPED, approval=SHIPPED.approval.model_copy(update={'skills': list(DRIVES)})
 )
+LISTED = 'move_forward is in approval.skills'
 
 
 def call(call_id: str, result: str | None = None) -> Json:
-    return {
-        'tool': 'x',
-        'input': '{}',
-        'call_id': call_id,
-        'thought': '',
-        'result': result,
-        'at': 0.0,
-    }
+    entry: Json = dict.fromkeys(('tool', 'input', 'thought'), '')
+    return {**entry, 'call_id': call_id, 'result': result, 'at': 0.0}
 
 
 def state_of(observation: Json, op: Operation | None = FORWARD, **changes: Any) -> BrainState:
@@ -75,9 +66,12 @@ def proposed(state: BrainState) -> ProposedOps:
     return state.react.proposed_ops
 
 
-def test_a_refusal_is_the_result_that_the_model_reads() -> None:
-    before = state_of(EXPOSED, refused={FORWARD.text: 1, 'speak()': 2}, refused_in_a_row=1)
-    after, told = check(before)
+def test_a_refusal_is_the_result_that_the_model_reads_and_nobody_is_asked() -> None:
+    question = {'need_approval': True, 'approval_payload': {'text': 'Drive on?'}}
+    before = state_of(
+        EXPOSED, refused={FORWARD.text: 1, 'speak()': 2}, refused_in_a_row=1, proposed=question
+    )
+    after, told = check(before, ASKING)
     assert proposed(after) == ProposedOps()
     refused = Refusal(
         RefusalCode.MAST_NOT_CLOSED,
@@ -94,6 +88,8 @@ def test_a_refusal_is_the_result_that_the_model_reads() -> None:
     assert result == ToolResult.failure(NEED_TO_CLOSE_MAST)
     assert after.react.refused == {FORWARD.text: 2, 'speak()': 2}
     assert after.react.refused_in_a_row == 2
+    _, told = check(state_of(FACTS, refused=after.react.refused))
+    assert [refused.rule for _, refused in told] == ['same_refused']
 
 
 def test_a_pass_changes_nothing_but_the_count_of_refusals_in_a_row() -> None:
@@ -104,40 +100,24 @@ def test_a_pass_changes_nothing_but_the_count_of_refusals_in_a_row() -> None:
     assert after == before.model_copy(update={'react': react})
 
 
-def test_a_call_refused_twice_stays_refused_when_nothing_else_is_wrong() -> None:
-    state, _ = check(state_of(EXPOSED))
-    state, _ = check(state_of(EXPOSED, refused=state.react.refused))
-    _, told = check(state_of(FACTS, refused=state.react.refused))
-    assert [refused.rule for _, refused in told] == ['same_refused']
-
-
-def test_what_needs_a_yes_is_asked_for() -> None:
-    after, told = check(state_of(FACTS), ASKING)
+@pytest.mark.parametrize(
+    ('of_the_plan', 'limits', 'payload'),
+    [
+        (None, ASKING, {'reasons': [LISTED]}),
+        (['the plan asks'], SHIPPED, {'text': 'On?', 'reasons': ['the plan asks']}),
+        (['the plan asks'], ASKING, {'text': 'On?', 'reasons': ['the plan asks', LISTED]}),
+    ],
+)
+def test_a_question_has_the_text_of_its_plan_and_all_reasons(
+    of_the_plan: list[str] | None, limits: Limits, payload: Json
+) -> None:
+    question = {'text': 'On?', 'reasons': of_the_plan}
+    asked = {'need_approval': True, 'approval_payload': question} if of_the_plan else {}
+    after, told = check(state_of(FACTS, proposed=asked), limits)
     assert told == []
     assert proposed(after) == ProposedOps(
-        to_dispatch=[FORWARD],
-        need_approval=True,
-        approval_payload={'reasons': ['move_forward is in approval.skills']},
+        to_dispatch=[FORWARD], need_approval=True, approval_payload=payload
     )
-
-
-def test_the_question_of_a_plan_keeps_its_text_and_its_reasons() -> None:
-    question = {'text': 'Drive on?', 'reasons': ['the plan asks']}
-    before = state_of(FACTS, proposed={'need_approval': True, 'approval_payload': question})
-    for limits, more in ((SHIPPED, []), (ASKING, ['move_forward is in approval.skills'])):
-        after, _ = check(before, limits)
-        assert proposed(after).need_approval
-        assert proposed(after).to_dispatch == [FORWARD]
-        assert proposed(after).approval_payload == {
-            'text': 'Drive on?',
-            'reasons': ['the plan asks', *more],
-        }
-
-
-def test_nobody_is_asked_about_what_is_refused() -> None:
-    question = {'need_approval': True, 'approval_payload': {'text': 'Drive on?'}}
-    after, _ = check(state_of(EXPOSED, proposed=question), ASKING)
-    assert proposed(after) == ProposedOps()
 
 
 def test_what_is_said_cancelled_or_only_asked_passes_through() -> None:
@@ -145,13 +125,11 @@ def test_what_is_said_cancelled_or_only_asked_passes_through() -> None:
     after, _ = check(state_of(EXPOSED, proposed=rest))
     assert proposed(after) == ProposedOps(**rest)
     asked = {**rest, 'need_approval': True, 'approval_payload': {'text': 'Which way?'}}
-    before = state_of(EXPOSED, None, proposed=asked, refused_in_a_row=1)
-    assert check(before)[0] == before
-    nothing = BrainState()
-    assert check(nothing)[0] == nothing
+    for before in (state_of(EXPOSED, None, proposed=asked, refused_in_a_row=1), BrainState()):
+        assert check(before)[0] == before
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.dictionaries(st.sampled_from(list(FACTS)), st.none() | st.booleans() | st.integers()),
     st.sampled_from([*DRIVES, 'mast_open', 'speak', 'move_stop']),

@@ -109,11 +109,6 @@ def test_what_a_skill_holds_that_did_not_react_to_its_stop_is_refused(tmp_path: 
 # --- patience: how often a rule may refuse, a skill fail, nothing change -------------------------
 
 
-def _fails(world: World) -> None:
-    world.rover.faults['get_status'] = lambda: None
-    world.rover.faults['mast_open'] = lambda: ServiceFailed('stuck')
-
-
 @pytest.mark.parametrize(
     ('rules', 'script', 'answer'),
     [
@@ -123,42 +118,37 @@ def _fails(world: World) -> None:
     ],
 )
 def test_patience_ends_a_turn(rules: dict[str, int], script: tuple[Any, ...], answer: str) -> None:
-    config = with_rules(patience=rules)
-    with World(*script, config=config, fallback='none') as world:
-        _fails(world)
+    with World(*script, config=with_rules(patience=rules), fallback='none') as world:
+        world.rover.faults['get_status'] = lambda: None
+        world.rover.faults['mast_open'] = lambda: ServiceFailed('stuck')
         last = world.turn()
         assert not last.ok
         assert last.answer.startswith(answer)
 
 
-# --- approval: what a person is asked first ----------------------------------------
+# --- approval: test_doors.py asks for a listed skill and for a fence -----------------------------
 
 
 @pytest.mark.parametrize(
-    ('sections', 'reason'),
+    ('rules', 'name', 'arguments', 'reason'),
     [
-        ({'approval': {'skills': ['move_forward']}}, 'move_forward is in approval.skills'),
-        ({'approval': {'battery_below': 0.5}}, 'the battery is unknown, the limit 50%'),
-        ({'geofence': {'x_max': 2.0, 'margin_m': 0.5, 'leaving': 'ask'}}, 'GEOFENCE: '),
+        (
+            {'battery_below': 0.5}, 'move_forward', {'duration_s': 2.0},
+            'the battery is unknown, the limit 50% (approval.battery_below)',
+        ),
+        ({}, 'blast', {}, 'its risk is high (approval.risk_levels)'),
     ],
-)
-def test_a_person_is_asked_first(tmp_path: Path, sections: dict[str, Any], reason: str) -> None:
-    with AgentWorld(tmp_path, FORWARD, DONE, config=with_rules(**sections)) as world:
-        world.submit('react', text='Drive.')
+)  # fmt: skip
+def test_a_person_is_asked_first(
+    tmp_path: Path, rules: dict[str, Any], name: str, arguments: dict[str, Any], reason: str
+) -> None:
+    config, risky = with_rules(approval=rules), skill_named('blast', Actor(), risk='high')
+    script = (call(name, **arguments), DONE)
+    with AgentWorld(tmp_path, *script, config=config, skills=(risky,)) as world:
+        world.submit('react', text='Do it.')
         world.until(lambda: world.runtime.shown_questions, 'the question')
         (question,) = world.runtime.shown_questions
-        op = question.op
-        assert op is not None
-        assert (op.skill, op.arguments) == ('move_forward', {'duration_s': 2.0})
-        assert any(each.startswith(reason) for each in question.reasons), question.reasons
+        assert question.op is not None
+        assert (question.op.skill, question.op.arguments) == (name, arguments)
+        assert question.reasons == [reason]
         assert world.rover.starts == []
-
-
-def test_a_person_is_asked_before_a_risk(tmp_path: Path) -> None:
-    risky = skill_named('blast', Actor(), risk='high')
-    with AgentWorld(tmp_path, call('blast'), DONE, skills=(risky,)) as world:
-        world.submit('react', text='Blast it.')
-        world.until(lambda: world.runtime.shown_questions, 'the question')
-        assert world.runtime.shown_questions[0].reasons == [
-            'its risk is high (approval.risk_levels)'
-        ]

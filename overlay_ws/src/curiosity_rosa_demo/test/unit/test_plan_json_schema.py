@@ -90,7 +90,7 @@ def fits(schema: dict[str, Any], value: Any) -> bool:
     return True
 
 
-@settings(max_examples=examples(50), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(any_plans.filter(lambda plan: bool(plan.steps)))
 def test_every_plan_fits_the_schema(plan: Plan) -> None:
     data = plan.to_dict()

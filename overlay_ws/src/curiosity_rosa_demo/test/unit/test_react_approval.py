@@ -17,7 +17,6 @@ from chat_server import Call, Say
 from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
-from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from examples import examples
 from harness import wait_until
 from hypothesis import given, HealthCheck, settings
@@ -197,11 +196,6 @@ def test_an_edit_that_may_leave_the_fence_is_asked_for_anew(
     assert nodes.acts == [('move_forward', {'duration_s': 20.0})]
 
 
-def test_nothing_routine_asks() -> None:
-    for name, arguments in (('move_forward', {'duration_s': 1}), ('mast_open', {})):
-        assert Nodes([action(name, arguments)]).think().react.question is None
-
-
 # --- through the whole graph, with an operator who answers -------------------------------------
 
 
@@ -264,15 +258,3 @@ def test_the_wait_for_a_person_is_not_the_turns_time(monkeypatch: pytest.MonkeyP
     waiting = next(i for i, react in enumerate(world.reacts) if react.question is not None)
     before, after = (react.spent.seconds for react in world.reacts[waiting : waiting + 2])
     assert after - before < 1.0
-
-
-def test_a_mast_that_opened_meanwhile_stops_an_approved_motion(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    nodes = Nodes([action('move_forward', {'duration_s': 3.0})], config=ASKING)
-    nodes.think()
-    nodes.rover.mast_is_open = True
-    nodes.answer(monkeypatch, 'APPROVE')
-    nodes.act()
-    assert nodes.rover.starts == []
-    assert nodes.told()[0].error_reason == NEED_TO_CLOSE_MAST

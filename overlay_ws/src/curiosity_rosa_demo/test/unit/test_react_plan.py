@@ -16,12 +16,10 @@ import threading
 from typing import Any
 
 from chat_server import Call, Reply, Say
-from curiosity_rosa_demo.agent.react.plan.steps import plan_text
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnResult
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.plan.plan import (
-    create_plan_from_llm_response,
     ExecutionResult,
     Plan,
     StepStatus,
@@ -140,50 +138,25 @@ def test_a_precondition_that_does_not_hold_fails_the_step_and_skips_the_rest(mak
     assert 'precondition' in results(world)[1][2]
 
 
-def test_a_fallback_is_tried_when_the_rules_or_the_rover_refuse(make: Make) -> None:
-    world = make()
-    drive = step('move_forward', parameters={'duration_s': 2}, fallback='mast_close')
-    last, _ = run(world, a_plan(step('mast_open'), drive))
-    assert last.ok
-    assert world.calls == ['mast_open', 'mast_close']
-    assert [status for _, status, _ in results(world)] == [
-        StepStatus.SUCCESS, StepStatus.PENDING, StepStatus.SUCCESS
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize('answer', [YES, NO])
-def test_a_step_that_needs_a_yes_waits_for_it(make: Make, answer: ApprovalAnswer) -> None:
+@pytest.mark.parametrize(
+    ('of_the_step', 'of_the_plan', 'ends'),
+    [({'requires_confirmation': True}, {}, 'failed'), ({}, {'risk_level': 'high'}, 'cancelled')],
+)
+def test_what_needs_a_yes_waits_for_it_once(
+    make: Make, answer: ApprovalAnswer, of_the_step: Json, of_the_plan: Json, ends: str
+) -> None:
     world = make()
-    plan = a_plan(step('mast_open', requires_confirmation=True), step('mast_close'))
+    plan = a_plan(step('mast_open', **of_the_step), step('mast_close'), **of_the_plan)
     last, asked = run(world, plan, answer)
     assert asked == ['mast_open()']
     assert last.ok is (answer is YES)
     assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
     if answer is NO:
+        plan_now: Any = world.reacts[-1].plan
+        assert plan_now['status'] == ends
         assert results(world)[0][1:] == (StepStatus.FAILED, 'rejected: not now')
         assert statuses(world) == ['failed', 'skipped']
-
-
-@pytest.mark.parametrize('answer', [YES, NO])
-def test_a_plan_of_high_risk_asks_before_its_first_step_and_only_then(
-    make: Make, answer: ApprovalAnswer
-) -> None:
-    world = make()
-    plan = a_plan(step('mast_open'), step('mast_close'), risk_level='high')
-    last, asked = run(world, plan, answer)
-    assert len(asked) == 1
-    assert last.ok is (answer is YES)
-    assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
-    if answer is NO:
-        plan_now: Any = world.reacts[-1].plan
-        assert plan_now['status'] == 'cancelled'
-
-
-def test_a_no_to_a_plain_question_ends_the_plan(make: Make) -> None:
-    world = make()
-    ask = step('ask', tool_call_type='ask_user', parameters={'question': 'On?'})
-    last, asked = run(world, a_plan(ask, step('mast_open')), NO)
-    assert (last.ok, asked, world.calls) == (False, ['On?'], [])
 
 
 def test_an_edited_step_is_done_as_edited(make: Make) -> None:
@@ -197,33 +170,22 @@ def test_an_edited_step_is_done_as_edited(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    'first',
+    ('plan', 'answer'),
     [
-        step('fly'),
-        step('mast_open', parameters={'angle': 3}),
-        step('speak', tool_call_type='speak'),
+        (a_plan(step('fly'), step('mast_open')), 'Plan plan_1: failed, 0 of 2 steps done.'),
+        (
+            a_plan(step('mast_open', parameters={'angle': 3})),
+            'Plan plan_1: failed, 0 of 1 step done.',
+        ),
+        ({'goal': 'x'}, 'That is no plan: '),
     ],
 )
-def test_a_step_that_cannot_be_done_fails_the_plan(make: Make, first: Json) -> None:
+def test_what_cannot_be_done_fails_the_plan(make: Make, plan: Json, answer: str) -> None:
     world = make()
-    last, _ = run(world, a_plan(first, step('mast_open')))
+    last, _ = run(world, plan)
     assert not last.ok
-    assert last.answer.startswith('Plan plan_1: failed, 0 of 2 steps done.')
+    assert last.answer.startswith(answer)
     assert world.calls == []
-
-
-def test_what_is_no_plan_is_one_error(make: Make) -> None:
-    world = make()
-    last, _ = run(world, {'goal': 'x'})
-    assert not last.ok
-    assert last.answer.startswith('That is no plan: ')
-
-
-def test_a_given_plan_ends_the_turn_whatever_it_says_of_itself(make: Make) -> None:
-    world = make()
-    last, _ = run(world, a_plan(step('mast_open'), metadata={'proposed': True}))
-    assert last.ok
-    assert world.requests == []
 
 
 # --- of the model ---------------------------------------------------------------------------
@@ -295,29 +257,6 @@ def test_remarks_in_a_plan_of_the_model_are_left_out_and_it_is_told(make: Make) 
     assert plan_events == [f'Plan: Look (2 steps); {LEFT_OUT}']
 
 
-def test_remarks_in_a_plan_of_a_file_are_left_out_and_traced(make: Make) -> None:
-    world = make()
-    plan = create_plan_from_llm_response(WITH_REMARKS)
-    last, _ = run(world, plan.to_dict())
-    assert last.ok
-    assert world.calls == ['mast_open', 'capture_and_score']
-    assert f'Plan: Look (2 steps); {LEFT_OUT}' in [event.message for event in world.events]
-    assert LEFT_OUT in plan_text(plan)
-
-
-@pytest.mark.parametrize(
-    'field',
-    [{'if': 'the mast is closed'}, {'conditon': 'mast closed'}, {'max_speed': 0.1}, {'hurry': 3}],
-)
-def test_a_field_that_may_change_a_motion_refuses_the_whole_plan(make: Make, field: Json) -> None:
-    drive = {'action': 'move_forward', 'parameters': {'duration_s': 2}}
-    world = make(patched('propose', {'goal': 'Go', 'steps': [{**drive, **field}]}), DONE)
-    run(world, None)
-    (result,) = told(world)
-    assert f'steps[0].{next(iter(field))} is no field of a step' in result['error_reason']
-    assert world.calls == []
-
-
 @pytest.mark.parametrize(
     ('plan', 'problem'),
     [
@@ -325,12 +264,8 @@ def test_a_field_that_may_change_a_motion_refuses_the_whole_plan(make: Make, fie
         ({'steps': []}, 'goal'),
         ({'goal': 'x', 'steps': []}, 'the plan has no steps'),
         ({'goal': 'x', 'steps': [{'action': 'fly'}]}, "there is no action 'fly'"),
-        (
-            {'goal': 'x', 'steps': [{'action': 'mast_open', 'fallback': 'fly'}]},
-            "no fallback 'fly'",
-        ),
+        ({'goal': 'x', 'steps': [{'action': 'mast_open', 'if': 1}]}, 'steps[0].if is no field'),
         ('{"goal": "x", "steps": [{"action": "mast_open"', 'That is no plan: '),
-        ({'goal': 'x', 'steps': [{'action': 'mast_open', 'parameters': 3}]}, 'steps[0]'),
     ],
 )
 def test_a_bad_plan_is_a_refusal_that_names_the_problem(
@@ -344,11 +279,3 @@ def test_a_bad_plan_is_a_refusal_that_names_the_problem(
     assert problem in result['error_reason']
     assert world.calls == []
     assert world.reacts[-1].plan is None
-
-
-def test_a_plan_of_the_model_at_high_risk_asks_a_person(make: Make) -> None:
-    world = make(patched('propose', {**GOAL, 'risk_level': 'high'}), DONE)
-    last, asked = run(world, None, NO)
-    assert last.ok
-    assert len(asked) == 1
-    assert world.calls == []

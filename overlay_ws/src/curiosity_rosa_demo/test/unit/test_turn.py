@@ -36,13 +36,14 @@ DONE = Say('Done.')
 Make = Callable[..., World]
 
 
-@pytest.fixture(params=[True, False], ids=['streaming', 'whole'])
-def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Turns whose answers stream; other modules' and the property at the end take them whole."""
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
     worlds: list[World] = []
 
     def make_world(*script: Any, **options: Any) -> World:
-        worlds.append(World(*script, streaming=request.param, **options))
+        worlds.append(World(*script, **{'streaming': True, **options}))
         return worlds[-1]
 
     yield make_world
@@ -58,8 +59,11 @@ def told(world: World, request: int = -1) -> list[dict[str, Any]]:
 # --- what the model is asked ----------------------------------------------------------------
 
 
-def test_the_model_is_offered_our_nine_tools_and_the_settings_of_agent_yaml(make: Make) -> None:
-    world = make(DONE)
+@pytest.mark.parametrize('streaming', [True, False])
+def test_the_model_is_offered_our_nine_tools_and_the_settings_of_agent_yaml(
+    make: Make, streaming: bool
+) -> None:
+    world = make(DONE, streaming=streaming)
     assert world.turn('Hello').answer == 'Done.'
     (request,) = world.requests
     assert request.tools == OFFERED
@@ -67,7 +71,7 @@ def test_the_model_is_offered_our_nine_tools_and_the_settings_of_agent_yaml(make
     assert request.path == '/v1/chat/completions'
     assert request.body['model'] == 'scripted'
     assert request.body['temperature'] == 0.25
-    assert bool(request.body.get('stream')) is world.config.agent.llm.streaming
+    assert bool(request.body.get('stream')) is streaming
     assert request.authorization == f'Bearer {KEY}'
     assert request.texts('user') == ['Hello']
     assert world.kinds() == ['RESULT']
@@ -149,30 +153,14 @@ def test_a_turn_is_traced_from_thought_to_answer(make: Make) -> None:
     assert world.calls == ['mast_open', 'capture_and_score']
 
 
-@pytest.mark.parametrize('piece', [1, 3, 100])
-def test_arguments_may_come_in_pieces(make: Make, piece: int) -> None:
-    world = make(Say('', (Call('move_forward', {'duration_s': 12.5}),), piece=piece), DONE)
+@pytest.mark.parametrize('text', ['{"duration_s": 12.5}', '{"duration_s": "12.5"}'])
+def test_arguments_may_come_in_pieces_and_a_number_as_a_text(make: Make, text: str) -> None:
+    world = make(Say('', (Call('move_forward', text),), piece=3), DONE)
     assert world.turn().ok
     (act,) = (event for event in world.events if event.kind is TraceKind.ACT)
     assert act.message == 'move_forward(duration_s=12.5)'
     assert act.data == {'arguments': {'duration_s': 12.5}}
     assert told(world)[0]['data']['distance_m'] == pytest.approx(6.25, rel=0.02)
-
-
-@pytest.mark.parametrize('text', ['{"duration_s": 3}', '{"duration_s": "3"}'])
-def test_a_number_counts_however_it_is_written(make: Make, text: str) -> None:
-    world = make(Say('', (Call('turn_left', text),)), DONE)
-    assert world.turn().ok
-    acts = [event.data for event in world.events if event.kind is TraceKind.ACT]
-    assert acts == [{'arguments': {'duration_s': 3.0}}]
-    assert told(world)[0]['data']['duration_s'] == 3.0
-
-
-@pytest.mark.parametrize('text', ['', '{}'])
-def test_a_tool_without_arguments_takes_nothing(make: Make, text: str) -> None:
-    world = make(Say('', (Call('mast_open', text),)), DONE)
-    assert world.turn().ok
-    assert world.calls == ['mast_open']
 
 
 def test_what_a_tool_refuses_goes_back_to_the_model(make: Make) -> None:
@@ -189,8 +177,8 @@ def test_what_a_tool_refuses_goes_back_to_the_model(make: Make) -> None:
     assert world.rover.starts == []
 
 
-@pytest.mark.parametrize('count', [2, 10])
-def test_of_several_calls_at_once_only_the_first_is_carried_out(make: Make, count: int) -> None:
+def test_of_several_calls_at_once_only_the_first_is_carried_out(make: Make) -> None:
+    count = 4
     calls = (Call('mast_open'), *[Call('mast_close')] * (count - 1))
     world = make(Say('', calls), DONE)
     assert world.turn().ok
@@ -227,27 +215,12 @@ def test_a_crash_of_ours_ends_the_turn_with_an_event(make: Make) -> None:
 
 WRONG = {
     'missing': ('move_forward', '{}', 'duration_s: Field required'),
-    'null': ('move_forward', '{"duration_s": null}', 'duration_s: Input should be a valid number'),
-    'text': ('move_forward', '{"duration_s": "far"}', 'duration_s: Input should be a valid'),
     'boolean': ('move_forward', '{"duration_s": true}', 'duration_s: Input should be a valid'),
-    'list': ('move_forward', '{"duration_s": [1]}', 'duration_s: Input should be a valid number'),
     'zero': ('move_forward', '{"duration_s": 0}', 'duration_s: Input should be greater than 0'),
-    'negative': ('move_forward', '{"duration_s": -1}', 'duration_s: Input should be greater than'),
     'too long': ('turn_right', '{"duration_s": 20.1}', 'duration_s: Input should be less than or'),
-    'huge': ('turn_left', '{"duration_s": 1e308}', 'duration_s: Input should be less than or'),
     'digits': ('turn_left', f'{{"duration_s": {10**400}}}', 'duration_s: Input should be a valid'),
-    'not a number': (
-        'move_forward',
-        '{"duration_s": NaN}',
-        'arguments: Value error, Out of range float',
-    ),
-    'infinite': (
-        'move_forward',
-        '{"duration_s": Infinity}',
-        'arguments: Value error, Out of range float',
-    ),
+    'NaN': ('turn_left', '{"duration_s": NaN}', 'arguments: Value error, Out of range float'),
     'extra': ('move_forward', '{"duration_s": 1, "speed": 9}', 'speed: Extra inputs are not'),
-    'unexpected': ('mast_open', '{"angle": 1}', 'angle: Extra inputs are not permitted'),
     'old style': ('mast_open', '{"__arg1": "up"}', 'arguments: Input should be'),
 }
 
@@ -267,7 +240,7 @@ def test_wrong_arguments_move_nothing_and_are_explained(
     assert check_story(world.events) == 0
 
 
-@pytest.mark.parametrize('name', ['fly', 'ros2_service_call', 'MOVE_FORWARD', '../etc', ''])
+@pytest.mark.parametrize('name', ['ros2_service_call', 'MOVE_FORWARD', ''])
 def test_an_unknown_tool_is_refused_with_the_list_of_ours(make: Make, name: str) -> None:
     world = make(call(name, command='/move_forward std_srvs/srv/Empty; reboot'), DONE)
     assert world.turn().ok
@@ -284,48 +257,13 @@ def test_nothing_that_a_model_writes_makes_an_endless_event(make: Make) -> None:
     assert max(len(event.message) for event in world.events) < 4 * MAX_QUOTE_CHARS
 
 
-def test_three_calls_in_a_row_that_are_refused_end_the_turn(make: Make) -> None:
-    world = make(call('fly'))
-    last = world.turn()
-    assert not last.ok
-    assert last.answer.startswith(
-        'The model proposed 3 calls in a row that were refused; the last: '
-    )
-    assert len(world.requests) == world.config.guardrails.patience.refused_in_a_row
-    assert world.errors()[-1] == last.answer
-    assert check_story(world.events) == 0
-
-
-def test_a_good_call_in_between_starts_the_count_anew(make: Make) -> None:
-    bad, good = call('fly'), call('mast_open')
-    world = make(bad, bad, good, bad, bad, good, DONE)
-    assert world.turn().ok
-    assert world.calls == ['mast_open'] * 2
-
-
-def test_a_model_that_never_ends_is_stopped(make: Make) -> None:
-    up_and_down = call('mast_open'), call('mast_close')
-    world = make(*(up_and_down * 10), turn={'max_steps': 7})
-    last = world.turn()
-    assert last.answer == 'Stopped after 7 steps without an answer (turn.max_steps of agent.yaml).'
-    assert not last.ok
-    assert last.steps == 7
-    assert len(world.calls) == 7
-    assert world.errors()[-1] == last.answer
-    assert check_story(world.events) == 7
-
-
-def test_calls_that_were_declined_count_as_steps(make: Make) -> None:
+def test_calls_that_were_declined_count_as_steps_of_which_there_is_an_end(make: Make) -> None:
     world = make(Say('', (Call('mast_open'),) * 4), turn={'max_steps': 6})
-    assert world.turn().steps == 6
-    assert world.calls == ['mast_open'] * 2
-
-
-def test_the_same_result_again_and_again_is_no_progress(make: Make) -> None:
-    world = make(call('get_status'))
     last = world.turn()
-    assert last.answer == 'get_status() had the same result 6 times in a row'
-    assert (last.ok, last.steps) == (False, world.config.guardrails.patience.no_progress)
+    assert last.answer == 'Stopped after 6 steps without an answer (turn.max_steps of agent.yaml).'
+    assert (last.ok, last.steps) == (False, 6)
+    assert world.calls == ['mast_open'] * 2
+    assert world.errors()[-1] == last.answer
 
 
 def test_the_last_allowed_step_may_still_be_answered(make: Make) -> None:
@@ -333,19 +271,18 @@ def test_the_last_allowed_step_may_still_be_answered(make: Make) -> None:
     assert world.turn().ok
 
 
-TORN = [
-    '{',
-    '{"duration_s": 1',
-    'forward!',
-    '[1]',
-    '"x"',
-    '3',
-    '{"duration_s": ' + '9' * 5000 + '}',
-]
-
-
-@pytest.mark.parametrize('text', TORN, ids=range(len(TORN)))
-@pytest.mark.parametrize('beside', ['nothing', 'text', 'a good call'])
+@pytest.mark.parametrize(
+    ('text', 'beside'),
+    [
+        ('{', 'nothing'),
+        ('{"duration_s": 1', 'text'),
+        ('{"duration_s": 1', 'a good call'),
+        ('forward!', 'nothing'),
+        ('[1]', 'a good call'),
+        ('{"duration_s": ' + '9' * 5000 + '}', 'nothing'),
+    ],
+    ids=range(6),
+)
 def test_a_call_that_cannot_be_read_ends_the_turn_and_moves_nothing(
     make: Make, text: str, beside: str
 ) -> None:
@@ -425,14 +362,6 @@ def test_a_stop_in_a_motion_stops_the_rover_and_ends_the_turn(make: Make) -> Non
     assert world.calls[-1] == 'move_stop'
     assert not world.rover.motion
     assert len(world.requests) == 1
-
-
-def test_a_stop_before_the_turn_asks_nobody(make: Make) -> None:
-    world = make(DONE)
-    world.button.cancel('Stopped by a test')
-    with pytest.raises(TurnCancelled):
-        world.turn()
-    assert world.requests == []
 
 
 # --- the rules, for any model ---------------------------------------------------------------
