@@ -69,35 +69,7 @@ def test_the_tasks_have_ids_that_nobody_else_has() -> None:
     assert len(ids) == 20
 
 
-def test_commands_are_given_once_and_in_order() -> None:
-    day = Day()
-    day.begin('rest')
-    kinds = [type(command) for command in day.begin('read', Source.EMERGENCY)]
-    assert kinds == [PauseTasks, SubmitTasks]
-    assert day.executor.take_commands() == ()
-
-
 # --- it ends ---------------------------------------------------------------------------------
-
-
-def test_it_ends_when_all_its_tasks_are_completed_and_not_before() -> None:
-    day = Day(world_of(study={'at': []}))
-    day.begin('study')
-    for states in (('ACTIVE', 'PENDING'), ('COMPLETED', 'PENDING'), ('COMPLETED', 'ACTIVE')):
-        day.tasks = dict(zip(('t1', 't2'), states, strict=True))
-        assert day.look(10.0) == []
-        assert day.goes_on == 'study'
-    day.now('COMPLETED', 't2')
-    day.heard()
-    assert day.look(10.0) == []
-    assert day.state.activity is None
-    assert day.state.memory.ended == {'study': day.at}
-    assert day.state.energy == pytest.approx(0.5 - 0.3 * 40 / 60)
-    assert day.heard() == ['action.ended study: done']
-    before = day.state
-    day.look(10.0)
-    assert day.state is before
-    assert day.heard() == []
 
 
 def test_what_it_did_to_the_energy_ends_with_its_time_however_late_that_is_seen() -> None:
@@ -108,18 +80,6 @@ def test_what_it_did_to_the_energy_ends_with_its_time_however_late_that_is_seen(
     assert day.state.energy == pytest.approx(0.3)
     assert day.state.memory.ended == {'go': T0 + 1200.0}
     assert day.state.memory.arrived == {'school': T0 + 1200.0}
-
-
-def test_it_arrives_when_it_is_done() -> None:
-    day = Day()
-    day.begin('go')
-    day.look(10.0)
-    assert day.state.place == 'home'
-    day.now('COMPLETED', 't1')
-    day.heard()
-    day.look(10.0)
-    assert day.state.place == 'school'
-    assert day.heard() == ['state.changed place: home -> school', 'action.ended go: done']
 
 
 @pytest.mark.parametrize(('state', 'how'), [('FAILED', 'failed'), ('CANCELLED', 'cancelled')])
@@ -351,17 +311,6 @@ def test_nothing_goes_on_while_something_holds() -> None:
     assert day.look() == [ResumeTasks(('t1',))]
 
 
-def test_what_was_held_ends_as_its_tasks_do() -> None:
-    for state, how in (('CANCELLED', 'cancelled'), ('COMPLETED', 'done'), ('FAILED', 'failed')):
-        day = Day()
-        day.begin('go')
-        day.look(10.0, hold_reason='SAFE: e-stop')
-        day.now(state, 't1')
-        day.look(10.0, hold_reason='SAFE: e-stop')
-        assert day.heard()[-1] == f'action.ended go: {how}'
-        assert day.state.energy == pytest.approx(0.4)
-
-
 def test_when_it_was_moved_away_meanwhile_it_is_given_up() -> None:
     day = Day(world_of(measured=True))
     day.begin('sleep')
@@ -406,42 +355,7 @@ def test_place_and_energy_of_a_measured_world_are_what_is_measured() -> None:
     ]
 
 
-def test_nothing_new_changes_nothing() -> None:
-    day = Day(world_of(measured=True))
-    day.begin('rest')
-    day.look(1.0, place='school', energy=0.4)
-    state = day.state
-    day.heard()
-    for _ in range(3):
-        assert day.look(1.0, place='school', energy=0.4) == []
-    assert day.state is state
-    assert day.heard() == []
-
-
 # --- a restart -------------------------------------------------------------------------------
-
-
-def test_after_a_restart_it_goes_on_and_its_effects_come_once() -> None:
-    day = Day()
-    day.begin('go')
-    day.look(10.0)
-    day.restart()
-    assert day.look(5.0) == [ResumeTasks(('t1',))]
-    day.now('COMPLETED', 't1')
-    day.look(5.0)
-    day.restart()
-    day.look(5.0)
-    assert day.state.energy == pytest.approx(0.3)
-    assert day.heard().count('action.ended go: done') == 1
-
-
-def test_what_was_kept_but_not_begun_before_a_restart_never_began() -> None:
-    day = Day()
-    day.executor.start_activity(ActionProposal(PolicyAction(type='rest'), Source.ROUTINE), T0)
-    day.restart(commands_lost=True)
-    assert day.look(1.0) == []
-    day.look(1.0)
-    assert day.state == WorldState.first(day.world.view)
 
 
 def test_commands_that_were_lost_in_a_restart_are_given_again() -> None:

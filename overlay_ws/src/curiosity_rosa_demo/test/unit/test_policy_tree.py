@@ -18,13 +18,11 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     KEYS,
     NO_OUTCOME,
     PolicyBoard,
-    PolicyTickInputs,
     reader,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.tree_text import (
     ANSI_COLOUR,
-    node_text,
     tree_as_dot,
     tree_as_text,
 )
@@ -32,9 +30,7 @@ from curiosity_rosa_demo.infra.config.world import WorldView
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policy_doubles import SETTINGS
 from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
-from py_trees.behaviours import Success
 from py_trees.blackboard import Blackboard
 import pydot
 import pytest
@@ -120,13 +116,6 @@ def test_every_entry_of_any_routine_is_a_node_of_its_own(names: list[str]) -> No
     board.close()
 
 
-def test_before_the_first_tick_no_node_has_an_outcome() -> None:
-    policy_run = life_in(COMPANION)
-    assert '[x]' not in policy_run.policy.ascii()
-    assert '[*]' not in policy_run.policy.ascii()
-    assert 'palegreen' not in policy_run.policy.dot()
-
-
 def test_a_node_shows_the_last_tick_and_why() -> None:
     policy_run = life_in(COMPANION)
     policy_run.tick()
@@ -163,19 +152,6 @@ def test_no_message_breaks_the_picture(text: str) -> None:
     assert parents_in_text(policy_run.policy.ascii()) == parents_in_graph(policy_run.policy.dot())
     assert not ANSI_COLOUR.search(policy_run.policy.ascii())
     policy_run.policy.close()
-
-
-def test_a_node_in_words() -> None:
-    policy_run = life_in(COMPANION)
-    path = policy_run.tick().decision.path
-    assert path[:3] == ['Root: yes', 'EmergencyBranch: no', 'held: no']
-    assert 'message 1: no (no message waits)' in path
-    assert path[-1] == 'rest: yes'
-    assert not any(line.startswith('1 wake begins') for line in path), 'it was not ticked'
-
-
-def test_what_was_never_ticked_was_not_asked() -> None:
-    assert node_text(Success('never')) == 'never: not asked'
 
 
 # --- the blackboard --------------------------------------------------------------------------
@@ -223,15 +199,6 @@ def test_two_policies_do_not_meet() -> None:
     second.close()
 
 
-def test_two_policies_live_side_by_side() -> None:
-    home, rover = life_in(COMPANION), life_in(ROVER)
-    home.tick('hello')
-    rover.tick()
-    assert home.doing == 'read_message'
-    assert rover.doing == ''
-    assert 'hello' not in rover.policy.ascii()
-
-
 @WORLDS
 def test_a_closed_policy_leaves_nothing_behind(view: WorldView) -> None:
     storage, clients = set(Blackboard.storage), len(Blackboard.clients)
@@ -243,16 +210,3 @@ def test_a_closed_policy_leaves_nothing_behind(view: WorldView) -> None:
     assert set(Blackboard.storage) == storage
     assert set(Blackboard.metadata) == metadata
     assert len(Blackboard.clients) == clients
-
-
-def test_the_keys_of_the_table_are_those_that_a_policy_uses() -> None:
-    board = PolicyBoard()
-    board.client(ClientRole.ENGINE)
-    names = {key.removeprefix(f'/{board.namespace}/') for key in Blackboard.metadata}
-    assert set(KEYS) <= names
-    assert PolicyTickInputs._fields[:3] == ('at', 'state', 'senses')
-    board.close()
-
-
-def test_the_settings_of_the_tests_are_the_shipped_ones() -> None:
-    assert SETTINGS.tick_s == 60.0
