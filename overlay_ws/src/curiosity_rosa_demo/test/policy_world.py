@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -142,30 +142,3 @@ class PolicyRun:
 def next_tick(scheduler: TickScheduler, now: float) -> float:
     """The first instant after ``now``, when the scheduler is due."""
     return scheduler._next_tick(floor_ms(now)) / 1000.0
-
-
-def run_policy(
-    world: WorldModel,
-    days: int,
-    *,
-    begins: str = '2026-01-01 00:00',
-    provider: LLMPolicyProvider | None = None,
-    settings: PolicyConfig = SETTINGS,
-    messages: Callable[[float], Sequence[str]] | None = None,
-) -> PolicyRun:
-    """So many days of ticks, each when the scheduler says that it is due. ``messages`` says what
-    arrives at an instant. Raises AssertionError when a rule is broken.
-    """
-    policy_run = PolicyRun(
-        world, instant(begins, world), settings=settings, provider=provider, keep=0
-    )
-    scheduler = TickScheduler(settings.tick_s, world.zone)
-    scheduler.resume(policy_run.at)
-    end = policy_run.at + days * 86400.0
-    while policy_run.at < end:
-        due = scheduler.take_due(next_tick(scheduler, policy_run.at))
-        assert due is not None
-        assert due.missed == 0
-        policy_run.at = due.at
-        policy_run.tick(*(messages(policy_run.at) if messages else ()))
-    return policy_run

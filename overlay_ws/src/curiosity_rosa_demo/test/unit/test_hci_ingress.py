@@ -33,10 +33,6 @@ import pytest
 CORPUS = Path(__file__).parent / 'corpus' / 'utterances.tsv'
 STOP = UserInterruptType.STOP
 NEW_GOAL = UserInterruptType.NEW_GOAL
-# Negatives of the corpus that are heard as a stop, each with the doubt that justifies it.
-KNOWN_FALSE_STOPS: dict[str, str] = {}
-# Other labels that are heard as something else.
-KNOWN_MISTAKES: dict[str, str] = {}
 
 
 def read_corpus() -> list[tuple[str, str, str]]:
@@ -62,9 +58,7 @@ def label(text: str) -> str:
 
 @pytest.mark.parametrize(('wanted', 'language', 'text'), UTTERANCES)
 def test_an_utterance_is_heard_as_it_was_labelled(wanted: str, language: str, text: str) -> None:
-    if text in KNOWN_FALSE_STOPS:
-        wanted = 'STOP'
-    assert label(text) == KNOWN_MISTAKES.get(text, wanted)
+    assert label(text) == wanted
 
 
 def test_the_corpus_is_large_enough_and_says_nothing_twice() -> None:
@@ -75,13 +69,6 @@ def test_the_corpus_is_large_enough_and_says_nothing_twice() -> None:
     assert languages.count('ja') >= 90
     assert languages.count('zh') >= 90
     assert sum(wanted != 'STOP' for wanted, _, _ in UTTERANCES) >= 110
-
-
-def test_the_known_mistakes_are_few() -> None:
-    negatives = [text for wanted, _, text in UTTERANCES if wanted != 'STOP']
-    assert set(KNOWN_FALSE_STOPS) <= set(negatives)
-    assert len(KNOWN_FALSE_STOPS) <= 0.03 * len(negatives)
-    assert len(KNOWN_MISTAKES) <= 0.05 * len(negatives)
 
 
 # --- property 3: a stop stays a stop ----------------------------------------------------------
@@ -140,7 +127,7 @@ def dressed_stops(draw: st.DrawFn) -> str:
     return draw(SPACE) + text + draw(SPACE)
 
 
-@settings(max_examples=examples(1000))
+@settings(max_examples=examples(500))
 @given(dressed_stops())
 def test_a_stop_stays_a_stop_however_it_is_dressed(text: str) -> None:
     assert classify(text).type is STOP
@@ -243,33 +230,10 @@ def test_any_text_means_something(text: str) -> None:
 
 
 LONG = [
-    *(
-        'a',
-        ' ',
-        '.',
-        'ok ',
-        'please ',
-        'wait ',
-        ',ok, ok',
-        's',
-        'st',
-        's t o ',
-        "don't ",
-        'until i ',
-    ),
-    *(
-        'go to the rock and ',
-        ',go',
-        'how fast ',
-        'enough ',
-        ',enough',
-        '停',
-        '不',
-        '到我',
-        '走',
-        'とま',
-    ),
-    *('止ま', '\u0301\u0323', '\u0f73\u0f81', 'ｽﾟ', 'か\u3099', '\ud800', '0', "'", '-', '🛑'),
+    *('a', ' ', '.', 'ok ', 'please ', 'wait ', ',ok, ok', 's', 'st', 's t o ', "don't "),
+    *('until i ', 'go to the rock and ', ',go', 'how fast ', 'enough ', ',enough', '停', '不'),
+    *('到我', '走', 'とま', '止ま', '\u0301\u0323', '\u0f73\u0f81', 'ｽﾟ', 'か\u3099', '\ud800'),
+    *('0', "'", '-', '🛑'),
 ]
 
 
@@ -293,11 +257,8 @@ def test_what_looks_like_an_answer_for_long_is_read_in_time(piece: str) -> None:
     assert seconds(piece * (190 // len(piece)) + 'x') < 0.5
 
 
-@pytest.mark.parametrize(
-    'piece', ['drive to the rock. ', '岩まで進んで。', '往前走。', '\u0f73\u0f81']
-)
-def test_a_megabyte_is_read(piece: str) -> None:
-    assert classify(piece * (1_000_000 // len(piece)) + ' stop').type is STOP
+def test_a_megabyte_is_read() -> None:
+    assert classify('往前走。' * 250_000 + ' stop').type is STOP
 
 
 # --- payloads -----------------------------------------------------------------------------------
@@ -424,7 +385,7 @@ def test_a_stop_counts_in_a_message_that_says_something_else_too() -> None:
     assert not stops({'text': 'turn left', 'intent': 'RESUME'})
 
 
-@pytest.mark.parametrize('text', ['yes', 'はい', '好的', 'ok go ahead'])
+@pytest.mark.parametrize('text', ['yes', '好的'])
 def test_a_yes_counts_only_while_a_question_is_open(text: str) -> None:
     asked = hci_ingress(inbox({'text': text}, question=True)).hci
     assert asked.user_interrupt is UserInterruptType.APPROVAL

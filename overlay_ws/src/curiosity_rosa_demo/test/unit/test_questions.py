@@ -86,10 +86,6 @@ def test_the_corpus_is_large_enough_and_mixed() -> None:
     assert asked >= {topic.value for topic in Topic} - {'doubt', 'dropped', 'unclear_yes'}
 
 
-def test_where_are_you_right_now_is_not_urgent() -> None:
-    assert classify('Where are you right now?').payload == {'topics': ['position']}
-
-
 @pytest.mark.parametrize(
     'text',
     ['who painted the Mona Lisa, right now?', '今すぐ、火星の天気は？', '请马上，火星上有人吗？'],

@@ -74,20 +74,6 @@ def test_what_is_cut_fits_and_what_fits_is_whole(text: str, columns: int) -> Non
         assert get_cwidth(shown[:-3]) + next_width > columns - 3  # not shorter than it must be
 
 
-@pytest.mark.parametrize(
-    ('text', 'shown'),
-    [
-        ('明るい場所を探して', '明る...'),
-        ('找到光亮的地方', '找到...'),
-        ('abcdefgh', 'abcdefgh'),
-        ('abcdefghi', 'abcde...'),
-        ('a光b探c止', 'a光b...'),
-    ],
-)
-def test_chinese_and_japanese_take_two_columns_each(text: str, shown: str) -> None:
-    assert clip_columns(text, 8) == shown
-
-
 def test_a_long_text_takes_no_time() -> None:
     begin = time.monotonic()
     assert len(clip_columns('光 and shade ' * 100_000, 1000)) < 1000
