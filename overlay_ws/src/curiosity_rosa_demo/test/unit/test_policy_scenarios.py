@@ -22,8 +22,8 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.events import ActionEnded, StateChanged
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from policy_doubles import ScriptedModel, SETTINGS, suggests, WORK_S
-from policy_world import COMPANION, HELD, instant, PolicyRun, ROVER, world_of
+from policy_doubles import ScriptedModel, suggests, WORK_S
+from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
 import pytest
 
 HOME = world_of(COMPANION)
@@ -250,113 +250,10 @@ def test_whatever_the_model_says_the_routine_s_day_is_lived(
     assert first.activity == ''
 
 
-def test_a_model_that_never_answers_is_waited_for_no_longer_than_its_time() -> None:
-    model = ScriptedModel(suggests('rest'))
-    model.silent = True
-    policy_run = pupil('2026-11-23 07:20', provider=model.provider)
-    policy_run.tick()
-    assert policy_run.doing == ''
-    model.steady_s += SETTINGS.timeout_s + 1.0
-    policy_run.run(1)
-    assert policy_run.began() == ['Mon 07:21 go_to_school']
-    reasons = [line for line in policy_run.decisions[-1].decision.path if 'did not answer' in line]
-    assert reasons == ['model: no (The model did not answer within 30 s (policy.timeout_s).)']
-
-
-def test_the_model_is_asked_once_in_a_window_and_its_answer_is_used_again() -> None:
-    model = ScriptedModel(suggests('rest'))
-    policy_run = pupil('2026-11-28 12:00', provider=model.provider)
-    asked_at: dict[float, PromptSituation] = {}
-    for _ in range(8 * 60):
-        before = len(model.asked)
-        policy_run.run(1)
-        if len(model.asked) > before:
-            (asked_at[policy_run.at],) = model.asked[before:]
-    windows = [at // SETTINGS.window_s for at in asked_at]
-    assert len(set(windows)) == len(windows) > 3
-    last: dict[object, float] = {}
-    for at, situation in asked_at.items():
-        if situation.activity == '':  # 'rest' is not refused then, so its answer is kept
-            assert at - last.get(situation.key, -1e9) >= SETTINGS.cache_s
-            last[situation.key] = at
-    begun = [by for _, name, by in policy_run.rules.begun if name == 'rest']
-    assert begun.count(Source.MODEL) > len(last)
-
-
-def test_an_idea_that_was_refused_is_not_asked_for_again_for_an_hour() -> None:
-    model = ScriptedModel(suggests('study'))
-    policy_run = pupil('2026-11-28 10:00', provider=model.provider)
-    policy_run.run(59)
-    refused = [tick.decision for tick in policy_run.decisions if tick.decision.rejected]
-    assert len(refused) == len(model.asked) == 1
-    policy_run.run(16)
-    assert len(model.asked) == 2
-
-
 # --- restart -----------------------------------------------------------------------------------
 
 
-def test_a_restart_in_the_middle_of_sleep_changes_nothing() -> None:
-    policy_run = pupil('2026-11-22 21:00')
-    policy_run.until('2026-11-23 03:00')
-    sleeping = policy_run.saved.activity
-    assert sleeping is not None
-    policy_run.restart()
-    policy_run.run(1)
-    assert policy_run.saved.activity == sleeping
-    assert not any(isinstance(c, SubmitTasks) for c in policy_run.decisions[-1].commands)
-    policy_run.until('2026-11-23 07:30')
-    assert policy_run.began() == ['Sun 21:30 sleep', 'Mon 06:30 wake', 'Mon 07:20 go_to_school']
-    assert ended(policy_run, 'sleep') == ['done']
-
-
-def test_a_process_that_sleeps_through_the_morning_begins_with_what_is_due_then() -> None:
-    policy_run = pupil('2026-11-22 21:00')
-    policy_run.until('2026-11-23 03:00')
-    policy_run.restart()
-    policy_run.at = instant('2026-11-23 09:00', HOME)
-    policy_run.tick()
-    policy_run.run(60)
-    assert policy_run.began() == ['Sun 21:30 sleep', 'Mon 09:00 wake']
-
-
-def test_a_death_between_keeping_and_carrying_out_loses_one_activity_at_most() -> None:
-    policy_run = pupil('2026-11-22 21:30')
-    policy_run.tick(carried_out=False)
-    assert policy_run.doing == 'sleep'
-    policy_run.restart()
-    policy_run.run(3)
-    assert ended(policy_run, 'sleep') == ['never began']
-    assert policy_run.doing == 'sleep', 'it is due, so it begins anew'
-    policy_run.until('2026-11-23 07:30')
-    assert policy_run.began('wake') == ['Mon 06:30']
-
-
 # --- the rover: battery and e-stop in the middle of a drive ------------------------------------
-
-
-@pytest.mark.parametrize('why', HELD)
-def test_a_drive_is_held_while_the_kernel_says_so_and_goes_on_afterwards(why: str) -> None:
-    policy_run = rover()
-    policy_run.until('2026-11-23 07:00')
-    assert policy_run.doing == 'go_to_work'
-    driving = policy_run.saved.activity
-    assert driving is not None
-    policy_run.holding = why
-    policy_run.tick(cause='kernel')
-    assert [type(c) for c in policy_run.decisions[-1].commands] == [PauseTasks]
-    policy_run.run(45)
-    assert policy_run.saved.activity is not None
-    assert policy_run.saved.activity.held
-    assert policy_run.saved.place == 'base'
-    assert policy_run.began()[-1] == 'Mon 07:00 go_to_work', 'nothing begins meanwhile'
-    assert f'held: goes on ({why})' in policy_run.decisions[-1].decision.path
-    policy_run.holding = ''
-    policy_run.tick(cause='kernel')
-    assert policy_run.saved.activity.task_ids == driving.task_ids
-    policy_run.run(3)
-    assert ended(policy_run, 'go_to_work') == ['done']
-    assert policy_run.saved.place == 'bright_zone'
 
 
 def test_a_low_battery_brings_the_rover_home_to_charge() -> None:

@@ -129,11 +129,6 @@ def change(file: Path, *statements: str) -> None:
 # --- it comes back ---------------------------------------------------------------------------
 
 
-def test_a_new_file_keeps_nothing_yet(file: Path) -> None:
-    state, store = opened(file)
-    assert (state, store.was_on, store.notes) == (None, False, [])
-
-
 @settings(deadline=None, max_examples=examples(30))
 @given(ticks=st.lists(st.tuples(STATES, DECISIONS, st.booleans()), min_size=1, max_size=4))
 def test_what_was_saved_comes_back_as_it_was(
@@ -228,8 +223,6 @@ def test_a_state_of_another_world_is_dropped_and_the_decisions_stay(
     ('text', 'why'),
     [
         ('{}', "('place',): Field required"),
-        ('{"place": "home", "energy": 7}', "('energy',): Input should be less than"),
-        ('{"place": "home", "energy": 0.5, "mood": 1}', "('mood',): Extra inputs"),
         ('no JSON', '(): Invalid JSON'),
     ],
 )
@@ -246,27 +239,20 @@ def test_a_state_of_another_shape_is_dropped(
     assert note.endswith('it was dropped')
 
 
-def test_devices_are_those_of_the_world_view_and_as_usable_as_they_were(
-    store: PolicyStore, file: Path
+@pytest.mark.parametrize(
+    ('saved', 'available'),
+    [
+        pytest.param({'phone': False, 'radio': True}, True, id='as usable as they were'),
+        pytest.param({'phone': True}, False, id='not usable where the file says so'),
+    ],
+)
+def test_devices_are_those_of_the_world_view(
+    store: PolicyStore, file: Path, saved: dict[str, bool], available: bool
 ) -> None:
-    devices = {'phone': False, 'radio': True}
-    store.save(STATE.model_copy(update={'devices': devices}), decision(1), False)
+    store.save(STATE.model_copy(update={'devices': saved}), decision(1), False)
     store.close()
-    state, _ = opened(file)
-    assert state is not None
-    assert state.devices == {'phone': False, 'lamp': True}
-
-
-def test_a_device_that_the_file_says_is_not_there_stays_away_after_a_restart(
-    store: PolicyStore, file: Path
-) -> None:
-    store.save(STATE.model_copy(update={'devices': {'phone': True}}), decision(1), False)
-    store.close()
-    phone = VIEW.devices['phone'].model_copy(update={'available': False})
-    view = VIEW.model_copy(update={'devices': {**VIEW.devices, 'phone': phone}})
-    again = PolicyStore(file, 10)
-    state = again.open(view)
-    again.close()
+    phone = VIEW.devices['phone'].model_copy(update={'available': available})
+    state, _ = opened(file, VIEW.model_copy(update={'devices': {**VIEW.devices, 'phone': phone}}))
     assert state is not None
     assert state.devices == {'phone': False, 'lamp': True}
 
@@ -440,7 +426,7 @@ for number in range(last.number + 1, 10**9):
 def test_a_killed_process_loses_nothing_that_it_saved(file: Path) -> None:
     file.parent.mkdir()
     number = 0
-    for round_ in range(4):
+    for round_ in range(3):
         command = [sys.executable, '-c', SAVER, str(file), VIEW.model_dump_json()]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
             assert child.stdout is not None

@@ -152,8 +152,9 @@ def test_not_even_a_part_of_a_millisecond_is_anticipated() -> None:
     assert next_tick(scheduler, T0 + 59.9999) == T0 + 60
 
 
-@pytest.mark.parametrize('zone', sorted(ZONES))
-@pytest.mark.parametrize('tick_s', [900, 3600])
+@pytest.mark.parametrize(
+    ('zone', 'tick_s'), [('Australia/Lord_Howe', 900), ('Pacific/Apia', 3600), ('UTC', 3600)]
+)
 def test_after_a_sleep_of_years_there_is_one_tick_and_the_others_are_counted(
     zone: str, tick_s: int
 ) -> None:
@@ -198,12 +199,6 @@ class Told:
         return self.clock.now()
 
 
-def test_wall_time_is_taken_as_it_is_also_after_a_leap() -> None:
-    told = Told(source=T0, epoch=0.0)
-    assert told.at(T0) == T0
-    assert told.at(T0 + 7 * DAY) == T0 + 7 * DAY
-
-
 def test_a_wall_clock_that_was_set_back_a_little_is_waited_for() -> None:
     told = Told(source=T0 + 100.0)
     assert told.at(T0 + 100.0) == T0 + 100.0
@@ -233,15 +228,6 @@ def test_when_the_simulation_restarts_time_goes_on(restart: float) -> None:
     assert told.at(130.0) == T0 + 30.0
     assert told.at(restart) == T0 + 30.0
     assert told.at(restart + 1.0) == T0 + 31.0
-
-
-def test_a_simulation_that_restarts_and_says_nothing_yet_is_waited_for() -> None:
-    told = Told(source=100.0)
-    assert told.at(100.0) == T0
-    told.epoch += DAY  # the simulation is slower than the wall
-    assert told.at(0.0) == T0
-    assert told.at(50.0) == T0
-    assert told.at(51.0) == T0 + 1.0
 
 
 def test_a_source_of_another_kind_is_no_leap() -> None:

@@ -80,24 +80,6 @@ def test_a_window_is_that_of_the_calendar(
     assert world.local(at) == datetime.fromtimestamp(at, time_zone(zone))
 
 
-@pytest.mark.parametrize(
-    ('when', 'inside'),
-    [
-        ('2026-01-02 21:59:59', False),  # a Friday
-        ('2026-01-02 22:00:00', True),
-        ('2026-01-03 03:00:00', True),
-        ('2026-01-03 05:59:59', True),
-        ('2026-01-03 06:00:00', False),
-        ('2026-01-03 22:00:00', False),
-        ('2026-01-02 03:00:00', False),  # what is left of Thursday's
-    ],
-)
-def test_a_window_over_midnight_belongs_to_the_day_on_which_it_begins(
-    when: str, inside: bool
-) -> None:
-    assert BERLIN.within('22:00-06:00', ['fri'], berlin(when)) is inside
-
-
 def test_a_window_that_the_clocks_skip_is_left_out_and_one_they_repeat_comes_twice() -> None:
     skipped = berlin('2026-03-29 01:59:59')
     assert not any(BERLIN.within('02:15-02:45', (), skipped + s) for s in range(0, 7200, 60))
