@@ -82,23 +82,14 @@ WORDS = {
     'zh': '停|停下|停下来|停止|停车|站住|别动|不要动|紧急停止|中止|取消|住手',
 }
 PREFIXES = {
-    'en': [
-        'please ',
-        'hey rover, ',
-        'ok ',
-        'ok ok ',
-        'could you please ',
-        'no! ',
-        'wait, ',
-        'now ',
-    ],
-    'ja': ['ローバー、', 'すぐに', 'いますぐ', 'お願い、', 'おい、', '早く', 'ちょっと、'],
-    'zh': ['请', '快', '马上', '麻烦你', '喂，', '火星车，', '给我', '立刻'],
+    'en': 'please |hey rover, |ok |ok ok |could you please |no! |wait, |now ',
+    'ja': 'ローバー、|すぐに|いますぐ|お願い、|おい、|早く|ちょっと、',
+    'zh': '请|快|马上|麻烦你|喂，|火星车，|给我|立刻',
 }
 SUFFIXES = {
-    'en': [' please', ' now', ', rover', ' right now', ' immediately', ' already', ' thanks'],
-    'ja': ['！お願いします', '、早く', '。危ないよ', '、ローバー', '！！もう'],
-    'zh': ['，快点', '！马上', '，谢谢', '，听见没有', '！！'],
+    'en': ' please| now|, rover| right now| immediately| already| thanks',
+    'ja': '！お願いします|、早く|。危ないよ|、ローバー|！！もう',
+    'zh': '，快点|！马上|，谢谢|，听见没有|！！',
 }
 SPACE = st.sampled_from(['', ' ', '   ', '\t', '\u3000', '\u200b', '\n', '\u00a0', '\ufeff'])
 EMOJI = st.sampled_from(['', ' 🛑', '🙏', ' 😡😡', '❗', ' 🤖'])
@@ -117,8 +108,8 @@ def dressed_stops(draw: st.DrawFn) -> str:
     text = draw(st.sampled_from(WORDS[language].split('|')))
     if language == 'en':
         text += text[-1] * draw(st.integers(0, 6))
-    prefix = draw(st.sampled_from(['', *PREFIXES[language]]))
-    suffix = draw(st.sampled_from(['', *SUFFIXES[language]]))
+    prefix = draw(st.sampled_from(['', *PREFIXES[language].split('|')]))
+    suffix = draw(st.sampled_from(['', *SUFFIXES[language].split('|')]))
     text = draw(EMOJI) + prefix + text + suffix + draw(PUNCTUATION) + draw(EMOJI)
     upper = draw(st.lists(st.booleans(), min_size=len(text), max_size=len(text)))
     text = ''.join(c.upper() if up else c for c, up in zip(text, upper, strict=True))
@@ -255,10 +246,6 @@ def test_the_work_grows_no_faster_than_the_text(piece: str) -> None:
 )
 def test_what_looks_like_an_answer_for_long_is_read_in_time(piece: str) -> None:
     assert seconds(piece * (190 // len(piece)) + 'x') < 0.5
-
-
-def test_a_megabyte_is_read() -> None:
-    assert classify('往前走。' * 250_000 + ' stop').type is STOP
 
 
 # --- payloads -----------------------------------------------------------------------------------

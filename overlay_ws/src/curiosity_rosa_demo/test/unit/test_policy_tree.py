@@ -10,8 +10,11 @@
 
 from __future__ import annotations
 
+from html import unescape
+from pathlib import Path
 import re
 
+from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
 from curiosity_rosa_demo.agent.policy.blackboard import (
     ClientRole,
@@ -28,6 +31,7 @@ from curiosity_rosa_demo.agent.policy.tree_text import (
 )
 from curiosity_rosa_demo.infra.config.world import WorldView
 from examples import examples
+from harness import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
@@ -77,6 +81,19 @@ def parents_in_graph(text: str) -> dict[str, str]:
         assert node, line
         if node[1] not in ('node', 'edge', 'graph'):
             parents[node[1].strip('"')] = ''
+    return parents
+
+
+SVG_NODE = re.compile(r'<g id="node\d+" class="node">\s*<title>([^<]*)</title>')
+SVG_EDGE = re.compile(r'<g id="edge\d+" class="edge">\s*<title>([^<]*)</title>')
+
+
+def parents_in_svg(svg: str) -> dict[str, str]:
+    parents = {unescape(name): '' for name in SVG_NODE.findall(svg)}
+    for edge in SVG_EDGE.findall(svg):
+        parent, child = unescape(edge).split('->')
+        assert not parents[child]
+        parents[child] = parent
     return parents
 
 
@@ -142,6 +159,21 @@ def test_the_graph_shows_the_outcome_as_a_colour_and_why_as_a_tooltip() -> None:
     policy_run.tick()
     drawn = as_pydot_reads_it(policy_run.policy.dot())
     assert drawn['emergency continues'].get('fillcolor') == 'lightblue'
+
+
+def test_the_picture_shows_the_printed_tree_also_in_the_docs(tmp_path: Path) -> None:
+    policy_run = life_in(ROVER, '2026-11-23 06:59')
+    policy_run.run(2.0)
+    picture = tmp_path / 'tree.svg'
+    outcome = write_tree(policy_run.policy.dot(), str(picture))
+    assert outcome.ok, outcome.answer
+    svg = picture.read_text(encoding='utf-8')
+    assert parents_in_svg(svg) == parents_in_text(policy_run.policy.ascii())
+    assert 'lightblue' in svg, 'go_to_work goes on'
+    shown = (ROOT / 'docs/images/policy_tree.svg').read_text(encoding='utf-8')
+    assert parents_in_svg(shown) == parents_in_svg(svg), (
+        'draw it anew: :tree docs/images/policy_tree.svg'
+    )
 
 
 @settings(deadline=None, max_examples=examples(60))

@@ -105,26 +105,14 @@ def test_empty_text_is_a_call_for_help() -> None:
     assert parse_intent(' 。') == Intent('help')
 
 
+DENIALS = [
+    *("don't {}", 'do not {}', 'never {}', 'if you {}', 'why {}', '不要{}', '别{}', '如果{}'),
+    *('{} を禁止', '{}ないで', '{}たら', '{}しないでください', '{}したか', '{}了吗'),
+]
+
+
 @pytest.mark.parametrize('text', MOTIONS)
-@pytest.mark.parametrize(
-    'frame',
-    [
-        "don't {}",
-        'do not {}',
-        'never {}',
-        'if you {}',
-        'why {}',
-        '{} を禁止',
-        '{}ないで',
-        '{}たら',
-        '{}しないでください',
-        '{}したか',
-        '不要{}',
-        '别{}',
-        '如果{}',
-        '{}了吗',
-    ],
-)
+@pytest.mark.parametrize('frame', DENIALS)
 def test_a_motion_that_is_denied_or_asked_about_does_not_drive(text: str, frame: str) -> None:
     assert not drives(parse_intent(frame.format(text.rstrip('.!'))))
 
