@@ -280,17 +280,6 @@ def test_continue_runs_while_something_goes_on(
     assert leaf.feedback_message == ('read' if runs else '')
 
 
-def test_the_oldest_message_is_answered_first(table: Table) -> None:
-    leaf = AnswerMessage('answer', table.board, activity='read_message', safety=FILTER)
-    table.put(ongoing('study'), MONDAY, 'first', 'second')
-    assert tick(leaf) is Status.SUCCESS
-    outcome = table.outcome
-    assert outcome.message == ExternalMessage(MONDAY, 'first')
-    assert outcome.chosen == ActionProposal(
-        PolicyAction(type='read_message', preemptive=True, rationale='first'), Source.EMERGENCY
-    )
-
-
 def test_a_message_that_is_refused_is_told_once_for_each_reason(table: Table) -> None:
     leaf = AnswerMessage('answer', table.board, activity='read_message', safety=FILTER)
     broken = FIRST.model_copy(update={'devices': {'phone': False}})

@@ -12,10 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-import random
 import sqlite3
-import subprocess
-import sys
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -399,52 +396,3 @@ def test_after_a_refused_write_it_goes_on(store: PolicyStore, file: Path) -> Non
     assert store.was_on is True
     store.save(STATE, decision(14), True)
     assert [each.number for each in store.recent_decisions(9)] == [1, 14]
-
-
-# --- killed ----------------------------------------------------------------------------------
-
-SAVER = """
-import sys
-from curiosity_rosa_demo.agent.policy.decision_record import Decision
-from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore
-from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.infra.config.world import WorldView
-
-view = WorldView.model_validate_json(sys.argv[2])
-store = PolicyStore(sys.argv[1], 10)
-store.open(view)
-first = Decision(number=0, at=0.0, cause='minute', place='home', energy=0.5)
-[last] = store.recent_decisions(1) or [first]
-state = WorldState.first(view)
-for number in range(last.number + 1, 10**9):
-    each = last.model_copy(update={'number': number, 'at': float(number)})
-    store.save(state, each, number % 2 == 0)
-    print(number, flush=True)
-"""
-
-
-def test_a_killed_process_loses_nothing_that_it_saved(file: Path) -> None:
-    file.parent.mkdir()
-    number = 0
-    for round_ in range(3):
-        command = [sys.executable, '-c', SAVER, str(file), VIEW.model_dump_json()]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-            assert child.stdout is not None
-            lines = [
-                child.stdout.readline() for _ in range(random.Random(round_).randrange(1, 60))
-            ]
-            child.kill()
-            lines += child.stdout.readlines()
-        acknowledged = int([line for line in lines if line.endswith('\n')][-1])
-        assert acknowledged > number
-        store = PolicyStore(file, 10)
-        state = store.open(VIEW)
-        assert store.notes == []
-        decisions = store.recent_decisions(1000)
-        store.close()
-        number = decisions[-1].number
-        assert acknowledged <= number <= acknowledged + 1
-        assert [each.number for each in decisions] == [*range(max(1, number - 9), number + 1)]
-        # The state, the decision and auto are of one and the same tick.
-        assert state == STATE.model_copy(update={'ticked_at': float(number)})
-        assert store.was_on is (number % 2 == 0)

@@ -134,12 +134,6 @@ def test_thoughts_and_answer_have_the_language_of_the_question(text: str) -> Non
     assert 'move_forward' in names(rover)
 
 
-def test_without_poses_it_follows_the_score_alone() -> None:
-    rover = Rover(x=0.5, tells_pose=False)
-    answer = run_turn(rover, 'Analyze the ground texture', prompt='')
-    assert 'good picture, at an unknown place' in answer
-
-
 @settings(max_examples=examples(60))
 @given(
     st.sampled_from(sorted(set(COSTS) - {'get_status'})),
