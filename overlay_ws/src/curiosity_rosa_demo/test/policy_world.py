@@ -18,7 +18,6 @@ from curiosity_rosa_demo.agent.policy.action import Senses
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.tick_scheduler import floor_ms, TickScheduler
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
@@ -137,8 +136,3 @@ class PolicyRun:
             for at, activity, _ in self.rules.begun
             if name in ('', activity)
         ]
-
-
-def next_tick(scheduler: TickScheduler, now: float) -> float:
-    """The first instant after ``now``, when the scheduler is due."""
-    return scheduler._next_tick(floor_ms(now)) / 1000.0
