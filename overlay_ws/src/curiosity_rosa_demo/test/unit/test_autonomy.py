@@ -29,6 +29,7 @@ from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from py_trees.blackboard import Blackboard
 import pytest
 from runtime_world import settle
 
@@ -52,7 +53,8 @@ def nothing_begins(bench: AutonomyBench, hours: int = 3) -> None:
     ran, tasks = list(bench.session.ran), len(bench.runtime.list_tasks())
     for _ in range(hours):
         bench.at += HOUR
-        bench.autonomy.status()  # its thread has looked around since
+        for _ in range(2):  # its thread looks around after each answer
+            bench.autonomy.status()
     assert bench.session.ran == ran
     assert len(bench.runtime.list_tasks()) == tasks
 
@@ -208,6 +210,15 @@ def test_an_activity_that_the_disk_took_too_late_never_begins(
     bench.runtime.call(settle())
     assert {task.state.name for task in bench.runtime.list_tasks()} <= {'CANCELLED'}
     assert bench.session.ran == []
+
+
+def test_nothing_of_it_is_left_behind_when_it_is_closed(tmp_path: Path) -> None:
+    clients = len(Blackboard.clients)
+    with AutonomyBench(tmp_path) as bench:
+        for _ in range(2):
+            bench.on()
+            bench.autonomy.switch_off('the test')
+    assert len(Blackboard.clients) == clients
 
 
 def test_an_internal_failure_of_the_runtime_switches_it_off_for_good(bench: AutonomyBench) -> None:
@@ -485,6 +496,26 @@ def test_after_an_ordinary_start_it_is_off_and_says_how_to_go_on(tmp_path: Path)
         assert bench.autonomy.status().answer.startswith('auto is off')
         numbers = [each.number for each in bench.decisions()]
         assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_time_goes_on_from_where_it_was_when_the_clock_begins_anew(tmp_path: Path) -> None:
+    with at_night(tmp_path):
+        pass
+    with AutonomyBench(tmp_path, at=5.0) as bench:  # simulated time after a restart
+        bench.replies('auto was on when the agent ended')
+        bench.on()
+        bench.become('activity', 'ACTIVE')
+        assert bench.decisions()[-1].at >= TEN + 12 * HOUR
+        assert bench.activity == 'sleep'
+
+
+def test_what_an_earlier_run_left_can_be_ended(tmp_path: Path) -> None:
+    with at_night(tmp_path):
+        pass
+    with AutonomyBench(tmp_path, at=TEN + 13 * HOUR) as bench:
+        bench.replies('auto was on when the agent ended')
+        assert bench.autonomy.switch_off('by the operator').ok
+        assert bench.states('activity') == ['CANCELLED']
 
 
 def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(

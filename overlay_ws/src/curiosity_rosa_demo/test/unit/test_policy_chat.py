@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 import json
 import re
 import threading
@@ -206,18 +206,8 @@ class Twin(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=self.message)])
 
 
-class TwinWithTools(Twin):
-    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
-        return self.bind(tools=tools, **kwargs)
-
-
 def call_of(arguments: dict[str, Any], name: str = 'PolicyAction') -> AIMessage:
     return AIMessage('', tool_calls=[{'name': name, 'args': arguments, 'id': None}])
-
-
-def test_any_chat_model_with_tools_will_do() -> None:
-    ask = ask_chat_model(TwinWithTools(message=call_of(GOOD)), WORLD, SHIPPED.agent.llm)
-    assert ask(SITUATION, '') == PolicyAction(**GOOD)
 
 
 def test_a_model_without_tools_is_told_of() -> None:
