@@ -169,7 +169,8 @@ def test_at_its_end_it_is_over() -> None:
     for minutes, goes_on in ((29.9, 'rest'), (30.0, '')):
         day = Day()
         day.begin('rest')
-        day.begin('read')
+        pause, _ = day.begin('read')
+        assert pause == PauseTasks(('t1',), 'read goes first')
         day.now('COMPLETED', 't2')
         day.look(minutes)
         assert day.goes_on == goes_on
@@ -226,7 +227,8 @@ def test_when_it_was_moved_away_meanwhile_it_is_given_up() -> None:
 def test_nothing_goes_on_at_an_unknown_place_that_needs_a_place() -> None:
     day = Day(world_of(measured=True))
     day.begin('sleep')
-    day.look(1.0, hold_reason='SAFE: no odometry')
+    held = day.look(1.0, hold_reason='SAFE: no odometry')
+    assert held == [PauseTasks(('t1',), 'SAFE: no odometry')]
     assert day.look(1.0, place='') == []
     assert day.look(1.0, place='home') == [ResumeTasks(('t1',))]
     day.begin('read')

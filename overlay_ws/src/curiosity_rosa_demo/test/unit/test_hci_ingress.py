@@ -30,14 +30,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
 
-CORPUS = Path(__file__).parent / 'corpus' / 'utterances.tsv'
+CORPUS = Path(__file__).parent / 'corpus'
 STOP = UserInterruptType.STOP
 NEW_GOAL = UserInterruptType.NEW_GOAL
 
 
 def read_corpus() -> list[tuple[str, str, str]]:
     rows = []
-    for line in CORPUS.read_text(encoding='utf-8').splitlines():
+    for line in (CORPUS / 'utterances.tsv').read_text(encoding='utf-8').splitlines():
         if not line.startswith('# '):
             label, language, text = line.split('\t')
             shown = re.sub(r'\\u([0-9a-f]{4})', lambda match: chr(int(match[1], 16)), text)
@@ -46,6 +46,10 @@ def read_corpus() -> list[tuple[str, str, str]]:
 
 
 UTTERANCES = read_corpus()
+QUESTION_LINES = (CORPUS / 'questions.tsv').read_text(encoding='utf-8').splitlines()
+SAID = [text for _, _, text in UTTERANCES] + [
+    line.rpartition('\t')[2] for line in QUESTION_LINES if not line.startswith('# ')
+]
 
 
 def label(text: str) -> str:
@@ -179,11 +183,12 @@ def test_a_word_that_is_only_nearly_a_stop_is_one_when_nothing_else_is_said(word
 
 
 @settings(max_examples=examples(500))
-@given(st.sampled_from(UTTERANCES), st.sampled_from(['stop!', '止まれ！', '停！', 'STOP now']))
-def test_a_stop_after_anything_else_is_a_stop(row: tuple[str, str, str], stop: str) -> None:
+@given(st.sampled_from(SAID), st.sampled_from(['stop!', '止まれ！', '停！', '停下！', 'STOP now']))
+def test_a_stop_after_anything_else_is_a_stop(said: str, stop: str) -> None:
     """The end of what is said counts, whatever was asked, negated or answered before it."""
-    assert classify(f'{row[2]}. {stop}').type is STOP
-    assert classify(f'{stop} {row[2]}').type is STOP
+    assert classify(f'{said}. {stop}').type is STOP
+    assert classify(f'{said} {stop}').type is STOP
+    assert classify(f'{stop} {said}').type is STOP
 
 
 @pytest.mark.parametrize('stop', ['stop', '止まれ', '停下'])

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.policy.chat_policy import (
     MAX_SITUATION_CHARS,
     question_text,
     read_action,
+    rules_text,
 )
 from curiosity_rosa_demo.agent.policy.suggestion import (
     MAX_TEXT_CHARS,
@@ -152,6 +153,10 @@ WRONG = {
     # LangChain gives nothing back of these: there are no words to keep.
     'deeply nested': (suggestion(NESTED), 'RecursionError', ''),
 }
+
+
+def test_a_world_without_limits_names_none() -> None:
+    assert 'never be' not in rules_text(WORLD.model_copy(update={'never': []}))
 
 
 @pytest.mark.parametrize(('reply', 'reason', 'words'), WRONG.values(), ids=WRONG)

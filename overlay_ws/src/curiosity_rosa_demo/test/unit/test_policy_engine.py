@@ -203,6 +203,19 @@ def test_what_the_model_suggests_begins() -> None:
     assert (situation.place, situation.activity) == ('home', '')
 
 
+def test_all_that_was_refused_in_a_tick_is_told() -> None:
+    model = ScriptedModel(suggests('study'))
+    policy_run = pupil(model=model)
+    policy_run.saved = policy_run.saved.model_copy(update={'devices': {'phone': False}})
+    policy_run.restart()
+    decision = policy_run.tick('hello').decision
+    assert [(each.type, each.by) for each in decision.rejected] == [
+        ('read_message', Source.EMERGENCY),
+        ('study', Source.MODEL),
+    ]
+    assert decision.answer_text
+
+
 def test_while_the_model_is_asked_the_routine_waits() -> None:
     model = ScriptedModel(suggests('rest'))
     model.silent = True

@@ -256,6 +256,16 @@ def test_whatever_the_model_says_the_routine_s_day_is_lived(
 # --- the rover: battery and e-stop in the middle of a drive ------------------------------------
 
 
+def test_an_idea_that_was_refused_is_not_asked_for_again_for_an_hour() -> None:
+    model = ScriptedModel(suggests('study'))
+    policy_run = pupil('2026-11-28 10:00', provider=model.provider)
+    policy_run.run(59)
+    refused = [tick.decision for tick in policy_run.decisions if tick.decision.rejected]
+    assert len(refused) == len(model.asked) == 1
+    policy_run.run(16)
+    assert len(model.asked) == 2
+
+
 def test_a_low_battery_brings_the_rover_home_to_charge() -> None:
     policy_run = rover(work_s=lambda name: 3600.0 if name == 'charge' else WORK_S)
     policy_run.until('2026-11-23 10:00')

@@ -236,6 +236,17 @@ def test_a_state_of_another_shape_is_dropped(
     assert note.endswith('it was dropped')
 
 
+def test_a_decision_of_another_shape_is_left_out(store: PolicyStore, file: Path) -> None:
+    for number in range(3):
+        store.save(STATE, decision(number), False)
+    store.close()
+    change(file, "UPDATE decision SET decision = '{}' WHERE seq = 2")
+    again = PolicyStore(file, 10)
+    again.open(VIEW)
+    assert [each.number for each in again.recent_decisions(9)] == [0, 2]
+    again.close()
+
+
 @pytest.mark.parametrize(
     ('saved', 'available'),
     [

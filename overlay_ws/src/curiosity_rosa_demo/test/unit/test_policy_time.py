@@ -158,6 +158,21 @@ def test_whoever_sleeps_until_the_next_instant_misses_none(
         assert (seconds * 1000 + round(now % 1 * 1000)) % tick_ms == 0
 
 
+@pytest.mark.parametrize('tick_s', [5000.0, 777.7])
+@pytest.mark.parametrize('zone', ['UTC+08:00', 'Australia/Lord_Howe'])
+def test_a_leap_of_days_counts_what_steps_would_have_ticked(zone: str, tick_s: float) -> None:
+    begin = (CHANGES[zone] or [T0])[0] - 2.5 * DAY
+    end = begin + 5 * DAY
+    scheduler = TickScheduler(tick_s, ZONES[zone])
+    scheduler.resume(begin)
+    due = scheduler.take_due(end)
+    assert due is not None
+    ticks = 0
+    while (begin := next_tick(tick_s, zone, begin)) <= end:
+        ticks += 1
+    assert due.missed + 1 == ticks
+
+
 def test_not_even_a_part_of_a_millisecond_is_anticipated() -> None:
     scheduler = TickScheduler(60.0, ZONES['UTC'])
     assert scheduler.take_due(T0 + 59.9999) == DueTick(T0, 0)
@@ -180,6 +195,14 @@ def test_after_a_sleep_of_years_there_is_one_tick_and_the_others_are_counted(
     instants = [local for local in offsets if (local.minute * 60) % tick_s == 0]
     assert scheduler.take_due(end) == DueTick(instants[-1].timestamp(), len(instants) - 2)
     assert scheduler.take_due(end) is None
+
+
+def test_time_that_stands_still_or_goes_back_is_not_ticked_again() -> None:
+    scheduler = TickScheduler(60.0, ZONES['UTC'])
+    assert scheduler.take_due(T0 + 30.0) == DueTick(T0, 0)
+    assert scheduler.take_due(T0 + 30.0) is None
+    assert scheduler.take_due(T0 - 3600.0) is None
+    assert scheduler.take_due(T0 + 60.0) == DueTick(T0 + 60, 0)
 
 
 def test_what_an_earlier_run_ticked_is_not_ticked_again_and_its_pause_is_counted() -> None:

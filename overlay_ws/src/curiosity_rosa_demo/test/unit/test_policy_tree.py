@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.tree_text import (
     ANSI_COLOUR,
+    node_text,
     tree_as_dot,
     tree_as_text,
 )
@@ -35,6 +36,7 @@ from harness import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
+from py_trees.behaviours import Success
 from py_trees.blackboard import Blackboard
 import pydot
 import pytest
@@ -187,6 +189,10 @@ def test_no_message_breaks_the_picture(text: str) -> None:
 
 
 # --- the blackboard --------------------------------------------------------------------------
+
+
+def test_what_was_never_ticked_was_not_asked() -> None:
+    assert node_text(Success('never')) == 'never: not asked'
 
 
 def test_a_client_may_do_what_the_table_says_and_nothing_else() -> None:

@@ -13,8 +13,13 @@ from __future__ import annotations
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.texts import (
+    broken_text,
+    found_text,
     result_text,
+    status_text,
+    text_for,
 )
+from curiosity_rosa_demo.domain.text import printable
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -154,6 +159,15 @@ def test_it_says_what_it_is_and_how_to_configure_a_model(text: str, words: str) 
     answer = run_turn(Rover(), text)
     assert words in answer
     assert all(key in answer for key in ('llm.provider', 'llm.model', 'OPENAI_API_KEY'))
+
+
+@given(st.text(), st.sampled_from(['en', 'ja', 'zh']))
+def test_texts_of_others_are_only_values(text: str, lang: str) -> None:
+    facts = {'captures': 1, 'moves': 0, 'metres': '0.0', 'score': '0.00'}
+    assert text in broken_text(lang, 'mast_open', text, facts)
+    assert text in text_for('operator', lang, reason=text)
+    assert text in found_text(lang, None, text, calls=1, **facts) or not text
+    assert printable(text) in status_text(lang, {'last_error_reason': text})
 
 
 @pytest.mark.parametrize('tool', [*MOTIONS, 'capture_and_score', 'mast_open', 'move_stop'])

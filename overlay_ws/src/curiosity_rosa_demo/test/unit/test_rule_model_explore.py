@@ -15,6 +15,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
+from curiosity_rosa_demo.agent.rule_model.texts import found_text
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from examples import examples
@@ -168,6 +169,12 @@ def test_the_answer_names_what_is_broken(tool: str, reason: str, part: str) -> N
     )
     tries = [result for name, _, result in rover.calls if name == tool and not result.ok]
     assert len(tries) == 3
+
+
+def test_the_answer_counts_in_the_singular_and_names_an_unknown_place() -> None:
+    words = found_text('en', None, '', score='0.90', captures=1, moves=1, metres='2.0', calls=1)
+    assert 'a good picture, at an unknown place.' in words
+    assert 'I looked 1 time and drove 2.0 m in 1 motion (1 tool call).' in words
 
 
 def test_a_failed_capture_is_tried_again_after_asking_for_the_status() -> None:

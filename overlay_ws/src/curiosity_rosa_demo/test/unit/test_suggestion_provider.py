@@ -100,6 +100,12 @@ def test_an_answer_comes_with_the_words_of_the_model() -> None:
     assert Model(bold).poll() == Suggestion(bold, 'rest (preemptive)', cached=False)
 
 
+def test_the_rationale_can_be_shown() -> None:
+    answer = Model(PolicyAction(type='rest', rationale='It is\x1b[2J\nhot.')).poll()
+    assert answer.action.rationale == 'It is [2J hot.'
+    assert answer.answer_text == 'rest: It is [2J hot.'
+
+
 @pytest.mark.parametrize(
     'change',
     [{'place': 'x'}, {'activity': 'x'}, {'energy': 0.79}, {'options': ('rest',)}],

@@ -18,11 +18,7 @@ from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.texts import (
     duration,
     history_table,
-    MAX_REASON_COLUMNS,
-    MAX_TASK_COLUMNS,
     mode_text,
-    TABLE_HEADINGS,
-    task_summary,
     task_text,
     tasks_table,
 )
@@ -33,10 +29,8 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
     WorldState,
 )
-from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
-from examples import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 import pytest
@@ -45,16 +39,6 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 S = LifecycleState
 # Letters of one column and of two, marks of none, and spaces of all kinds.
 texts = st.text(st.sampled_from('abc 光探止停e\u0301\u200d\t\n🛑ｱ'), max_size=120)
-tasks = st.builds(
-    Task,
-    name=st.sampled_from(['react', 'mast_open']),
-    priority=st.integers(-1000, 1000),
-    state=st.sampled_from(S),
-    metadata=st.builds(lambda text: {'text': text}, texts) | st.just({}),
-    reason=texts,
-    held=st.booleans(),
-    updated_at=st.integers(0, 10**6).map(lambda seconds: NOW - timedelta(seconds=seconds)),
-)
 
 
 def aged(seconds: float = 0.0, **fields: object) -> Task:
@@ -80,47 +64,6 @@ def test_a_long_text_takes_no_time() -> None:
     task = aged(metadata={'calls': [{'result': 'x' * 1000}] * 500})
     assert len(task_text(task)) < 2000
     assert time.monotonic() - begin < 5.0  # it took minutes when each cut measured all the rest
-
-
-def column_starts(line: str) -> list[int]:
-    """Columns in which a cell may begin: after two spaces, measured as a terminal does."""
-    return [
-        get_cwidth(line[:i])
-        for i in range(len(line))
-        if i == 0 or (line[i - 2 : i] == '  ' and line[i] != ' ')
-    ]
-
-
-@given(st.lists(tasks, min_size=1, max_size=6))
-@settings(max_examples=examples(100))
-def test_the_cells_of_a_table_stand_below_their_heads(rows: list[Task]) -> None:
-    head, *lines = tasks_table(rows, NOW).splitlines()
-    assert head.split() == list(TABLE_HEADINGS)
-    assert len(lines) == len(rows)
-    starts = dict(zip(TABLE_HEADINGS, column_starts(head), strict=True))
-    for line, task in zip(lines, rows, strict=True):
-        assert line == line.rstrip()
-        cells = {
-            'id': task.id[:8],
-            'state': task.state.name,
-            'prio': str(task.priority),
-            'what': clip_columns(task_summary(task), MAX_TASK_COLUMNS),
-            'for': duration((NOW - task.updated_at).total_seconds()),
-            'why': clip_columns(printable(task.reason), MAX_REASON_COLUMNS),
-        }
-        for name, cell in cells.items():
-            assert part_from(line, starts[name]).startswith(cell.rstrip()), name
-
-
-def part_from(line: str, column: int) -> str:
-    """What stands in ``line`` from a column of the terminal on."""
-    width = 0
-    for i, character in enumerate(line):
-        # A mark without a width belongs to the letter before it.
-        if width >= column and (column == 0 or line[i - 1] == ' '):
-            return line[i:]
-        width += get_cwidth(character)
-    return ''
 
 
 def test_a_table_in_full() -> None:
