@@ -30,13 +30,14 @@ import pytest
         ('rest', 1, T0 + 1800.0),
         ('look', 1, None),
         ('ask', 1, None),
+        ('wake', 1, T0 + 60.0),
         ('study', 2, None),  # when its second task ends is known when that begins
     ],
 )
 def test_an_activity_is_one_task_for_its_work_and_one_for_its_time(
     name: str, tasks: int, until: float | None
 ) -> None:
-    day = Day()
+    day = Day(world_of(wake={'minutes': 1}))
     (command,) = day.begin(name, Source.MODEL, 'it is time')
     assert command == SubmitTasks(
         Ongoing(
