@@ -114,11 +114,11 @@ class PolicyRun:
         self.twin.do(tick.commands, self.at)
         return tick
 
-    def run(self, minutes: float, *, step_s: float = 60.0) -> None:
+    def run(self, minutes: float) -> None:
         """Advance the clock and tick, again and again."""
         end = self.at + minutes * 60.0
         while self.at < end:
-            self.at += step_s
+            self.at += 60.0
             self.tick()
 
     def until(self, text: str) -> None:

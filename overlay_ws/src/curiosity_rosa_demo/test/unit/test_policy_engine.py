@@ -34,11 +34,10 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_doubles import ScriptedModel, suggests
-from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
+from policy_world import COMPANION, instant, PolicyRun, world_of
 import pytest
 
 HOME = world_of(COMPANION)
-FIELD = world_of(ROVER)
 SAFE = 'SAFE: e-stop pressed'
 
 READS = 'began read_message, by the emergency; the message is said aloud'
