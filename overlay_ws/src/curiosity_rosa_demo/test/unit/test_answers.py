@@ -132,6 +132,13 @@ def test_a_silent_source_gives_the_age_of_its_value() -> None:
         assert '(This is 7 s old: adapter is silent.)' in text(topic, facts)
 
 
+def test_what_runs_is_told_where_nothing_has_ended() -> None:
+    facts = replace(NOTHING_KNOWN, tasks=[task('look around', LifecycleState.ACTIVE)])
+    answer = text(Topic.WHY, facts)
+    assert 'look around: ACTIVE' in answer
+    assert 'no task' not in answer
+
+
 def test_without_tf_the_position_is_that_of_the_odometry() -> None:
     robot = RobotState(
         heard={'odometry': Reading(value={}, received_s=1.0)},
