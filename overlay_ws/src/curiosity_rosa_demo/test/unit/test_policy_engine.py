@@ -84,6 +84,7 @@ def test_what_ended_and_what_began_are_told_together() -> None:
     assert tick.decision.done == 'began go_to_school, by the routine'
     (command,) = tick.commands
     assert command == SubmitTasks(tick.state.activity)
+    assert tick.state is policy_run.policy.state
     policy_run.at += 20 * 60.0
     tick = policy_run.tick()
     assert tick.decision.done == (
