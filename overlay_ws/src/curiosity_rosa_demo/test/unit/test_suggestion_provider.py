@@ -208,6 +208,45 @@ def test_a_model_unavailable_for_a_day_costs_a_bounded_number_of_requests(reply:
     assert isinstance(answers[-1], Suggestion)
 
 
+def test_where_nothing_is_possible_nobody_is_asked() -> None:
+    model = Model()
+    nothing = replace(FIELD, options=())
+    assert (
+        no_answer(model.poll(nothing)).reason
+        == model.provider.unavailable_reason(nothing, NOON)
+        != ''
+    )
+    assert model.asked == []
+
+
+def test_an_idea_refused_while_the_model_thought_of_it_is_not_returned() -> None:
+    model = Model(immediate=False)
+    model.poll()
+    model.provider.record_refusal(FIELD, REST, 'no', NOON + 1)
+    model.provider.record_refusal(FIELD, PolicyAction(type='survey'), 'no', NOON + 2)
+    model.calls[0]()
+    assert 'refused' in no_answer(model.poll(at=NOON + 3)).reason
+    assert isinstance(model.poll(at=NOON + 4), NoSuggestion)
+
+
+def test_an_answer_after_the_time_limit_is_a_failure() -> None:
+    model = Model(immediate=False)
+    model.poll()
+    model.steady = 31.0
+    model.calls[0]()
+    assert 'policy.timeout_s' in no_answer(model.poll(at=NOON + 60)).reason
+
+
+def test_calls_that_hang_for_a_day_leave_few_threads_behind() -> None:
+    model = Model(immediate=False)
+    day(model, NOON)
+    assert len(model.calls) == module.MAX_ABANDONED_CALLS
+    assert 'hang' in no_answer(model.poll(at=NOON + DAY + HOUR)).reason
+    model.calls[3]()
+    assert model.poll(at=NOON + DAY + HOUR) == PendingSuggestion()
+    assert len(model.calls) == module.MAX_ABANDONED_CALLS + 1
+
+
 def test_a_clock_that_goes_back_asks_nobody_again() -> None:
     model = Model()
     model.poll(at=NOON)
