@@ -37,10 +37,3 @@ def load_profile() -> None:
 def examples(count: int) -> int:
     """``count`` in the default profile, in the others in proportion."""
     return max(1, count * settings().max_examples // DEFAULT)
-
-
-def days(count: int) -> int:
-    """``count`` days of a policy; in ``quick`` a quarter of them, in ``thorough`` a year."""
-    if settings().max_examples > DEFAULT:
-        return 365
-    return count if settings().max_examples == DEFAULT else count // 4

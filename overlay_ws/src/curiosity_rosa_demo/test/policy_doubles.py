@@ -162,7 +162,6 @@ class ScriptedModel:
     ) -> None:
         self.say = say
         self.asked: list[PromptSituation] = []
-        self.refusals: list[str] = []  # what it was told of, at each request
         self.silent = False
         self.steady_s = 0.0
         self._calls: list[Callable[[], None]] = []
@@ -182,7 +181,6 @@ class ScriptedModel:
 
     def _ask(self, situation: PromptSituation, refusals: str) -> PolicyAction:
         self.asked.append(situation)
-        self.refusals.append(refusals)
         return self.say(situation)
 
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -18,7 +18,6 @@ from curiosity_rosa_demo.agent.policy.action import Senses
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.tick_scheduler import floor_ms, TickScheduler
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
@@ -115,11 +114,11 @@ class PolicyRun:
         self.twin.do(tick.commands, self.at)
         return tick
 
-    def run(self, minutes: float, *, step_s: float = 60.0) -> None:
+    def run(self, minutes: float) -> None:
         """Advance the clock and tick, again and again."""
         end = self.at + minutes * 60.0
         while self.at < end:
-            self.at += step_s
+            self.at += 60.0
             self.tick()
 
     def until(self, text: str) -> None:
@@ -137,35 +136,3 @@ class PolicyRun:
             for at, activity, _ in self.rules.begun
             if name in ('', activity)
         ]
-
-
-def next_tick(scheduler: TickScheduler, now: float) -> float:
-    """The first instant after ``now``, when the scheduler is due."""
-    return scheduler._next_tick(floor_ms(now)) / 1000.0
-
-
-def run_policy(
-    world: WorldModel,
-    days: int,
-    *,
-    begins: str = '2026-01-01 00:00',
-    provider: LLMPolicyProvider | None = None,
-    settings: PolicyConfig = SETTINGS,
-    messages: Callable[[float], Sequence[str]] | None = None,
-) -> PolicyRun:
-    """So many days of ticks, each when the scheduler says that it is due. ``messages`` says what
-    arrives at an instant. Raises AssertionError when a rule is broken.
-    """
-    policy_run = PolicyRun(
-        world, instant(begins, world), settings=settings, provider=provider, keep=0
-    )
-    scheduler = TickScheduler(settings.tick_s, world.zone)
-    scheduler.resume(policy_run.at)
-    end = policy_run.at + days * 86400.0
-    while policy_run.at < end:
-        due = scheduler.take_due(next_tick(scheduler, policy_run.at))
-        assert due is not None
-        assert due.missed == 0
-        policy_run.at = due.at
-        policy_run.tick(*(messages(policy_run.at) if messages else ()))
-    return policy_run

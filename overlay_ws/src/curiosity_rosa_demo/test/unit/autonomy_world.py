@@ -10,11 +10,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import OFF_TEXT
+from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
@@ -23,6 +25,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.world import WorldView
 from runtime_world import CONFIG, RuntimeBench
 
+T = TypeVar('T')
 SINGAPORE = timezone(timedelta(hours=8))
 TEN = datetime(2026, 11, 24, 10, 0, tzinfo=SINGAPORE).timestamp()  # on a Tuesday
 MIN, HOUR = 60.0, 3600.0
@@ -74,12 +77,12 @@ class AutonomyBench(RuntimeBench):
         provider: LLMPolicyProvider | None = None,
     ) -> None:
         self.at = at
-        config = config or config_of()
+        self.config = config or config_of()
         super().__init__(
             folder,
             ready=ready,
             go_on=go_on,
-            config=config,
+            config=self.config,
             now=lambda: self.at,
             provider=provider,
         )
@@ -93,10 +96,13 @@ class AutonomyBench(RuntimeBench):
     def is_on(self) -> bool:
         return self.autonomy.status_text() != OFF_TEXT
 
+    def kept(self, read: Callable[[PersistentPolicy], T]) -> T:
+        """What ``read`` finds between two ticks."""
+        return self.autonomy._worker.call(lambda: read(self.autonomy._policy), 10.0)
+
     @property
     def state(self) -> WorldState:
-        """Between two ticks."""
-        return self.autonomy._worker.call(lambda: self.autonomy._policy.policy.state, 10.0)
+        return self.kept(lambda kept: kept.policy.state)
 
     @property
     def activity(self) -> str:
@@ -104,9 +110,7 @@ class AutonomyBench(RuntimeBench):
         return ongoing.activity if ongoing else ''
 
     def decisions(self) -> list[Decision]:
-        return self.autonomy._worker.call(
-            lambda: self.autonomy._policy.recent_decisions(1000), 10.0
-        )
+        return self.kept(lambda kept: kept.recent_decisions(1000))
 
     def goes_on(self, activity: str) -> None:
         self.until(lambda: self.activity == activity, f'{activity or "nothing"} to go on')

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus, StateChanged
 from curiosity_rosa_demo.agent.policy.world_state import Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.world import WorldView
 
 T0 = 1_800_000_000.0
@@ -130,7 +130,3 @@ class Day:
         heard = [f'{event.name} {event}' for event in self.events]
         self.events.clear()
         return heard
-
-
-def energy(day: Day) -> float:
-    return energy_now(day.state, day.world, day.at)

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Answer
@@ -133,6 +132,13 @@ def test_a_silent_source_gives_the_age_of_its_value() -> None:
         assert '(This is 7 s old: adapter is silent.)' in text(topic, facts)
 
 
+def test_what_runs_is_told_where_nothing_has_ended() -> None:
+    facts = replace(NOTHING_KNOWN, tasks=[task('look around', LifecycleState.ACTIVE)])
+    answer = text(Topic.WHY, facts)
+    assert 'look around: ACTIVE' in answer
+    assert 'no task' not in answer
+
+
 def test_without_tf_the_position_is_that_of_the_odometry() -> None:
     robot = RobotState(
         heard={'odometry': Reading(value={}, received_s=1.0)},
@@ -213,17 +219,6 @@ def test_a_question_is_answered_before_the_agent_is_ready(tmp_path: Path) -> Non
         bench.begin()
 
 
-def test_a_question_of_a_client_is_answered_without_a_task(bench: RuntimeBench) -> None:
-    service = RobotServiceBench(bench)
-
-    async def asked() -> Any:
-        return await service.robot.say('is the mast open?')
-
-    result = run(asked)
-    assert (result.ok, result.task, result.text) == (True, None, 'The mast is unknown.')
-    assert bench.tasks() == {}
-
-
 def test_a_doubt_becomes_an_order_only_by_a_yes_at_the_same_door(bench: RuntimeBench) -> None:
     service = RobotServiceBench(bench)
 
@@ -240,17 +235,3 @@ def test_a_doubt_becomes_an_order_only_by_a_yes_at_the_same_door(bench: RuntimeB
     bench.console.handle_line('yes')
     bench.becomes('drive forward', 'COMPLETED')
     assert bench.tasks() == {'drive forward': 'COMPLETED'}
-
-
-def test_an_open_question_keeps_its_yes(bench: RuntimeBench) -> None:
-    question = Question(id='q1', text='Drive for 9 s?', asked_at=time.time())
-    bench.session.asks = [question]
-    bench.session.release.set()
-    bench.console.handle_line('find the light')
-    bench.asked(question)
-    answered(bench, 'why are you standing still?', 'I wait for an answer: Drive for 9 s?')
-    answered(bench, 'open the mast?', 'another question is open')
-    bench.console.handle_line('yes')
-    bench.becomes('find the light', 'COMPLETED')
-    assert [each.action.value for _, each in bench.session.answers_to] == ['APPROVE']
-    assert list(bench.tasks()) == ['find the light']

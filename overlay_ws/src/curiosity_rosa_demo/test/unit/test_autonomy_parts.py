@@ -19,15 +19,21 @@ from typing import Any
 from autonomy_world import AutonomyBench, config_of
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
-from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimeView
+from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort, RuntimeView
 from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
     make_provider,
     missing_model_note,
 )
 from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
-from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import (
+    NoSuggestion,
+    PendingSuggestion,
+    PromptSituation,
+    Suggestion,
+)
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
 from curiosity_rosa_demo.agent.tasks import Task
@@ -35,8 +41,8 @@ from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.infra.config.contracts import Config
 from harness import wait_until
 import pytest
-from runtime_world import CONFIG
 
+DAY_S = 86400.0
 DOT = 'digraph tree {\n"a" -> "b";\n}\n'
 SITUATION = PromptSituation(place='base', activity='', energy=0.5, options=('rest',), text='')
 
@@ -167,6 +173,17 @@ def test_a_model_is_asked_when_both_settings_say_so(
     assert ('Set llm.provider and llm.model' in missing_model_note(config)) is noted
 
 
+def answer_of(made: LLMPolicyProvider | None, told: threading.Event, at: float) -> object:
+    """``told`` is set when the model has answered."""
+    assert made is not None
+    told.clear()
+    first = made.poll(SITUATION, at)
+    if first != PendingSuggestion():
+        return first
+    assert told.wait(20.0)
+    return made.poll(SITUATION, at)
+
+
 def test_the_model_is_made_once_and_not_before_the_agents_own_is_imported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -183,20 +200,23 @@ def test_the_model_is_made_once_and_not_before_the_agents_own_is_imported(
         'curiosity_rosa_demo.agent.policy.chat_policy.ask_chat_model',
         lambda model, view, llm: lambda situation, refusals: action,
     )
-    made = make_provider(with_model(), lambda: order.append('imported'), lambda: None)
-    assert made is not None
-    assert made._ask(SITUATION, '') is action
-    assert made._ask(SITUATION, '') is action
+    told = threading.Event()
+    made = make_provider(with_model(), lambda: order.append('imported'), told.set)
+    for at in (0.0, DAY_S):
+        answer = answer_of(made, told, at)
+        assert isinstance(answer, Suggestion)
+        assert answer.action == action
     assert order == ['imported', 'made with 0 retries', 'imported']
 
 
 def test_a_model_that_cannot_be_made_says_why_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv('OPENAI_API_KEY', raising=False)
-    made = make_provider(with_model(), lambda: None, lambda: None)
-    assert made is not None
-    for _ in range(2):
-        with pytest.raises(SuggestionFailed, match='OPENAI_API_KEY'):
-            made._ask(SITUATION, '')
+    told = threading.Event()
+    made = make_provider(with_model(), lambda: None, told.set)
+    for at in (0.0, DAY_S):
+        answer = answer_of(made, told, at)
+        assert isinstance(answer, NoSuggestion)
+        assert 'OPENAI_API_KEY' in answer.reason
 
 
 def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
@@ -222,6 +242,15 @@ def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
 
 # --- the senses -----------------------------------------------------------------------------
 
+
+def port_of(bench: AutonomyBench) -> RuntimePort:
+    return RuntimePort(bench.runtime, WorldModel(bench.config.world, timezone.utc))
+
+
+def senses_of(bench: AutonomyBench, held: str = '') -> Senses:
+    return port_of(bench).observe([], held).senses
+
+
 MEASURED = {
     'measured': True,
     'places': {'base': {'zone': 'base', 'leads_to': ['field']}, 'field': {'leads_to': ['base']}},
@@ -235,66 +264,53 @@ def measured(tmp_path: Path) -> Iterator[AutonomyBench]:
 
 
 def test_place_and_energy_of_a_measured_world_are_the_rovers(measured: AutonomyBench) -> None:
-    def senses() -> Any:
-        return measured.autonomy._runtime_port.observe([], '').senses
-
     def comes_to(x: float, place: str) -> None:
         def said() -> bool:  # again and again: odometry falls silent
             still = dict.fromkeys(('y', 'z', 'orientation_z', 'linear_x', 'angular_z'), 0.0)
             measured.hear('odometry', x=x, orientation_w=1.0, **still)
-            return bool(senses().place == place)
+            return bool(senses_of(measured).place == place)
 
         measured.until(said, place)
 
-    assert (senses().place, senses().energy) == ('', None)
+    assert (senses_of(measured).place, senses_of(measured).energy) == ('', None)
     comes_to(0.2, 'base')
     comes_to(4.0, 'field')
     measured.hear('battery', fraction=0.42)
-    measured.until(lambda: senses().energy == pytest.approx(0.42), 'the charge')
-    measured.until(lambda: senses().place == '', 'silent odometry')
+    measured.until(lambda: senses_of(measured).energy == pytest.approx(0.42), 'the charge')
+    measured.until(lambda: senses_of(measured).place == '', 'silent odometry')
 
 
 def test_in_a_computed_world_nothing_is_measured(tmp_path: Path) -> None:
     with AutonomyBench(tmp_path) as bench:
         bench.hear('battery', fraction=0.42)
         bench.until(lambda: bench.runtime.state.robot.battery_pct == 42.0, 'the battery')
-        senses = bench.autonomy._runtime_port.observe([], '').senses
+        senses = senses_of(bench)
         assert (senses.place, senses.energy, senses.hold_reason) == (None, None, '')
 
 
 def test_what_waits_or_was_put_aside_keeps_nobody_waiting(tmp_path: Path) -> None:
     with AutonomyBench(tmp_path) as bench:
-
-        def holding() -> str:
-            return bench.autonomy._runtime_port.observe([], '').senses.hold_reason
-
         bench.runs(':submit query_world')
-        assert holding() == 'a person\'s task goes first: query_world(query="")'
+        assert senses_of(bench).hold_reason == 'a person\'s task goes first: query_world(query="")'
         bench.console.handle_line(':pause')
         bench.becomes('query_world', 'PAUSED')
-        assert holding() == ''
-        assert bench.autonomy._runtime_port.observe(
-            [], 'the user said pause'
-        ).senses.hold_reason.endswith('pause')
+        assert senses_of(bench).hold_reason == ''
+        assert senses_of(bench, 'the user said pause').hold_reason.endswith('pause')
         bench.console.handle_line(':resume')
         bench.becomes('query_world', 'ACTIVE')
-        assert holding() != ''
+        assert senses_of(bench).hold_reason != ''
         bench.finish()
-        assert holding() == ''
+        assert senses_of(bench).hold_reason == ''
 
 
 def test_what_waits_for_its_time_keeps_nobody_waiting(tmp_path: Path) -> None:
     with AutonomyBench(tmp_path) as bench:
-
-        def holding() -> str:
-            return bench.autonomy._runtime_port.observe([], '').senses.hold_reason
-
         tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
         bench.runtime.call(bench.runtime.runner.submit(Task('get_status', not_before=tomorrow)))
         assert bench.tasks() == {'get_status': 'WAITING'}
-        assert holding() == ''
+        assert senses_of(bench).hold_reason == ''
         bench.runtime.call(bench.runtime.runner.submit(Task('charge', CHARGE_PRIORITY)))
-        assert holding() == 'the battery is being charged'
+        assert senses_of(bench).hold_reason == 'the battery is being charged'
 
 
 def test_nothing_begins_while_tasks_cannot_be_saved(
@@ -303,9 +319,7 @@ def test_nothing_begins_while_tasks_cannot_be_saved(
     with AutonomyBench(tmp_path) as bench:
         full = StoreError('the disk is full')
         monkeypatch.setattr(type(bench.runtime.runner), 'failed', full)
-        assert (
-            bench.autonomy._runtime_port.observe([], '').senses.hold_reason == 'the disk is full'
-        )
+        assert senses_of(bench).hold_reason == 'the disk is full'
 
 
 def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
@@ -316,12 +330,12 @@ def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
         bench.console.handle_line(':pause')
         bench.becomes('query_world', 'PAUSED')
         task = bench.task('query_world')
-        port, stops = bench.autonomy._runtime_port, bench.runtime.stop_count
+        port, stops = port_of(bench), bench.runtime.stop_count
         ongoing = Ongoing(
             activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
         )
         held = ongoing.model_copy(update={'held': True})
-        first = WorldState.first(bench.autonomy._world.view)
+        first = WorldState.first(bench.config.world)
 
         def state(goes_on: Ongoing) -> WorldState:
             return first.model_copy(update={'activity': goes_on})
@@ -388,7 +402,3 @@ def test_a_file_that_cannot_be_written_is_named(
     assert not outcome.ok
     assert outcome.answer.startswith(name)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_shipped_world_is_measured() -> None:
-    assert CONFIG.world.measured

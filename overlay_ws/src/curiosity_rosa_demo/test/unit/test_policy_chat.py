@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 import json
 import re
 import threading
@@ -91,9 +91,8 @@ def failure(ask: Ask) -> SuggestionFailed:
     return caught.value
 
 
-@pytest.mark.parametrize('streaming', [False, True])
-def test_one_call_of_the_tool_is_an_action(server: ChatServer, streaming: bool) -> None:
-    ask = asking(server, suggestion(), suggestion({'type': 'rest'}), streaming=streaming)
+def test_one_call_of_the_tool_is_an_action(server: ChatServer) -> None:
+    ask = asking(server, suggestion(), suggestion({'type': 'rest'}))
     assert ask(SITUATION, '') == PolicyAction(**GOOD)
     assert ask(SITUATION, '') == PolicyAction(type='rest')
 
@@ -122,10 +121,6 @@ def test_what_the_model_is_told(server: ChatServer) -> None:
     }
 
 
-def test_a_world_without_limits_names_none() -> None:
-    assert 'never be' not in rules_text(WORLD.model_copy(update={'never': []}))
-
-
 NESTED = '{"type": ' + '[' * 900 + ']' * 900 + '}'
 WRONG = {
     'words': (Say('I would rather\n\x1b[2Jrest.'), 'in words', 'I would rather [2Jrest.'),
@@ -147,12 +142,8 @@ WRONG = {
     'a list': (suggestion('["rest"]'), 'cannot be read', ''),
     'a text': (suggestion('"rest"'), 'cannot be read', ''),
     'no arguments': (suggestion(''), 'type: Field required', 'PolicyAction('),
-    'nothing in it': (suggestion({}), 'type: Field required', 'PolicyAction({})'),
     'another field': (suggestion({**GOOD, 'go\x1b': 1}), r'go : Extra inputs', 'go'),
-    'a number': (suggestion({'type': 7}), 'type: Input should be a valid string', '7'),
     'a number for yes': (suggestion({**GOOD, 'preemptive': 1}), 'preemptive: ', 'charge'),
-    'a word for yes': (suggestion({**GOOD, 'preemptive': 'yes'}), 'preemptive: ', 'charge'),
-    'null': (suggestion({**GOOD, 'rationale': None}), 'rationale: ', 'charge'),
     'not a number': (suggestion('{"type": "rest", "preemptive": NaN}'), 'preemptive: ', 'NaN'),
     'half a pair': (suggestion('{"type": "rest", "rationale": "\\ud83d"}'), 'rationale: ', 'rest'),
     'a name of nothing': (suggestion({'type': ''}), 'type: ', 'PolicyAction('),
@@ -164,12 +155,15 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize('streaming', [False, True], ids=['whole', 'streamed'])
+def test_a_world_without_limits_names_none() -> None:
+    assert 'never be' not in rules_text(WORLD.model_copy(update={'never': []}))
+
+
 @pytest.mark.parametrize(('reply', 'reason', 'words'), WRONG.values(), ids=WRONG)
 def test_whatever_else_the_model_writes_is_a_failure_in_words(
-    server: ChatServer, reply: Say, reason: str, words: str, streaming: bool
+    server: ChatServer, reply: Say, reason: str, words: str
 ) -> None:
-    failed = failure(asking(server, reply, streaming=streaming))
+    failed = failure(asking(server, reply))
     assert re.search(reason, failed.reason), failed.reason
     assert words in failed.answer_text
     assert len(server.requests) == 1
@@ -217,18 +211,8 @@ class Twin(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=self.message)])
 
 
-class TwinWithTools(Twin):
-    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
-        return self.bind(tools=tools, **kwargs)
-
-
 def call_of(arguments: dict[str, Any], name: str = 'PolicyAction') -> AIMessage:
     return AIMessage('', tool_calls=[{'name': name, 'args': arguments, 'id': None}])
-
-
-def test_any_chat_model_with_tools_will_do() -> None:
-    ask = ask_chat_model(TwinWithTools(message=call_of(GOOD)), WORLD, SHIPPED.agent.llm)
-    assert ask(SITUATION, '') == PolicyAction(**GOOD)
 
 
 def test_a_model_without_tools_is_told_of() -> None:
@@ -318,14 +302,3 @@ def test_from_the_provider_to_the_server_and_back(server: ChatServer) -> None:
     assert provider.poll(SITUATION, 60.0) == Suggestion(
         PolicyAction(**GOOD), 'charge (preemptive): The battery is low.', cached=False
     )
-
-
-def test_a_server_that_hangs_blocks_nobody(server: ChatServer) -> None:
-    steady = [0.0]
-    provider = LLMPolicyProvider(
-        asking(server, Hang()), POLICY, steady=lambda: steady[0], on_answer=lambda: None
-    )
-    assert provider.poll(SITUATION, 0.0) == PendingSuggestion()
-    steady[0] = POLICY.timeout_s + 1.0
-    answer = provider.poll(SITUATION, 60.0)
-    assert 'policy.timeout_s' in getattr(answer, 'reason', '')

@@ -14,13 +14,11 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import (
     CancelTasks,
-    PauseTasks,
     Senses,
     SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Decision, Rejection
 from curiosity_rosa_demo.agent.policy.events import (
-    ActionEnded,
     ActionStarted,
     Event,
     StateChanged,
@@ -36,11 +34,10 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_doubles import ScriptedModel, suggests
-from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
+from policy_world import COMPANION, instant, PolicyRun, world_of
 import pytest
 
 HOME = world_of(COMPANION)
-FIELD = world_of(ROVER)
 SAFE = 'SAFE: e-stop pressed'
 
 READS = 'began read_message, by the emergency; the message is said aloud'
@@ -59,95 +56,48 @@ def names(events: list[Event]) -> list[str]:
 # --- a quiet tick, and one in which something begins -----------------------------------------
 
 
-def test_a_quiet_tick_decides_nothing_and_says_where_it_is() -> None:
-    policy_run = pupil()
-    tick = policy_run.tick()
-    decision = tick.decision
-    assert (decision.number, decision.at, decision.cause) == (1, policy_run.at, 'minute')
-    assert (decision.place, decision.activity, decision.done) == ('home', '', '')
-    assert decision.energy == pytest.approx(0.9)
-    assert decision.path[0] == 'Root: yes'
-    assert tick.commands == ()
-    assert tick.state is policy_run.policy.state
-    assert policy_run.events == []
-
-
-def test_what_is_due_begins_and_is_told() -> None:
-    policy_run = pupil('2026-11-23 07:20')
-    tick = policy_run.tick(cause='minute')
-    assert tick.decision.done == 'began go_to_school, by the routine'
-    assert tick.decision.activity == 'go_to_school'
-    assert '3 go_to_school due: yes' in tick.decision.path
-    (command,) = tick.commands
-    assert isinstance(command, SubmitTasks)
-    assert command.ongoing == tick.state.activity
-    assert policy_run.events == [ActionStarted(policy_run.at, 'go_to_school', Source.ROUTINE)]
+def test_numbers_go_on_and_each_quiet_tick_has_its_own_decision() -> None:
+    policy_run = pupil('2026-11-28 21:29')
+    waits = policy_run.tick().decision
+    policy_run.run(1)
+    policy_run.restart()
+    quiet = []
+    for cause, missed in (('minute', 0), ('event', 7)):
+        policy_run.at += 60.0
+        tick = policy_run.policy.tick(policy_run.at, cause, policy_run.senses(), missed=missed)
+        each = tick.decision
+        assert (each.at, each.cause, each.missed) == (policy_run.at, cause, missed)
+        assert (each.place, each.activity, each.done) == ('home', 'sleep', '')
+        assert each.path[-1] == 'continue: goes on (sleep)'
+        quiet.append(each)
+    begins = policy_run.decisions[-1].decision
+    assert [each.number for each in (waits, begins, *quiet)] == [1, 2, 3, 4]
+    assert (waits.activity, waits.done, waits.path[-1]) == ('', '', 'rest: yes')
+    assert '2 sleep due: no (due 21:30-04:00)' in waits.path
+    assert '2 sleep due: yes' in begins.path
+    assert waits.energy == begins.energy < quiet[0].energy < quiet[1].energy, 'it sleeps'
 
 
 def test_what_ended_and_what_began_are_told_together() -> None:
     policy_run = pupil('2026-11-23 07:20')
-    policy_run.tick()
+    tick = policy_run.tick()
+    assert tick.decision.done == 'began go_to_school, by the routine'
+    (command,) = tick.commands
+    assert command == SubmitTasks(tick.state.activity)
+    assert tick.state is policy_run.policy.state
     policy_run.at += 20 * 60.0
     tick = policy_run.tick()
     assert tick.decision.done == (
         'place: home -> school; go_to_school: done; began study, by the routine'
     )
     assert tick.decision.place == 'school'
-    kinds = [type(event) for event in policy_run.events]
-    assert kinds == [ActionStarted, StateChanged, StateChanged, ActionEnded, ActionStarted]
-    assert [str(event) for event in policy_run.events[1:3]] == [
-        'energy: 90% -> 88%',
-        'place: home -> school',
+    assert names(policy_run.events) == [
+        'action.started go_to_school, by routine',
+        'state.changed energy: 90% -> 88%',
+        'state.changed place: home -> school',
+        'action.ended go_to_school: done',
+        'action.started study, by routine',
     ]
-
-
-def test_numbers_go_on_from_the_last_decision_that_was_kept() -> None:
-    policy_run = pupil()
-    assert [policy_run.tick().decision.number for _ in range(3)] == [1, 2, 3]
-    policy_run.restart()
-    assert policy_run.tick().decision.number == 4
-
-
-def test_each_of_many_quiet_ticks_has_its_own_decision() -> None:
-    policy_run = pupil('2026-11-28 21:30')
-    first = policy_run.tick().decision
-    decisions = []
-    for number, (cause, missed) in enumerate([('minute', 0), ('event', 7), ('minute', 0)], 2):
-        policy_run.at += 60.0
-        decision = policy_run.policy.tick(
-            policy_run.at, cause, policy_run.senses(), missed=missed
-        ).decision
-        assert (decision.number, decision.at) == (number, policy_run.at)
-        assert (decision.cause, decision.missed) == (cause, missed)
-        assert (decision.activity, decision.done) == ('sleep', '')
-        assert Decision.model_validate_json(decision.model_dump_json()) == decision
-        decisions.append(decision)
-    energies = [first.energy, *(decision.energy for decision in decisions)]
-    assert energies == sorted(set(energies)), 'it sleeps'
-    assert decisions[0].number == 2, 'an older one is not touched'
-
-
-def test_the_energy_told_is_that_of_the_moment() -> None:
-    policy_run = pupil('2026-11-28 21:30')
-    policy_run.tick()
-    policy_run.at += 3600.0
-    assert policy_run.tick().decision.energy == pytest.approx(0.9 + 0.1)  # 0.12 more, clipped
-    policy_run = pupil('2026-11-23 07:20')
-    policy_run.tick()
-    policy_run.at += 600.0
-    assert policy_run.tick().decision.energy == pytest.approx(0.9 - 0.06 / 6)
-
-
-def test_the_way_through_the_tree_is_that_of_this_tick() -> None:
-    policy_run = pupil('2026-11-28 21:29')
-    before = policy_run.tick().decision.path
-    policy_run.run(1)
-    after = policy_run.decisions[-1].decision.path
-    assert '2 sleep due: no (due 21:30-04:00)' in before
-    assert '2 sleep due: yes' in after
-    assert before[-1] == 'rest: yes', 'an older decision keeps its own'
-    policy_run.run(1)
-    assert policy_run.decisions[-1].decision.path[-1] == 'continue: goes on (sleep)'
 
 
 # --- messages --------------------------------------------------------------------------------
@@ -178,19 +128,6 @@ def test_messages_that_come_together_are_read_one_after_the_other() -> None:
     policy_run.run(10)
     read = [event.rationale for event in policy_run.events if isinstance(event, ActionStarted)]
     assert read == ['first', 'second', 'third']
-
-
-def test_a_message_waits_while_another_is_read_and_that_is_told_once() -> None:
-    policy_run = pupil()
-    policy_run.tick('first')
-    policy_run.run(1)
-    tick = policy_run.tick('second')
-    reason = 'read_message goes on already; the message waits: second'
-    assert tick.decision.rejected == [
-        Rejection(type='read_message', by=Source.EMERGENCY, reason=reason)
-    ]
-    assert tick.decision.done == 'a message came: second; messages that wait: 1'
-    assert policy_run.tick().decision.rejected == []
 
 
 def test_a_message_waits_while_nothing_may_begin() -> None:
@@ -266,51 +203,6 @@ def test_what_the_model_suggests_begins() -> None:
     assert (situation.place, situation.activity) == ('home', '')
 
 
-def test_the_model_is_told_the_situation() -> None:
-    model = ScriptedModel(suggests('rest'))
-    policy_run = pupil('2026-11-28 16:00', model=model)
-    policy_run.tick('a walk?')
-    policy_run.run(2)
-    lines = model.asked[0].text.splitlines()
-    assert lines[:2] == ['It is Saturday, 2026-11-28 16:02.', 'Place: home. Energy: 90%.']
-    assert 'Sat 16:02: read_message ended.' in lines
-
-
-def test_a_situation_says_what_goes_on_what_was_put_aside_and_what_is_broken() -> None:
-    policy_run = pupil('2026-11-28 21:30')
-    policy_run.tick()
-    policy_run.run(3)
-    policy_run.tick('hello')
-    state = policy_run.saved.model_copy(update={'devices': {'phone': False}})
-    lines = situation_text(HOME, state, policy_run.at).splitlines()
-    assert 'Goes on: read_message, since Sat 21:33.' in lines
-    assert 'Put aside, goes on afterwards: sleep.' in lines
-    assert 'Cannot be used: phone.' in lines
-
-
-def test_a_situation_tells_the_latest_of_what_it_remembers() -> None:
-    policy_run = pupil('2026-11-23 05:00')
-    policy_run.run(3 * 1440)
-    lines = situation_text(HOME, policy_run.saved, policy_run.at).splitlines()
-    memory = [
-        line for line in lines if line.endswith((' ended.', ' failed.')) or 'came to' in line
-    ]
-    assert len(memory) == MAX_RECENT
-    assert memory[0] == 'Wed 18:00: homework ended.'
-    assert 'Wed 16:20: came to home.' in memory
-
-
-def test_a_suggestion_that_is_refused_is_told_and_the_routine_decides() -> None:
-    model = ScriptedModel(suggests('study'))
-    policy_run = pupil('2026-11-23 07:20', model=model)
-    tick = policy_run.tick()
-    assert tick.decision.answer_text == 'study: study would be good'
-    reason = 'it is at home, not at school'
-    assert tick.decision.rejected == [Rejection(type='study', by=Source.MODEL, reason=reason)]
-    assert f'model: no ({reason})' in tick.decision.path
-    assert tick.decision.done == 'began go_to_school, by the routine'
-
-
 def test_all_that_was_refused_in_a_tick_is_told() -> None:
     model = ScriptedModel(suggests('study'))
     policy_run = pupil(model=model)
@@ -322,15 +214,6 @@ def test_all_that_was_refused_in_a_tick_is_told() -> None:
         ('study', Source.MODEL),
     ]
     assert decision.answer_text
-
-
-def test_the_provider_hears_of_a_refusal() -> None:
-    model = ScriptedModel(suggests('study'))
-    policy_run = pupil(model=model)
-    policy_run.run(1)
-    assert 'it is at home, not at school' in model.provider.unavailable_reason(
-        model.asked[0], policy_run.at + 900.0
-    )
 
 
 def test_while_the_model_is_asked_the_routine_waits() -> None:
@@ -346,28 +229,57 @@ def test_while_the_model_is_asked_the_routine_waits() -> None:
     assert policy_run.decisions[-1].decision.done == 'began go_to_school, by the routine'
 
 
-def test_no_model_is_asked_while_nothing_may_be_interrupted() -> None:
-    model = ScriptedModel(suggests('rest', preemptive=True))
-    policy_run = pupil('2026-11-23 07:20')
-    policy_run.tick()
+def test_the_model_is_told_the_situation() -> None:
+    model = ScriptedModel(suggests('rest'))
+    policy_run = pupil('2026-11-23 05:00')
+    policy_run.until('2026-11-25 19:00')
     policy_run.provider = model.provider
     policy_run.restart()
-    policy_run.run(5)
-    policy_run.holding = SAFE
-    policy_run.run(5)
-    assert model.asked == []
+    policy_run.run(1)
+    lines = model.asked[0].text.splitlines()
+    assert lines[:2] == ['It is Wednesday, 2026-11-25 19:01.', 'Place: home. Energy: 59%.']
+    memory = lines[-MAX_RECENT:]
+    assert memory[0] == 'Wed 18:00: homework ended.'
+    assert 'Wed 16:20: came to home.' in memory
+    assert len(lines) == 2 + MAX_RECENT
 
 
-def test_a_model_that_fails_leaves_it_to_the_routine() -> None:
-    def fails(situation: object) -> None:
-        raise SuggestionFailed('The model answered nothing.', 'hm')
+def test_a_situation_says_what_goes_on_what_was_put_aside_and_what_is_broken() -> None:
+    policy_run = pupil('2026-11-28 21:30')
+    policy_run.tick()
+    policy_run.run(3)
+    policy_run.tick('hello')
+    state = policy_run.saved.model_copy(update={'devices': {'phone': False}})
+    lines = situation_text(HOME, state, policy_run.at).splitlines()
+    assert lines[2:] == [
+        'Goes on: read_message, since Sat 21:33.',
+        'Put aside, goes on afterwards: sleep.',
+        'Cannot be used: phone.',
+    ]
 
-    model = ScriptedModel(fails)
-    policy_run = pupil('2026-11-23 07:20', model=model)
-    tick = policy_run.tick()
-    assert tick.decision.answer_text == 'hm'
-    assert 'model: no (The model answered nothing.)' in tick.decision.path
-    assert tick.decision.done == 'began go_to_school, by the routine'
+
+def fails(situation: object) -> None:
+    raise SuggestionFailed('The model answered nothing.', 'hm')
+
+
+@pytest.mark.parametrize(
+    ('say', 'answer', 'reason', 'refused'),
+    [
+        (suggests('study'), 'study: study would be good', 'it is at home, not at school', True),
+        (fails, 'hm', 'The model answered nothing.', False),
+    ],
+    ids=['what the filter refuses', 'a failed call'],
+)
+def test_without_a_possible_suggestion_the_routine_decides(
+    say: Any, answer: str, reason: str, refused: bool
+) -> None:
+    policy_run = pupil('2026-11-23 07:20', model=ScriptedModel(say))
+    decision = policy_run.tick().decision
+    assert decision.answer_text == answer
+    rejection = Rejection(type='study', by=Source.MODEL, reason=reason)
+    assert decision.rejected == ([rejection] if refused else [])
+    assert f'model: no ({reason})' in decision.path
+    assert decision.done == 'began go_to_school, by the routine'
 
 
 # --- what breaks -----------------------------------------------------------------------------
@@ -412,16 +324,6 @@ def test_what_was_chosen_before_it_broke_does_not_begin(monkeypatch: pytest.Monk
     assert policy_run.tick().decision.done == READS
 
 
-def test_a_message_is_not_lost_in_a_tick_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy_run = pupil()
-    with monkeypatch.context() as patch:
-        patch.setattr(SafetyFilter, 'refusal_reason', lambda *args: 1 / 0)
-        done = policy_run.tick('hello').decision.done
-    assert 'the tree broke (ZeroDivisionError: division by zero), nothing begins' in done
-    assert done.endswith('messages that wait: 1')
-    assert policy_run.tick().decision.done == READS
-
-
 def test_what_ended_is_not_lost_in_a_tick_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
     policy_run = pupil('2026-11-23 07:20')
     policy_run.tick()
@@ -459,12 +361,6 @@ def test_off_ends_everything_and_says_so() -> None:
     assert '[x]' not in policy_run.policy.ascii()
 
 
-def test_off_when_nothing_goes_on() -> None:
-    policy_run = pupil()
-    tick = policy_run.policy.switch_off('the user said stop', policy_run.at)
-    assert (tick.commands, tick.decision.done) == ((), 'off: the user said stop')
-
-
 def test_it_can_be_ticked_again_after_off() -> None:
     policy_run = pupil('2026-11-23 07:20')
     policy_run.tick('hello')
@@ -474,20 +370,7 @@ def test_it_can_be_ticked_again_after_off() -> None:
     assert policy_run.doing == 'go_to_school', 'the second message is forgotten'
 
 
-# --- interruption ----------------------------------------------------------------------------
-
-
-def test_an_interruption_is_one_pause_and_one_begin() -> None:
-    policy_run = pupil('2026-11-28 21:30')
-    policy_run.tick()
-    sleeping = policy_run.saved.activity
-    assert sleeping is not None
-    policy_run.run(1)
-    tick = policy_run.tick('hello')
-    pause, begin = tick.commands
-    assert isinstance(pause, PauseTasks)
-    assert list(pause.task_ids) == sleeping.task_ids
-    assert isinstance(begin, SubmitTasks)
+# --- devices ---------------------------------------------------------------------------------
 
 
 def test_a_device_that_is_switched_off_is_told_and_nothing_that_needs_it_begins() -> None:

@@ -27,16 +27,12 @@ from curiosity_rosa_demo.agent.policy.guards import (
     Guard,
     IsDue,
     MayAsk,
-    MessageWaits,
-    NO_MESSAGE,
     NO_MODEL,
 )
 from curiosity_rosa_demo.agent.policy.leaves import (
     AnswerMessage,
     BeginProposal,
     ContinueActivity,
-    IsHeld,
-    StayIdle,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, Suggestion
@@ -48,7 +44,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_doubles import SETTINGS
 from policy_rules import open_at
-from policy_world import COMPANION, instant, ROVER, world_of
+from policy_world import COMPANION, instant, world_of
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 import pytest
@@ -135,28 +131,6 @@ def tick(node: Behaviour) -> Status:
 # --- any guard -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('says', [Status.SUCCESS, Status.RUNNING, Status.FAILURE])
-def test_a_guard_that_lets_go_says_what_its_child_says(table: Table, says: Status) -> None:
-    child = Scripted(says)
-    guard = Told('guard', child, table.board)
-    assert tick(guard) is says
-    assert child.ticks == 1
-    assert guard.feedback_message == ''
-
-
-def test_a_guard_that_refuses_keeps_why_and_does_not_tick_its_child(table: Table) -> None:
-    child = Scripted()
-    guard = Told('guard', child, table.board)
-    guard.reason = 'it rains'
-    for _ in range(3):
-        assert tick(guard) is Status.FAILURE
-    assert child.ticks == 0
-    assert guard.feedback_message == 'it rains'
-    guard.reason = ''
-    assert tick(guard) is Status.SUCCESS
-    assert guard.feedback_message == ''
-
-
 def test_a_guard_that_refuses_ends_a_child_that_was_running(table: Table) -> None:
     child = Scripted(Status.RUNNING)
     guard = Told('guard', child, table.board)
@@ -190,14 +164,6 @@ def test_a_guard_is_its_child_wherever_it_does_not_refuse(
 
 
 # --- the guards of the tree ------------------------------------------------------------------
-
-
-def test_a_message_waits_or_not(table: Table) -> None:
-    guard = MessageWaits('message', Scripted(), table.board)
-    assert tick(guard) is Status.FAILURE
-    assert guard.feedback_message == NO_MESSAGE
-    table.put(FIRST, MONDAY, 'hello')
-    assert tick(guard) is Status.SUCCESS
 
 
 @pytest.mark.parametrize(
@@ -258,16 +224,6 @@ def test_an_entry_without_a_window_is_due_in_that_of_its_activity(table: Table) 
     assert table.outcome.chosen == proposal('go_to_school')
 
 
-def test_an_entry_of_low_energy_is_due_below_it_only(table: Table) -> None:
-    guard = due(RoutineConfig(activity='rest', energy_below=0.5), table)
-    for energy, status in ((0.5, Status.FAILURE), (0.49, Status.SUCCESS)):
-        table.put(FIRST.model_copy(update={'energy': energy}))
-        assert tick(guard) is status
-    table.put(FIRST.model_copy(update={'energy': 1.0}))
-    tick(guard)
-    assert guard.feedback_message == 'due below 50% of the charge'
-
-
 def test_what_is_due_does_not_begin_when_the_filter_refuses_it(table: Table) -> None:
     guard = due(RoutineConfig(activity='study', preemptive=False), table)
     table.put()
@@ -311,17 +267,6 @@ def test_an_entry_is_due_in_its_window_on_its_days_below_its_energy(
 # --- leaves ----------------------------------------------------------------------------------
 
 
-def test_held_runs_while_nothing_may_begin(table: Table) -> None:
-    held = IsHeld('held', table.board)
-    assert tick(held) is Status.FAILURE
-    table.put(holding='SAFE: e-stop pressed')
-    assert tick(held) is Status.RUNNING
-    assert held.feedback_message == 'SAFE: e-stop pressed'
-    table.put()
-    assert tick(held) is Status.FAILURE
-    assert held.feedback_message == ''
-
-
 @pytest.mark.parametrize(
     ('by', 'begun_by'), list(product([None, Source.EMERGENCY], [None, *Source])), ids=str
 )
@@ -333,22 +278,6 @@ def test_continue_runs_while_something_goes_on(
     runs = begun_by is not None and by in (None, begun_by)
     assert tick(leaf) is (Status.RUNNING if runs else Status.FAILURE)
     assert leaf.feedback_message == ('read' if runs else '')
-
-
-def test_rest_is_always_possible(table: Table) -> None:
-    assert tick(StayIdle('rest', table.board)) is Status.SUCCESS
-    assert table.outcome is NO_OUTCOME
-
-
-def test_the_oldest_message_is_answered_first(table: Table) -> None:
-    leaf = AnswerMessage('answer', table.board, activity='read_message', safety=FILTER)
-    table.put(ongoing('study'), MONDAY, 'first', 'second')
-    assert tick(leaf) is Status.SUCCESS
-    outcome = table.outcome
-    assert outcome.message == ExternalMessage(MONDAY, 'first')
-    assert outcome.chosen == ActionProposal(
-        PolicyAction(type='read_message', preemptive=True, rationale='first'), Source.EMERGENCY
-    )
 
 
 def test_a_message_that_is_refused_is_told_once_for_each_reason(table: Table) -> None:
@@ -374,17 +303,3 @@ def test_what_was_rejected_before_in_a_tick_is_not_forgotten(table: Table) -> No
     assert table.outcome == TickOutcome(
         chosen=proposal('rest'), rejected=(earlier,), answer_text='the model said so'
     )
-
-
-def test_every_routine_of_the_shipped_worlds_can_be_due() -> None:
-    for view in (ROVER, COMPANION):
-        for entry in view.routine:
-            activity = view.activities[entry.activity]
-            week = [datetime(2026, 11, 23) + timedelta(minutes=5 * n) for n in range(7 * 288)]
-            own = activity.model_copy(
-                update={
-                    'window': entry.window or activity.window,
-                    'days': entry.days or activity.days,
-                }
-            )
-            assert any(open_at(own, at) and open_at(activity, at) for at in week), entry

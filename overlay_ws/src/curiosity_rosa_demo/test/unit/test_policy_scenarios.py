@@ -22,8 +22,8 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.events import ActionEnded, StateChanged
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from policy_doubles import ScriptedModel, SETTINGS, suggests, WORK_S
-from policy_world import COMPANION, HELD, instant, PolicyRun, ROVER, world_of
+from policy_doubles import ScriptedModel, suggests, WORK_S
+from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
 import pytest
 
 HOME = world_of(COMPANION)
@@ -54,61 +54,61 @@ def by_whom(policy_run: PolicyRun, name: str) -> set[Source]:
 # --- days ------------------------------------------------------------------------------------
 
 
-def test_a_school_day_and_the_night_before_it() -> None:
-    policy_run = pupil('2026-11-22 21:00')
-    policy_run.until('2026-11-23 20:00')
-    assert policy_run.began() == [
-        'Sun 21:30 sleep',
-        'Mon 06:30 wake',
-        'Mon 07:20 go_to_school',
-        'Mon 07:40 study',
-        'Mon 11:40 study',
-        'Mon 16:00 go_home',
-        'Mon 17:00 homework',
-    ]
-    assert policy_run.saved.place == 'home'
+WEEKEND = [
+    'Thu 21:30 sleep',
+    'Fri 06:30 wake',
+    'Fri 07:20 go_to_school',
+    'Fri 07:40 study',
+    'Fri 11:40 study',
+    'Fri 16:00 go_home',
+    'Fri 17:00 homework',
+    'Fri 21:30 sleep',
+    'Sat 06:30 wake',
+    'Sat 21:30 sleep',
+    'Sun 06:30 wake',
+    'Sun 21:30 sleep',
+    'Mon 06:30 wake',
+    'Mon 07:20 go_to_school',
+]
 
 
-def test_the_weekend_is_without_school() -> None:
-    policy_run = pupil('2026-11-27 15:50')
+@pytest.mark.parametrize(
+    ('begin', 'end', 'began'),
+    [
+        pytest.param(
+            '2026-11-26 21:00', '2026-11-30 07:30', WEEKEND, id='a school day, a weekend'
+        ),
+        pytest.param(
+            '2026-11-24 00:30',
+            '2026-11-24 07:00',
+            ['Tue 00:31 sleep', 'Tue 06:30 wake'],
+            id='it came late',
+        ),
+        pytest.param('2026-11-23 07:40', '2026-11-23 10:40', [], id='it missed the way to school'),
+    ],
+)
+def test_a_pupil_s_days(begin: str, end: str, began: list[str]) -> None:
+    policy_run = pupil(begin)
+    policy_run.until(end)
+    assert policy_run.began() == began
+
+
+@pytest.mark.parametrize(
+    ('begin', 'began'),
+    [  # at 11:40 study waits for its end, at 12:00 lunch does not
+        ('2026-11-23 11:04', ['Mon 11:05 library', 'Mon 11:45 study']),
+        ('2026-11-23 11:34', ['Mon 11:35 library', 'Mon 12:00 lunch']),
+    ],
+)
+def test_only_a_preemptive_entry_of_the_routine_interrupts(begin: str, began: list[str]) -> None:
+    model = ScriptedModel(suggests('library'))
+    policy_run = pupil(begin, provider=model.provider)
     policy_run.saved = policy_run.saved.model_copy(update={'place': 'school'})
     policy_run.restart()
-    policy_run.until('2026-11-30 07:30')
-    assert policy_run.began() == [
-        'Fri 16:00 go_home',
-        'Fri 17:00 homework',
-        'Fri 21:30 sleep',
-        'Sat 06:30 wake',
-        'Sat 21:30 sleep',
-        'Sun 06:30 wake',
-        'Sun 21:30 sleep',
-        'Mon 06:30 wake',
-        'Mon 07:20 go_to_school',
-    ]
-
-
-def test_a_night_goes_over_the_day_boundary_without_a_second_beginning() -> None:
-    policy_run = pupil('2026-11-23 21:00')
-    policy_run.until('2026-11-24 06:29')
-    assert policy_run.began('sleep') == ['Mon 21:30']
-    assert policy_run.doing == 'sleep'
-    done = [tick.decision.done for tick in policy_run.decisions if tick.decision.done]
-    assert done == ['began sleep, by the routine']
-
-
-def test_who_comes_late_in_the_night_still_sleeps() -> None:
-    policy_run = pupil('2026-11-24 00:30')
-    policy_run.run(1)
-    assert policy_run.began() == ['Tue 00:31 sleep']
-    policy_run.until('2026-11-24 06:30')
-    assert policy_run.began('wake') == ['Tue 06:30']
-
-
-def test_who_misses_the_window_of_the_way_to_school_stays_at_home() -> None:
-    policy_run = pupil('2026-11-23 07:40')
-    policy_run.run(180)
-    assert policy_run.began() == []
-    assert policy_run.saved.place == 'home'
+    policy_run.run(5)
+    model.say = says_nothing_useful(SuggestionFailed('It has no idea.'))
+    policy_run.until('2026-11-23 12:10')
+    assert policy_run.began() == began
 
 
 @pytest.mark.parametrize(
@@ -128,25 +128,6 @@ def test_the_night_in_which_the_clocks_change(zone: str, last: str, hours: float
     times = {name: at for at, name, _ in policy_run.rules.begun}
     assert [each[4:] for each in policy_run.began()] == ['21:30 sleep', '06:30 wake']
     assert times['wake'] - times['sleep'] == hours * 3600.0
-
-
-@pytest.mark.parametrize(
-    ('zone', 'monday'),
-    [
-        ('Europe/Berlin', '2026-03-23'),
-        ('Europe/Berlin', '2026-10-19'),
-        ('America/New_York', '2026-03-02'),
-        ('America/New_York', '2026-10-26'),
-        ('Pacific/Chatham', '2026-03-30'),
-        ('Pacific/Chatham', '2026-09-21'),
-    ],
-)
-def test_the_school_days_before_and_after_the_change_are_the_same(zone: str, monday: str) -> None:
-    world = world_of(COMPANION, zone)
-    policy_run = PolicyRun(world, instant(f'{monday} 00:00', world), keep=0)
-    policy_run.run(14 * 1440, step_s=600.0)
-    week = [f'{day} 07:20' for day in ('Mon', 'Tue', 'Wed', 'Thu', 'Fri')]
-    assert policy_run.began('go_to_school') == [*week, *week]
 
 
 def test_a_rover_s_day() -> None:
@@ -194,56 +175,6 @@ def test_a_message_interrupts_what_may_not_be_interrupted_and_it_goes_on(
     assert ended(policy_run, activity) == []
     commands = [type(c) for tick in policy_run.decisions[-3:] for c in tick.commands]
     assert commands == [PauseTasks, SubmitTasks, ResumeTasks]
-
-
-def test_a_night_with_a_message_in_it_ends_as_any_other() -> None:
-    policy_run = pupil('2026-11-22 21:00')
-    policy_run.until('2026-11-23 03:00')
-    policy_run.tick('hello')
-    policy_run.until('2026-11-23 07:30')
-    assert policy_run.began()[-2:] == ['Mon 06:30 wake', 'Mon 07:20 go_to_school']
-    assert ended(policy_run, 'sleep') == ['done']
-
-
-def test_energy_of_a_night_is_counted_once_and_not_while_a_message_is_read() -> None:
-    policy_run = pupil('2026-11-22 21:30')
-    policy_run.saved = policy_run.saved.model_copy(update={'energy': 0.2})
-    policy_run.restart()
-    policy_run.tick()
-    policy_run.run(60)
-    policy_run.tick('hello')
-    policy_run.run(120)
-    slept_h = (181 - 2) / 60.0
-    assert policy_run.tick().decision.energy == pytest.approx(0.2 + 0.12 * slept_h, abs=0.005)
-
-
-def test_an_idea_of_the_model_interrupts_only_when_it_is_preemptive() -> None:
-    model = ScriptedModel(suggests('read'))
-    policy_run = pupil('2026-11-28 10:00', provider=model.provider)
-    policy_run.run(1)
-    assert policy_run.doing == 'read'
-    model.say = suggests('rest')
-    policy_run.run(14)
-    (rejection,) = policy_run.decisions[-1].decision.rejected
-    assert rejection.reason == 'read goes on, and the action is not preemptive'
-    assert policy_run.doing == 'read'
-
-
-def test_an_entry_of_the_routine_that_is_not_preemptive_waits_and_one_that_is_does_not() -> None:
-    model = ScriptedModel(suggests('library'))
-    policy_run = pupil('2026-11-23 11:04', provider=model.provider)
-    policy_run.saved = policy_run.saved.model_copy(update={'place': 'school'})
-    policy_run.restart()
-    policy_run.until('2026-11-23 11:10')
-    model.say = says_nothing_useful(SuggestionFailed('It has no idea.'))
-    policy_run.until('2026-11-23 11:50')
-    assert policy_run.began() == ['Mon 11:05 library', 'Mon 11:45 study']
-    assert ended(policy_run, 'library') == ['done']
-    policy_run = pupil('2026-11-23 11:34', provider=ScriptedModel(suggests('library')).provider)
-    policy_run.saved = policy_run.saved.model_copy(update={'place': 'school'})
-    policy_run.restart()
-    policy_run.until('2026-11-23 12:00')
-    assert policy_run.began() == ['Mon 11:35 library', 'Mon 12:00 lunch']
 
 
 def test_what_a_preemptive_idea_put_aside_goes_on_and_is_left_alone() -> None:
@@ -319,51 +250,10 @@ def test_whatever_the_model_says_the_routine_s_day_is_lived(
     assert first.activity == ''
 
 
-def test_a_model_that_is_unavailable_for_a_day_costs_nothing_but_its_suggestions() -> None:
-    model = ScriptedModel(says_nothing_useful(ConnectionError('no route to host')))
-    policy_run = pupil('2026-11-28 00:00', provider=model.provider)
-    policy_run.until('2026-11-29 00:00')
-    plain = pupil('2026-11-28 00:00')
-    plain.until('2026-11-29 00:00')
-    assert policy_run.began() == plain.began()
-    failures, open_s = SETTINGS.breaker_failures, SETTINGS.breaker_open_s
-    assert failures <= len(model.asked) <= failures + 86400.0 / open_s
-    model.say = suggests('read')
-    policy_run.until('2026-11-29 12:00')
-    assert by_whom(policy_run, 'read') == {Source.MODEL}
+# --- restart -----------------------------------------------------------------------------------
 
 
-def test_a_model_that_never_answers_is_waited_for_no_longer_than_its_time() -> None:
-    model = ScriptedModel(suggests('rest'))
-    model.silent = True
-    policy_run = pupil('2026-11-23 07:20', provider=model.provider)
-    policy_run.tick()
-    assert policy_run.doing == ''
-    model.steady_s += SETTINGS.timeout_s + 1.0
-    policy_run.run(1)
-    assert policy_run.began() == ['Mon 07:21 go_to_school']
-    reasons = [line for line in policy_run.decisions[-1].decision.path if 'did not answer' in line]
-    assert reasons == ['model: no (The model did not answer within 30 s (policy.timeout_s).)']
-
-
-def test_the_model_is_asked_once_in_a_window_and_its_answer_is_used_again() -> None:
-    model = ScriptedModel(suggests('rest'))
-    policy_run = pupil('2026-11-28 12:00', provider=model.provider)
-    asked_at: dict[float, PromptSituation] = {}
-    for _ in range(8 * 60):
-        before = len(model.asked)
-        policy_run.run(1)
-        if len(model.asked) > before:
-            (asked_at[policy_run.at],) = model.asked[before:]
-    windows = [at // SETTINGS.window_s for at in asked_at]
-    assert len(set(windows)) == len(windows) > 3
-    last: dict[object, float] = {}
-    for at, situation in asked_at.items():
-        if situation.activity == '':  # 'rest' is not refused then, so its answer is kept
-            assert at - last.get(situation.key, -1e9) >= SETTINGS.cache_s
-            last[situation.key] = at
-    begun = [by for _, name, by in policy_run.rules.begun if name == 'rest']
-    assert begun.count(Source.MODEL) > len(last)
+# --- the rover: battery and e-stop in the middle of a drive ------------------------------------
 
 
 def test_an_idea_that_was_refused_is_not_asked_for_again_for_an_hour() -> None:
@@ -376,97 +266,6 @@ def test_an_idea_that_was_refused_is_not_asked_for_again_for_an_hour() -> None:
     assert len(model.asked) == 2
 
 
-# --- restart -----------------------------------------------------------------------------------
-
-
-def test_a_restart_in_the_middle_of_sleep_changes_nothing() -> None:
-    policy_run = pupil('2026-11-22 21:00')
-    policy_run.until('2026-11-23 03:00')
-    sleeping = policy_run.saved.activity
-    assert sleeping is not None
-    policy_run.restart()
-    policy_run.run(1)
-    assert policy_run.saved.activity == sleeping
-    assert not any(isinstance(c, SubmitTasks) for c in policy_run.decisions[-1].commands)
-    policy_run.until('2026-11-23 07:30')
-    assert policy_run.began() == ['Sun 21:30 sleep', 'Mon 06:30 wake', 'Mon 07:20 go_to_school']
-    assert ended(policy_run, 'sleep') == ['done']
-
-
-def test_a_process_that_sleeps_through_the_morning_begins_with_what_is_due_then() -> None:
-    policy_run = pupil('2026-11-22 21:00')
-    policy_run.until('2026-11-23 03:00')
-    policy_run.restart()
-    policy_run.at = instant('2026-11-23 09:00', HOME)
-    policy_run.tick()
-    policy_run.run(60)
-    assert policy_run.began() == ['Sun 21:30 sleep', 'Mon 09:00 wake']
-
-
-def test_a_death_between_keeping_and_carrying_out_loses_one_activity_at_most() -> None:
-    policy_run = pupil('2026-11-22 21:30')
-    policy_run.tick(carried_out=False)
-    assert policy_run.doing == 'sleep'
-    policy_run.restart()
-    policy_run.run(3)
-    assert ended(policy_run, 'sleep') == ['never began']
-    assert policy_run.doing == 'sleep', 'it is due, so it begins anew'
-    policy_run.until('2026-11-23 07:30')
-    assert policy_run.began('wake') == ['Mon 06:30']
-
-
-def test_a_kernel_that_lost_its_tasks_ends_the_activity_and_the_day_goes_on() -> None:
-    policy_run = pupil('2026-11-22 21:00')
-    policy_run.until('2026-11-23 03:00')
-    policy_run.restart(lost=True)
-    policy_run.until('2026-11-23 07:30')
-    assert ended(policy_run, 'sleep') == ['never began', 'done']
-    assert policy_run.began()[-2:] == ['Mon 06:30 wake', 'Mon 07:20 go_to_school']
-
-
-# --- the rover: battery and e-stop in the middle of a drive ------------------------------------
-
-
-@pytest.mark.parametrize('why', HELD)
-def test_a_drive_is_held_while_the_kernel_says_so_and_goes_on_afterwards(why: str) -> None:
-    policy_run = rover()
-    policy_run.until('2026-11-23 07:00')
-    assert policy_run.doing == 'go_to_work'
-    driving = policy_run.saved.activity
-    assert driving is not None
-    policy_run.holding = why
-    policy_run.tick(cause='kernel')
-    assert [type(c) for c in policy_run.decisions[-1].commands] == [PauseTasks]
-    policy_run.run(45)
-    assert policy_run.saved.activity is not None
-    assert policy_run.saved.activity.held
-    assert policy_run.saved.place == 'base'
-    assert policy_run.began()[-1] == 'Mon 07:00 go_to_work', 'nothing begins meanwhile'
-    assert f'held: goes on ({why})' in policy_run.decisions[-1].decision.path
-    policy_run.holding = ''
-    policy_run.tick(cause='kernel')
-    assert policy_run.saved.activity.task_ids == driving.task_ids
-    policy_run.run(3)
-    assert ended(policy_run, 'go_to_work') == ['done']
-    assert policy_run.saved.place == 'bright_zone'
-
-
-def test_a_message_during_an_e_stop_is_read_when_it_is_over() -> None:
-    policy_run = rover()
-    policy_run.until('2026-11-23 07:00')
-    policy_run.holding = HELD[0]
-    policy_run.run(1)
-    policy_run.tick('are you there?')
-    policy_run.run(10)
-    assert policy_run.began('read_message') == []
-    policy_run.holding = ''
-    policy_run.run(1)
-    assert len(policy_run.began('read_message')) == 1
-    policy_run.run(10)
-    assert ended(policy_run, 'read_message') == ['done']
-    assert ended(policy_run, 'go_to_work') == ['done']
-
-
 def test_a_low_battery_brings_the_rover_home_to_charge() -> None:
     policy_run = rover(work_s=lambda name: 3600.0 if name == 'charge' else WORK_S)
     policy_run.until('2026-11-23 10:00')
@@ -477,14 +276,6 @@ def test_a_low_battery_brings_the_rover_home_to_charge() -> None:
     policy_run.run(4)
     assert policy_run.saved.place == 'base'
     assert policy_run.began('charge') == ['Mon 10:03']
-
-
-def test_a_drive_that_fails_is_not_tried_again_at_once() -> None:
-    policy_run = rover(work_s=lambda name: -30.0 if name == 'go_to_work' else WORK_S)
-    policy_run.until('2026-11-23 08:00')
-    assert policy_run.began('go_to_work') == ['Mon 07:00', 'Mon 07:16', 'Mon 07:32', 'Mon 07:48']
-    assert set(ended(policy_run, 'go_to_work')) == {'failed'}
-    assert policy_run.saved.place == 'base'
 
 
 def test_a_rover_that_does_not_know_where_it_is_does_not_drive() -> None:

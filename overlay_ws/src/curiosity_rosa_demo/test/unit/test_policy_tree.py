@@ -10,15 +10,17 @@
 
 from __future__ import annotations
 
+from html import unescape
+from pathlib import Path
 import re
 
+from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
 from curiosity_rosa_demo.agent.policy.blackboard import (
     ClientRole,
     KEYS,
     NO_OUTCOME,
     PolicyBoard,
-    PolicyTickInputs,
     reader,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
@@ -30,9 +32,9 @@ from curiosity_rosa_demo.agent.policy.tree_text import (
 )
 from curiosity_rosa_demo.infra.config.world import WorldView
 from examples import examples
+from harness import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policy_doubles import SETTINGS
 from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
 from py_trees.behaviours import Success
 from py_trees.blackboard import Blackboard
@@ -84,6 +86,19 @@ def parents_in_graph(text: str) -> dict[str, str]:
     return parents
 
 
+SVG_NODE = re.compile(r'<g id="node\d+" class="node">\s*<title>([^<]*)</title>')
+SVG_EDGE = re.compile(r'<g id="edge\d+" class="edge">\s*<title>([^<]*)</title>')
+
+
+def parents_in_svg(svg: str) -> dict[str, str]:
+    parents = {unescape(name): '' for name in SVG_NODE.findall(svg)}
+    for edge in SVG_EDGE.findall(svg):
+        parent, child = unescape(edge).split('->')
+        assert not parents[child]
+        parents[child] = parent
+    return parents
+
+
 def as_pydot_reads_it(text: str) -> dict[str, pydot.Node]:
     graphs = pydot.graph_from_dot_data(text)
     assert graphs
@@ -120,13 +135,6 @@ def test_every_entry_of_any_routine_is_a_node_of_its_own(names: list[str]) -> No
     board.close()
 
 
-def test_before_the_first_tick_no_node_has_an_outcome() -> None:
-    policy_run = life_in(COMPANION)
-    assert '[x]' not in policy_run.policy.ascii()
-    assert '[*]' not in policy_run.policy.ascii()
-    assert 'palegreen' not in policy_run.policy.dot()
-
-
 def test_a_node_shows_the_last_tick_and_why() -> None:
     policy_run = life_in(COMPANION)
     policy_run.tick()
@@ -155,6 +163,21 @@ def test_the_graph_shows_the_outcome_as_a_colour_and_why_as_a_tooltip() -> None:
     assert drawn['emergency continues'].get('fillcolor') == 'lightblue'
 
 
+def test_the_picture_shows_the_printed_tree_also_in_the_docs(tmp_path: Path) -> None:
+    policy_run = life_in(ROVER, '2026-11-23 06:59')
+    policy_run.run(2.0)
+    picture = tmp_path / 'tree.svg'
+    outcome = write_tree(policy_run.policy.dot(), str(picture))
+    assert outcome.ok, outcome.answer
+    svg = picture.read_text(encoding='utf-8')
+    assert parents_in_svg(svg) == parents_in_text(policy_run.policy.ascii())
+    assert 'lightblue' in svg, 'go_to_work goes on'
+    shown = (ROOT / 'docs/images/policy_tree.svg').read_text(encoding='utf-8')
+    assert parents_in_svg(shown) == parents_in_svg(svg), (
+        'draw it anew: :tree docs/images/policy_tree.svg'
+    )
+
+
 @settings(deadline=None, max_examples=examples(60))
 @given(st.text(max_size=40) | st.sampled_from(['\\', '"', '\x1b[31mred', 'a\nb', '\ud800', '\\"']))
 def test_no_message_breaks_the_picture(text: str) -> None:
@@ -165,20 +188,11 @@ def test_no_message_breaks_the_picture(text: str) -> None:
     policy_run.policy.close()
 
 
-def test_a_node_in_words() -> None:
-    policy_run = life_in(COMPANION)
-    path = policy_run.tick().decision.path
-    assert path[:3] == ['Root: yes', 'EmergencyBranch: no', 'held: no']
-    assert 'message 1: no (no message waits)' in path
-    assert path[-1] == 'rest: yes'
-    assert not any(line.startswith('1 wake begins') for line in path), 'it was not ticked'
+# --- the blackboard --------------------------------------------------------------------------
 
 
 def test_what_was_never_ticked_was_not_asked() -> None:
     assert node_text(Success('never')) == 'never: not asked'
-
-
-# --- the blackboard --------------------------------------------------------------------------
 
 
 def test_a_client_may_do_what_the_table_says_and_nothing_else() -> None:
@@ -223,15 +237,6 @@ def test_two_policies_do_not_meet() -> None:
     second.close()
 
 
-def test_two_policies_live_side_by_side() -> None:
-    home, rover = life_in(COMPANION), life_in(ROVER)
-    home.tick('hello')
-    rover.tick()
-    assert home.doing == 'read_message'
-    assert rover.doing == ''
-    assert 'hello' not in rover.policy.ascii()
-
-
 @WORLDS
 def test_a_closed_policy_leaves_nothing_behind(view: WorldView) -> None:
     storage, clients = set(Blackboard.storage), len(Blackboard.clients)
@@ -243,16 +248,3 @@ def test_a_closed_policy_leaves_nothing_behind(view: WorldView) -> None:
     assert set(Blackboard.storage) == storage
     assert set(Blackboard.metadata) == metadata
     assert len(Blackboard.clients) == clients
-
-
-def test_the_keys_of_the_table_are_those_that_a_policy_uses() -> None:
-    board = PolicyBoard()
-    board.client(ClientRole.ENGINE)
-    names = {key.removeprefix(f'/{board.namespace}/') for key in Blackboard.metadata}
-    assert set(KEYS) <= names
-    assert PolicyTickInputs._fields[:3] == ('at', 'state', 'senses')
-    board.close()
-
-
-def test_the_settings_of_the_tests_are_the_shipped_ones() -> None:
-    assert SETTINGS.tick_s == 60.0

@@ -37,7 +37,6 @@ CORPUS = Path(__file__).parent / 'corpus' / 'questions.tsv'
 Row = tuple[str, str, str, str]  # label, topics, language, text
 STOP, NORMAL = UserInterruptType.STOP, UserInterruptType.NORMAL
 NEW_GOAL, APPROVAL = UserInterruptType.NEW_GOAL, UserInterruptType.APPROVAL
-STOP_PHRASES = ('stop!', '止まれ！', '停下！')
 
 
 def rows() -> list[Row]:
@@ -86,10 +85,6 @@ def test_the_corpus_is_large_enough_and_mixed() -> None:
     assert asked >= {topic.value for topic in Topic} - {'doubt', 'dropped', 'unclear_yes'}
 
 
-def test_where_are_you_right_now_is_not_urgent() -> None:
-    assert classify('Where are you right now?').payload == {'topics': ['position']}
-
-
 @pytest.mark.parametrize(
     'text',
     ['who painted the Mona Lisa, right now?', '今すぐ、火星の天気は？', '请马上，火星上有人吗？'],
@@ -117,13 +112,6 @@ def test_the_order_in_a_doubt(text: str, order: str) -> None:
 
 
 # --- properties -------------------------------------------------------------------------------
-
-
-@settings(max_examples=examples(300), deadline=None)
-@given(st.sampled_from(ROWS), st.sampled_from(STOP_PHRASES))
-def test_a_stop_in_a_question_is_a_stop(row: Row, stop: str) -> None:
-    assert classify(f'{row[3]} {stop}').type is STOP
-    assert classify(f'{stop} {row[3]}').type is STOP
 
 
 @settings(max_examples=examples(500), deadline=None)

@@ -114,10 +114,6 @@ def test_an_unreadable_result_is_a_failure_with_its_text(content: str) -> None:
     assert read_result('move_stop', content) == ToolResult.failure(content or 'Empty result')
 
 
-def test_a_capture_without_a_score_is_a_failure() -> None:
-    assert not read_result('capture_and_score', '{"ok": true, "data": {"score": true}}').ok
-
-
 def test_an_unreadable_motion_is_followed_by_a_stop() -> None:
     assert called(MODEL.invoke(asked(DEMO, ('move_forward', 'Traceback ...')))) == 'move_stop'
 
@@ -125,6 +121,10 @@ def test_an_unreadable_motion_is_followed_by_a_stop() -> None:
 def test_a_call_without_a_result_counts_as_a_failure() -> None:
     messages = asked(DEMO, ('turn_left', '{}'))[:-1]
     assert called(MODEL.invoke(messages)) == 'move_stop'
+
+
+def test_a_capture_without_a_score_is_a_failure() -> None:
+    assert not read_result('capture_and_score', '{"ok": true, "data": {"score": true}}').ok
 
 
 def test_results_in_content_blocks_are_read() -> None:

@@ -20,7 +20,8 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
     text_for,
 )
 from curiosity_rosa_demo.domain.text import printable
-from hypothesis import given
+from examples import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from rule_model_rover import LONGEST_S, MOTIONS, Rover, run_turn
@@ -73,6 +74,7 @@ def test_a_command_is_prepared_and_done(
     assert 'gave up' not in answer
 
 
+@settings(max_examples=examples(40))
 @given(st.floats(0.2, 900.0).map(lambda s: round(s, 1)))
 def test_a_drive_takes_the_seconds_asked_for_within_the_limit(seconds: float) -> None:
     rover = Rover(is_up=False, known=False)

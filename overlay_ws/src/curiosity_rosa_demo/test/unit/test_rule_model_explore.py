@@ -22,7 +22,7 @@ from examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
-from rule_model_rover import COSTS, HINT, MOTIONS, Rover, run_turn
+from rule_model_rover import COSTS, MOTIONS, Rover, run_turn
 
 FAULTS = [
     'Service unavailable: /adapter/mast_close',
@@ -98,7 +98,7 @@ def test_from_any_state_and_through_two_faults_it_reaches_a_good_capture(rover: 
     assert f'{result.data["score"]:.2f}' in answer
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(30))
 @given(rovers(x_good=9.0, speed=0.5))
 def test_a_hint_that_is_too_near_is_corrected_by_measuring(rover: Rover) -> None:
     run_turn(rover)
@@ -106,7 +106,7 @@ def test_a_hint_that_is_too_near_is_corrected_by_measuring(rover: Rover) -> None
     assert rover.calls[-1][2].data.get('is_good') is True
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(30))
 @given(st.floats(1.0, 4.5), st.floats(-math.pi, math.pi), st.floats(0.3, 0.7))
 def test_without_a_hint_the_slope_of_the_score_leads_to_the_light(
     x: float, yaw: float, speed: float
@@ -129,42 +129,10 @@ def test_every_turn_ends_with_manners(rover: Rover, prompt: str, tells_pose: boo
 @pytest.mark.parametrize(
     'text', ['Analyze the ground texture', '地面のテクスチャを調査して', '分析地面纹理']
 )
-@pytest.mark.parametrize('prompt', ['', HINT])
-def test_thoughts_and_answer_have_the_language_of_the_question(text: str, prompt: str) -> None:
+def test_thoughts_and_answer_have_the_language_of_the_question(text: str) -> None:
     rover = Rover(x=-3.0)
-    run_turn(rover, text, prompt=prompt)  # checks the language of each message
+    run_turn(rover, text)  # checks the language of each message
     assert 'move_forward' in names(rover)
-
-
-def test_the_answer_counts_in_the_singular_and_names_an_unknown_place() -> None:
-    words = found_text('en', None, '', score='0.90', captures=1, moves=1, metres='2.0', calls=1)
-    assert 'a good picture, at an unknown place.' in words
-    assert 'I looked 1 time and drove 2.0 m in 1 motion (1 tool call).' in words
-
-
-def test_where_it_is_bright_one_capture_is_enough() -> None:
-    rover = Rover(x=6.0)
-    assert 'score 1.00' in run_turn(rover, 'Analyze the ground texture')
-    assert names(rover) == ['capture_and_score']
-
-
-def test_without_poses_it_follows_the_score_alone() -> None:
-    rover = Rover(x=0.5, tells_pose=False)
-    answer = run_turn(rover, 'Analyze the ground texture', prompt='')
-    assert 'good picture, at an unknown place' in answer
-
-
-def test_it_looks_around_once_and_learns_that_the_view_does_not_matter() -> None:
-    rover = Rover(x=-8.0, speed=0.2)
-    run_turn(rover)
-    assert names(rover).count('mast_rotate') == 1
-
-
-def test_a_moving_rover_is_stopped_first() -> None:
-    rover = Rover(moving=True)
-    run_turn(rover)
-    assert names(rover)[:3] == ['capture_and_score', 'mast_rotate', 'move_stop']
-    assert rover.score >= 0.8
 
 
 @settings(max_examples=examples(60))
@@ -203,6 +171,12 @@ def test_the_answer_names_what_is_broken(tool: str, reason: str, part: str) -> N
     assert len(tries) == 3
 
 
+def test_the_answer_counts_in_the_singular_and_names_an_unknown_place() -> None:
+    words = found_text('en', None, '', score='0.90', captures=1, moves=1, metres='2.0', calls=1)
+    assert 'a good picture, at an unknown place.' in words
+    assert 'I looked 1 time and drove 2.0 m in 1 motion (1 tool call).' in words
+
+
 def test_a_failed_capture_is_tried_again_after_asking_for_the_status() -> None:
     rover = Rover(x=6.0, glitches={0: 'No image received', 2: 'Image is stale: 2.0 s old'})
     run_turn(rover)
@@ -238,7 +212,10 @@ def test_a_stop_by_the_operator_ends_the_turn() -> None:
     assert names(rover)[-1] == 'move_forward'
 
 
-def test_expensive_rotations_are_not_repeated_and_cheap_ones_only_when_they_help() -> None:
-    rover = Rover(x=-8.0)
-    run_turn(rover, costs={**COSTS, 'mast_rotate': 500})
+@pytest.mark.parametrize('costs', [COSTS, {**COSTS, 'mast_rotate': 500}])
+def test_it_looks_around_once_and_learns_that_the_view_does_not_matter(
+    costs: dict[str, int],
+) -> None:
+    rover = Rover(x=-8.0, speed=0.2)
+    run_turn(rover, costs=costs)
     assert names(rover).count('mast_rotate') == 1
