@@ -20,7 +20,6 @@ from curiosity_rosa_demo.agent.policy.action import (
     SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
-from curiosity_rosa_demo.agent.policy.events import EventBus
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from executor_world import Day, energy, T0, WORK, world_of
 import pytest
@@ -62,7 +61,7 @@ def test_the_tasks_have_ids_that_nobody_else_has() -> None:
     world = world_of()
     ids = set()
     for _ in range(10):
-        executor = ActionExecutor(world, EventBus(), WorldState.first(world.view))
+        executor = ActionExecutor(world, lambda event: None, WorldState.first(world.view))
         executor.start_activity(ActionProposal(PolicyAction(type='study'), Source.ROUTINE), T0)
         assert executor.state.activity is not None
         ids |= set(executor.state.activity.task_ids)

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.topics.node_events import read_process_events
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.trace.event_data import turn_start_data
+from curiosity_rosa_demo.trace.events import TurnStarted
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from harness import wait_until
@@ -322,7 +322,7 @@ def test_a_text_that_looks_like_a_known_event_is_printed(bench: RuntimeBench, te
 
 def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None:
     bench.console.print_event(new_event(TraceKind.ACT, 'cap()', tool_name='capture_and_score'))
-    start = new_event(TraceKind.OBSERVE, 'User: hello', data=turn_start_data(0))
+    start = new_event(**TurnStarted(0).trace_fields('User: hello'))
     bench.console.print_event(start)
     bench.console.print_event(new_event(TraceKind.RESULT, 'the answer', ok=True))
     bench.console.print_event(

@@ -23,7 +23,8 @@ from curiosity_rosa_demo.recording.replay.messages import (
     REPLAY_PREFIX,
     UnreadableMessage,
 )
-from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, start_event
+from curiosity_rosa_demo.trace.events import NodeStarted
+from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, new_event
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,7 +82,7 @@ def test_in_a_loop_each_event_is_a_new_one(event: TraceEvent) -> None:
 
 
 def test_the_start_of_a_node_is_no_event_of_a_replay() -> None:
-    event = an_event(start_event('adapter', 'adapter started'))
+    event = an_event(new_event(**NodeStarted('adapter').trace_fields('adapter started')))
     assert replay_message('trace', STRING, event, now_ns=NOW_NS, turn=1) is None
 
 

@@ -24,6 +24,7 @@ from curiosity_rosa_demo.drawing.svg import (
     Svg,
     title,
 )
+from curiosity_rosa_demo.trace.events import QuestionAsked
 
 WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
 LEFT, RIGHT = 4.0, 516.0
@@ -91,7 +92,7 @@ def duration_text(seconds: float) -> str:
 def _phase_after(event: TraceEvent, phase: str) -> str:
     kind = event.kind
     if kind is TraceKind.DECIDE:
-        return 'asking' if 'question' in (event.data or {}) else 'checking'
+        return 'asking' if QuestionAsked.of(event) else 'checking'
     if kind is TraceKind.ACT:
         return 'acting'
     if kind is TraceKind.RESULT and event.tool_name is None:
