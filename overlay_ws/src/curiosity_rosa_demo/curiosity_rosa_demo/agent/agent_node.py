@@ -306,7 +306,7 @@ class AgentApp:
         if self._losses.count(name) == 1:
             if not isinstance(error, OSError):  # a defect: keep its traceback
                 _log.warning('event=listener_failed name=%s', name, exc_info=error)
-            self.console_writer.write(printable(f'! {name} has lost a trace event: {error}'))
+            self.console_writer.write(printable(f'! {name} has lost trace events: {error}'))
 
     def _on_ros_failure(self, error: Exception) -> None:
         self.crashed = True

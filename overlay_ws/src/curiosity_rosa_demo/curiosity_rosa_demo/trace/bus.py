@@ -28,7 +28,7 @@ from curiosity_rosa_demo.trace.trace_codec import event_memory
 
 MAX_EVENTS, MAX_BYTES = 2000, 16 * 1024 * 1024  # of the ring
 MAX_BATCH = 50  # events that a thread takes from the ring at once
-END_TIMEOUT_S = 5.0  # for the events that a thread has not yet delivered
+END_TIMEOUT_S = 4.0  # for the events that a thread has not yet delivered
 
 T = TypeVar('T')
 

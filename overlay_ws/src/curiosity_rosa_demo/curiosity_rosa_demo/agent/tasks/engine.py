@@ -248,7 +248,7 @@ class Engine:
 
     def applied(self, record: TaskRecord, steps: list[PendingChange]) -> None:
         for step in steps:
-            self.event_publisher.publish_change(record, step)
+            self.event_publisher.publish_change(step)
         if record.task.terminal:
             self._ended(record)
         elif record.starting and not (record.in_flight or record.staged):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 import logging
 
-from curiosity_rosa_demo.agent.tasks.entry import PendingChange, TaskRecord
+from curiosity_rosa_demo.agent.tasks.entry import PendingChange
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.subscription import Subscription
 from curiosity_rosa_demo.domain.task_state import LifecycleState
@@ -46,7 +46,7 @@ class TaskEventPublisher:
         for subscription in tuple(self._subscriptions):
             subscription.close()
 
-    def publish_change(self, record: TaskRecord, step: PendingChange) -> None:
+    def publish_change(self, step: PendingChange) -> None:
         stored, kind = step.change.task, step.event
         if kind is None:  # a Save
             return
@@ -59,13 +59,13 @@ class TaskEventPublisher:
                 'event=%s task=%s name=%s state=%s reason=%r',
                 *(kind.value, stored.id, stored.name, stored.state.value, stored.reason),
             )
-        self.bus.publish(Event(kind, stored.id, _payload(record, step), stored.updated_at))
+        self.bus.publish(Event(kind, stored.id, _payload(step), stored.updated_at))
 
 
-def _payload(record: TaskRecord, step: PendingChange) -> dict[str, object]:
+def _payload(step: PendingChange) -> dict[str, object]:
     stored = step.change.task
     if step.event in _SUBMIT_EVENTS:
-        return {'task': record.task}
+        return {'name': stored.name, 'priority': stored.priority}
     if step.event is EventType.TASK_FAIL:
         return {'error': stored.reason}
     before = getattr(step.change, 'before', None)

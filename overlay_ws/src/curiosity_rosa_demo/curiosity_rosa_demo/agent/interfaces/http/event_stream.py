@@ -119,9 +119,7 @@ def task_json(event: Event) -> str:
     for key in ('before', 'after'):
         if payload.get(key) is not None:
             details[key] = payload[key].value
-    task = payload.get('task')
-    if task is not None:
-        details |= {'name': task.name, 'priority': task.priority}
+    details |= {key: payload[key] for key in ('name', 'priority') if key in payload}
     return json.dumps(
         {
             'task_id': event.task_id,
