@@ -44,6 +44,30 @@ class TurnStarted:
 
 
 @dataclass(frozen=True)
+class TurnAnswered:
+    """A turn ended with an answer; the message is the answer. A turn that failed ends with an
+    ERROR.
+    """
+
+    ok: bool | None
+    score: float | None
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        return {
+            'kind': TraceKind.RESULT,
+            'message': message,
+            'ok': self.ok,
+            'score': self.score,
+        }
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> TurnAnswered | None:
+        if event.kind is not TraceKind.RESULT or event.tool_name is not None:
+            return None
+        return cls(event.ok, event.score)
+
+
+@dataclass(frozen=True)
 class QuestionAsked:
     """The agent asked a person."""
 
