@@ -84,7 +84,7 @@ from curiosity_rosa_demo.infra.storage.paths import (
 )
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recording_client import RecordingClient
-from curiosity_rosa_demo.trace.bus import EventBus, EventThread
+from curiosity_rosa_demo.trace.bus import EventBus, EventsLost, EventThread
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import rclpy
@@ -299,12 +299,13 @@ class AgentApp:
         self.event_bus.publish(new_event(TraceKind.OBSERVE, text.removeprefix('! ')), own=False)
 
     def _listener_failed(self, name: str, error: Exception) -> None:
-        """Count a trace event that a listener lost, for example a file on a full disk.
+        """Count the trace events that a subscriber lost, for example a file on a full disk.
 
         The diagnostics report the count; the console shows only the first loss of each listener.
         """
-        if self._losses.count(name) == 1:
-            if not isinstance(error, OSError):  # a defect: keep its traceback
+        losses = error.count if isinstance(error, EventsLost) else 1
+        if self._losses.count(name, losses) == losses:
+            if not isinstance(error, OSError | EventsLost):  # a defect: keep its traceback
                 _log.warning('event=listener_failed name=%s', name, exc_info=error)
             self.console_writer.write(printable(f'! {name} has lost trace events: {error}'))
 
