@@ -52,7 +52,7 @@ from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
 from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED_TEXT, result_of
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.trace.event_data import calls_at_turn_start
+from curiosity_rosa_demo.trace.events import TurnStarted
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, ODOMETRY, Run
 from nav_msgs.msg import Odometry
@@ -153,7 +153,7 @@ class Demo:
 
 
 def _goes_on(event: TraceEvent) -> bool:
-    return calls_at_turn_start(event) is not None
+    return TurnStarted.of(event) is not None
 
 
 def phase(events: list[TraceEvent]) -> str:

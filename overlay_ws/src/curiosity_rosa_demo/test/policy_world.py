@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from curiosity_rosa_demo.agent.policy.action import Senses
-from curiosity_rosa_demo.agent.policy.events import Event, EventBus
+from curiosity_rosa_demo.agent.policy.events import Event
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
@@ -65,18 +65,19 @@ class PolicyRun:
         self.policy = self._born()
 
     def _born(self) -> Policy:
-        bus = EventBus()
-        if self.keep:
-            bus.subscribe(self.events.append)
-        bus.subscribe(self.rules.hear)
         return Policy(
             self.world,
             self.settings,
             state=self.saved,
             provider=self.provider,
-            bus=bus,
+            publish=self._hear,
             number=self.number,
         )
+
+    def _hear(self, event: Event) -> None:
+        if self.keep:
+            self.events.append(event)
+        self.rules.hear(event)
 
     def restart(self, *, lost: bool = False) -> None:
         """The process dies after its last tick; what was kept is read again."""

@@ -66,7 +66,7 @@ from curiosity_rosa_demo.agent.topics.replay_monitor import ReplayMonitor
 from curiosity_rosa_demo.agent.topics.speech import SpeechPublisher
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Mode
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -84,7 +84,7 @@ from curiosity_rosa_demo.infra.storage.paths import (
 )
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recording_client import RecordingClient
-from curiosity_rosa_demo.trace.bus import TraceBus
+from curiosity_rosa_demo.trace.bus import EventBus, EventsLost, EventThread
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import rclpy
@@ -114,10 +114,9 @@ class AgentApp:
         check_address(self.config.agent.http)
         self._losses = LossCounter()
         publisher = TracePublisher(self.node, self.config, self._losses)
-        # Artifacts waits for a picture, so the agent's own events are delivered side by side.
-        self._own_events = TraceBus(self._listener_failed, ordered=False)
-        self.event_bus = TraceBus(self._listener_failed)  # those of the other nodes too
+        self.event_bus = EventBus(self._listener_failed)
         self._recorders: list[JsonlTraceLog] = []
+        self._event_threads: list[EventThread[TraceEvent]] = []
         self.recording = RecordingControl(
             self.config,
             recordings_folder(self.config, options.record, space),
@@ -140,14 +139,12 @@ class AgentApp:
                         path, max_bytes=limits.max_file_mb * 10**6, max_files=limits.max_files
                     )
                 )
+        self.event_bus.listen('captures', self._captures.record_event, TraceEvent, own_only=True)
         for recorder in self._recorders:
-            self._own_events.subscribe(str(recorder.path), recorder.write)
-        self._own_events.subscribe('event feed', self.event_bus.publish)
-        self._own_events.subscribe(self.config.topics.trace.events, publisher.publish)
-        self._own_events.subscribe('captures', self._captures.record_event)
+            self._deliver_in_thread(str(recorder.path), recorder.write)
+        self._deliver_in_thread(self.config.topics.trace.events, publisher.publish)
         if self.artifacts is not None:
-            self._own_events.subscribe(str(self.artifacts.picture), self.artifacts.record_event)
-        self._own_events.subscribe('console', lambda event: self.console.print_event(event))
+            self._deliver_in_thread(str(self.artifacts.picture), self.artifacts.record_event)
         debug = self.node.get_logger().get_effective_level() <= logging.DEBUG
         self._log = LogFile(agent_log_file(space), debug=debug)
         self.stack_stream = self._log.stack_stream
@@ -160,7 +157,7 @@ class AgentApp:
             self.rover_client,
             self.config,
             self.node.get_clock(),
-            self._own_events.publish,
+            self.event_bus.publish,
             registry=registry,
             approval_queue=approval_queue,
             checkpoints=turn_checkpoint_file(database),
@@ -195,6 +192,7 @@ class AgentApp:
             beat=self._on_tick,
             say=self.console_writer.write,
             clock=clock.now,
+            event_bus=self.event_bus,
         )
         self.autonomy = Autonomy(
             self.runtime,
@@ -213,6 +211,7 @@ class AgentApp:
             self.console_writer.write,
             self.recording,
         )
+        self.event_bus.listen('console', self.console.print_event, TraceEvent, own_only=True)
         if options.record:
             self.console.handle_line(':record on')
         for note in (*registry.notes, *self.runtime.start()):
@@ -230,14 +229,16 @@ class AgentApp:
         )
         self._camera = CameraFeed(self.node, self.config)
         self._node_events = NodeEvents(
-            self.node, self.config, self.console.print_notice, self.event_bus.publish
+            self.node,
+            self.config,
+            self.console.print_notice,
+            partial(self.event_bus.publish, own=False),
         )
         self.robot_service = RobotService(
             self.runtime,
             self.session,
             self.autonomy,
             self.console,
-            event_bus=self.event_bus,
             camera=self._camera,
             captures=self._captures,
             nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
@@ -275,6 +276,9 @@ class AgentApp:
         if options.process_events_fd is not None:
             read_process_events(options.process_events_fd, self._on_process_event)
 
+    def _deliver_in_thread(self, name: str, listener: Callable[[TraceEvent], None]) -> None:
+        self._event_threads.append(EventThread(self.event_bus, name, listener, TraceEvent))
+
     def _on_tick(self) -> None:
         for each in self._tick_callbacks:
             each()
@@ -292,17 +296,18 @@ class AgentApp:
     def _print_recording_notice(self, text: str) -> None:
         """Show a message about the recording on the console, and on the page in the trace."""
         self.console_writer.write(text)
-        self.event_bus.publish(new_event(TraceKind.OBSERVE, text.removeprefix('! ')))
+        self.event_bus.publish(new_event(TraceKind.OBSERVE, text.removeprefix('! ')), own=False)
 
     def _listener_failed(self, name: str, error: Exception) -> None:
-        """Count a trace event that a listener lost, for example a file on a full disk.
+        """Count the trace events that a subscriber lost, for example a file on a full disk.
 
         The diagnostics report the count; the console shows only the first loss of each listener.
         """
-        if self._losses.count(name) == 1:
-            if not isinstance(error, OSError):  # a defect: keep its traceback
+        losses = error.count if isinstance(error, EventsLost) else 1
+        if self._losses.count(name, losses) == losses:
+            if not isinstance(error, OSError | EventsLost):  # a defect: keep its traceback
                 _log.warning('event=listener_failed name=%s', name, exc_info=error)
-            self.console_writer.write(printable(f'! {name} has lost a trace event: {error}'))
+            self.console_writer.write(printable(f'! {name} has lost trace events: {error}'))
 
     def _on_ros_failure(self, error: Exception) -> None:
         self.crashed = True
@@ -327,6 +332,8 @@ class AgentApp:
         self.runtime.close()
         self._run_task.close()
         self.recording.close()
+        for thread in self._event_threads:
+            thread.close()
         self._spin.close()
         for recorder in self._recorders:
             recorder.close()

@@ -50,7 +50,7 @@ from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.prompts import Language
 from curiosity_rosa_demo.recording.recorder import RecordingControl
-from curiosity_rosa_demo.trace.event_data import calls_at_turn_start, is_question
+from curiosity_rosa_demo.trace.events import QuestionAsked, TurnAnswered, TurnStarted
 
 OPERATOR = 'the operator'
 COMMAND_INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
@@ -262,12 +262,12 @@ class Console:
 
     def print_event(self, event: TraceEvent) -> None:
         """Print a trace event, except for the end of a turn: its answer is printed instead."""
-        is_answer = event.kind is TraceKind.RESULT and event.tool_name is None
         # The console itself has printed these two already.
-        is_known = calls_at_turn_start(event) == 0 or (
-            is_question(event) and self._session.approval_queue.is_attended
+        start, question = TurnStarted.of(event), QuestionAsked.of(event)
+        is_known = (start is not None and start.calls == 0) or (
+            question is not None and self._session.approval_queue.is_attended
         )
-        if not is_answer and not is_known:
+        if TurnAnswered.of(event) is None and not is_known:
             self._say(f'  {trace_line(event)}')
             if event.kind is TraceKind.RESULT:
                 self._shown_result = event.message

@@ -10,12 +10,13 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
 import sys
 
 
 def memory_size(value: object) -> int:
-    """Bytes of ``value`` and of all that its dictionaries, lists and tuples hold. A value that
-    occurs twice counts twice, so the result is rather too large.
+    """Bytes of ``value`` and of all that its dictionaries, lists, tuples and dataclasses hold. A
+    value that occurs twice counts twice, so the result is rather too large.
     """
     size = 0
     todo = [value]
@@ -27,4 +28,6 @@ def memory_size(value: object) -> int:
             todo.extend(part.values())
         elif isinstance(part, list | tuple):
             todo.extend(part)
+        elif is_dataclass(part) and not isinstance(part, type):
+            todo.append(vars(part))
     return size

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.skills import CAPTURE
+from curiosity_rosa_demo.domain.models import RoverPose
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,3 @@ class Capture:
     score: float
     is_good: bool
     pose: RoverPose | None
-
-
-def is_capture(event: TraceEvent) -> bool:
-    """Whether ``event`` is the RESULT event of a capture."""
-    return event.kind is TraceKind.RESULT and event.tool_name == CAPTURE

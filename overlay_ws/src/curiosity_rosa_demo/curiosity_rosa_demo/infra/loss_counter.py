@@ -21,10 +21,10 @@ class LossCounter:
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
 
-    def count(self, destination: str) -> int:
-        """Count one loss for ``destination``; returns its total."""
+    def count(self, destination: str, losses: int = 1) -> int:
+        """Count ``losses`` for ``destination``; returns its total."""
         with self._lock:
-            self._counts[destination] += 1
+            self._counts[destination] += losses
             return self._counts[destination]
 
     def counts(self) -> dict[str, int]:

@@ -16,12 +16,12 @@ from functools import partial
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.pictures import is_capture
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, SpinThread, STEADY_CLOCK
 from curiosity_rosa_demo.recording.mcap.channels import Channel, ChannelSource
 from curiosity_rosa_demo.recording.mcap.message_types import message_class
 from curiosity_rosa_demo.recording.throttle import Throttle
+from curiosity_rosa_demo.trace.events import CaptureTaken
 from curiosity_rosa_demo.trace.trace_codec import decode
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -123,7 +123,8 @@ class RecorderNode:
         self._enqueue(channel, data)
         event = decode(deserialize_message(data, String).data)
         # For an old capture, replayed from the topic's history, the latched picture is another.
-        if is_capture(event) and event.ok is True and time.time() - event.ts < MAX_FRAME_AGE_S:
+        taken = CaptureTaken.of(event)
+        if taken and taken.ok is True and time.time() - event.ts < MAX_FRAME_AGE_S:
             self._subscribe_to_picture()
 
     def _subscribe_to_picture(self) -> None:

@@ -6,87 +6,281 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The event bus: trace events to named listeners, and the newest of them on request."""
+"""The one event bus of a process: numbered events in a bounded ring, listeners and readers.
+
+A listener is called at once and must be quick. A reader has a place in the ring and reads when it
+likes; what it has missed is counted. EventThread reads for a subscriber that may wait.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
 import logging
 import threading
+from typing import Any, cast, Generic, TypeVar
 
+from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
-from curiosity_rosa_demo.trace.trace_codec import bounded_event
+from curiosity_rosa_demo.trace.trace_codec import event_memory
 
-MAX_KEPT_EVENTS = 1000
+MAX_EVENTS, MAX_BYTES = 2000, 16 * 1024 * 1024  # of the ring
+MAX_BATCH = 50  # events that a thread takes from the ring at once
+END_TIMEOUT_S = 4.0  # for the events that a thread has not yet delivered
+
+T = TypeVar('T')
 
 _log = logging.getLogger('curiosity_rosa.events')
 
-EventListener = Callable[[TraceEvent], None]
+
+class EventsLost(Exception):
+    """A subscriber was too slow: the ring has dropped events that it had not read."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f'{count} events came faster than it could take them')
+        self.count = count
 
 
-class TraceBus:
-    """Safe from any thread. An event that is published twice is delivered once: our own events
-    come back from the topic.
+@dataclass(frozen=True)
+class Published(Generic[T]):
+    """``number``: from 1, in the order of publication. ``own``: of this agent, not of another
+    node.
+    """
+
+    number: int
+    event: T
+    own: bool
+
+
+@dataclass(frozen=True)
+class Batch(Generic[T]):
+    """``events``, oldest first. ``lost``: how many events, of any type, the ring has dropped just
+    before them.
+    """
+
+    lost: int
+    events: list[Published[T]]
+
+
+@dataclass(frozen=True)
+class _Listener:
+    name: str
+    kind: type[Any]
+    own_only: bool
+    call: Callable[[Any], None]
+
+    def wants(self, published: Published[Any]) -> bool:
+        return isinstance(published.event, self.kind) and (published.own or not self.own_only)
+
+
+class EventBus:
+    """Safe from any thread. Events are TraceEvents, or dataclasses of other publishers.
 
     A listener that raises hurts neither the publisher nor another listener. ``failed`` gets its
     name and the error, in the publisher's thread. The listener stays subscribed: a write that
-    failed for one event, such as to a full disk, may work for the next.
-
-    ``ordered``: one thread delivers at a time, so that all listeners see the order of
-    ``recent``. Otherwise threads deliver side by side, and a listener may wait: it delays only
-    the publisher of its event.
+    failed for one event may work for the next.
     """
 
-    def __init__(self, failed: Callable[[str, Exception], None], *, ordered: bool = True) -> None:
-        self._failed, self._ordered = failed, ordered
+    def __init__(
+        self,
+        failed: Callable[[str, Exception], None] | None = None,
+        *,
+        max_events: int = MAX_EVENTS,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        if max_events < 1:
+            raise ValueError(f'max_events must be at least 1, not {max_events}')
+        self._failed, self._max_events, self._max_bytes = failed, max_events, max_bytes
         self._lock = threading.RLock()  # a listener may publish or unsubscribe
-        self._events = TraceBuffer(MAX_KEPT_EVENTS)
-        self._subscriptions: dict[object, tuple[str, EventListener]] = {}
+        self._ring: deque[Published[Any]] = deque()
+        self._sizes: deque[int] = deque()  # bytes of each event
+        self._bytes = 0
+        self._trace_ids: set[str] = set()  # of the trace events in the ring
+        self._last_number = 0
+        self._undelivered: deque[Published[Any]] = deque()
+        self._delivering = False
+        self._listeners: dict[object, _Listener] = {}
 
-    def publish(self, event: TraceEvent) -> None:
-        """Call the listeners in this thread, in the order of their subscriptions. They get the
-        bounded event, so that one of them may keep it.
+    @property
+    def last_number(self) -> int:
+        """The number of the newest event; 0 before the first one."""
+        return self._last_number
+
+    def publish(self, event: object, *, own: bool = True) -> None:
+        """Store the event and call the listeners in this thread, one event at a time, in the order
+        of their subscriptions. A trace event that is already stored is ignored: our own events
+        come back from the topic.
         """
-        event = bounded_event(event)
         with self._lock:
-            if not self._events.append(event):
+            published = self._append(event, own=own)
+            if published is None:
                 return
-            listeners = tuple(self._subscriptions.values())
-            if self._ordered:
-                self._deliver(event, listeners)
+            self._undelivered.append(published)
+            if self._delivering:  # a listener publishes: its event follows the present one
                 return
-        self._deliver(event, listeners)
+            self._delivering = True
+            try:
+                while self._undelivered:
+                    self._deliver(self._undelivered.popleft())
+            finally:
+                self._delivering = False
 
-    def recent(self, count: int | None = None) -> list[TraceEvent]:
-        """The newest ``count`` events (all when None), oldest first."""
+    def trace_events(self, count: int | None = None) -> list[TraceEvent]:
+        """The newest ``count`` trace events (all when None), oldest first."""
         with self._lock:
-            return self._events.last(count)
+            found = [each.event for each in self._ring if isinstance(each.event, TraceEvent)]
+        return found if count is None else found[max(0, len(found) - max(0, count)) :]
 
-    def subscribe(self, name: str, listener: EventListener) -> Callable[[], None]:
-        """``listener`` is called for every event from now on, from any thread, and must be quick
-        on an ordered bus. The result unsubscribes it.
+    def events_after(self, number: int) -> Batch[Any]:
+        """All events after ``number`` that the ring still holds."""
+        with self._lock:
+            first = self._last_number - len(self._ring) + 1
+            skipped = max(0, number + 1 - first)
+            return Batch(max(0, first - 1 - number), list(islice(self._ring, skipped, None)))
+
+    def listen(
+        self,
+        name: str,
+        listener: Callable[[T], None],
+        kind: type[T],
+        *,
+        own_only: bool = False,
+    ) -> Callable[[], None]:
+        """``listener`` is called for every event of ``kind`` from now on, in the publisher's
+        thread and under the lock of the bus: it must be quick. The result unsubscribes it.
         """
         key = object()  # the same function may subscribe twice
         with self._lock:
-            self._subscriptions[key] = (name, listener)
-        return lambda: self._unsubscribe(key)
+            self._listeners[key] = _Listener(name, kind, own_only, listener)
+        return lambda: self._remove(key)
 
-    def _unsubscribe(self, key: object) -> None:
+    def subscribe(
+        self,
+        name: str,
+        kind: type[T],
+        *,
+        after: int | None = None,
+        own_only: bool = False,
+        wake: Callable[[], None] = lambda: None,
+    ) -> Subscription[T]:
+        """A reader of the events of ``kind`` after number ``after`` (None: from now on). ``wake``
+        is called after each of them, in the publisher's thread, and must be quick.
+        """
+        listener = _Listener(name, kind, own_only, lambda event: wake())
+        key = object()
         with self._lock:
-            self._subscriptions.pop(key, None)
+            self._listeners[key] = listener
+            start = self._last_number if after is None else after
+        return Subscription(self, listener, start, lambda: self._remove(key))
 
-    def _deliver(
-        self, event: TraceEvent, listeners: tuple[tuple[str, EventListener], ...]
-    ) -> None:
-        for name, listener in listeners:
-            try:
-                listener(event)
-            except Exception as error:  # SystemExit and KeyboardInterrupt still end the process
-                self._report(name, error)
-
-    def _report(self, name: str, error: Exception) -> None:
+    def report(self, name: str, error: Exception) -> None:
+        """Report that the subscriber ``name`` has failed or has lost events."""
+        if self._failed is None:
+            _log.warning('event=subscriber_failed name=%s error=%r', name, str(error))
+            return
         try:
             self._failed(name, error)
         except Exception:  # the report may fail for the same reason
             _log.exception('event=listener_failed name=%s', name)
+
+    def _remove(self, key: object) -> None:
+        with self._lock:
+            self._listeners.pop(key, None)
+
+    def _append(self, event: object, *, own: bool) -> Published[Any] | None:
+        """The stored event; None for a duplicate."""
+        if isinstance(event, TraceEvent):
+            if event.event_id in self._trace_ids:
+                return None
+            self._trace_ids.add(event.event_id)
+        self._last_number += 1
+        published = Published(self._last_number, event, own)
+        self._ring.append(published)
+        self._sizes.append(
+            event_memory(event) if isinstance(event, TraceEvent) else memory_size(event)
+        )
+        self._bytes += self._sizes[-1]
+        while len(self._ring) > self._max_events or (
+            self._bytes > self._max_bytes and len(self._ring) > 1
+        ):
+            dropped = self._ring.popleft().event
+            self._bytes -= self._sizes.popleft()
+            if isinstance(dropped, TraceEvent):
+                self._trace_ids.discard(dropped.event_id)
+        return published
+
+    def _deliver(self, published: Published[Any]) -> None:
+        for listener in tuple(self._listeners.values()):
+            if not listener.wants(published):
+                continue
+            try:
+                listener.call(published.event)
+            except Exception as error:  # SystemExit and KeyboardInterrupt still end the process
+                self.report(listener.name, error)
+
+
+class Subscription(Generic[T]):
+    """A place in the ring of a bus. Use it in one thread. ``lost``: events missed so far."""
+
+    def __init__(
+        self, bus: EventBus, wanted: _Listener, after: int, remove: Callable[[], None]
+    ) -> None:
+        self.lost = 0
+        self._bus, self._wanted, self._after, self._remove = bus, wanted, after, remove
+
+    def read(self, limit: int | None = None) -> Batch[T]:
+        """The next events, ``limit`` at most; without events: there are no more now."""
+        batch = self._bus.events_after(self._after)
+        found = [each for each in batch.events if self._wanted.wants(each)][:limit]
+        if limit is not None and len(found) == limit:
+            self._after = found[-1].number
+        else:
+            self._after += batch.lost + len(batch.events)
+        self.lost += batch.lost
+        return Batch(batch.lost, cast('list[Published[T]]', found))
+
+    def close(self) -> None:
+        """Call ``wake`` no more. What is stored can still be read."""
+        self._remove()
+
+
+class EventThread(Generic[T]):
+    """Calls ``listener`` with the own events of ``kind`` in a thread of its own, in their order: a
+    file, a network or a picture may make it wait. Its errors and losses are reported.
+    """
+
+    def __init__(
+        self, bus: EventBus, name: str, listener: Callable[[T], None], kind: type[T]
+    ) -> None:
+        self._bus, self._name, self._listener = bus, name, listener
+        self._wakeup, self._ending = threading.Event(), False
+        self._subscription = bus.subscribe(name, kind, own_only=True, wake=self._wakeup.set)
+        self._thread = threading.Thread(target=self._run, name=f'events {name}', daemon=True)
+        self._thread.start()
+
+    def close(self, timeout_s: float = END_TIMEOUT_S) -> None:
+        """Deliver what was published before, for ``timeout_s`` at most, and end the thread."""
+        self._subscription.close()
+        self._ending = True
+        self._wakeup.set()
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        ending = False
+        while not ending:
+            self._wakeup.wait()
+            self._wakeup.clear()
+            ending = self._ending
+            while (batch := self._subscription.read(MAX_BATCH)).events or batch.lost:
+                if batch.lost:
+                    self._bus.report(self._name, EventsLost(batch.lost))
+                for each in batch.events:
+                    self._call(each.event)
+
+    def _call(self, event: T) -> None:
+        try:
+            self._listener(event)
+        except Exception as error:
+            self._bus.report(self._name, error)

@@ -25,54 +25,40 @@ MODEL_OVERHEAD_BYTES = 600  # of a TraceEvent besides its fields
 
 
 def new_event(kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
-    """A new event with the current time and a unique ID. Repairs text that is invalid Unicode."""
+    """A new event, bounded, with the current time and a unique ID. Repairs text that is invalid
+    Unicode.
+    """
     fields = {name: valid_unicode(value) for name, value in fields.items()}
-    return TraceEvent(
-        event_id=uuid.uuid4().hex,
-        ts=time.time(),
-        kind=kind,
-        message=valid_unicode(message),
-        **fields,
+    return bounded_event(
+        TraceEvent(
+            event_id=uuid.uuid4().hex,
+            ts=time.time(),
+            kind=kind,
+            message=valid_unicode(message),
+            **fields,
+        )
     )
 
 
-def start_event(node_name: str, message: str) -> TraceEvent:
-    """The event that announces the start of a node."""
-    data = {'node': node_name, 'started': True}
-    return new_event(TraceKind.OBSERVE, message, data=data)
-
-
-def is_start(event: TraceEvent) -> bool:
-    """Whether ``event`` announces the start of a node. Such an event is not part of a turn."""
-    return event.data is not None and event.data.get('started') is True
-
-
 def encode(event: TraceEvent) -> str:
-    """One line of JSON of at most MAX_EVENT_BYTES, without a character that a terminal obeys: that
-    of ``bounded_event``.
+    """One line of JSON without a character that a terminal obeys. That of a bounded event has at
+    most MAX_EVENT_BYTES.
     """
-    return _bounded(event)[1]
+    return visible(to_json(event))
 
 
 def bounded_event(event: TraceEvent) -> TraceEvent:
     """``event`` if its JSON has at most MAX_EVENT_BYTES and it takes at most MAX_EVENT_MEMORY
     bytes. Otherwise a copy without ``data``, and with long texts clipped if that is not enough.
     """
-    return _bounded(event)[0]
-
-
-def _bounded(event: TraceEvent) -> tuple[TraceEvent, str]:
-    """The bounded event and its JSON."""
-    text = visible(to_json(event))
-    size = len(text.encode())
+    size = len(encode(event).encode())
     if _fits(event, size):
-        return event, text
+        return event
     event = event.model_copy(update={'data': {'dropped': f'data of an event of {size} bytes'}})
-    text = visible(to_json(event))
-    if _fits(event, len(text.encode())):
-        return event, text
+    if _fits(event, len(encode(event).encode())):
+        return event
     # One character takes at most twelve bytes, so these four together stay below the limit.
-    event = event.model_copy(
+    return event.model_copy(
         update={
             'message': clip(event.message, 800),
             'error_reason': event.error_reason and clip(event.error_reason, 300),
@@ -80,7 +66,6 @@ def _bounded(event: TraceEvent) -> tuple[TraceEvent, str]:
             'event_id': event.event_id[:100],
         }
     )
-    return event, visible(to_json(event))
 
 
 def _fits(event: TraceEvent, json_bytes: int) -> bool:
@@ -93,7 +78,7 @@ def event_memory(event: TraceEvent) -> int:
 
 
 def decode(text: str) -> TraceEvent:
-    """The bounded event in ``text``. Text that is invalid, or longer than encode() makes it,
+    """The bounded event in ``text``. Text that is invalid, or longer than MAX_EVENT_BYTES,
     becomes an ERROR event with the reason.
     """
     try:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
-from curiosity_rosa_demo.domain.pictures import is_capture
+from curiosity_rosa_demo.trace.events import CaptureTaken
 
 VISIBLE_STEP_M = 0.01  # metres or radians; a smaller change is not visible
 
@@ -40,15 +40,14 @@ class Scene:
 
 def capture_in(event: TraceEvent, score_threshold: float) -> Capture | None:
     """The capture that ``event`` reports, or None."""
-    if not is_capture(event):
+    taken = CaptureTaken.of(event)
+    if taken is None:
         return None
-    if event.ok is False:
-        return Capture(None, False, event.error_reason or event.message)
-    if event.score is None or not 0.0 <= event.score <= 1.0:
+    if taken.ok is False:
+        return Capture(None, False, taken.error_reason or event.message)
+    if taken.score is None or not 0.0 <= taken.score <= 1.0:
         return None
-    reported = (event.data or {}).get('is_good')
-    is_good = reported if isinstance(reported, bool) else event.score >= score_threshold
-    return Capture(event.score, is_good)
+    return Capture(taken.score, taken.is_good(score_threshold))
 
 
 def has_visibly_moved(before: RoverPose | None, now: RoverPose | None) -> bool:

@@ -27,8 +27,9 @@ from curiosity_rosa_demo.infra.ros_io import (
     TracePublisher,
 )
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
-from curiosity_rosa_demo.trace.trace_codec import decode, is_start
+from curiosity_rosa_demo.trace.trace_codec import decode
 from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, visible_markers, VisibleMarkers
 from curiosity_rosa_demo.viz.scene import Capture, capture_in, has_visibly_moved, Scene
 import rclpy
@@ -84,7 +85,7 @@ class Visualizer:
 
     def _on_trace(self, message: String) -> None:
         event = decode(message.data)
-        if is_start(event) or not self._events.append(event):
+        if NodeStarted.of(event) or not self._events.append(event):
             return
         self._received += 1
         self._capture = capture_in(event, self._threshold) or self._capture

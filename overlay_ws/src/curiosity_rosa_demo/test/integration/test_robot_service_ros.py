@@ -15,6 +15,7 @@ from __future__ import annotations
 import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 import os
 import signal
 import time
@@ -30,8 +31,9 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.trace.bus import TraceBus
-from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_event
+from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.events import NodeStarted
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 import cv2
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from harness import Sandbox, wait_until
@@ -282,18 +284,19 @@ def test_what_is_amiss_with_a_node_is_told(sandbox: Sandbox) -> None:
 
 
 def test_events_of_the_other_nodes_are_fed_and_ours_only_once(sandbox: Sandbox) -> None:
-    event_bus, said = TraceBus(lambda name, error: None), list[str]()
-    NodeEvents(sandbox.node, CONFIG, said.append, event_bus.publish)
+    event_bus, said = EventBus(), list[str]()
+    NodeEvents(sandbox.node, CONFIG, said.append, partial(event_bus.publish, own=False))
     qos = history_qos(CONFIG.thresholds.trace.buffer_size)
     publisher = sandbox.node.create_publisher(String, CONFIG.topics.trace.events, qos)
     ours = new_event(TraceKind.ACT, 'ours')
     event_bus.publish(ours)
     alarm = new_event(TraceKind.ERROR, 'the leash', ok=False, data={'node': 'adapter'})
     call = new_event(TraceKind.OBSERVE, 'called by /rqt', data={'node': 'adapter'})
-    for event in (ours, alarm, start_event('adapter', 'adapter started'), call):
+    started = new_event(**NodeStarted('adapter').trace_fields('adapter started'))
+    for event in (ours, alarm, started, call):
         publisher.publish(String(data=encode(event)))
-    wait_until(lambda: len(event_bus.recent()) >= 4, 'the events')
-    assert [each.message for each in event_bus.recent()] == [
+    wait_until(lambda: len(event_bus.trace_events()) >= 4, 'the events')
+    assert [each.message for each in event_bus.trace_events()] == [
         'ours',
         'the leash',
         'adapter started',

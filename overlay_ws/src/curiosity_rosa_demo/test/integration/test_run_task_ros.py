@@ -198,11 +198,11 @@ def test_while_it_runs_the_trace_is_its_feedback_in_order(world: World) -> None:
     )
     sent = world.send(text='go to the light')
     sent.result()
-    last = world.robot.events()[-1].message
+    last = world.robot.event_bus.trace_events()[-1].message
     wait_until(lambda: sent.feedback[-1].trace_text == last, 'the last feedback')
     traced = [each for each in sent.feedback if each.kind in TraceKind.__members__]
     assert [(each.kind, each.trace_text) for each in traced] == [
-        (event.kind.value, event.message) for event in world.robot.events()
+        (event.kind.value, event.message) for event in world.robot.event_bus.trace_events()
     ]
     assert {each.step for each in traced} == {3}
     assert sent.kinds.index('ACTIVE') < sent.kinds.index('OBSERVE')
@@ -228,7 +228,7 @@ def test_what_others_do_is_no_feedback(world: World) -> None:
     world.robot.paused = False
     assert first.result().result.ok
     assert second.result().result.ok
-    last = world.robot.events()[-1].message
+    last = world.robot.event_bus.trace_events()[-1].message
     wait_until(lambda: second.feedback[-1].trace_text == last, 'the last feedback')
     assert 'of the first' not in [each.trace_text for each in second.feedback]
     assert 'User: first' not in [each.trace_text for each in second.feedback]

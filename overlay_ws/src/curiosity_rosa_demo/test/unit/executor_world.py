@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.policy.action import (
     SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
-from curiosity_rosa_demo.agent.policy.events import Event, EventBus, StateChanged
+from curiosity_rosa_demo.agent.policy.events import Event, StateChanged
 from curiosity_rosa_demo.agent.policy.world_state import Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.world import WorldView
@@ -71,8 +71,6 @@ class Day:
         self.at = T0
         self.tasks: dict[str, str] = {}
         self.events: list[Event] = []
-        self.bus = EventBus()
-        self.bus.subscribe(self._hear)
         self.numbers = count(1)
         self.executor = self._executor(WorldState.first(self.world.view))
         self.look()
@@ -83,7 +81,7 @@ class Day:
             self.events.append(event)
 
     def _executor(self, state: WorldState) -> ActionExecutor:
-        return ActionExecutor(self.world, self.bus, state, lambda: f't{next(self.numbers)}')
+        return ActionExecutor(self.world, self._hear, state, lambda: f't{next(self.numbers)}')
 
     @property
     def state(self) -> WorldState:

@@ -16,7 +16,7 @@ takes a picture and scores it; any other skill takes one step. ``paused`` holds 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 import math
 import threading
 import time
@@ -36,7 +36,8 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.trace.event_data import turn_start_data
+from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.events import TurnStarted
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
 import numpy as np
@@ -45,7 +46,6 @@ T = TypeVar('T')
 CONFIG = load_config()
 REGISTRY = make_registry(CONFIG)
 CALL_WAIT_S = 10.0
-KEPT = 1000
 
 
 def jpeg(x: float) -> bytes:
@@ -82,8 +82,6 @@ class FakeRobot:
         self._open: list[Question] = []
         self._captures: list[Capture] = []
         self._trail: list[tuple[float, float]] = [(0.0, 0.0)]
-        self._events: list[TraceEvent] = []
-        self._listeners: list[Callable[[TraceEvent], None]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._jobs: list[asyncio.Task[None]] = []
@@ -120,9 +118,7 @@ class FakeRobot:
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
         event = new_event(kind, message, **fields)
-        self._events = [*self._events[1 - KEPT :], event]
-        for listener in list(self._listeners):
-            listener(event)
+        self.event_bus.publish(event)
         return event
 
     def ask(self, text: str, op: Json | None = None, reasons: Sequence[str] = ()) -> Question:
@@ -208,13 +204,9 @@ class FakeRobot:
     def captures(self) -> Sequence[Capture]:
         return tuple(self._captures)
 
-    def events(self, count: int | None = None) -> Sequence[TraceEvent]:
-        events = self._events
-        return list(events) if count is None else events[max(0, len(events) - count) :]
-
-    def subscribe(self, name: str, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+    @property
+    def event_bus(self) -> EventBus:
+        return self.runner.event_bus
 
     def picture(self) -> Picture | None:
         if not self.camera:
@@ -249,7 +241,7 @@ class FakeRobot:
 
     async def _turn(self, task: Task) -> None:
         text = f'User: {task.metadata["text"]}'
-        self.trace(TraceKind.OBSERVE, text, data=turn_start_data(0))
+        self.trace(**TurnStarted(0).trace_fields(text))
         for x in range(1, 9):
             self.trace(TraceKind.ACT, 'move_forward(distance_m=1.0)', tool_name='move_forward')
             await self._pace()

@@ -22,7 +22,6 @@ from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
-from curiosity_rosa_demo.trace.bus import TraceBus
 from runtime_world import RuntimeBench, WAIT_S
 
 T = TypeVar('T')
@@ -56,13 +55,11 @@ class RobotServiceBench:
 
     def __init__(self, bench: RuntimeBench) -> None:
         self.bench, self.eyes, self.nodes = bench, Eyes(), Nodes()
-        self.event_bus = TraceBus(lambda name, error: None)
         self.service = RobotService(
             bench.runtime,
             bench.session,  # type: ignore[arg-type]
             bench.autonomy,
             bench.console,
-            event_bus=self.event_bus,
             camera=cast(CameraFeed, self.eyes),
             captures=cast(Captures, self.eyes),
             nodes=cast(NodeHealth, self.nodes),

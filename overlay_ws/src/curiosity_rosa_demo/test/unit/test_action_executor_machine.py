@@ -28,7 +28,6 @@ from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
     ActionStarted,
     Event,
-    EventBus,
     StateChanged,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
@@ -78,8 +77,6 @@ class ActionExecutorMachine(RuleBasedStateMachine):
         self.kernel = Kernel()
         self.at = T0
         self.holding = ''
-        self.bus = EventBus()
-        self.bus.subscribe(self.hear)
         self.ids = count(1)
         self.begun: set[str] = set()  # and not ended
         self.started: dict[str, float] = {}
@@ -90,7 +87,7 @@ class ActionExecutorMachine(RuleBasedStateMachine):
         self.executor = self.new_executor(WorldState.first(self.world.view))
 
     def new_executor(self, state: WorldState) -> ActionExecutor:
-        return ActionExecutor(self.world, self.bus, state, lambda: f't{next(self.ids)}')
+        return ActionExecutor(self.world, self.hear, state, lambda: f't{next(self.ids)}')
 
     def hear(self, event: Event) -> None:
         activities = self.world.view.activities

@@ -20,7 +20,7 @@ from curiosity_rosa_demo.domain.brain_state import ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
-from curiosity_rosa_demo.trace.event_data import turn_start_data
+from curiosity_rosa_demo.trace.events import TurnStarted
 import pytest
 from react_world import REGISTRY
 from tool_rover import Hurry, SimulatedRover
@@ -102,7 +102,7 @@ def test_a_turn_says_through_which_door_its_text_came(
     assert bench.session.run_turn('look', 'answer', Cancellation(), door=door).ok
     assert bench.said == [message]
     (begun,) = bench.session.trace_buffer.last()
-    assert begun.data == {**turn_start_data(0), **({'origin': door} if door else {})}
+    assert TurnStarted.of(begun) == TurnStarted(0, door)
 
 
 def test_without_a_brain_a_turn_says_why_and_the_rover_stands(

@@ -23,8 +23,8 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
-from curiosity_rosa_demo.trace.event_data import question_data
+from curiosity_rosa_demo.domain.models import MAX_DEPTH
+from curiosity_rosa_demo.trace.events import QuestionAsked
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from hypothesis import given, HealthCheck, Phase, settings
@@ -318,7 +318,7 @@ def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
 
 def test_the_console_shows_a_question_once(bench: RuntimeBench) -> None:
     text = 'Asking: move_forward(duration_s=6.0)'
-    asking = new_event(TraceKind.DECIDE, text, data=question_data('q1'))
+    asking = new_event(**QuestionAsked('q1').trace_fields(text))
     bench.console.print_event(asking)
     assert bench.said == []
     bench.session.approval_queue.is_attended = False  # then it is shown nowhere else

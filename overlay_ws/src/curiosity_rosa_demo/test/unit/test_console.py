@@ -28,7 +28,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.recording.recorder import RecordingControl
-from curiosity_rosa_demo.trace.event_data import turn_start_data
+from curiosity_rosa_demo.trace.events import TurnStarted
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from harness import wait_until
@@ -295,7 +295,7 @@ def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None
         bench.console.print_event(new_event(TraceKind.HYPOTHESIZE, text))
         assert bench.said.pop() == f'  [HYPOTHESIZE] {text}'
     bench.console.print_event(new_event(TraceKind.ACT, 'cap()', tool_name='capture_and_score'))
-    start = new_event(TraceKind.OBSERVE, 'User: hello', data=turn_start_data(0))
+    start = new_event(**TurnStarted(0).trace_fields('User: hello'))
     bench.console.print_event(start)
     bench.console.print_event(new_event(TraceKind.RESULT, 'the answer', ok=True))
     bench.console.print_event(

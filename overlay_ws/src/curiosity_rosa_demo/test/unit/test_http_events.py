@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import json
 import socket
@@ -19,11 +19,11 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http import sse
-from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.trace.bus import EventBus, MAX_EVENTS
+from curiosity_rosa_demo.trace.trace_codec import new_event
 from fake_robot import FakeRobot
 from fastapi import FastAPI
 from harness import wait_until
@@ -48,13 +48,15 @@ def read(body: bytes) -> list[dict[str, Any]]:
     return events
 
 
-def hub(**options: Any) -> EventHub:
-    return EventHub(RunnerAccess(SkillRunner(':memory:'), None), None, **options)
-
-
-def publish(events: EventHub, count: int) -> None:
-    for n in range(count):
-        events.publish('trace', json.dumps({'n': n}))
+async def missed(bus: EventBus, last_id: Callable[[EventHub], str]) -> list[dict[str, Any]]:
+    """What a client gets at once that comes back with ``last_id``."""
+    events = EventHub(bus, heartbeat_s=0.0)
+    chunks = events.subscribe(last_id(events)).chunks()
+    assert await anext(chunks) == b'retry: 2000\n\n'
+    found = b''
+    while (chunk := await anext(chunks)) != b': still here\n\n':
+        found += chunk
+    return read(found)
 
 
 # --- what comes --------------------------------------------------------------------------------
@@ -120,64 +122,49 @@ async def test_an_event_that_is_too_large_for_people_comes_without_its_data():
 
 @in_loop
 async def test_a_silent_stream_is_kept_open_by_comments():
-    events = hub(heartbeat_s=0.01)
-    chunks = events.subscribe(None).chunks()
+    bus = EventBus()
+    chunks = EventHub(bus, heartbeat_s=0.01).subscribe(None).chunks()
     assert await anext(chunks) == b'retry: 2000\n\n'
     assert await asyncio.wait_for(anext(chunks), LONG_S) == b': still here\n\n'
-    publish(events, 1)
-    assert b'"n": 0' in await asyncio.wait_for(anext(chunks), LONG_S)
+    bus.publish(new_event(TraceKind.ACT, 'one'))
+    assert b'one' in await asyncio.wait_for(anext(chunks), LONG_S)
     await chunks.aclose()
 
 
 @hypothesis_settings(deadline=None)
 @given(st.integers(1, 20), st.integers(0, 40), st.integers(0, 45))
 def test_what_is_missed_is_what_is_kept_after_the_last_id(kept: int, told: int, seen: int):
-    events = hub(kept=kept)
-    publish(events, told)
-    missed = read(b''.join(events._messages_after(f'{events.process}-{seen}')))
+    bus = EventBus(max_events=kept)
+    for _ in range(told):
+        bus.publish(new_event(TraceKind.ACT, 'x'))
+    events = asyncio.run(missed(bus, lambda hub: f'{hub.process}-{seen}'))
     expected = range(max(seen, told - kept) + 1, told + 1) if seen <= told else range(1, told + 1)
-    numbers = [int(each['id'].rpartition('-')[2]) for each in missed if 'id' in each]
+    numbers = [int(each['id'].rpartition('-')[2]) for each in events if 'id' in each]
     assert numbers == list(expected)[-kept:]
     lost = seen > told or seen < told - kept
-    assert [each['event'] for each in missed].count('gap') == lost
+    assert [each['event'] for each in events].count('gap') == lost
     if lost:
-        assert missed[0]['event'] == 'gap'
+        assert events[0]['event'] == 'gap'
 
 
 @hypothesis_settings(deadline=None)
 @given(st.text(max_size=30) | st.from_regex(r'[0-9a-f]{8}-[0-9]{1,25}', fullmatch=True))
 def test_any_other_last_id_gets_all_that_is_kept_and_is_told_of_the_gap(last_id: str):
-    events = hub(kept=5)
-    publish(events, 3)
-    missed = read(b''.join(events._messages_after(last_id)))
-    assert [each['event'] for each in missed] == ['gap', 'trace', 'trace', 'trace']
+    bus = EventBus(max_events=2)
+    for _ in range(3):
+        bus.publish(new_event(TraceKind.ACT, 'x'))
+    events = asyncio.run(missed(bus, lambda hub: last_id))
+    assert [each['event'] for each in events] == ['gap', 'trace', 'trace']
+
+
+# --- who is slow, or gone ----------------------------------------------------------------------
 
 
 @in_loop
-async def test_a_runtime_that_does_not_answer_keeps_no_server_from_starting():
-    with FakeRobot() as robot:
-        robot.deaf = True
-        app = create_app(robot.runner, robot=robot)
-        async with app.router.lifespan_context(app), client(app) as http:
-            assert (await http.post('/stop')).status_code == 200
-            assert (await http.get('/events')).status_code == 503
-            robot.deaf = False
-            async with Wire(app, 'GET', '/events') as wire:
-                await wire.got('retry')
-                robot.trace(TraceKind.OBSERVE, 'once')
-                await http.post('/tasks', json={'name': 'mast_close'})
-                await wire.got('task_complete')
-            assert [each['data'].get('message') for each in read(wire.body)].count('once') == 1
-
-
-# --- who is dropped ----------------------------------------------------------------------------
-
-
-@in_loop
-async def test_a_client_that_takes_nothing_is_dropped_and_the_others_get_everything(
+async def test_a_client_that_takes_nothing_loses_events_and_the_others_get_everything(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(sse, 'SEND_TIMEOUT_S', 1000.0)  # it is not the time that drops it
+    monkeypatch.setattr(sse, 'SEND_TIMEOUT_S', 1000.0)  # it is not disconnected
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         slow, quick = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/events')
@@ -185,17 +172,18 @@ async def test_a_client_that_takes_nothing_is_dropped_and_the_others_get_everyth
             await slow.got('retry')
             await quick.got('retry')
             slow.taking.clear()
-            for n in range(600):
-                robot.trace(TraceKind.OBSERVE, f'event {n}')
+            for n in range(MAX_EVENTS + 100):
+                robot.trace(TraceKind.OBSERVE, f'event {n}.')
                 if n % 50 == 0:  # as slow as a quick client reads
-                    await quick.got(f'event {n}')
-            await quick.got('event 599')
-            await asyncio.wait_for(slow.ended(), LONG_S)
-            assert not quick.done.done()
-        assert len(read(quick.body)) == 600
-        seen = read(slow.body)[-1]['id'] if read(slow.body) else ''
-        async with Wire(app, 'GET', '/events', last_event_id=seen) as again:
-            await again.got('event 599')
+                    await quick.got(f'event {n}.')
+            last = f'event {MAX_EVENTS + 99}.'
+            await quick.got(last)
+            slow.taking.set()
+            await slow.got(last)
+        assert len(read(quick.body)) == MAX_EVENTS + 100
+        kinds = [each['event'] for each in read(slow.body)]
+        assert kinds.count('gap') == 1
+        assert kinds.count('trace') < MAX_EVENTS + 100
 
 
 @in_loop
@@ -251,7 +239,8 @@ async def test_the_end_of_the_app_ends_the_streams():
             await wire.__aenter__()
             await wire.got('retry')
         await wire.ended()
-        assert robot._listeners == []
+        robot.trace(TraceKind.OBSERVE, 'late')
+        assert b'late' not in wire.body
 
 
 # --- over a socket -----------------------------------------------------------------------------
@@ -291,12 +280,14 @@ def test_a_stop_is_answered_before_its_body_has_come_and_the_connection_goes_on(
                 text += part
 
 
-def test_a_client_that_does_not_read_is_dropped_while_the_others_are_served():
+def test_a_client_that_does_not_read_is_dropped_while_the_others_are_served(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(sse, 'SEND_TIMEOUT_S', 0.2)
     with FakeRobot() as robot, served(create_app(robot.runner, robot=robot)) as port:
         request = f'GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n'.encode()
         with socket.create_connection(('127.0.0.1', port)) as slow:
             slow.sendall(request)
-            wait_until(lambda: len(robot._listeners) == 1, 'the hub to listen')
             assert slow.recv(12) == b'HTTP/1.1 200'  # and not a byte more
             data = {'text': 'x' * 8000}
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.bus import TraceBus
+from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import (
     bounded_event,
@@ -95,9 +95,9 @@ def test_a_buffer_keeps_the_newest_events_that_fit(
 def publish(events: Callable[[int], TraceEvent], count: int) -> int:
     """The memory that a bus and a listener that keeps its events take."""
 
-    def run() -> tuple[TraceBus, list[TraceEvent]]:
-        bus, kept = TraceBus(lambda name, error: None), list[TraceEvent]()
-        bus.subscribe('keeps all', kept.append)
+    def run() -> tuple[EventBus, list[TraceEvent]]:
+        bus, kept = EventBus(), list[TraceEvent]()
+        bus.listen('keeps all', kept.append, TraceEvent)
         for number in range(count):
             bus.publish(events(number))
         return bus, kept

@@ -42,7 +42,7 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, M
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.drawing import world_map
-from curiosity_rosa_demo.trace.event_data import turn_start_data
+from curiosity_rosa_demo.trace.events import TurnStarted
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
 from http_world import until
@@ -60,9 +60,7 @@ def robot() -> Iterator[FakeRobot]:
 
 
 def model_of(robot: FakeRobot) -> ViewModel:
-    model = ViewModel(robot, CONFIG)
-    robot.subscribe('page', model.record_event)
-    return model
+    return ViewModel(robot, CONFIG)
 
 
 def look(
@@ -162,17 +160,17 @@ def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
 
 @pytest.mark.parametrize('calls', [0, 3])
 def test_the_timing_is_that_of_the_last_turn(robot: FakeRobot, calls: int) -> None:
-    robot.trace(TraceKind.OBSERVE, 'User: look', data=turn_start_data(0))
+    robot.trace(**TurnStarted(0).trace_fields('User: look'))
     robot.trace(TraceKind.ACT, 'mast_open()')
-    robot.trace(TraceKind.OBSERVE, 'go', data=turn_start_data(calls))
+    robot.trace(**TurnStarted(calls).trace_fields('go'))
     robot.trace(TraceKind.ACT, 'User: is no beginning here')
     robot.trace(TraceKind.OBSERVE, 'User: a text of a model is no beginning')
-    assert [event.message for event in last_turn(robot.events())] == [
+    assert [event.message for event in last_turn(robot.event_bus.trace_events())] == [
         'go',
         'User: is no beginning here',
         'User: a text of a model is no beginning',
     ]
-    assert last_turn(robot.events()[1:2]) == robot.events()[1:2]
+    assert last_turn(robot.event_bus.trace_events()[1:2]) == robot.event_bus.trace_events()[1:2]
 
 
 def test_a_drawing_that_fails_takes_nothing_else_with_it(

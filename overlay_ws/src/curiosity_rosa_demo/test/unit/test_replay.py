@@ -24,7 +24,8 @@ from curiosity_rosa_demo.recording.replay.messages import (
     UnreadableMessage,
 )
 from curiosity_rosa_demo.recording.replay.status import MAX_STATUS_CHARS, playing_text
-from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, start_event
+from curiosity_rosa_demo.trace.events import NodeStarted
+from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, new_event
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,7 +79,7 @@ def test_an_event_says_that_it_is_replayed_and_when_it_was(event: TraceEvent) ->
 
 
 def test_the_start_of_a_node_is_no_event_of_a_replay() -> None:
-    event = an_event(start_event('adapter', 'adapter started'))
+    event = an_event(new_event(**NodeStarted('adapter').trace_fields('adapter started')))
     assert replay_message('trace', STRING, event, now_ns=NOW_NS, turn=1) is None
 
 

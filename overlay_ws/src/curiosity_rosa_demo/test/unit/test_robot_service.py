@@ -36,7 +36,7 @@ from runtime_world import RuntimeBench, WAIT_S
 
 
 @pytest.fixture
-def service_bench(tmp_path: Path) -> Iterator[RobotServiceBench]:
+def world(tmp_path: Path) -> Iterator[RobotServiceBench]:
     with RuntimeBench(tmp_path) as bench:
         yield RobotServiceBench(bench)
 
@@ -48,35 +48,35 @@ def early(tmp_path: Path) -> Iterator[RobotServiceBench]:
         yield RobotServiceBench(bench)
 
 
-def say(service_bench: RobotServiceBench, text: str) -> LineResult:
-    return run(lambda: service_bench.robot.say(text))
+def say(world: RobotServiceBench, text: str) -> LineResult:
+    return run(lambda: world.robot.say(text))
 
 
 # --- the runner's loop ------------------------------------------------------------------------
 
 
-def test_work_runs_in_the_loop_of_the_runner(service_bench: RobotServiceBench) -> None:
+def test_work_runs_in_the_loop_of_the_runner(world: RobotServiceBench) -> None:
     async def thread() -> str:
         return threading.current_thread().name
 
     async def both() -> tuple[str, str]:
-        return await service_bench.robot.call(thread()), await thread()
+        return await world.robot.call(thread()), await thread()
 
     assert run(both) == ('runtime', threading.current_thread().name)
 
 
-def test_what_the_work_raises_is_raised(service_bench: RobotServiceBench) -> None:
-    runner = service_bench.bench.runtime.runner
+def test_what_the_work_raises_is_raised(world: RobotServiceBench) -> None:
+    runner = world.bench.runtime.runner
 
     async def cancel() -> bool:
-        return await service_bench.robot.call(runner.cancel('nobody', 'x'))
+        return await world.robot.call(runner.cancel('nobody', 'x'))
 
     with pytest.raises(UnknownTask, match="'nobody'"):
         run(cancel)
 
 
 def test_a_loop_that_does_not_answer_is_told_and_the_work_does_not_come_late(
-    service_bench: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+    world: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(robot_service, 'CALL_TIMEOUT_S', 0.2)
     done = []
@@ -85,23 +85,23 @@ def test_a_loop_that_does_not_answer_is_told_and_the_work_does_not_come_late(
         done.append('work')
 
     async def ask() -> None:
-        await service_bench.robot.call(work())
+        await world.robot.call(work())
 
     with (
-        service_bench.bench.blocked_loop(),
+        world.bench.blocked_loop(),
         pytest.raises(RobotBusy, match=r'within 0\.2 s'),
     ):
         run(ask)
-    service_bench.bench.runtime.call(asyncio.sleep(0))  # the loop is back
+    world.bench.runtime.call(asyncio.sleep(0))  # the loop is back
     assert done == []
 
 
 def test_an_agent_that_has_ended_says_so(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as bench:
-        service_bench = RobotServiceBench(bench)
+        world = RobotServiceBench(bench)
 
     async def ask() -> None:
-        await service_bench.robot.call(asyncio.sleep(0))
+        await world.robot.call(asyncio.sleep(0))
 
     with pytest.raises(TaskError, match='The agent ends'):
         run(ask)
@@ -110,21 +110,21 @@ def test_an_agent_that_has_ended_says_so(tmp_path: Path) -> None:
 # --- tasks ------------------------------------------------------------------------------------
 
 
-def test_a_task_is_stored_when_submit_returns_and_runs(service_bench: RobotServiceBench) -> None:
-    task = service_bench.robot.make_task('move_forward', {'duration_s': 1})
+def test_a_task_is_stored_when_submit_returns_and_runs(world: RobotServiceBench) -> None:
+    task = world.robot.make_task('move_forward', {'duration_s': 1})
     task.priority = 7
-    stored = run(lambda: service_bench.robot.submit(task))
+    stored = run(lambda: world.robot.submit(task))
     assert stored.id == task.id
-    assert [known.priority for known in service_bench.bench.runtime.list_tasks()] == [7]
+    assert [known.priority for known in world.bench.runtime.list_tasks()] == [7]
     ran = ["move_forward{'duration_s': 1.0}"]
-    service_bench.bench.until(lambda: service_bench.bench.session.ran == ran, 'it to run')
+    world.bench.until(lambda: world.bench.session.ran == ran, 'it to run')
 
 
-def test_a_task_with_wrong_arguments_is_refused(service_bench: RobotServiceBench) -> None:
+def test_a_task_with_wrong_arguments_is_refused(world: RobotServiceBench) -> None:
     with pytest.raises(BadTask, match='duration_s'):
-        service_bench.robot.make_task('move_forward', {'duration_s': 'long'})
+        world.robot.make_task('move_forward', {'duration_s': 'long'})
     with pytest.raises(TaskError, match='blocked_by'):
-        run(lambda: service_bench.robot.submit(Task('cap', blocked_by=('nobody',))))
+        run(lambda: world.robot.submit(Task('cap', blocked_by=('nobody',))))
 
 
 def test_nothing_is_submitted_before_tasks_may_run(early: RobotServiceBench) -> None:
@@ -137,37 +137,35 @@ def test_nothing_is_submitted_before_tasks_may_run(early: RobotServiceBench) -> 
     run(lambda: early.robot.submit(Task('capture_and_score')))
 
 
-def test_a_task_that_a_stop_overtakes_is_not_submitted(service_bench: RobotServiceBench) -> None:
+def test_a_task_that_a_stop_overtakes_is_not_submitted(world: RobotServiceBench) -> None:
     async def both() -> Task:
-        with service_bench.bench.blocked_loop():
-            submitting = asyncio.ensure_future(
-                service_bench.robot.submit(Task('capture_and_score'))
-            )
+        with world.bench.blocked_loop():
+            submitting = asyncio.ensure_future(world.robot.submit(Task('capture_and_score')))
             await asyncio.sleep(0)  # it reads how many stops there were
-            await service_bench.robot.stop('a test')
+            await world.robot.stop('a test')
         return await submitting
 
     with pytest.raises(TaskError, match='A stop came first'):
         run(both)
-    assert service_bench.bench.session.ran == []
+    assert world.bench.session.ran == []
 
 
 # --- stop -------------------------------------------------------------------------------------
 
 
-def test_a_stop_stops_the_rover_and_what_runs(service_bench: RobotServiceBench) -> None:
-    bench = service_bench.bench
+def test_a_stop_stops_the_rover_and_what_runs(world: RobotServiceBench) -> None:
+    bench = world.bench
     bench.runs(':forward 5')
-    assert run(lambda: service_bench.robot.stop('the page')) == Outcome(True, 'stopped')
+    assert run(lambda: world.robot.stop('the page')) == Outcome(True, 'stopped')
     assert bench.session.stops == 1
     bench.becomes('move_forward', 'CANCELLED')
     assert '(http) stop, by the page' in bench.said
     bench.until(lambda: bench.task('move_forward').reason == 'Stopped by the page', 'its reason')
 
 
-def test_a_stop_needs_no_loop(service_bench: RobotServiceBench) -> None:
-    with service_bench.bench.blocked_loop():
-        assert run(lambda: service_bench.robot.stop('a test')).ok
+def test_a_stop_needs_no_loop(world: RobotServiceBench) -> None:
+    with world.bench.blocked_loop():
+        assert run(lambda: world.robot.stop('a test')).ok
 
 
 def hanging(entered: threading.Semaphore, go_on: threading.Event) -> Callable[..., Any]:
@@ -182,12 +180,12 @@ def hanging(entered: threading.Semaphore, go_on: threading.Event) -> Callable[..
 
 
 @pytest.mark.parametrize('callers', [1, 40])
-def test_no_stop_waits_for_another_stop(service_bench: RobotServiceBench, callers: int) -> None:
+def test_no_stop_waits_for_another_stop(world: RobotServiceBench, callers: int) -> None:
     entered, go_on = threading.Semaphore(0), threading.Event()
-    service_bench.bench.session.stop_rover = hanging(entered, go_on)
+    world.bench.session.stop_rover = hanging(entered, go_on)
 
     async def many() -> list[Outcome]:
-        stops = [service_bench.robot.stop(f'caller {n}') for n in range(callers + 1)]
+        stops = [world.robot.stop(f'caller {n}') for n in range(callers + 1)]
         answers = asyncio.gather(*stops)
         await asyncio.sleep(0)
         # All of them are with the rover before one has its answer.
@@ -200,24 +198,24 @@ def test_no_stop_waits_for_another_stop(service_bench: RobotServiceBench, caller
 
 
 def test_no_stop_waits_for_what_somebody_says(
-    service_bench: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+    world: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entered, go_on = threading.Semaphore(0), threading.Event()
-    monkeypatch.setattr(service_bench.bench.session, 'rover_status', hanging(entered, go_on))
+    monkeypatch.setattr(world.bench.session, 'rover_status', hanging(entered, go_on))
 
     async def both() -> Outcome:
-        saying = [asyncio.ensure_future(service_bench.robot.say(':status')) for _ in range(40)]
+        saying = [asyncio.ensure_future(world.robot.say(':status')) for _ in range(40)]
         await asyncio.to_thread(entered.acquire, timeout=WAIT_S)
-        by_word = await service_bench.robot.say('stop!')
+        by_word = await world.robot.say('stop!')
         assert by_word.ok
-        outcome = await service_bench.robot.stop('a test')
+        outcome = await world.robot.stop('a test')
         assert not any(each.done() for each in saying)
         go_on.set()
         await asyncio.gather(*saying, return_exceptions=True)
         return outcome
 
     assert run(both).ok
-    assert service_bench.bench.session.stops == 2
+    assert world.bench.session.stops == 2
 
 
 # --- what somebody says -----------------------------------------------------------------------
@@ -231,38 +229,32 @@ def test_no_stop_waits_for_what_somebody_says(
         (':submit mast_open', 'mast_open'),
     ],
 )
-def test_what_is_said_becomes_a_task(
-    service_bench: RobotServiceBench, text: str, ran: str
-) -> None:
-    service_bench.bench.session.release.set()
-    result = say(service_bench, text)
+def test_what_is_said_becomes_a_task(world: RobotServiceBench, text: str, ran: str) -> None:
+    world.bench.session.release.set()
+    result = say(world, text)
     assert result.ok
     assert result.task is not None
-    service_bench.bench.until(
-        lambda: f'did {ran}' in service_bench.bench.said, 'its end to be shown'
-    )
-    assert service_bench.bench.said[0] == f'(http) {text}'
+    world.bench.until(lambda: f'did {ran}' in world.bench.said, 'its end to be shown')
+    assert world.bench.said[0] == f'(http) {text}'
 
 
 @pytest.mark.parametrize('door', [Origin.HTTP, Origin.PAGE, Origin.ACTION])
 def test_a_sentence_is_shown_with_its_door_to_the_end(
-    service_bench: RobotServiceBench, door: Origin
+    world: RobotServiceBench, door: Origin
 ) -> None:
-    bench = service_bench.bench
+    bench = world.bench
     bench.session.release.set()
-    task = run(lambda: service_bench.robot.say('find the light', door)).task
+    task = run(lambda: world.robot.say('find the light', door)).task
     assert task is not None
     assert door_of(task) == door.value
     assert bench.said[0] == f'({door.value}) find the light'
     bench.until(lambda: bench.session.doors == [door.value], 'its turn')
 
 
-def test_an_order_of_the_action_is_not_shown_as_one_by_http(
-    service_bench: RobotServiceBench,
-) -> None:
-    task = service_bench.robot.make_task('move_forward', {'duration_s': 1})
-    run(lambda: service_bench.robot.submit(with_origin(task, Origin.ACTION)))
-    assert service_bench.bench.said[0] == '(action) move_forward(duration_s=1.0)'
+def test_an_order_of_the_action_is_not_shown_as_one_by_http(world: RobotServiceBench) -> None:
+    task = world.robot.make_task('move_forward', {'duration_s': 1})
+    run(lambda: world.robot.submit(with_origin(task, Origin.ACTION)))
+    assert world.bench.said[0] == '(action) move_forward(duration_s=1.0)'
 
 
 @pytest.mark.parametrize(
@@ -287,38 +279,36 @@ def test_an_order_of_the_action_is_not_shown_as_one_by_http(
     ],
 )
 def test_what_is_said_is_answered_in_words(
-    service_bench: RobotServiceBench, text: str, ok: bool, words: str
+    world: RobotServiceBench, text: str, ok: bool, words: str
 ) -> None:
-    result = say(service_bench, text)
+    result = say(world, text)
     assert (result.ok, result.task) == (ok, None)
     assert words in result.text
 
 
-def test_a_stop_in_words_is_a_stop(service_bench: RobotServiceBench) -> None:
-    service_bench.bench.runs(':forward 5')
-    assert say(service_bench, '止まれ') == LineResult(True, 'stopped')
-    service_bench.bench.becomes('move_forward', 'CANCELLED')
+def test_a_stop_in_words_is_a_stop(world: RobotServiceBench) -> None:
+    world.bench.runs(':forward 5')
+    assert say(world, '止まれ') == LineResult(True, 'stopped')
+    world.bench.becomes('move_forward', 'CANCELLED')
 
 
-def test_the_operators_last_outcome_is_not_that_of_somebody_else(
-    service_bench: RobotServiceBench,
-) -> None:
-    bench = service_bench.bench
+def test_the_operators_last_outcome_is_not_that_of_somebody_else(world: RobotServiceBench) -> None:
+    bench = world.bench
     bench.session.release.set()
     bench.console.handle_line(':cap')
     bench.finish()
     for text in (':forward 1', ':dance', ':mode', 'hello', 'stop'):
-        say(service_bench, text)
+        say(world, text)
     bench.until(lambda: 'did answer: hello' in bench.said or bench.session.stops, 'the end')
     assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
 
 
-def test_the_operator_waits_for_nobody_else(service_bench: RobotServiceBench) -> None:
-    assert say(service_bench, ':forward 5').task is not None
-    assert not service_bench.bench.console.busy
-    service_bench.bench.session.release.set()
-    service_bench.bench.becomes('move_forward', 'COMPLETED')
-    assert service_bench.bench.console.last_outcome is None
+def test_the_operator_waits_for_nobody_else(world: RobotServiceBench) -> None:
+    assert say(world, ':forward 5').task is not None
+    assert not world.bench.console.busy
+    world.bench.session.release.set()
+    world.bench.becomes('move_forward', 'COMPLETED')
+    assert world.bench.console.last_outcome is None
 
 
 def test_what_is_said_early_waits_for_the_other_nodes(early: RobotServiceBench) -> None:
@@ -342,16 +332,16 @@ def test_who_said_something_early_hears_of_it_once(early: RobotServiceBench) -> 
     assert len(told) == 1
 
 
-def test_what_a_stop_overtakes_is_said_so(service_bench: RobotServiceBench) -> None:
+def test_what_a_stop_overtakes_is_said_so(world: RobotServiceBench) -> None:
     async def both() -> LineResult:
-        with service_bench.bench.blocked_loop():
-            saying = asyncio.ensure_future(service_bench.robot.say(':cap'))
+        with world.bench.blocked_loop():
+            saying = asyncio.ensure_future(world.robot.say(':cap'))
             await asyncio.to_thread(
-                service_bench.bench.until,
-                lambda: '(http) :cap' in service_bench.bench.said,
+                world.bench.until,
+                lambda: '(http) :cap' in world.bench.said,
                 'the line',
             )
-            await service_bench.robot.stop('a test')
+            await world.robot.stop('a test')
         return await saying
 
     result = run(both)
@@ -361,13 +351,13 @@ def test_what_a_stop_overtakes_is_said_so(service_bench: RobotServiceBench) -> N
     )
 
 
-def test_nobody_elses_line_paints_the_operators_terminal(service_bench: RobotServiceBench) -> None:
-    service_bench.bench.runs(':forward 5')
+def test_nobody_elses_line_paints_the_operators_terminal(world: RobotServiceBench) -> None:
+    world.bench.runs(':forward 5')
     for text in (':dance \x1b[2J\r\x07 \u202e now', 'look \x1b[2J\r\x07 \u202e there'):
-        say(service_bench, text)
-    assert any('queued behind the active tasks' in text for text in service_bench.bench.said)
-    assert all(text.isprintable() or '\n' in text for text in service_bench.bench.said)
-    assert not any(each in ''.join(service_bench.bench.said) for each in '\x1b\r\x07\u202e')
+        say(world, text)
+    assert any('queued behind the active tasks' in text for text in world.bench.said)
+    assert all(text.isprintable() or '\n' in text for text in world.bench.said)
+    assert not any(each in ''.join(world.bench.said) for each in '\x1b\r\x07\u202e')
 
 
 @settings(
@@ -381,12 +371,12 @@ def test_nobody_elses_line_paints_the_operators_terminal(service_bench: RobotSer
         st.sampled_from([':', '：', ':ed', ':quit ', ':edit {', '\x00', ':why 0', 'yes', 'pause']),
     )
 )
-def test_whatever_is_said_is_answered(service_bench: RobotServiceBench, text: str) -> None:
-    service_bench.bench.session.release.set()
-    result = say(service_bench, text)
+def test_whatever_is_said_is_answered(world: RobotServiceBench, text: str) -> None:
+    world.bench.session.release.set()
+    result = say(world, text)
     assert result.task is not None or result.text
-    assert service_bench.bench.console.last_outcome is None
-    assert not service_bench.bench.console.busy
+    assert world.bench.console.last_outcome is None
+    assert not world.bench.console.busy
 
 
 # --- questions --------------------------------------------------------------------------------
@@ -397,13 +387,13 @@ DRIVE = Question(
 
 
 @pytest.fixture
-def asking(service_bench: RobotServiceBench) -> RobotServiceBench:
-    bench = service_bench.bench
+def asking(world: RobotServiceBench) -> RobotServiceBench:
+    bench = world.bench
     bench.session.asks = [DRIVE.model_copy(update={'asked_at': 4e9})]
     bench.session.release.set()
     bench.console.handle_line('go')
     bench.asked(DRIVE)
-    return service_bench
+    return world
 
 
 @pytest.mark.parametrize(
@@ -439,14 +429,12 @@ def test_until_when_it_asks(asking: RobotServiceBench) -> None:
     assert asking.robot.approval_deadline(question) == question.asked_at + timeout_s
 
 
-def test_a_task_that_waits_for_approval_waits_without_end(
-    service_bench: RobotServiceBench,
-) -> None:
-    task = run(lambda: service_bench.robot.submit(Task('capture_and_score', needs_approval=True)))
-    service_bench.bench.until(service_bench.robot.questions, 'the question')
-    (question,) = service_bench.robot.questions()
+def test_a_task_that_waits_for_approval_waits_without_end(world: RobotServiceBench) -> None:
+    task = run(lambda: world.robot.submit(Task('capture_and_score', needs_approval=True)))
+    world.bench.until(world.robot.questions, 'the question')
+    (question,) = world.robot.questions()
     assert question.id == task.id
-    assert service_bench.robot.approval_deadline(question) is None
+    assert world.robot.approval_deadline(question) is None
 
 
 @pytest.mark.parametrize('which', ['', 'q9', 'another'])
@@ -487,51 +475,51 @@ def test_without_arguments_nothing_is_edited(asking: RobotServiceBench) -> None:
 # --- what there is to know ----------------------------------------------------------------------
 
 
-def test_the_state_has_the_turn_that_runs(service_bench: RobotServiceBench) -> None:
-    service_bench.bench.session.react_state = ReactState(goal='the light')
-    assert service_bench.robot.state().react.goal == 'the light'
-    assert service_bench.robot.pose() == POSE
+def test_the_state_has_the_turn_that_runs(world: RobotServiceBench) -> None:
+    world.bench.session.react_state = ReactState(goal='the light')
+    assert world.robot.state().react.goal == 'the light'
+    assert world.robot.pose() == POSE
 
 
-def test_the_trail_follows_the_odometry(service_bench: RobotServiceBench) -> None:
+def test_the_trail_follows_the_odometry(world: RobotServiceBench) -> None:
     def drive(x: float) -> None:
-        service_bench.bench.hear(
+        world.bench.hear(
             'odometry',
             **{'x': x, 'y': 0.0, 'z': 0.0, 'orientation_z': 0.0, 'orientation_w': 1.0},
             **{'linear_x': 0.1, 'angular_z': 0.0},
         )
-        state = lambda: service_bench.bench.runtime.state.robot.pose.x == x  # noqa: E731
-        service_bench.bench.until(state, f'x = {x}')
-        service_bench.service.record_tick()
+        state = lambda: world.bench.runtime.state.robot.pose.x == x  # noqa: E731
+        world.bench.until(state, f'x = {x}')
+        world.service.record_tick()
 
-    service_bench.service.record_tick()
-    assert service_bench.robot.trail() == ()  # nobody knows where it is
+    world.service.record_tick()
+    assert world.robot.trail() == ()  # nobody knows where it is
     for x in (1.0, 1.001, 1.5, 1.5, 2.0):
         drive(x)
-    assert service_bench.robot.trail() == ((1.0, 0.0), (1.5, 0.0), (2.0, 0.0))
+    assert world.robot.trail() == ((1.0, 0.0), (1.5, 0.0), (2.0, 0.0))
 
 
 def test_the_health_of_the_kernel_and_the_tasks(
-    service_bench: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+    world: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def health() -> dict[str, bool]:
-        return {each.name: each.ok for each in service_bench.robot.node_statuses()}
+        return {each.name: each.ok for each in world.robot.node_statuses()}
 
     assert health() == {'adapter': True, 'kernel': False, 'tasks': True}  # it has never ticked
-    service_bench.service.record_tick()
+    world.service.record_tick()
     assert health() == {'adapter': True, 'kernel': True, 'tasks': True}
-    monkeypatch.setattr(service_bench.bench.runtime, 'failure', 'an internal error')
+    monkeypatch.setattr(world.bench.runtime, 'failure', 'an internal error')
     assert health()['kernel'] is False
-    assert service_bench.robot.not_ready_reason() == 'an internal error'
+    assert world.robot.not_ready_reason() == 'an internal error'
 
 
 def test_a_kernel_that_hangs_is_not_well(
-    service_bench: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+    world: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service_bench.service.record_tick()
+    world.service.record_tick()
     now = robot_service.time.monotonic()
     monkeypatch.setattr(robot_service.time, 'monotonic', lambda: now + 2.5)
-    (kernel,) = [each for each in service_bench.robot.node_statuses() if each.name == 'kernel']
+    (kernel,) = [each for each in world.robot.node_statuses() if each.name == 'kernel']
     assert not kernel.ok
     assert kernel.age_s == pytest.approx(2.5, abs=0.5)
 
@@ -541,12 +529,10 @@ def test_why_it_cannot_begin_is_why_it_is_not_ready(early: RobotServiceBench) ->
     assert early.robot.not_ready_reason() == 'The agent cannot begin: no database'
 
 
-def test_auto_is_told_without_waiting(service_bench: RobotServiceBench) -> None:
-    assert service_bench.robot.autonomy_status().startswith('auto is off')
-    assert service_bench.bench.autonomy.switch_on().ok
-    service_bench.bench.until(
-        lambda: 'energy' in service_bench.robot.autonomy_status(), 'its first tick'
-    )
-    assert service_bench.robot.autonomy_status().startswith('auto is on; ')
-    run(lambda: service_bench.robot.stop('a test'))
-    assert service_bench.robot.autonomy_status().startswith('auto is off')
+def test_auto_is_told_without_waiting(world: RobotServiceBench) -> None:
+    assert world.robot.autonomy_status().startswith('auto is off')
+    assert world.bench.autonomy.switch_on().ok
+    world.bench.until(lambda: 'energy' in world.robot.autonomy_status(), 'its first tick')
+    assert world.robot.autonomy_status().startswith('auto is on; ')
+    run(lambda: world.robot.stop('a test'))
+    assert world.robot.autonomy_status().startswith('auto is off')

@@ -21,7 +21,6 @@ from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
 from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
     ActionStarted,
-    EventBus,
     ExternalMessage,
     StateChanged,
 )
@@ -31,6 +30,7 @@ from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
 from curiosity_rosa_demo.agent.policy.world_state import Source, WorldState
+from curiosity_rosa_demo.trace.bus import EventBus
 from policy_doubles import ScriptedModel, SETTINGS, suggests
 from policy_world import COMPANION, instant, PolicyRun, world_of
 from py_trees.composites import Selector
@@ -81,8 +81,8 @@ def test_the_events_have_the_published_names() -> None:
 
 def test_the_executor_begins_an_action_and_publishes_it() -> None:
     bus, heard = EventBus(), []
-    bus.subscribe(heard.append)
-    executor = ActionExecutor(HOME, bus, WorldState.first(COMPANION))
+    bus.listen('a', heard.append, ActionStarted)
+    executor = ActionExecutor(HOME, bus.publish, WorldState.first(COMPANION))
     executor.start_activity(ActionProposal(PolicyAction(type='read'), Source.MODEL), at=1000.0)
     assert [event.name for event in heard] == ['action.started']
     assert executor.state.activity is not None

@@ -193,10 +193,10 @@ async def test_a_skill_that_recovers_is_recovering_until_it_has_observed(tmp_pat
 
 
 @in_loop
-async def test_events_follow_the_commits_and_a_slow_reader_holds_up_nobody(tmp_path: Path):
+async def test_events_follow_the_commits(tmp_path: Path):
     stage = Stage()
     async with looping(staged(tmp_path / 't.db', stage)) as runner:
-        fast, slow = runner.subscribe(), runner.subscribe(maxlen=2)
+        events = runner.subscribe()
         task = await runner.submit(Task('job'))
         await stage.until('begin job')
         urgent = await runner.interrupt(titled('job', 'urgent'))
@@ -204,9 +204,8 @@ async def test_events_follow_the_commits_and_a_slow_reader_holds_up_nobody(tmp_p
         stage.finish(urgent, ValueError('no'))
         await ended(runner, urgent)
         await runner.cancel(task.id)
-        fast.close()
-        slow.close()
-        told = [(e.type, e.task_id, e.payload.get('after')) async for e in fast]
+        events.close()
+        told = [(e.type, e.task_id, e.payload.get('after')) async for e in events]
         mine = [(kind, after) for kind, task_id, after in told if task_id == task.id]
         assert mine[:3] == [
             (EventType.TASK_SUBMIT, None),
@@ -216,8 +215,7 @@ async def test_events_follow_the_commits_and_a_slow_reader_holds_up_nobody(tmp_p
         assert mine[-1] == (EventType.TASK_CANCEL, S.CANCELLED)
         theirs = [kind for kind, task_id, _ in told if task_id == urgent.id]
         assert theirs == [EventType.INTERRUPT, EventType.TASK_STATE, EventType.TASK_FAIL]
-        assert slow.dropped == len(told) - 2
-        assert [e.task_id async for e in slow][-1] == task.id
+        assert events.dropped == 0
 
 
 @in_loop

@@ -6,14 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Each trace event reaches each listener once, in one order, whatever a listener does."""
+"""One bus: numbered events in one order, a bounded past, and nobody who waits for another."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 import threading
+from typing import Any
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.bus import MAX_KEPT_EVENTS, TraceBus
+from curiosity_rosa_demo.trace.bus import EventBus, EventsLost, EventThread, Published
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from hypothesis import given, settings
@@ -23,183 +26,209 @@ import pytest
 WAIT_S = 20.0
 
 
+@dataclass(frozen=True)
+class Note:
+    """An event that is no trace event."""
+
+    text: str
+
+
 def event(text: str) -> TraceEvent:
     return new_event(TraceKind.OBSERVE, text)
 
 
-def bus(*, ordered: bool = True) -> TraceBus:
-    return TraceBus(lambda name, error: None, ordered=ordered)
+def listen(bus: EventBus, heard: list[Any], **options: Any) -> Callable[[], None]:
+    return bus.listen('a', heard.append, TraceEvent, **options)
 
 
-def test_followers_hear_what_comes_from_now_on() -> None:
-    event_bus, heard = bus(), list[str]()
-    event_bus.publish(event('before'))
-    leave = event_bus.subscribe('a', lambda each: heard.append(each.message))
-    event_bus.publish(event('during'))
+# --- listeners ---------------------------------------------------------------------------------
+
+
+def test_a_listener_gets_what_it_wants_until_it_leaves() -> None:
+    bus, own, every, notes = EventBus(), list[Any](), list[Any](), list[Any]()
+    bus.publish(event('before'))
+    leave = listen(bus, own, own_only=True)
+    listen(bus, every)
+    bus.listen('notes', notes.append, Note)
+    ours, theirs, note = event('ours'), event('theirs'), Note('x')
+    bus.publish(ours)
+    bus.publish(ours.model_copy(), own=False)  # as it comes back from the topic
+    bus.publish(theirs, own=False)
+    bus.publish(note)
     leave()
     leave()
-    event_bus.publish(event('after'))
-    assert heard == ['during']
-    assert [each.message for each in event_bus.recent()] == ['before', 'during', 'after']
-    assert [each.message for each in event_bus.recent(1)] == ['after']
+    after = event('after')
+    bus.publish(after)
+    assert (own, every, notes) == ([ours], [ours, theirs, after], [note])
+    assert [each.message for each in bus.trace_events()] == ['before', 'ours', 'theirs', 'after']
+    assert bus.trace_events(1) == [after]
+    assert bus.trace_events(0) == []
 
 
-def test_an_event_that_comes_twice_counts_once() -> None:
-    event_bus, heard = bus(), list[TraceEvent]()
-    event_bus.subscribe('a', heard.append)
-    ours = event('ours')
-    event_bus.publish(ours)
-    event_bus.publish(ours.model_copy())  # as it comes back from the topic
-    assert heard == [ours]
-    assert event_bus.recent() == [ours]
+@given(st.lists(st.booleans(), max_size=6), st.booleans())
+def test_a_listener_that_fails_hurts_no_other_and_stays_and_is_reported_by_name(
+    broken: list[bool], report_fails: bool
+) -> None:
+    heard, failed = list[tuple[int, TraceEvent]](), list[str]()
 
-
-def test_the_same_function_may_follow_twice() -> None:
-    event_bus, heard = bus(), list[TraceEvent]()
-    leave = event_bus.subscribe('a', heard.append)
-    event_bus.subscribe('a', heard.append)
-    leave()
-    event_bus.publish(event('x'))
-    assert len(heard) == 1
-
-
-class Listeners:
-    """Subscribed to a bus; ``broken`` says of each whether it raises."""
-
-    def __init__(self, broken: list[bool], *, report_fails: bool, ordered: bool) -> None:
-        self.heard: list[tuple[int, TraceEvent]] = []
-        self.failed: list[tuple[str, str]] = []
-        self.report_fails = report_fails
-        self.event_bus = TraceBus(self._report, ordered=ordered)
-        for number, raises in enumerate(broken):
-            self._subscribe(number, raises)
-
-    def _subscribe(self, number: int, raises: bool) -> None:
-        def listener(each: TraceEvent) -> None:
-            if raises:
-                raise OSError(28, 'No space left on device')
-            self.heard.append((number, each))
-
-        self.event_bus.subscribe(f'listener {number}', listener)
-
-    def _report(self, name: str, error: Exception) -> None:
-        self.failed.append((name, str(error)))
-        if self.report_fails:
+    def report(name: str, error: Exception) -> None:
+        failed.append(f'{name}: {error}')
+        if report_fails:
             raise BrokenPipeError
 
+    def subscribe(number: int, raises: bool) -> None:
+        def listener(each: TraceEvent) -> None:
+            if raises:
+                raise OSError('disk full')
+            heard.append((number, each))
 
-@given(st.lists(st.booleans(), max_size=6), st.booleans(), st.booleans())
-def test_a_listener_that_fails_hurts_no_other_and_stays_and_is_counted(
-    broken: list[bool], report_fails: bool, ordered: bool
-) -> None:
-    world = Listeners(broken, report_fails=report_fails, ordered=ordered)
+        bus.listen(str(number), listener, TraceEvent)
+
+    bus = EventBus(report)
+    for number, raises in enumerate(broken):
+        subscribe(number, raises)
     events = [event(str(number)) for number in range(2)]
     for each in events:
-        world.event_bus.publish(each)
+        bus.publish(each)
     well = [number for number, raises in enumerate(broken) if not raises]
-    assert world.heard == [(number, each) for each in events for number in well]
-    ill = [f'listener {number}' for number, raises in enumerate(broken) if raises]
-    assert [name for name, _ in world.failed] == ill * 2
-    assert all('No space left' in error for _, error in world.failed)
-    assert world.event_bus.recent() == events
+    assert heard == [(number, each) for each in events for number in well]
+    assert failed == [f'{number}: disk full' for number, raises in enumerate(broken) if raises] * 2
+    assert bus.trace_events() == events
 
 
-@pytest.mark.parametrize('ordered', [True, False])
-def test_a_request_to_end_the_process_is_no_failure_of_a_listener(ordered: bool) -> None:
-    event_bus = bus(ordered=ordered)
+def test_a_request_to_end_the_process_is_no_failure_of_a_listener() -> None:
+    bus, heard = EventBus(), list[Any]()
 
     def leave(each: TraceEvent) -> None:
         raise SystemExit(143)
 
-    event_bus.subscribe('console', leave)
+    unsubscribe = bus.listen('console', leave, TraceEvent)
     with pytest.raises(SystemExit):
-        event_bus.publish(event('x'))
+        bus.publish(event('x'))
+    unsubscribe()
+    listen(bus, heard)
+    bus.publish(event('y'))
+    assert [each.message for each in heard] == ['y']
 
 
-def test_a_follower_may_leave_while_it_hears() -> None:
-    event_bus, heard = bus(), list[TraceEvent]()
-    leaves = []
+def test_what_a_listener_publishes_follows_for_all_of_them() -> None:
+    bus, heard = EventBus(), list[str]()
 
-    def once(each: TraceEvent) -> None:
-        heard.append(each)
-        leaves[0]()
-
-    leaves.append(event_bus.subscribe('a', once))
-    event_bus.publish(event('1'))
-    event_bus.publish(event('2'))
-    assert len(heard) == 1
-
-
-def test_all_followers_hear_the_same_order() -> None:
-    event_bus, first, second = bus(), list[str](), list[str]()
-    overtaken = threading.Event()
-    others: list[threading.Thread] = []
-
-    def slow(each: TraceEvent) -> None:
-        first.append(each.message)
+    def first(each: TraceEvent) -> None:
         if each.message == '1':
-            others.append(threading.Thread(target=event_bus.publish, args=(event('2'),)))
-            others[0].start()
-            assert not overtaken.wait(0.3)  # the other thread has its time to come first
+            bus.publish(event('2'))
+            leave()  # it may also leave while it is called
 
-    def quick(each: TraceEvent) -> None:
-        second.append(each.message)
-        if each.message == '2':
-            overtaken.set()
-
-    event_bus.subscribe('a', slow)
-    event_bus.subscribe('a', quick)
-    event_bus.publish(event('1'))
-    others[0].join(WAIT_S)
-    assert first == second == [each.message for each in event_bus.recent()] == ['1', '2']
-
-
-def test_a_listener_that_waits_delays_only_its_publisher_on_an_unordered_bus() -> None:
-    event_bus, heard = bus(ordered=False), list[str]()
-    waiting, released = threading.Event(), threading.Event()
-
-    def slow(each: TraceEvent) -> None:
-        if each.message == '1':
-            waiting.set()
-            assert released.wait(WAIT_S)
-        heard.append(each.message)
-
-    event_bus.subscribe('slow', slow)
-    other = threading.Thread(target=event_bus.publish, args=(event('1'),))
-    other.start()
-    assert waiting.wait(WAIT_S)
-    event_bus.publish(event('2'))
-    assert heard == ['2']
-    released.set()
-    other.join(WAIT_S)
-    assert heard == ['2', '1']
-    assert [each.message for each in event_bus.recent()] == ['1', '2']
+    leave = bus.listen('first', first, TraceEvent)
+    bus.listen('second', lambda each: heard.append(each.message), TraceEvent)
+    bus.publish(event('1'))
+    assert heard == ['1', '2'] == [each.message for each in bus.trace_events()]
 
 
 @settings(deadline=None, max_examples=examples(20))
-@given(st.integers(1, 8), st.integers(1, 40), st.booleans())
-def test_nothing_is_lost_between_threads(threads: int, each: int, ordered: bool) -> None:
-    event_bus, heard = bus(ordered=ordered), list[str]()
-    event_bus.subscribe('a', lambda one: heard.append(one.event_id))
+@given(st.integers(1, 8), st.integers(1, 40))
+def test_all_hear_one_order_between_threads_and_nothing_is_lost(threads: int, each: int) -> None:
+    bus, heard, threaded = EventBus(), list[Any](), list[Any]()
+    listen(bus, heard)
+    thread = EventThread(bus, 'thread', threaded.append, TraceEvent)
+    place = bus.subscribe('reader', TraceEvent)
 
-    def tell() -> None:
+    def publish() -> None:
         for _ in range(each):
-            event_bus.publish(event('x'))
+            bus.publish(event('x'))
 
-    working = [threading.Thread(target=tell) for _ in range(threads)]
-    for thread in working:
-        thread.start()
-    for thread in working:
-        thread.join()
-    recent = [one.event_id for one in event_bus.recent()]
-    assert (heard == recent) if ordered else (sorted(heard) == sorted(recent))
-    assert len(heard) == threads * each
+    working = [threading.Thread(target=publish) for _ in range(threads)]
+    for worker in working:
+        worker.start()
+    for worker in working:
+        worker.join()
+    thread.close(WAIT_S)
+    read = place.read()
+    assert heard == bus.trace_events() == threaded == [one.event for one in read.events]
+    assert [one.number for one in read.events] == list(range(1, threads * each + 1))
 
 
-def test_it_is_bounded() -> None:
-    event_bus = bus()
-    for number in range(MAX_KEPT_EVENTS + 5):
-        event_bus.publish(event(str(number)))
-    kept = [each.message for each in event_bus.recent()]
-    assert len(kept) == MAX_KEPT_EVENTS
-    assert kept[0] == '5'
+# --- the ring and its readers ------------------------------------------------------------------
+
+
+@given(
+    st.integers(1, 8),
+    st.lists(st.integers(0, 6) | st.sampled_from(['note', 'foreign']), max_size=40),
+    st.integers(-1, 12),
+)
+def test_a_reader_gets_every_event_or_a_count_of_those_that_are_gone(
+    kept: int, steps: list[int | str], start: int
+) -> None:
+    """A number reads so many events at most; 0 reads all."""
+    bus, model = EventBus(max_events=kept), list[Published[Any]]()
+    place = bus.subscribe('a', TraceEvent, after=start, own_only=True)
+    after, lost = start, 0
+    for step in steps:
+        if isinstance(step, str):
+            own = step != 'foreign'
+            one: object = Note('x') if step == 'note' else event('x')
+            bus.publish(one, own=own)
+            model.append(Published(len(model) + 1, one, own))
+            bus.publish(event(f'own {len(model)}'))
+            model.append(Published(len(model) + 1, bus.trace_events()[-1], True))
+            assert bus.last_number == len(model)
+            continue
+        ring = model[-kept:]
+        oldest = ring[0].number if ring else 1
+        lost += max(0, oldest - 1 - after)
+        wanted = [
+            each
+            for each in ring
+            if each.number > after and each.own and isinstance(each.event, TraceEvent)
+        ]
+        expected = wanted[:step] if step else wanted
+        batch = place.read(step or None)
+        assert batch.events == expected
+        assert place.lost == lost
+        is_limited = step and len(expected) == step
+        after = expected[-1].number if is_limited else max(after, len(model))
+
+
+@pytest.mark.parametrize('size', [0, -3])
+def test_a_bus_keeps_at_least_one_event(size: int) -> None:
+    with pytest.raises(ValueError, match=f'at least 1, not {size}'):
+        EventBus(max_events=size)
+
+
+def test_an_event_may_come_again_when_the_ring_has_forgotten_it() -> None:
+    bus, old = EventBus(max_events=2), event('old')
+    for each in (old, event('1'), old, event('2'), old):
+        bus.publish(each)
+    assert [each.message for each in bus.trace_events()] == ['2', 'old']
+
+
+# --- threads -----------------------------------------------------------------------------------
+
+
+def test_a_slow_subscriber_delays_no_publisher_and_is_marked_when_it_loses_events() -> None:
+    failed: list[tuple[str, Exception]] = []
+    bus = EventBus(lambda name, error: failed.append((name, error)), max_events=10)
+    waiting, released, heard = threading.Event(), threading.Event(), list[str]()
+
+    def slow(each: TraceEvent) -> None:
+        waiting.set()
+        assert released.wait(WAIT_S)
+        heard.append(each.message)
+        if each.message == '25':
+            raise OSError('disk full')
+
+    thread = EventThread(bus, 'disk', slow, TraceEvent)
+    bus.publish(event('0'))
+    assert waiting.wait(WAIT_S)
+    for number in range(1, 31):
+        bus.publish(event(str(number)))
+    bus.publish(event('theirs'), own=False)
+    released.set()
+    thread.close(WAIT_S)
+    bus.publish(event('too late'))
+    assert heard == ['0', *(str(number) for number in range(22, 31))]
+    (lost, full) = failed
+    assert lost[0] == full[0] == 'disk'
+    assert isinstance(lost[1], EventsLost)
+    assert lost[1].count == 21
+    assert str(full[1]) == 'disk full'

@@ -67,7 +67,7 @@ def test_an_event_of_usual_size_comes_back_as_it_was(event: TraceEvent) -> None:
     )
 )
 def test_no_text_is_larger_than_the_limit(event: TraceEvent) -> None:
-    text = encode(event)
+    text = encode(bounded_event(event))
     assert len(text.encode()) <= MAX_EVENT_BYTES
     assert '\n' not in text
     json.loads(text)
@@ -129,7 +129,8 @@ def test_a_new_event_takes_any_text(message: str, data: dict) -> None:
 
 
 def test_text_beyond_the_limit_is_not_parsed_but_noted() -> None:
-    text = new_event(TraceKind.ACT, 'large', data={'x': 'y' * 5_000_000}).model_dump_json()
+    large = {'data': {'x': 'y' * 5_000_000}}
+    text = new_event(TraceKind.ACT, 'large').model_copy(update=large).model_dump_json()
     event = decode(text)
     assert (event.kind, event.ok) == (TraceKind.ERROR, False)
     assert f'{len(text)} characters, more than {MAX_EVENT_BYTES}' in str(event.error_reason)

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """Runs an activity from its start to its end. No I/O: the executor collects commands for the
-kernel's tasks and publishes events on the bus.
+kernel's tasks, and publishes its events.
 
 A restart may fall between saving a state and executing its commands. A new executor therefore
 repeats the commands that follow from its state, and cancels tasks that belong to no activity.
@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
     ActionStarted,
-    EventBus,
+    Event,
     StateChanged,
 )
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, WorldState
@@ -60,13 +60,13 @@ class ActionExecutor:
     def __init__(
         self,
         world: WorldModel,
-        bus: EventBus,
+        publish: Callable[[Event], None],
         state: WorldState,
         new_id: Callable[[], str] = lambda: str(uuid4()),
     ) -> None:
         self.state = state
         self._world = world
-        self._bus = bus
+        self._publish = publish
         self._new_id = new_id
         self._commands: list[Command] = []
         self._tasks: dict[str, str] = {}
@@ -134,7 +134,7 @@ class ActionExecutor:
         self._update_state(activity=ongoing)
         self._record_memory('began', name, at)
         self._commands.append(SubmitTasks(ongoing))
-        self._bus.publish(ActionStarted(at, name, proposal.source, why))
+        self._publish(ActionStarted(at, name, proposal.source, why))
 
     def switch_off(self, why: str, at: float) -> None:
         """End the ongoing and all suspended activities."""
@@ -182,7 +182,7 @@ class ActionExecutor:
         elif how == NEVER_BEGAN:
             self._drop_pending_begin(name)
         self._add_command(CancelTasks, ongoing, f'{name}: {how}')
-        self._bus.publish(ActionEnded(at, name, how))
+        self._publish(ActionEnded(at, name, how))
 
     def _hold_activity(self, ongoing: Ongoing, why: str, at: float) -> None:
         held = ongoing.model_copy(update={'held': True})
@@ -264,7 +264,7 @@ class ActionExecutor:
         before = self.state.energy
         self._update_state(energy=energy)
         if _tenth(before) != _tenth(energy):
-            self._bus.publish(StateChanged(at, 'energy', f'{before:.0%}', f'{energy:.0%}'))
+            self._publish(StateChanged(at, 'energy', f'{before:.0%}', f'{energy:.0%}'))
 
     def _observe_devices(self, devices: Mapping[str, bool], at: float) -> None:
         """A device that the world view declares unavailable stays unusable."""
@@ -274,7 +274,7 @@ class ActionExecutor:
             if usable != before:
                 self._update_state(devices={**self.state.devices, name: usable})
                 texts = {True: 'usable', False: 'not usable'}
-                self._bus.publish(StateChanged(at, f'device {name}', texts[before], texts[usable]))
+                self._publish(StateChanged(at, f'device {name}', texts[before], texts[usable]))
 
     def _set_place(self, place: str, arrived: float, at: float) -> None:
         before = self.state.place
@@ -282,7 +282,7 @@ class ActionExecutor:
         if place:
             self._record_memory('arrived', place, arrived)
         if place != before:
-            self._bus.publish(StateChanged(at, 'place', before, place))
+            self._publish(StateChanged(at, 'place', before, place))
 
     def _record_memory(self, field_name: str, name: str, at: float) -> None:
         memory = self.state.memory

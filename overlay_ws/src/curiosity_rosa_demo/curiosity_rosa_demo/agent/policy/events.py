@@ -6,11 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The policy's typed events and the bus that delivers them."""
+"""The policy's typed events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -71,17 +70,3 @@ class ExternalMessage:
 
 
 Event = StateChanged | ActionStarted | ActionEnded | ExternalMessage
-
-
-class EventBus:
-    """Synchronous: ``publish`` calls the listeners in order of subscription. Not thread-safe."""
-
-    def __init__(self) -> None:
-        self._listeners: list[Callable[[Event], None]] = []
-
-    def subscribe(self, listener: Callable[[Event], None]) -> None:
-        self._listeners.append(listener)
-
-    def publish(self, event: Event) -> None:
-        for listener in self._listeners:
-            listener(event)

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 import logging
 from typing import Any
@@ -31,7 +31,6 @@ from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
     ActionStarted,
     Event,
-    EventBus,
     ExternalMessage,
     StateChanged,
 )
@@ -64,8 +63,8 @@ class PolicyTick:
 
 
 class Policy:
-    """Chooses the activities of one world. For one thread; no call blocks. ``number``: that of
-    the last saved decision.
+    """Chooses the activities of one world. For one thread; no call blocks. ``publish`` gets the
+    events of a tick before it is saved. ``number``: that of the last saved decision.
     """
 
     def __init__(
@@ -75,11 +74,11 @@ class Policy:
         *,
         state: WorldState,
         provider: LLMPolicyProvider | None,
-        bus: EventBus,
+        publish: Callable[[Event], None],
         number: int = 0,
     ) -> None:
-        self._world, self._bus, self._number = world, bus, number
-        self._executor = ActionExecutor(world, bus, state)
+        self._world, self._publish_event, self._number = world, publish, number
+        self._executor = ActionExecutor(world, self._publish, state)
         self._board = PolicyBoard()
         self._client = self._board.client(ClientRole.ENGINE)
         self._client.outcome = NO_OUTCOME
@@ -97,7 +96,6 @@ class Policy:
         # A decision of an uneventful tick; reused while ``_stable_fields`` stay the same.
         self._uneventful_decision: Decision
         self._stable_fields: dict[str, Any] = {}
-        bus.subscribe(self._on_event)
 
     @property
     def state(self) -> WorldState:
@@ -163,7 +161,7 @@ class Policy:
 
     def _published_message(self, text: str, at: float) -> ExternalMessage:
         message = ExternalMessage(at, printable(text)[:MAX_MESSAGE_CHARS])
-        self._bus.publish(message)
+        self._publish(message)
         return message
 
     def _receive_message(self, text: str, at: float) -> None:
@@ -240,7 +238,8 @@ class Policy:
         speech, self._speech = tuple(self._speech), []
         return PolicyTick(decision, self._executor.take_commands(), state, speech)
 
-    def _on_event(self, event: Event) -> None:
+    def _publish(self, event: Event) -> None:
+        self._publish_event(event)
         if not (isinstance(event, StateChanged) and event.what == 'energy'):  # in each entry
             self._effects.append(_event_text(event))
 

@@ -39,6 +39,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanError
 from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT
+from curiosity_rosa_demo.trace.events import TurnAnswered
 from langgraph.constants import START
 from langgraph.types import Command
 from langsmith import tracing_context
@@ -95,9 +96,11 @@ class TurnExecutor:
             react = ReactState(answer=f'Internal error: {failure!r}')
         finally:
             loop.close()
-        kind = TraceKind.RESULT if react.ok else TraceKind.ERROR
-        reason = None if react.ok else react.answer
-        turn.trace(kind, react.answer, ok=react.ok, score=react.score, error_reason=reason)
+        if react.ok:
+            turn.trace(**TurnAnswered(True, react.score).trace_fields(react.answer))
+        else:
+            failed = {'ok': False, 'score': react.score, 'error_reason': react.answer}
+            turn.trace(TraceKind.ERROR, react.answer, **failed)
         self.last_result = TurnResult(
             ok=react.ok,
             answer=react.answer,

@@ -38,9 +38,9 @@ from curiosity_rosa_demo.domain.brain_state import (
     ReactState,
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.pictures import is_capture
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.text import clip, printable
+from curiosity_rosa_demo.trace.events import CaptureTaken
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_LINES = 5  # tasks or errors in one answer
@@ -162,12 +162,13 @@ def _question(question: Question, language: str) -> str:
 
 
 def _picture(facts: AnswerFacts, language: str, text: str) -> str:
-    taken = [each for each in facts.events if is_capture(each) and each.score is not None]
+    captures = ((event.ts, CaptureTaken.of(event)) for event in facts.events)
+    taken = [(ts, each) for ts, each in captures if each and each.score is not None]
     if not taken:
         return answer_line('no_picture', language)
-    last = taken[-1]
-    key = 'picture_good' if (last.data or {}).get('is_good') is True else 'picture_dark'
-    return answer_line(key, language, score=last.score, age=_age(facts, last.ts))
+    ts, last = taken[-1]
+    key = 'picture_good' if last.judged_good else 'picture_dark'
+    return answer_line(key, language, score=last.score, age=_age(facts, ts))
 
 
 def _age(facts: AnswerFacts, at_s: float) -> str:

@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -21,10 +21,11 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')
 
@@ -100,13 +101,9 @@ class Robot(Protocol):
     def captures(self) -> Sequence[Capture]:
         """The last captures, the oldest first; bounded."""
 
-    def events(self, count: int | None = None) -> Sequence[TraceEvent]:
-        """The last trace events, the oldest first."""
-
-    def subscribe(self, name: str, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        """``listener`` is called for every event from now on, from any thread, and must be quick.
-        An error that it raises is counted under ``name``. The result unsubscribes it.
-        """
+    @property
+    def event_bus(self) -> EventBus:
+        """The trace events of all nodes and the events of the tasks."""
 
     def picture(self) -> Picture | None:
         """The newest frame of the camera. The call keeps the camera on for a few seconds."""

@@ -41,14 +41,14 @@ from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
-from curiosity_rosa_demo.trace.bus import TraceBus
+from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')
 
@@ -77,7 +77,6 @@ class RobotService:
         autonomy: AutonomyStatus,
         console: ConsolePort,
         *,
-        event_bus: TraceBus,
         camera: CameraFeed,
         captures: Captures,
         nodes: NodeHealth,
@@ -88,12 +87,7 @@ class RobotService:
     ) -> None:
         self._runtime, self._session = runtime, session
         self._autonomy, self._console = autonomy, console
-        self._event_bus, self._camera, self._captures, self._nodes = (
-            event_bus,
-            camera,
-            captures,
-            nodes,
-        )
+        self._camera, self._captures, self._nodes = camera, captures, nodes
         self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
         self._clock_problem = clock_problem
         self._trail = Trail(MAX_TRAIL_POINTS)
@@ -195,11 +189,9 @@ class RobotService:
     def captures(self) -> Sequence[Capture]:
         return self._captures.recent()
 
-    def events(self, count: int | None = None) -> Sequence[TraceEvent]:
-        return self._event_bus.recent(count)
-
-    def subscribe(self, name: str, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        return self._event_bus.subscribe(name, listener)
+    @property
+    def event_bus(self) -> EventBus:
+        return self._runtime.runner.event_bus
 
     def picture(self) -> Picture | None:
         return self._camera.picture()

@@ -75,6 +75,7 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
+from curiosity_rosa_demo.trace.bus import EventBus
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
@@ -104,6 +105,7 @@ class Runtime(TaskClient):
         beat: Callable[[], None],
         say: Callable[[str], None],
         clock: Callable[[], float] = time.time,
+        event_bus: EventBus | None = None,
     ) -> None:
         self._agent_session, self._config = session, config
         self._on_beat = beat
@@ -117,6 +119,7 @@ class Runtime(TaskClient):
             ageing_s=settings.ageing_s,
             retention_days=settings.retention_days,
             on_failure=self._on_store_error,
+            event_bus=event_bus,
         )
         self._registry = registry
         self._preemptible = {
@@ -209,7 +212,7 @@ class Runtime(TaskClient):
         await self._kernel.run(lambda state: tick(graph, state))
 
     async def _tick_on_task_events(self) -> None:
-        async for _ in self.runner.subscribe(maxlen=1):
+        async for _ in self.runner.subscribe():
             self._kernel.tick_now()
 
     def run_tasks(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:

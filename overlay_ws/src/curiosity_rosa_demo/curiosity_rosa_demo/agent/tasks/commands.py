@@ -16,7 +16,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
-from curiosity_rosa_demo.agent.tasks.bus import Subscription
 from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import (
@@ -28,6 +27,7 @@ from curiosity_rosa_demo.agent.tasks.errors import (
 )
 from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
+from curiosity_rosa_demo.agent.tasks.subscription import Subscription
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.validation import (
     ALLOWED_PRIORITIES,
@@ -35,6 +35,7 @@ from curiosity_rosa_demo.agent.tasks.validation import (
     task_label,
 )
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.trace.bus import EventBus
 
 _S = LifecycleState
 
@@ -246,9 +247,14 @@ class TaskControl:
         assert task is not None
         return task
 
-    def subscribe(self, maxlen: int = 1000) -> Subscription:
-        """Subscribe to future events. The queue holds ``maxlen``."""
-        return self._engine.event_publisher.bus.subscribe(maxlen)
+    def subscribe(self) -> Subscription:
+        """The task events from now on, for a reader in this loop."""
+        return self._engine.event_publisher.subscribe()
+
+    @property
+    def event_bus(self) -> EventBus:
+        """The bus on which the task events are published."""
+        return self._engine.event_publisher.bus
 
     @property
     def counters(self) -> dict[str, int]:

@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.agent.tasks.validation import wait_reason_of
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.trace.bus import EventBus
 
 MAX_ENDED_TASKS = 1000  # tasks that ended and can still be listed
 
@@ -53,12 +54,13 @@ class Engine:
         retry_backoff_s: float,
         ageing_s: float,
         on_failure: Callable[[StoreError], None],
+        event_bus: EventBus,
     ) -> None:
         self.open = False  # whether tasks may start
         self.records: dict[str, TaskRecord] = {}
         self.ended: OrderedDict[str, Task] = OrderedDict()
         self.idempotency_keys: dict[str, TaskRecord] = {}
-        self.event_publisher = TaskEventPublisher()
+        self.event_publisher = TaskEventPublisher(event_bus)
         self.counters = self.event_publisher.counters
         self.journal = Journal(store, self)
         self.ready_queue = ReadyQueue()
@@ -246,7 +248,7 @@ class Engine:
 
     def applied(self, record: TaskRecord, steps: list[PendingChange]) -> None:
         for step in steps:
-            self.event_publisher.publish_change(record, step)
+            self.event_publisher.publish_change(step)
         if record.task.terminal:
             self._ended(record)
         elif record.starting and not (record.in_flight or record.staged):

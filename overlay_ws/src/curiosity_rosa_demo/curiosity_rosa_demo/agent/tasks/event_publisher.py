@@ -6,17 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Report committed changes to the log, the counters and the subscribers."""
+"""Report committed changes to the log, the counters and the event bus."""
 
 from __future__ import annotations
 
 from collections import Counter
 import logging
 
-from curiosity_rosa_demo.agent.tasks.bus import TaskEventBus
-from curiosity_rosa_demo.agent.tasks.entry import PendingChange, TaskRecord
+from curiosity_rosa_demo.agent.tasks.entry import PendingChange
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks.subscription import Subscription
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.trace.bus import EventBus
 
 _COUNTED_EVENTS = {
     LifecycleState.COMPLETED: 'completed',
@@ -29,11 +30,23 @@ _log = logging.getLogger('curiosity_rosa.tasks')
 
 
 class TaskEventPublisher:
-    def __init__(self) -> None:
-        self.bus = TaskEventBus()
+    def __init__(self, bus: EventBus) -> None:
+        self.bus = bus
         self.counters: Counter[str] = Counter()
+        self._subscriptions: set[Subscription] = set()
 
-    def publish_change(self, record: TaskRecord, step: PendingChange) -> None:
+    def subscribe(self) -> Subscription:
+        """The task events from now on, until ``close``."""
+        subscription = Subscription(self.bus, self._subscriptions.discard)
+        self._subscriptions.add(subscription)
+        return subscription
+
+    def close(self) -> None:
+        """End all subscriptions: the runner has stopped."""
+        for subscription in tuple(self._subscriptions):
+            subscription.close()
+
+    def publish_change(self, step: PendingChange) -> None:
         stored, kind = step.change.task, step.event
         if kind is None:  # a Save
             return
@@ -46,14 +59,13 @@ class TaskEventPublisher:
                 'event=%s task=%s name=%s state=%s reason=%r',
                 *(kind.value, stored.id, stored.name, stored.state.value, stored.reason),
             )
-        if self.bus:
-            self.bus.publish(Event(kind, stored.id, _payload(record, step), stored.updated_at))
+        self.bus.publish(Event(kind, stored.id, _payload(step), stored.updated_at))
 
 
-def _payload(record: TaskRecord, step: PendingChange) -> dict[str, object]:
+def _payload(step: PendingChange) -> dict[str, object]:
     stored = step.change.task
     if step.event in _SUBMIT_EVENTS:
-        return {'task': record.task}
+        return {'name': stored.name, 'priority': stored.priority}
     if step.event is EventType.TASK_FAIL:
         return {'error': stored.reason}
     before = getattr(step.change, 'before', None)

@@ -19,11 +19,11 @@ from curiosity_rosa_demo.agent.tasks.task import now
 
 
 class EventType(str, Enum):
-    TASK_SUBMIT = 'task_submit'  # payload: {"task": Task}
+    TASK_SUBMIT = 'task_submit'  # payload: {"task": Task}; notified: {"name", "priority"}
     TASK_COMPLETE = 'task_complete'
     TASK_FAIL = 'task_fail'  # payload: {"error": str}
     TASK_CANCEL = 'task_cancel'
-    INTERRUPT = 'interrupt'  # payload: {"task": Task}, the urgent task
+    INTERRUPT = 'interrupt'  # the same, of the urgent task
     TASK_STATE = 'task_state'  # every other change; payload: {"before", "after", "reason"}
 
 

@@ -31,6 +31,7 @@ from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.validation import task_label
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.trace.bus import EventBus
 
 _S = LifecycleState
 
@@ -47,6 +48,7 @@ class RARKKernel(TaskSubmission):
     ``ageing_s``: seconds of waiting that count as one step of priority; 0 disables ageing.
     ``retry_backoff_s``: seconds before the first retry; doubled for each further one, up to 60 s.
     ``on_failure`` is called when the file cannot be written; ``failed`` is set until it can.
+    ``event_bus`` gets an Event after each commit; None: a bus of its own.
 
     Use all methods in one event loop. They raise the kinds of TaskError in errors.py. A runner can
     be started once. Its unfinished tasks continue in the next runner with the same file.
@@ -63,6 +65,7 @@ class RARKKernel(TaskSubmission):
         resources: Iterable[str] = ('base', 'mast', 'camera'),
         retry_backoff_s: float = 1.0,
         on_failure: Callable[[StoreError], None] = lambda error: None,
+        event_bus: EventBus | None = None,
     ) -> None:
         if crash_policy not in ('resume', 'fail'):
             raise ValueError(f"crash_policy is {crash_policy!r}; it must be 'resume' or 'fail'")
@@ -75,6 +78,7 @@ class RARKKernel(TaskSubmission):
             retry_backoff_s=retry_backoff_s,
             ageing_s=ageing_s,
             on_failure=on_failure,
+            event_bus=event_bus or EventBus(),
         )
         super().__init__(engine, store, skills)
         self._recovery = Recovery(
@@ -139,7 +143,7 @@ class RARKKernel(TaskSubmission):
                 _log.error('event=stopped_unwritten error=%r', engine.journal.broken)
             await self._store.close()
         self._phase = 'stopped'
-        engine.event_publisher.bus.close()
+        engine.event_publisher.close()
         self._end.set()
 
     @property

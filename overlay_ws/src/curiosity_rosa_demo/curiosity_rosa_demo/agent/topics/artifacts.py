@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.domain.pictures import Capture, is_capture
+from curiosity_rosa_demo.domain.pictures import Capture
+from curiosity_rosa_demo.trace.events import CaptureTaken
 
 
 class Artifacts:
@@ -40,7 +41,8 @@ class Artifacts:
         """Write the picture of a successful capture, atomically. The picture of an earlier capture
         is removed first. Raises OSError.
         """
-        if not is_capture(event) or not event.ok:
+        taken = CaptureTaken.of(event)
+        if taken is None or not taken.ok:
             return
         self.picture.unlink(missing_ok=True)
         capture = self._capture_of(event)

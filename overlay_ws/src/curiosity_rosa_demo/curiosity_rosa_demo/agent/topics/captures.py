@@ -22,9 +22,10 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
-from curiosity_rosa_demo.domain.pictures import Capture, is_capture, Picture
+from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
+from curiosity_rosa_demo.trace.events import CaptureTaken
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
@@ -40,6 +41,7 @@ class _PendingCapture:
     """A capture whose picture has not arrived, its pose, and its deadline (steady seconds)."""
 
     event: TraceEvent
+    taken: CaptureTaken
     pose: RoverPose | None
     until_s: float
 
@@ -89,11 +91,10 @@ class Captures:
 
     def record_event(self, event: TraceEvent) -> None:
         """Record an event of this agent. Callable from any thread except the spin thread."""
-        if not is_capture(event):
+        taken = CaptureTaken.of(event)
+        if taken is None or not taken.ok or taken.score is None:
             return
-        if not event.ok or event.score is None:
-            return
-        pending = _PendingCapture(event, self._pose(), time.monotonic() + PICTURE_TIMEOUT_S)
+        pending = _PendingCapture(event, taken, self._pose(), time.monotonic() + PICTURE_TIMEOUT_S)
         with self._lock:
             self._pending.append(pending)
             if self._subscription is None:
@@ -143,8 +144,6 @@ class Captures:
 
 
 def _capture_of(pending: _PendingCapture, picture: Picture, threshold: float) -> Capture:
-    event = pending.event
-    score = event.score or 0.0
-    is_good = (event.data or {}).get('is_good')
-    good = is_good if isinstance(is_good, bool) else score >= threshold
-    return Capture(event.event_id, picture, score, good, pending.pose)
+    taken, event_id = pending.taken, pending.event.event_id
+    is_good = taken.is_good(threshold)
+    return Capture(event_id, picture, taken.score or 0.0, is_good, pending.pose)

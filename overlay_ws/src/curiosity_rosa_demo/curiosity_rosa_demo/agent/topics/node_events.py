@@ -19,7 +19,8 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.trace.trace_codec import decode, is_start
+from curiosity_rosa_demo.trace.events import NodeStarted
+from curiosity_rosa_demo.trace.trace_codec import decode
 from rclpy.node import Node
 from std_msgs.msg import String
 
@@ -53,7 +54,7 @@ class NodeEvents:
         if event.kind is TraceKind.ERROR:
             if event.ts >= self._started_at:  # the topic repeats its history to a late subscriber
                 self._say(f'  {_shown(source)}: {event_line(event)}')
-        elif is_start(event):
+        elif NodeStarted.of(event):
             known = self._starts.setdefault(source, event.event_id)
             if known != event.event_id:
                 self._starts[source] = event.event_id

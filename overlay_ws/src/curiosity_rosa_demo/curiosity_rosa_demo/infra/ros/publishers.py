@@ -22,7 +22,8 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros.qos import heartbeat_qos, history_qos
-from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_event
+from curiosity_rosa_demo.trace.events import NodeStarted
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from rclpy.node import Node
 from std_msgs.msg import String
 
@@ -43,7 +44,7 @@ class TracePublisher:
 
     def announce(self, message: str) -> None:
         """Publish the node's start event. The agent detects a restart by a second one."""
-        self.publish(start_event(self._node_name, message))
+        self.publish(new_event(**NodeStarted(self._node_name).trace_fields(message)))
 
     def alarm(self, message: str) -> None:
         """Publish an ERROR event for an error outside any service call."""

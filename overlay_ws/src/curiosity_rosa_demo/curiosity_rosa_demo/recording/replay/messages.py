@@ -17,7 +17,8 @@ from typing import Any
 
 from curiosity_rosa_demo.recording.mcap.channels import STRING, TF
 from curiosity_rosa_demo.recording.mcap.message_types import message_class
-from curiosity_rosa_demo.trace.trace_codec import decode, encode, is_start
+from curiosity_rosa_demo.trace.events import NodeStarted
+from curiosity_rosa_demo.trace.trace_codec import bounded_event, decode, encode
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import String
 
@@ -53,19 +54,18 @@ def _event(text: str, now_ns: int, turn: int) -> str | None:
     start event of a node.
     """
     event = decode(text)
-    if is_start(event):
+    if NodeStarted.of(event):
         return None
     origin = {'replay': True, 'recorded_ts': event.ts, 'recorded_id': event.event_id}
-    return encode(
-        event.model_copy(
-            update={
-                'event_id': f'{event.event_id[:150]}-replay-{now_ns}-{turn}',
-                'ts': now_ns * 1e-9,
-                'message': REPLAY_PREFIX + event.message,
-                'data': {**(event.data or {}), **origin},
-            }
-        )
+    replayed = event.model_copy(
+        update={
+            'event_id': f'{event.event_id[:150]}-replay-{now_ns}-{turn}',
+            'ts': now_ns * 1e-9,
+            'message': REPLAY_PREFIX + event.message,
+            'data': {**(event.data or {}), **origin},
+        }
     )
+    return encode(bounded_event(replayed))
 
 
 def _marked_text(text: str) -> str:

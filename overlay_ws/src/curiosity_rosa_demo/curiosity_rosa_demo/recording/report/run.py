@@ -20,9 +20,9 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
-from curiosity_rosa_demo.domain.pictures import is_capture
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, Entry, RunReader
-from curiosity_rosa_demo.trace.trace_codec import decode, event_memory, is_start
+from curiosity_rosa_demo.trace.events import CaptureTaken, NodeStarted
+from curiosity_rosa_demo.trace.trace_codec import decode, event_memory
 
 TRAIL_STEP_M = 0.05
 TRAIL_JUMP_M = 5.0  # a longer step between two messages is a reset of the world
@@ -197,7 +197,7 @@ class _RunBuilder:
 
     def _event(self, at_s: float, text: str) -> None:
         event = decode(text)
-        if is_start(event) or event.event_id in self.known:
+        if NodeStarted.of(event) or event.event_id in self.known:
             return
         if not self._has_room(event_memory(event)):
             return
@@ -270,7 +270,8 @@ class _RunBuilder:
 
     def captures(self) -> list[ReportCapture]:
         """Pair each capture with the first picture between it and the next successful capture."""
-        captures = [(at_s, event) for at_s, event in self.run.events if is_capture(event)]
+        events = self.run.events
+        captures = [(at_s, event) for at_s, event in events if CaptureTaken.of(event)]
         good = [at_s for at_s, event in captures if event.ok]
         pictures: dict[float, bytes] = {}
         for at_s, picture in self.images:
@@ -286,13 +287,14 @@ class _RunBuilder:
         self, number: int, at_s: float, event: TraceEvent, picture: bytes
     ) -> ReportCapture:
         score = event.score if event.ok else None
-        is_good = (event.data or {}).get('is_good')
+        taken = CaptureTaken.of(event)
+        judged = taken.judged_good if taken else None
         media_type = _TYPES.get(picture[:2], '')
         return ReportCapture(
             number=number,
             at_s=at_s,
             score=score,
-            is_good=is_good if isinstance(is_good, bool) else self.run.reached_by(score),
+            is_good=self.run.reached_by(score) if judged is None else judged,
             reason='' if event.ok else event.error_reason or event.message,
             place=_place_at(self.run.trail, at_s),
             image=picture if media_type else b'',

@@ -33,15 +33,15 @@ from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.skills.progress import PROGRESS
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.bus import Subscription
 from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled, TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks.subscription import Subscription
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.trace.events import SkillProgressed
 
 MAX_EARLY_GOALS = 200  # events kept per goal until its task runs
-MAX_QUEUED_EVENTS = 1000  # events of the runner, queued per goal
 EVENT_POLL_TIMEOUT_S = 2.0  # longest wait for one event of the runner
 RETRY_PERIOD_S = 1.0
 READY_POLL_PERIOD_S = 0.2
@@ -83,7 +83,9 @@ class RunTaskServer:
             cancel=lambda handle: self._loop.call_soon(self._cancel, handle),
             failed=_failure,
         )
-        self._unsubscribe = robot.subscribe(config.topics.agent.run_task, self._on_event)
+        self._unsubscribe = robot.event_bus.listen(
+            config.topics.agent.run_task, self._on_event, TraceEvent
+        )
 
     def end_goals(self) -> None:
         """End all open goals and reject further ones. Their tasks continue."""
@@ -113,7 +115,7 @@ class RunTaskServer:
         """Call with the lock held."""
         turn = goal.task is not None and goal.task.name == 'react'
         step = self._robot.state().react.iter if turn else 0
-        kind = PROGRESS if _progress_of(event) is not None else event.kind.value
+        kind = PROGRESS if SkillProgressed.of(event) else event.kind.value
         self._handles.feedback(goal.handle, event.message, kind, step)
 
     # --- in the loop ------------------------------------------------------------------------
@@ -232,19 +234,13 @@ class RunTaskServer:
     # --- in the runner's loop ---------------------------------------------------------------
 
     async def _subscribe(self) -> Subscription:
-        return self._runner.subscribe(MAX_QUEUED_EVENTS)
-
-
-def _progress_of(event: TraceEvent) -> object:
-    """The ID of the task whose progress ``event`` reports; None: it reports no progress."""
-    data = event.data or {}
-    return data.get('task_id') if 'progress' in data else None
+        return self._runner.subscribe()
 
 
 def _concerns(event: TraceEvent, goal: Goal) -> bool:
     """Whether the goal gets ``event``: a progress event only if it belongs to the goal's task."""
-    task_id = _progress_of(event)
-    return task_id is None or (goal.task is not None and task_id == goal.task.id)
+    progressed = SkillProgressed.of(event)
+    return progressed is None or (goal.task is not None and progressed.task_id == goal.task.id)
 
 
 async def _next_event(subscription: Subscription, task: Task) -> Event | None:

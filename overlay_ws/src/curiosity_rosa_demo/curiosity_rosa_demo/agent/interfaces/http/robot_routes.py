@@ -52,9 +52,8 @@ def event_routes(hub: EventHub, seats: ConnectionSlots) -> APIRouter:
         last_event_id: Annotated[str | None, Header(max_length=100)] = None,
     ) -> StreamingResponse:
         """The events ``trace`` and ``task`` from now on, or since ``Last-Event-ID``. An event
-        ``gap`` comes first if older ones are no longer stored.
+        ``gap`` stands for events that are no longer stored.
         """
-        await hub.start()
         return StreamingResponse(lambda: hub.subscribe(last_event_id), 'text/event-stream', seats)
 
     return router
@@ -143,7 +142,8 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         """The last ``count`` trace events of these kinds, the oldest first; fewer if they take
         more than 4 MB.
         """
-        found = [each for each in robot.events() if not kind or each.kind in kind][-count:]
+        events = robot.event_bus.trace_events()
+        found = [each for each in events if not kind or each.kind in kind][-count:]
         texts: list[str] = []
         size = 0
         for event in reversed(found):

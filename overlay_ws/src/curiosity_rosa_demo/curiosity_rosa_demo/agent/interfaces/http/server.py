@@ -42,6 +42,7 @@ from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import task_routes
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
@@ -77,17 +78,18 @@ def create_app(
     in_process = settings is None
     settings = settings or STANDALONE_SETTINGS
     access, metrics = RunnerAccess(runner, robot), Metrics()
-    hub = EventHub(access, robot, on_trace_event=metrics.traces)
+    hub = EventHub(runner.event_bus)
     metrics.clients.set_function(lambda: len(hub.listeners))
     seats = ConnectionSlots(max(1, settings.max_connections // 2))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with access.running():
-            hub.start_in_background()
+            leave = runner.event_bus.listen('HTTP metrics', metrics.traces, TraceEvent)
             try:
                 yield
             finally:
+                leave()
                 hub.close()
 
     app = FastAPI(

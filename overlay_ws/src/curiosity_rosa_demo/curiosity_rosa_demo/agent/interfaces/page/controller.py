@@ -95,7 +95,7 @@ class PageController:
 
     def event_json(self, event_id: object) -> str:
         """The trace event with this ID as indented JSON, or a text if it is no longer stored."""
-        for event in reversed(self._robot.events()):
+        for event in reversed(self._robot.event_bus.trace_events()):
             if event.event_id == event_id:
                 return json.dumps(event.model_dump(mode='json'), ensure_ascii=False, indent=2)
         return 'This event is no longer kept.'

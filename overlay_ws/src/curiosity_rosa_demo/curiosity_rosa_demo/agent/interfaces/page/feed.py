@@ -40,7 +40,6 @@ class PageFeed:
     def __init__(self, robot: Robot, runner: SkillRunner, config: Config) -> None:
         self._robot, self._task_histories = robot, TaskHistories(runner)
         self._model = ViewModel(robot, config)
-        robot.subscribe('page', self._model.record_event)
         self._pages: set[OpenPage] = set()
         self._update_task: asyncio.Task[None] | None = None
         self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None

@@ -24,6 +24,7 @@ from curiosity_rosa_demo.drawing.svg import (
     Svg,
     title,
 )
+from curiosity_rosa_demo.trace.events import QuestionAsked, TurnAnswered
 
 WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
 LEFT, RIGHT = 4.0, 516.0
@@ -91,11 +92,11 @@ def duration_text(seconds: float) -> str:
 def _phase_after(event: TraceEvent, phase: str) -> str:
     kind = event.kind
     if kind is TraceKind.DECIDE:
-        return 'asking' if 'question' in (event.data or {}) else 'checking'
+        return 'asking' if QuestionAsked.of(event) else 'checking'
     if kind is TraceKind.ACT:
         return 'acting'
-    if kind is TraceKind.RESULT and event.tool_name is None:
-        return ''  # the end of the turn
+    if TurnAnswered.of(event):
+        return ''
     if kind in (TraceKind.RESULT, TraceKind.ERROR):
         return 'thinking'
     if kind is TraceKind.OBSERVE and phase == 'asking':

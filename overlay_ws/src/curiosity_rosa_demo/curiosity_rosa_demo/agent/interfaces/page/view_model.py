@@ -34,7 +34,7 @@ from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.trace.event_data import calls_at_turn_start
+from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted
 
 MAX_LINES = 500  # stored lines of the trace
 TURN_EVENTS = 200  # newest events, searched for the last turn
@@ -59,7 +59,7 @@ class PageSnapshot:
 
 
 class ViewModel:
-    """Use it in one thread, except for ``record_event``."""
+    """Use it in one thread."""
 
     def __init__(self, robot: Robot, config: Config) -> None:
         self._robot = robot
@@ -70,29 +70,24 @@ class ViewModel:
         }
         self._drawings = DrawingCache(config)
         self._parts: dict[str, PanelData] = {}
-        self._new_events: deque[TraceEvent] = deque(maxlen=MAX_LINES)
+        self._events = robot.event_bus.subscribe('page', TraceEvent, after=0)
         self._lines: deque[PanelData] = deque(maxlen=MAX_LINES)
         self._line_count = 0
         self._last_event: TraceEvent | None = None
-
-    def record_event(self, event: TraceEvent) -> None:
-        """Queue ``event``. Thread-safe. Beyond MAX_LINES the oldest queued events are dropped."""
-        self._new_events.append(event)
 
     def snapshot(
         self, histories: Sequence[TaskHistory], *, now: float, clock: float
     ) -> PageSnapshot:
         """The current data of all panels. Calls only methods of the robot that do not block."""
         robot = self._robot
-        if self._last_event is None:
-            self._add_lines(robot.events(MAX_LINES))
-        self._add_lines(self._new_events.popleft() for _ in range(len(self._new_events)))
+        self._add_lines(each.event for each in self._events.read().events[-MAX_LINES:])
         state, pose, health, captures = (
             robot.state(),
             robot.pose(),
             robot.node_statuses(),
             robot.captures(),
         )
+        recent = robot.event_bus.trace_events(TURN_EVENTS)
         pictures, replay_text = self._drawings, robot.replay_text()
         replay = bool(replay_text) or (
             self._last_event is not None and is_replay(self._last_event)
@@ -121,7 +116,7 @@ class ViewModel:
             'map': {'svg': pictures.map(state, pose, robot.trail(), captures, histories)},
             'plot': {'svg': pictures.plot(captures)},
             'times': {'svg': pictures.timeline(histories, now)},
-            'steps': {'svg': pictures.phase_bar(last_turn(_steps(robot.events(TURN_EVENTS))))},
+            'steps': {'svg': pictures.phase_bar(last_turn(_steps(recent)))},
         }
         for name, facts in parts.items():
             if self._parts.get(name) != facts:
@@ -137,28 +132,24 @@ class ViewModel:
         )
 
     def _add_lines(self, events: Iterable[TraceEvent]) -> None:
-        """Add new lines. Known events are skipped: the first ones may arrive twice."""
-        known = {line['id'] for line in self._lines}
         for event in events:
-            if event.event_id not in known:
-                known.add(event.event_id)
-                before = None if self._last_event is None else self._last_event.ts
-                self._lines.append(trace_data(event, before))
-                self._line_count += 1
-                self._last_event = event
+            before = None if self._last_event is None else self._last_event.ts
+            self._lines.append(trace_data(event, before))
+            self._line_count += 1
+            self._last_event = event
 
 
 def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:
     """The events of the last turn; all events if its start is not among them."""
     for place in range(len(events) - 1, -1, -1):
-        if calls_at_turn_start(events[place]) is not None:
+        if TurnStarted.of(events[place]):
             return events[place:]
     return events
 
 
 def _steps(events: Iterable[TraceEvent]) -> list[TraceEvent]:
     """The events without progress reports, which start no step."""
-    return [event for event in events if not (event.data and 'progress' in event.data)]
+    return [event for event in events if SkillProgressed.of(event) is None]
 
 
 def _finite_values(values: Mapping[str, float | None]) -> dict[str, float | None]:

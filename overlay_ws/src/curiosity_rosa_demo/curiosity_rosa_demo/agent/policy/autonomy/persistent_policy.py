@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
-from curiosity_rosa_demo.agent.policy.events import Event, EventBus
+from curiosity_rosa_demo.agent.policy.events import Event
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
@@ -99,15 +99,13 @@ class PersistentPolicy:
 
     def _create_policy(self, state: WorldState) -> None:
         self._close_policy()
-        bus = EventBus()
-        bus.subscribe(self._events.append)
         self._events.clear()
         self._policy = Policy(
             self._world,
             self._config.agent.policy,
             state=state,
             provider=self._provider,
-            bus=bus,
+            publish=self._events.append,
             number=self._decision_number,
         )
 

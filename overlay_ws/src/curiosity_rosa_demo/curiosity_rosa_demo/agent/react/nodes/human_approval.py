@@ -45,7 +45,7 @@ from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.text import visible
-from curiosity_rosa_demo.trace.event_data import question_data
+from curiosity_rosa_demo.trace.events import QuestionAsked
 from langgraph.types import interrupt
 
 ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks to continue
@@ -75,7 +75,7 @@ def state_with_question(
         asked_at=time.time(),
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
-    turn.trace(TraceKind.DECIDE, f'Asking: {text}{why}', data=question_data(question.id))
+    turn.trace(**QuestionAsked(question.id).trace_fields(f'Asking: {text}{why}'))
     return with_react_fields(state, question=question)
 
 

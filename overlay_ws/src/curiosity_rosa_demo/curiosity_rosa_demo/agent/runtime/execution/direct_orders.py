@@ -29,7 +29,7 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.domain.text import visible
-from curiosity_rosa_demo.trace.event_data import question_data
+from curiosity_rosa_demo.trace.events import QuestionAsked
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
@@ -90,9 +90,8 @@ class DirectOrders:
             reasons=list(map(visible, reasons)),
             asked_at=time.time(),
         )
-        data = question_data(question.id)
-        trace = self._trace()
-        trace(TraceKind.DECIDE, f'Asking: {op.text} ({"; ".join(reasons)})', data=data)
+        trace, text = self._trace(), f'Asking: {op.text} ({"; ".join(reasons)})'
+        trace(**QuestionAsked(question.id).trace_fields(text))
         answer = self._queue.ask(question, cancellation)
         why = f': {answer.why}' if answer.why else ''
         trace(TraceKind.OBSERVE, f'Answer: {question.id} {answer.action.value.lower()}{why}')

@@ -53,10 +53,10 @@ from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.trace.event_data import turn_start_data
+from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted
 from curiosity_rosa_demo.trace.reporter import result_summary, tool_result, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
-from curiosity_rosa_demo.trace.trace_codec import bounded_event, new_event
+from curiosity_rosa_demo.trace.trace_codec import new_event
 
 
 @dataclass(frozen=True)
@@ -135,16 +135,11 @@ class AgentSession:
         """Emit a progress event from the skill's thread. Neither ``current_activity`` nor the
         trace buffer changes.
         """
-        data: Json = {
-            'progress': run.progress,
-            'fraction': fraction_of(run.progress),
-            'task_id': run.task_id,
-        }
-        text = progress_text(run.skill_name, run.progress)
-        self._emit(new_event(TraceKind.OBSERVE, text, tool_name=run.skill_name, data=data))
+        name, fraction = run.skill_name, fraction_of(run.progress)
+        progressed = SkillProgressed(name, run.task_id, run.progress, fraction)
+        self._emit(new_event(**progressed.trace_fields(progress_text(name, run.progress))))
 
     def _record(self, event: TraceEvent) -> None:
-        event = bounded_event(event)
         with self._trace_lock:  # a stop and the stopped turn trace from two threads
             self.trace_buffer.append(event)
         self._emit(event)
@@ -173,10 +168,7 @@ class AgentSession:
         def on_start(calls: int) -> None:
             user = 'User' if door in ('', Origin.CONSOLE.value) else f'User ({door})'
             prefix = f'Going on after {count_text(calls, "call")}' if calls else user
-            data = turn_start_data(calls)
-            if door:
-                data['origin'] = door
-            self.trace(TraceKind.OBSERVE, f'{prefix}: {text}', data=data)
+            self.trace(**TurnStarted(calls, door).trace_fields(f'{prefix}: {text}'))
 
         request = TurnRequest(text, cancellation, task_id, plan, on_start)
         return self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))

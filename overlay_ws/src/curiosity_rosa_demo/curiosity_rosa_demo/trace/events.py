@@ -1,0 +1,181 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The typed events that other parts of the system react to, and their public form, TraceEvent.
+
+``Type.of(event)`` reads a TraceEvent; None: it is another event. ``trace_fields`` makes the fields
+of one. The message of an event is for people: a model or a client may have written it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from curiosity_rosa_demo.domain.models import Json, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.skills import CAPTURE
+
+
+@dataclass(frozen=True)
+class TurnStarted:
+    """A turn started, or resumed. ``calls``: that it had made so far; 0 for a new turn. ``door``:
+    through which its text came; '' when unknown.
+    """
+
+    calls: int
+    door: str = ''
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        data: Json = {'turn_calls': self.calls, **({'origin': self.door} if self.door else {})}
+        return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> TurnStarted | None:
+        data = event.data or {}
+        calls, door = data.get('turn_calls'), data.get('origin')
+        if event.kind is not TraceKind.OBSERVE or type(calls) is not int:
+            return None
+        return cls(calls, door if isinstance(door, str) else '')
+
+
+@dataclass(frozen=True)
+class TurnAnswered:
+    """A turn ended with an answer; the message is the answer. A turn that failed ends with an
+    ERROR.
+    """
+
+    ok: bool | None
+    score: float | None
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        return {
+            'kind': TraceKind.RESULT,
+            'message': message,
+            'ok': self.ok,
+            'score': self.score,
+        }
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> TurnAnswered | None:
+        if event.kind is not TraceKind.RESULT or event.tool_name is not None:
+            return None
+        return cls(event.ok, event.score)
+
+
+@dataclass(frozen=True)
+class QuestionAsked:
+    """The agent asked a person."""
+
+    question_id: str
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        data = {'question': self.question_id}
+        return {'kind': TraceKind.DECIDE, 'message': message, 'data': data}
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> QuestionAsked | None:
+        question_id = (event.data or {}).get('question')
+        if event.kind is not TraceKind.DECIDE or not isinstance(question_id, str):
+            return None
+        return cls(question_id)
+
+
+@dataclass(frozen=True)
+class SkillProgressed:
+    """A running skill reported ``progress``. ``fraction``: the completed part, 0.0 to 1.0."""
+
+    skill: str
+    task_id: str
+    progress: Json
+    fraction: float | None
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        return {
+            'kind': TraceKind.OBSERVE,
+            'message': message,
+            'tool_name': self.skill,
+            'data': {
+                'progress': self.progress,
+                'fraction': self.fraction,
+                'task_id': self.task_id,
+            },
+        }
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> SkillProgressed | None:
+        data = event.data or {}
+        progress, fraction, task_id = (
+            data.get(key) for key in ('progress', 'fraction', 'task_id')
+        )
+        if event.kind is not TraceKind.OBSERVE or not isinstance(progress, dict):
+            return None
+        return cls(
+            event.tool_name or '',
+            task_id if isinstance(task_id, str) else '',
+            progress,
+            fraction if isinstance(fraction, float) else None,
+        )
+
+
+@dataclass(frozen=True)
+class NodeStarted:
+    """A node started, or was restarted. Such an event is not part of a turn."""
+
+    node: str
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        data = {'node': self.node, 'started': True}
+        return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> NodeStarted | None:
+        data = event.data or {}
+        node = data.get('node')
+        if data.get('started') is not True or not isinstance(node, str):
+            return None
+        return cls(node)
+
+
+@dataclass(frozen=True)
+class CaptureTaken:
+    """A picture was taken and scored, or, with ``ok`` False, could not be. ``data``: the result of
+    the capture.
+    """
+
+    ok: bool | None
+    score: float | None
+    error_reason: str | None
+    data: Json | None
+
+    @property
+    def judged_good(self) -> bool | None:
+        """The simulator's judgement; None: there is none."""
+        judged = (self.data or {}).get('is_good')
+        return judged if isinstance(judged, bool) else None
+
+    def is_good(self, threshold: float) -> bool:
+        """As the simulator judged it, or else by ``threshold``."""
+        reached = self.score is not None and self.score >= threshold
+        return reached if self.judged_good is None else self.judged_good
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        return {
+            'kind': TraceKind.RESULT,
+            'message': message,
+            'tool_name': CAPTURE,
+            'ok': self.ok,
+            'score': self.score,
+            'error_reason': self.error_reason,
+            'data': self.data,
+        }
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> CaptureTaken | None:
+        if event.kind is not TraceKind.RESULT or event.tool_name != CAPTURE:
+            return None
+        return cls(event.ok, event.score, event.error_reason, event.data)
