@@ -105,10 +105,6 @@ def angle(message: JointState, name: str) -> float:
     return float(message.position[message.name.index(name)])
 
 
-def x_of(odometry: Odometry) -> float:
-    return float(odometry.pose.pose.position.x)
-
-
 def decoded(message: CompressedImage) -> Any:
     return cv2.imdecode(np.frombuffer(bytes(message.data), np.uint8), cv2.IMREAD_COLOR)
 
