@@ -4,7 +4,8 @@
 #   scripts/bench.sh [NAME]...            each prints a table, then one line with a JSON object
 #   scripts/bench.sh --save [NAME]...     and writes the JSON to bench/results, replacing earlier results
 #   scripts/bench.sh --append [NAME]...   and appends the JSON there as another run: the page shows median and spread
-#   scripts/bench.sh --smoke [NAME]...    each at its smallest size, without peers: a smoke test
+#   scripts/bench.sh --smoke [NAME]...    each at its smallest size, without peers: a smoke test; all of them two at a
+#                                         time, each with its log in run/bench-smoke
 #   scripts/bench.sh --report             make the tables of docs/reference/performance.md from bench/results
 #
 # Exits with 1 if a benchmark violates an invariant. A missed performance target is only printed.
@@ -22,9 +23,18 @@ case ${1-} in
   --smoke) export CURIOSITY_BENCH_SMOKE=1; smoke=1; shift ;;
 esac
 names=("$@")
-((${#names[@]})) || names=(image_pipeline adapter capture startup footprint tasks crash stop_latency
+all=
+((${#names[@]})) || all=1
+[[ -z $all ]] || names=(image_pipeline adapter capture startup footprint tasks crash stop_latency
   react_overhead hostile_model resume policy_year page_render page_stop stop_under_load
   agent_death ${smoke:+rovers})
+if [[ -n $smoke && -n $all ]]; then
+  rm -rf run/bench-smoke
+  mkdir -p run/bench-smoke
+  printf '%s\n' "${names[@]}" | xargs -P 2 -I{} bash -c \
+    'scripts/bench.sh --smoke {} >run/bench-smoke/{}.log 2>&1 || { cat run/bench-smoke/{}.log; exit 1; }'
+  exit
+fi
 status=0
 for name in "${names[@]}"; do
   [[ -f bench/$name.py && -n ${smallest[$name]-} ]] || {

@@ -47,12 +47,14 @@ fi
 
 with_nodes=("$tests" --ignore "$tests/unit" standalone)  # to collect all tests takes long
 without_nodes='not ros and not e2e and not browser'
+two_at_a_time=(-n 2 --dist loadfile)  # each in domains of its own; the tests of a file share nodes
 static_checks() {
   ruff check .
   ruff format --check .
   lint-imports
-  scripts/docs.sh
+  scripts/docs.sh & docs=$!  # as long as mypy, each on one core
   mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner
+  wait "$docs"
 }
 
 if [[ -n $quick ]]; then
@@ -63,10 +65,12 @@ static_checks
 
 if (($#)); then exec python -m pytest "$@"; fi
 
-# The tests with nodes mostly wait, and run one at a time. The unit tests run beside those of single nodes with
-# SCHED_IDLE, so they use only idle CPU time and do not delay the nodes. The whole product needs the machine alone.
+# The tests with nodes mostly wait, so they run two at a time. The unit tests run beside those of single nodes with
+# SCHED_IDLE, so they use only idle CPU time and do not delay the nodes. Nothing runs beside the whole product.
 # pytest's status 5, "no tests found", counts as a failure. Coverage is that of the unit tests and of the tests of single
-# nodes: tracing the nodes of the whole product costs CPU time.
+# nodes, in the packages with a floor: tracing costs CPU time.
+floored=(domain adapter sim trace viz agent/policy)
+coverage=(--cov-report= "${floored[@]/#/--cov=overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo/}")
 rm -rf .coverage .coverage.* run/coverage
 mkdir -p run/coverage
 # The browser tests start no node, so they follow the unit tests in the background.
@@ -74,7 +78,7 @@ set -m  # the background job gets its own process group, which can be killed as 
 {
   result=0
   COVERAGE_FILE=$PWD/run/coverage/unit chrt --idle 0 python -m pytest -n 2 -m "$without_nodes" \
-    --timeout 1200 --cov --cov-report= || result=$?
+    --timeout 1200 "${coverage[@]}" || result=$?
   python -m pytest -m browser standalone/test || result=$?
   exit "$result"
 } >run/unit-tests.log 2>&1 &
@@ -82,18 +86,18 @@ unit=$!
 set +m
 trap 'kill -- "-$unit" 2>/dev/null || true' EXIT
 status=0
-COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros --durations 15 \
-  --cov --cov-report= || status=$?
+COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros "${two_at_a_time[@]}" --durations 15 \
+  "${coverage[@]}" || status=$?
 wait "$unit" || status=$?
 trap - EXIT
-python -m pytest standalone/test -m e2e --durations 15 || status=$?
+python -m pytest standalone/test -m e2e "${two_at_a_time[@]}" --durations 15 || status=$?
 cat run/unit-tests.log
 ((status == 0)) || exit "$status"
-echo 'each benchmark at its smallest size: run/bench-smoke.log'
-scripts/bench.sh --smoke >run/bench-smoke.log 2>&1 || { status=$?; cat run/bench-smoke.log; exit "$status"; }
+echo 'each benchmark at its smallest size: run/bench-smoke'
+scripts/bench.sh --smoke
 coverage combine run/coverage/unit run/coverage/ros
 coverage report
-for package in domain adapter sim trace viz agent/policy; do
+for package in "${floored[@]}"; do
   coverage report --include="*/curiosity_rosa_demo/$package/*" --fail-under=90 >/dev/null ||
     { echo "test.sh: coverage of $package is below 90 %" >&2; exit 1; }
 done

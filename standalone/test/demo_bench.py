@@ -19,14 +19,14 @@ import subprocess
 import time
 from typing import Any
 
-from harness import ROOT, Sandbox, wait_until
+from adapter_world import ODOMETRY
+from harness import DIES_WITH_US, ROOT, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pexpect
 import psutil
 
 SCRIPT = str(ROOT / 'scripts/run_demo.sh')
 READY_S, END_S, GONE_S = 60.0, 30.0, 30.0  # with the machine's cores busy elsewhere
-ODOMETRY = '/model/curiosity_mars_rover/odometry'
 CURSOR_QUESTION, CURSOR = '\x1b[6n', '\x1b[30;1R'
 
 
@@ -38,7 +38,7 @@ class Run:
         streams = {'stdin': subprocess.PIPE, **streams}
         with self.log.open('wb') as out:
             self.popen = subprocess.Popen(
-                [SCRIPT, *bench.options, *arguments],
+                [*DIES_WITH_US, SCRIPT, *bench.options, *arguments],
                 env=bench.env,
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -75,8 +75,8 @@ class Terminal:
 
     def __init__(self, bench: Bench, *arguments: str) -> None:
         self.child = pexpect.spawn(
-            SCRIPT,
-            [*bench.options, *arguments],
+            DIES_WITH_US[0],
+            [*DIES_WITH_US[1:], SCRIPT, *bench.options, *arguments],
             env=bench.env,
             encoding='utf-8',
             dimensions=(40, 200),

@@ -15,24 +15,15 @@ from typing import Any
 
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from demo_bench import Bench, wait_until
-from rcl_interfaces.msg import Parameter
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter as Value
-
-SERVICE = '/curiosity_stand_in/set_parameters'
 
 
 def turn(bench: Bench, **values: Any) -> None:
     """Set parameters of the stand-in rover."""
-    parameters: list[Parameter] = [
-        Value(name, value=value).to_parameter_msg() for name, value in values.items()
-    ]
-    request = SetParameters.Request(parameters=parameters)
 
-    def answered() -> Any:
+    def taken() -> bool:
         # The answer to a client that the rover has not discovered yet is lost.
         with contextlib.suppress(ServiceFailed):
-            return bench.box.call(SetParameters, SERVICE, request, timeout_s=3.0)
+            return bench.box.set_parameters('curiosity_stand_in', timeout_s=3.0, **values) == []
+        return False
 
-    response = wait_until(answered, 'the stand-in to take its parameters')
-    assert all(result.successful for result in response.results), response.results
+    wait_until(taken, 'the stand-in to take its parameters')

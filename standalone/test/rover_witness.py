@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import bisect
 
-from adapter_world import in_motion, mast_of, near
+from adapter_world import in_motion, mast_of, near, ODOMETRY
 from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN
 from harness import Sandbox
 from nav_msgs.msg import Odometry
@@ -20,7 +20,6 @@ from sensor_msgs.msg import JointState
 
 LEASH_S = 30.0  # motion.max_duration_s
 SLACK_S = 1.0  # a stop's own time
-ODOMETRY = '/model/curiosity_mars_rover/odometry'
 QUEUE = 1000
 
 

@@ -14,7 +14,7 @@ import os
 import signal
 import termios
 
-from demo_bench import Bench
+from demo_bench import Bench, Terminal
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -26,6 +26,17 @@ def cooked(descriptor: int) -> bool:
     """Whether the terminal echoes and edits lines by itself."""
     local = termios.tcgetattr(descriptor)[3]
     return bool(local & termios.ECHO and local & termios.ICANON and local & termios.ISIG)
+
+
+def driving(bench: Bench, *options: str) -> Terminal:
+    terminal = bench.terminal(*options)
+    terminal.prompt()
+    terminal.enter(':mast_close')
+    terminal.expect(r'\[RESULT\] mast_close: done')
+    terminal.enter(':forward 20')
+    terminal.expect(r'\[ACT\] move_forward')
+    terminal.until(lambda: bench.moving, 'the rover to drive')
+    return terminal
 
 
 def test_a_conversation(bench: Bench) -> None:
@@ -80,13 +91,7 @@ def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
 
 
 def test_a_killed_agent_is_back_in_the_same_terminal(bench: Bench) -> None:
-    terminal = bench.terminal()
-    terminal.prompt()
-    terminal.enter(':mast_close')
-    terminal.expect(r'\[RESULT\] mast_close: done')
-    terminal.enter(':forward 15')
-    terminal.expect(r'\[ACT\] move_forward')
-    terminal.until(lambda: bench.moving, 'the rover to drive')
+    terminal = driving(bench)
     # Between two prompts the terminal is itself for a moment.
     terminal.until(lambda: not cooked(terminal.child.child_fd), 'the next prompt')
     bench.kill('agent_node')
@@ -104,16 +109,9 @@ def test_a_killed_agent_is_back_in_the_same_terminal(bench: Bench) -> None:
     bench.nothing_left()
 
 
-@pytest.mark.parametrize('signum', [signal.SIGTERM, signal.SIGHUP])
-def test_told_to_end_it_stops_the_rover_and_leaves(bench: Bench, signum: int) -> None:
-    terminal = bench.terminal(*FAST)
-    terminal.prompt()
-    terminal.enter(':mast_close')
-    terminal.expect(r'\[RESULT\] mast_close: done')
-    terminal.enter(':forward 20')
-    terminal.expect(r'\[ACT\] move_forward')
-    terminal.until(lambda: bench.moving, 'the rover to drive')
-    os.kill(terminal.child.pid, signum)
+def test_told_to_end_it_stops_the_rover_and_leaves(bench: Bench) -> None:
+    terminal = driving(bench, *FAST)
+    os.kill(terminal.child.pid, signal.SIGTERM)
     assert terminal.end() == 130
     assert r'move_stop: done' in terminal.text
     assert 'Traceback' not in terminal.text
@@ -121,13 +119,7 @@ def test_told_to_end_it_stops_the_rover_and_leaves(bench: Bench, signum: int) ->
 
 
 def test_a_closed_window_stops_the_rover_and_ends_everything(bench: Bench) -> None:
-    terminal = bench.terminal(*FAST)
-    terminal.prompt()
-    terminal.enter(':mast_close')
-    terminal.expect(r'\[RESULT\] mast_close: done')
-    terminal.enter(':forward 20')
-    terminal.expect(r'\[ACT\] move_forward')
-    terminal.until(lambda: bench.moving, 'the rover to drive')
+    terminal = driving(bench, *FAST)
     terminal.child.ptyproc.fileobj.close()
     bench.nothing_left()
     assert not bench.moving

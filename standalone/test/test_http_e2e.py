@@ -15,6 +15,7 @@ import json
 import os
 from pathlib import Path
 import re
+import signal
 import socket
 import threading
 import time
@@ -39,7 +40,7 @@ def at_port(bench: Bench, port: int) -> tuple[str, str]:
     return '--config-dir', bench.box.config_dir(agent={'http': {'port': port}})
 
 
-def test_say_drive_watch_and_stop(bench: Bench) -> None:
+def test_say_drive_watch_stop_and_leave(bench: Bench) -> None:
     commands = bench.box.collect(Twist, '/cmd_vel')
     api = Api(bench.run()).ready()
     heard: list[str] = []
@@ -70,9 +71,35 @@ def test_say_drive_watch_and_stop(bench: Bench) -> None:
     wait_until(lambda: nodes() == well, 'all nodes to be well')
     assert api.get('/state')['pose']['x'] > 0.0
     api.run.expect('(http) stop, by HTTP')
-    assert api.run.end() == 0
+    shows_the_camera_and_a_capture(api)
+    ends_at_once_although_a_page_is_open(api)
     assert 'Traceback' not in api.run.output()
     bench.nothing_left()
+
+
+def shows_the_camera_and_a_capture(api: Api) -> None:
+    wait_until(lambda: api.client.get('/camera.jpg').status_code == 200, 'a picture')
+    assert api.client.get('/camera.jpg').content.startswith(b'\xff\xd8')
+    assert api.say(':mast_open')
+    capture = api.say(':cap')['task']['id']
+    wait_until(lambda: api.get(f'/tasks/{capture}')['state'] == 'completed', 'the capture')
+    captured = [
+        each
+        for each in api.get('/trace')
+        if each['tool_name'] == 'capture_and_score' and each['kind'] == 'RESULT'
+    ]
+    path = f'/page/captures/{captured[-1]["event_id"]}.jpg'
+    wait_until(lambda: api.client.get(path).status_code == 200, 'its picture')
+    assert api.client.get(path).content.startswith(b'\xff\xd8')
+
+
+def ends_at_once_although_a_page_is_open(api: Api) -> None:
+    with httpx.stream('GET', f'{api.url}/events', timeout=60.0) as answer:
+        assert answer.status_code == 200
+        began = time.monotonic()
+        os.kill(api.run.popen.pid, signal.SIGTERM)
+        api.run.popen.wait(timeout=30.0)
+    assert time.monotonic() - began < 15.0
 
 
 def events_until_stop(api: Api) -> list[str]:
@@ -88,22 +115,6 @@ def events_until_stop(api: Api) -> list[str]:
                 if json.loads(value)['tool_name'] == 'move_stop':
                     break
     return found
-
-
-def test_the_camera_and_the_captures(bench: Bench) -> None:
-    api = Api(bench.run()).ready()
-    wait_until(lambda: api.client.get('/camera.jpg').status_code == 200, 'a picture')
-    assert api.client.get('/camera.jpg').content.startswith(b'\xff\xd8')
-    capture = api.say(':cap')['task']['id']
-    wait_until(lambda: api.get(f'/tasks/{capture}')['state'] == 'completed', 'the capture')
-    captured = [
-        each
-        for each in api.get('/trace')
-        if each['tool_name'] == 'capture_and_score' and each['kind'] == 'RESULT'
-    ]
-    path = f'/page/captures/{captured[-1]["event_id"]}.jpg'
-    wait_until(lambda: api.client.get(path).status_code == 200, 'its picture')
-    assert api.client.get(path).content.startswith(b'\xff\xd8')
 
 
 def test_after_kill_9_the_server_is_back_where_it_was(bench: Bench) -> None:
@@ -135,13 +146,6 @@ def test_an_agent_whose_port_is_taken_goes_on_without(bench: Bench) -> None:
     assert result['ok']
     told = f'! The page is not available: 127.0.0.1:{port} is taken; set http.port in agent.yaml'
     assert told in output.splitlines()
-
-
-def test_a_script_sees_no_page(bench: Bench) -> None:
-    status, result, output = bench.commands(':status')
-    assert status == 0
-    assert result['ok']
-    assert 'The page' not in output
 
 
 def test_an_open_address_without_a_token_is_refused(bench: Bench) -> None:
@@ -179,14 +183,3 @@ def answers(url: str) -> bool:
         return httpx.get(url).status_code == 200
     except httpx.HTTPError:
         return False
-
-
-def test_it_ends_at_once_although_pages_are_open(bench: Bench) -> None:
-    api = Api(bench.run()).ready()
-    with httpx.stream('GET', f'{api.url}/events', timeout=60.0) as answer:
-        assert answer.status_code == 200
-        began = time.monotonic()
-        os.kill(api.run.popen.pid, 15)
-        api.run.popen.wait(timeout=30.0)
-    assert time.monotonic() - began < 15.0
-    bench.nothing_left()

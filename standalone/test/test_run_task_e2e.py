@@ -18,7 +18,6 @@ from action_msgs.msg import GoalStatus
 from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED, SERVER_CLOSED
 from curiosity_rosa_interfaces.action import RunTask
 from demo_bench import Bench, READY_S
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
 from harness import wait_until
 from http_client import Api
@@ -26,7 +25,6 @@ import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 SPEED = ('--speed', '4', '--stand-in', 'initial_x=-2.0')
-NODES = ('adapter: rover', 'agent: runtime', 'simulator: camera', 'visualizer: markers')
 
 
 class Client:
@@ -109,30 +107,6 @@ def test_a_demo_is_cancelled_half_way_and_then_done(bench: Bench) -> None:
     bench.nothing_left()
 
 
-def test_the_fence_binds_every_door(bench: Bench) -> None:
-    """An order that no model has proposed is refused as one that it has, in the same words."""
-    commands = bench.box.collect(Twist, '/cmd_vel')
-    config = bench.box.config_dir(guardrails={'geofence': {'x_max': 3.0}})
-    run = bench.run('--config-dir', config)
-    api, client = Api(run).ready(), Client(bench)
-    assert done(client.ask(client.send(skill='mast_close').get_result_async), 'the mast').result.ok
-
-    run.send(':forward 12')
-    run.expect('GEOFENCE: may lead to x ')
-    order = {'name': 'move_forward', 'metadata': {'duration_s': 12.0}}
-    drive = api.post('/tasks', order)['id']
-    wait_until(lambda: api.get(f'/tasks/{drive}')['state'] == 'failed', 'the task to fail')
-    reason = api.get(f'/tasks/{drive}')['reason']
-    assert reason.startswith('GEOFENCE: may lead to x ')
-    goal = client.send(skill='move_forward', arguments_json='{"duration_s": 12.0}')
-    refused = done(client.ask(goal.get_result_async), 'the goal')
-    assert refused.status == GoalStatus.STATUS_ABORTED
-    assert refused.result.answer == reason
-    run.send(':submit move_forward {"duration_s": 12.0}')
-    run.expect(f'! {reason}')
-    assert not any(each.linear.x for each in commands)
-
-
 def test_a_listed_motion_asks_at_every_door(bench: Bench) -> None:
     """With ``ask`` in the table of origins, people and scripts are asked as a model is."""
     commands = bench.box.collect(Twist, '/cmd_vel')
@@ -178,26 +152,3 @@ def test_a_listed_motion_asks_at_every_door(bench: Bench) -> None:
     api.post(f'/approvals/{question()["id"]}', edit)
     wait_until(lambda: api.get(f'/tasks/{drive}')['state'] == 'completed', 'the drive', 60.0)
     assert any(each.linear.x for each in commands)
-
-
-def test_each_node_tells_how_it_is(bench: Bench) -> None:
-    arrays: list[DiagnosticArray] = bench.box.collect(DiagnosticArray, '/diagnostics')
-    run = bench.run()
-    run.expect('Type :help')
-    run.send(':mast_close')
-    run.expect('[RESULT] mast_close')
-
-    def last() -> dict[str, Any]:
-        return {status.name: status for array in list(arrays) for status in array.status}
-
-    run.until(lambda: sorted(last()) == sorted(NODES), 'the four of them')
-    run.until(
-        lambda: (
-            all(status.level == b'\0' for status in last().values())
-            and last()['agent: runtime'].message == 'IDLE'
-        ),
-        'all to be well and the agent idle',
-    )
-    values = {each.key: each.value for each in last()['agent: runtime'].values}
-    assert (values['mode'], values['ready'], values['model']) == ('IDLE', 'true', 'routine')
-    assert run.end() == 0

@@ -17,13 +17,12 @@ import pytest
 from rover_parameters import turn
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
-SPEED = ('--speed', '4', '--stand-in', 'initial_x=-2.0')
 CHARGED = 'CHARGE is over'
 ENDED = 'The ground can be examined here'  # how the routine ends a demo that succeeded
 
 
-def driving_demo(bench: Bench) -> Run:
-    run = bench.run(*SPEED)
+def driving_demo(bench: Bench, *, initial_x: float = -2.0) -> Run:
+    run = bench.run('--speed', '4', '--stand-in', f'initial_x={initial_x}')
     run.expect('Type :help')
     run.send(':demo')
     run.until(lambda: bench.moving, 'the rover to drive')
@@ -40,19 +39,27 @@ def ends_well(run: Run) -> str:
     return output
 
 
-def test_a_low_battery_is_charged_and_the_demo_goes_on_where_it_was(bench: Bench) -> None:
-    run = driving_demo(bench)
+def test_a_demo_goes_on_where_it_was_after_a_charge_and_after_its_agents_death(
+    bench: Bench,
+) -> None:
+    run = driving_demo(bench, initial_x=-10.0)
     looks = run.output().count('[ACT] capture_and_score')
+    assert looks > 0
     turn(bench, battery=0.1, battery_charge_per_s=0.05)
     run.expect('CHARGE: battery is low')
     run.until(lambda: not bench.moving, 'the rover to stand still')
     run.expect('charging')
     run.expect(CHARGED)
+    run.expect('Going on after')
+    run.until(lambda: bench.moving, 'the rover to drive on')
+    assert run.output().count('User: ') <= 1  # it did not begin again
+
+    old = bench.kill('agent_node')
+    bench.back('agent_node', old)
+    run.expect('resumed tasks: 1')
     output = ends_well(run)
-    after = output[output.index(CHARGED) :]
-    assert 'Going on after' in after
-    assert looks > 0
-    assert output.count('User: ') <= 1  # it did not begin again
+    assert output.count('Going on after') == 2
+    assert 'Interrupted: what this call did is not known' not in output  # for the model only
 
 
 def test_the_agent_may_die_while_it_charges(bench: Bench) -> None:
@@ -65,16 +72,6 @@ def test_the_agent_may_die_while_it_charges(bench: Bench) -> None:
     run.expect('resumed tasks: 2')
     run.expect('charged to')
     assert 'Going on after' in ends_well(run)
-
-
-def test_a_killed_agent_goes_on_with_its_demo(bench: Bench) -> None:
-    run = driving_demo(bench)
-    old = bench.kill('agent_node')
-    bench.back('agent_node', old)
-    run.expect('resumed tasks: 1')
-    output = ends_well(run)
-    assert 'Going on after' in output
-    assert 'Interrupted: what this call did is not known' not in output  # for the model only
 
 
 def test_an_e_stop_holds_everything_until_it_is_cleared(bench: Bench) -> None:

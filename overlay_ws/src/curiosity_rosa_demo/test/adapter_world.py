@@ -21,8 +21,6 @@ from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from geometry_msgs.msg import Pose, Twist
 from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -148,12 +146,7 @@ class AdapterWorld:
 
     def fault(self, **values: Any) -> None:
         """Change parameters of the rover."""
-        parameters = [
-            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
-        ]
-        request = SetParameters.Request(parameters=parameters)
-        response = self.box.call(SetParameters, '/curiosity_stand_in/set_parameters', request)
-        assert all(result.successful for result in response.results), response.results
+        assert self.box.set_parameters('curiosity_stand_in', **values) == []
 
     # --- bringing about ---------------------------------------------------------------------
 
@@ -189,6 +182,7 @@ class AdapterWorld:
         self.does('mast_close')
         assert self.stands()
         self._start = self.odometry[-1].pose.pose
+        self.twists.clear()
         return self
 
     # --- seeing -----------------------------------------------------------------------------
@@ -218,7 +212,7 @@ class AdapterWorld:
         wait_until(self.stands, 'the rover to stand', timeout_s)
 
     def never_drove(self) -> bool:
-        """Whether nobody has ever asked the wheels to turn, nor have they."""
+        """Whether nobody has asked the wheels to turn, nor have they, since the last ``reset``."""
         return self.stands() and not any(
             twist.linear.x or twist.angular.z for twist in list(self.twists)
         )

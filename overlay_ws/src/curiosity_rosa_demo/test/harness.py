@@ -9,17 +9,20 @@
 """A ROS domain of its own for one test, or for a module whose tests share nodes: real processes
 on one side, one client node on the other.
 
-Every wait is bounded and says what it waited for; only what the test started is killed.
+Every wait is bounded and says what it waited for; only what the test started is killed, and it
+does not outlive a pytest that was killed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 import fcntl
 import json
 import os
 from pathlib import Path
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -29,13 +32,19 @@ from typing import Any
 
 from ament_index_python.packages import get_packages_with_prefixes
 from curiosity_rosa_demo.infra.ros_io import call, SpinThread
+from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.subscription import Subscription
 
 ROOT = Path(__file__).resolve().parents[4]
 PREFIXES = {name: Path(prefix) for name, prefix in get_packages_with_prefixes().items()}
+# The kernel kills what is started with it when the thread that started it ends: for a node that of
+# STARTER, which lives as long as pytest.
+DIES_WITH_US = [str(shutil.which('setpriv')), '--pdeathsig', 'KILL', '--']
+STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix='process-starter')
 PROFILES = {'FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE'}  # Fast DDS 2, 3
 
 
@@ -57,14 +66,15 @@ class Process:
     def __init__(self, command: list[str], env: dict[str, str], log: Path) -> None:
         self.log = log
         with log.open('ab') as out:
-            self.popen = subprocess.Popen(
-                command,
+            self.popen = STARTER.submit(
+                subprocess.Popen[bytes],
+                [*DIES_WITH_US, *command],
                 env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-            )
+            ).result()
 
     @property
     def pid(self) -> int:
@@ -201,6 +211,15 @@ class Sandbox:
         if client is None:
             client = self._clients[srv_type, name] = self.node.create_client(srv_type, name)
         return call(client, request or srv_type.Request(), timeout_s=timeout_s)
+
+    def set_parameters(self, node: str, /, timeout_s: float = 20.0, **values: Any) -> list[str]:
+        """Change parameters of a node; the reasons of those that it refused."""
+        parameters = [
+            Parameter(name, value=each).to_parameter_msg() for name, each in values.items()
+        ]
+        request = SetParameters.Request(parameters=parameters)
+        answer = self.call(SetParameters, f'/{node}/set_parameters', request, timeout_s)
+        return [result.reason for result in answer.results if not result.successful]
 
     def collect(self, msg_type: type, topic: str, qos: Any = 10) -> list[Any]:
         """A list that grows with each message on ``topic``."""

@@ -20,8 +20,6 @@ from geometry_msgs.msg import Twist
 from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import numpy as np
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import CompressedImage, JointState
 from std_srvs.srv import Empty
@@ -46,13 +44,7 @@ SOUND: dict[str, Any] = {
 
 def set_parameters(sandbox: Sandbox, **values: Any) -> list[str]:
     """Change parameters of the stand-in; the reasons of those that were refused."""
-    request = SetParameters.Request(
-        parameters=[
-            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
-        ]
-    )
-    response = sandbox.call(SetParameters, '/curiosity_stand_in/set_parameters', request)
-    return [result.reason for result in response.results if not result.successful]
+    return sandbox.set_parameters('curiosity_stand_in', **values)
 
 
 def call(sandbox: Sandbox, name: str) -> float:
@@ -103,10 +95,6 @@ def seconds(stamp: Any) -> float:
 
 def angle(message: JointState, name: str) -> float:
     return float(message.position[message.name.index(name)])
-
-
-def x_of(odometry: Odometry) -> float:
-    return float(odometry.pose.pose.position.x)
 
 
 def decoded(message: CompressedImage) -> Any:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import threading
-import time
 
 from curiosity_stand_in.faults import MAX_DELAY_S, parse, ServiceFault, ServiceFaults, SERVICES
 from harness import wait_until
@@ -95,14 +94,6 @@ def test_the_end_lets_a_hanging_service_go_without_effect() -> None:
     faults.close()
     assert wait_until(result, 'the service to give up') == [False]
     assert not faults.hold('mast_open')
-
-
-def test_a_late_service_takes_its_time() -> None:
-    faults = ServiceFaults()
-    faults.set(parse(['mast_close:late:0.2']))
-    before = time.monotonic()
-    assert faults.hold('mast_close')
-    assert 0.2 <= time.monotonic() - before < 5.0
 
 
 def test_only_the_named_service_is_absent() -> None:

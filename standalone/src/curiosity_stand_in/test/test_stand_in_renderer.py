@@ -35,7 +35,7 @@ def difference(a: Image, b: Image) -> float:
     return float(np.abs(a.astype(int) - b).mean())
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(15))
 @given(pose=poses, joints=joints)
 def test_whatever_the_rover_does_there_is_a_picture_and_only_one(
     renderer: Renderer, pose: Pose, joints: Joints
@@ -110,6 +110,7 @@ def test_a_point_on_the_ground_is_seen_by_the_ray_through_it(
     assert (CENTRE - column[0]) * per_pixel[0] == pytest.approx(left, rel=1e-6, abs=1e-6)
 
 
+@settings(max_examples=examples(30))
 @given(poses, joints)
 def test_the_deck_lies_within_its_area(pose: Pose, joints: Joints) -> None:
     camera = mast_camera(pose, joints)

@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 import threading
 
-from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import CLOSED, MOVES, OPENED, ZERO
+from curiosity_stand_in.mast import MOVES, OPENED
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,12 +29,6 @@ class OwnedClock:
 @pytest.fixture
 def clock() -> OwnedClock:
     return OwnedClock()
-
-
-def test_at_start_it_stands_with_a_raised_mast(clock: OwnedClock) -> None:
-    state = Rover(clock).state()
-    assert (state.seconds, state.pose, state.joints) == (0.0, Pose(), ZERO)
-    assert state.velocity.forward == 0.0
 
 
 def test_one_twist_is_enough_to_drive_for_ever(clock: OwnedClock) -> None:
@@ -128,16 +121,6 @@ def test_a_new_mast_command_starts_from_where_the_joints_are(clock: OwnedClock) 
     assert rover.state().joints.fold == pytest.approx(1.57 / 4)
     clock.now += 9.0
     assert rover.state().joints == OPENED
-
-
-def test_rotating_takes_six_seconds_and_raises_the_mast(clock: OwnedClock) -> None:
-    rover = Rover(clock, joints=CLOSED)
-    rover.move_mast(MOVES['mast_rotate'])
-    clock.now += 5.9
-    assert rover.state().joints.yaw > -6.28
-    clock.now += 0.1
-    assert rover.state().joints.yaw == pytest.approx(-6.28)
-    assert rover.state().joints.fold == 0.0
 
 
 def test_a_clock_that_steps_back_does_not_undo_the_way(clock: OwnedClock) -> None:

@@ -21,7 +21,8 @@ from curiosity_stand_in.kinematics import Pose, Velocity
 from curiosity_stand_in.mast import CLOSED, Joints, ZERO
 from curiosity_stand_in.rover import State
 import cv2
-from hypothesis import given
+from examples import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -125,6 +126,7 @@ def view(joints: Joints, lidar: str) -> ObstacleView:
     return view_of(scan_of(message), sensor, RoverShape.of(load_config().thresholds))
 
 
+@settings(max_examples=examples(25))
 @given(st.floats(0.0, 1.57), st.floats(-6.28, 0.0))
 def test_the_demos_lidar_sees_the_way_ahead_in_no_pose_of_the_mast(
     fold: float, yaw: float

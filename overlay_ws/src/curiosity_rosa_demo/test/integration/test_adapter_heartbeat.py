@@ -28,7 +28,7 @@ from curiosity_rosa_demo.domain.models import (
     agent_is_safe,
     AGENT_IS_SILENT,
     MOVE_IN_PROGRESS,
-    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
     STOP_NOT_CONFIRMED,
     TWO_AGENTS,
 )
@@ -88,7 +88,7 @@ class Agent:
     def __init__(self, box: Sandbox, topic: str) -> None:
         self._box = box
         self.safe_reason, self._tick = '', 0
-        self._publisher = box.node.create_publisher(String, topic, heartbeat_qos(LEASE_S))
+        self._publisher: Any = box.node.create_publisher(String, topic, heartbeat_qos(LEASE_S))
         wait_until(lambda: self._publisher.get_subscription_count() == 1, 'the adapter to listen')
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
@@ -106,7 +106,9 @@ class Agent:
 
     def leave(self) -> None:
         self.freeze()
-        self._box.node.destroy_publisher(self._publisher)
+        if self._publisher is not None:
+            self._box.node.destroy_publisher(self._publisher)
+            self._publisher = None
 
 
 @contextmanager
@@ -115,25 +117,23 @@ def living_agent(box: Sandbox, topic: str = HEARTBEAT) -> Iterator[Agent]:
     try:
         yield agent
     finally:
-        agent.freeze()
+        agent.leave()
 
 
-def statuses(sandbox: Sandbox, topic: str = STATUS) -> list[tuple[float, dict[str, Any]]]:
-    """Each status that is published, and when it came."""
-    received: list[tuple[float, dict[str, Any]]] = []
-    sandbox.node.create_subscription(
-        String,
-        topic,
-        lambda message: received.append((time.monotonic(), json.loads(message.data))),
-        history_qos(1),
-    )
+def last_status(received: list[String]) -> dict[str, Any]:
+    status: dict[str, Any] = json.loads(received[-1].data)
+    return status
+
+
+def statuses(sandbox: Sandbox, topic: str = STATUS) -> list[String]:
+    """Each status that is published from the last one on."""
+    received = sandbox.collect(String, topic, history_qos(1))
     wait_until(lambda: received, 'a status')
     return received
 
 
-def test_a_rover_whose_agent_freezes_is_stopped(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox)
-    with living_agent(sandbox) as agent:
+def test_a_rover_whose_agent_freezes_is_stopped(world: AdapterWorld) -> None:
+    with living_agent(world.box) as agent:
         world.drive()
         begun = world.x
         wait_until(lambda: world.x > begun + 5.0, 'a watched rover to go its way')
@@ -147,10 +147,88 @@ def test_a_rover_whose_agent_freezes_is_stopped(sandbox: Sandbox) -> None:
         world.does('mast_open')
         world.does('mast_close')
         agent.leave()
-    with living_agent(sandbox):
+    with living_agent(world.box):
         world.wait_for_status(move_allowed=True)
         world.does('move_forward')
         wait_until(world.moves, 'the rover to move for the next agent')
+        world.does('move_stop')
+
+
+def test_while_the_agent_is_in_safe_the_adapter_moves_only_the_mast_and_only_down(
+    world: AdapterWorld,
+) -> None:
+    with living_agent(world.box) as agent:
+        world.drive()
+        agent.safe_reason = 'an obstacle'
+        world.wait_until_it_stands()
+        for name in (*MOVES, 'mast_open', 'mast_rotate'):
+            assert world.refuses(name) == agent_is_safe('an obstacle')
+        world.does('mast_close')
+        world.does('move_stop')
+        agent.leave()  # the latch outlives the agent
+        assert world.refuses('move_forward') == agent_is_safe('an obstacle')
+    with living_agent(world.box):
+        world.wait_for_status(move_allowed=True, agent_safe_reason='')
+        world.does('move_forward')
+        world.does('move_stop')
+
+
+def test_a_forged_heartbeat_does_not_keep_the_motion_of_a_frozen_agent(
+    world: AdapterWorld,
+) -> None:
+    with living_agent(world.box) as agent:
+        world.drive()
+        agent.freeze()
+        with living_agent(world.box) as forger:
+            world.wait_until_it_stands()
+            refusal = world.refuses('move_forward')
+            assert refusal.startswith(TWO_AGENTS)
+            assert '/test_client' in refusal
+            forger.leave()
+        world.wait_for_status(moving=False)
+
+
+def test_a_stop_that_a_foreign_driver_undoes_is_not_done(world: AdapterWorld) -> None:
+    world.drive()
+    driver = world.box.run([sys.executable, '-c', FOREIGN_DRIVER], 'driver')
+    wait_until(lambda: 'drives' in driver.output(), 'the foreign driver')
+    answer = world.ask('move_stop')
+    assert not answer.success
+    assert answer.message.startswith(STOP_NOT_CONFIRMED)
+    violation = world.status()['violation']
+    assert '/joystick' in violation
+    assert '/adapter' not in violation
+    driver.kill(signal.SIGKILL)
+    world.wait_for_status(moving=False, violation='')
+
+
+def test_without_odometry_a_stop_is_not_confirmed(world: AdapterWorld) -> None:
+    world.drive()
+    world.fault(fault_odometry=True)
+    wait_until(lambda: world.ask('move_stop').message, 'odometry to be too old', 30.0)
+    assert world.refuses('move_stop') == f'{STOP_NOT_CONFIRMED}: no odometry'
+
+
+def test_the_status_comes_every_second_and_at_once_when_it_changes(world: AdapterWorld) -> None:
+    received = statuses(world.box)
+    wait_until(lambda: last_status(received)['move_allowed'], 'the closed mast')
+    quiet, began = len(received), time.monotonic()
+    wait_until(lambda: len(received) >= quiet + 3, 'three more seconds')
+    assert time.monotonic() - began > 1.5 * PERIOD_S  # nothing changed, so no more than that
+    assert without_measured(last_status(received)) == without_measured(world.status())
+
+    seen = len(received) - 1
+    for _ in range(3):  # a quarter of a second each way
+        world.does('mast_open')
+        world.does('mast_close')
+    assert world.refuses('mast_rotate') == NEED_TO_OPEN_MAST
+    wait_until(
+        lambda: last_status(received)['last_error_reason'] == NEED_TO_OPEN_MAST, 'the refusal'
+    )
+    masts = [
+        mast for mast, _ in groupby(json.loads(each.data)['mast'] for each in received[seen:])
+    ]
+    assert masts == ['closed', *['opening', 'open', 'closing', 'closed'] * 3]
 
 
 def test_an_agent_that_has_left_is_not_waited_for(sandbox: Sandbox) -> None:
@@ -166,39 +244,6 @@ def test_an_agent_that_has_left_is_not_waited_for(sandbox: Sandbox) -> None:
     begun = world.x
     wait_until(lambda: world.x > begun + 5.0, 'the rover to be driven by hand')
     assert world.moves()
-
-
-def test_while_the_agent_is_in_safe_the_adapter_moves_only_the_mast_and_only_down(
-    sandbox: Sandbox,
-) -> None:
-    world = AdapterWorld(sandbox)
-    with living_agent(sandbox) as agent:
-        world.drive()
-        agent.safe_reason = 'an obstacle'
-        world.wait_until_it_stands()
-        for name in (*MOVES, 'mast_open', 'mast_rotate'):
-            assert world.refuses(name) == agent_is_safe('an obstacle')
-        world.does('mast_close')
-        world.does('move_stop')
-        agent.leave()  # the latch outlives the agent
-        assert world.refuses('move_forward') == agent_is_safe('an obstacle')
-    with living_agent(sandbox):
-        world.wait_for_status(move_allowed=True, agent_safe_reason='')
-        world.does('move_forward')
-
-
-def test_a_forged_heartbeat_does_not_keep_the_motion_of_a_frozen_agent(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox)
-    with living_agent(sandbox) as agent:
-        world.drive()
-        agent.freeze()
-        with living_agent(sandbox) as forger:
-            world.wait_until_it_stands()
-            refusal = world.refuses('move_forward')
-            assert refusal.startswith(TWO_AGENTS)
-            assert '/test_client' in refusal
-            forger.leave()
-        world.wait_for_status(moving=False)
 
 
 @pytest.mark.parametrize('signum', [signal.SIGKILL, signal.SIGSTOP])
@@ -222,20 +267,6 @@ def test_the_rover_of_a_dead_agent_stands_soon(sandbox: Sandbox, signum: int) ->
     agent.kill(signal.SIGKILL)
 
 
-def test_a_stop_that_a_foreign_driver_undoes_is_not_done(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).drive()
-    driver = sandbox.run([sys.executable, '-c', FOREIGN_DRIVER], 'driver')
-    wait_until(lambda: 'drives' in driver.output(), 'the foreign driver')
-    answer = world.ask('move_stop')
-    assert not answer.success
-    assert answer.message.startswith(STOP_NOT_CONFIRMED)
-    violation = world.status()['violation']
-    assert '/joystick' in violation
-    assert '/adapter' not in violation
-    driver.kill(signal.SIGKILL)
-    world.wait_for_status(moving=False, violation='')
-
-
 def test_a_stop_answers_for_itself_and_not_for_an_earlier_refusal(sandbox: Sandbox) -> None:
     quick = {'motion': {'service_timeout_s': 0.5, 'stop_confirm_s': 1.0}}
     world = AdapterWorld(sandbox, thresholds=quick).close_mast()
@@ -247,44 +278,13 @@ def test_a_stop_answers_for_itself_and_not_for_an_earlier_refusal(sandbox: Sandb
     assert answer.message == f'{STOP_NOT_CONFIRMED}: Service timeout: /move_stop'
 
 
-def test_without_odometry_a_stop_is_not_confirmed(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).drive()
-    world.fault(fault_odometry=True)
-    wait_until(lambda: world.ask('move_stop').message, 'odometry to be too old', 30.0)
-    assert world.refuses('move_stop') == f'{STOP_NOT_CONFIRMED}: no odometry'
-
-
-def test_the_status_comes_every_second_and_is_that_of_get_status(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).close_mast()
-    received = statuses(sandbox)
-    wait_until(lambda: received[-1][1]['move_allowed'], 'the closed mast')
-    quiet = len(received)
-    wait_until(lambda: len(received) >= quiet + 4, 'three more seconds')
-    times = [at for at, _ in received[quiet:]]
-    assert times[-1] - times[0] > 2.5 * PERIOD_S  # nothing changed, so no more than that
-    assert without_measured(received[-1][1]) == without_measured(world.status())
-    assert received[-1][1]['rover_x'] == pytest.approx(0.0)
-
-
-def test_a_change_of_the_status_does_not_wait_for_the_second(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).settle()
-    received = statuses(sandbox)
-    wait_until(lambda: received[-1][1]['mast'] == 'open', 'the raised mast')
-    seen = len(received) - 1
-    for _ in range(3):  # a quarter of a second each way
-        world.does('mast_close')
-        world.does('mast_open')
-    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
-    wait_until(lambda: received[-1][1]['last_error_reason'] == NEED_TO_CLOSE_MAST, 'the refusal')
-    masts = [mast for mast, _ in groupby(status['mast'] for _, status in received[seen:])]
-    assert masts == ['open', *['closing', 'closed', 'opening', 'open'] * 3]
-
-
-def test_in_a_namespace_both_topics_move(sandbox: Sandbox) -> None:
+def test_in_a_namespace_only_its_own_names_move(sandbox: Sandbox) -> None:
     world = AdapterWorld(sandbox, namespace='r1')
     received = statuses(sandbox, f'/r1{STATUS}')
     with living_agent(sandbox, f'/r1{HEARTBEAT}') as agent:
         world.drive()
         agent.freeze()
         world.wait_until_it_stands()
-    wait_until(lambda: received[-1][1]['last_error_reason'] == SILENCE, 'the silence')
+        wait_until(lambda: last_status(received)['last_error_reason'] == SILENCE, 'the silence')
+    names = {name for name, _ in sandbox.node.get_service_names_and_types()}
+    assert '/adapter/move_stop' not in names

@@ -148,7 +148,7 @@ def test_the_status_has_its_keys_and_types_whatever_is_known(sandbox: Sandbox) -
     assert well_formed(world.status())['moving']
 
 
-@pytest.mark.parametrize('initial', ['zero', 'open', 'closed'])
+@pytest.mark.parametrize('initial', ['zero', 'closed'])
 def test_no_motion_before_the_mast_was_closed_through_the_adapter(
     sandbox: Sandbox, initial: str
 ) -> None:
@@ -160,19 +160,16 @@ def test_no_motion_before_the_mast_was_closed_through_the_adapter(
     assert world.never_drove()
 
 
-@pytest.mark.parametrize('action', ['mast_open', 'mast_rotate'])
-def test_no_motion_while_the_mast_is_on_its_way_or_up(sandbox: Sandbox, action: str) -> None:
-    world = AdapterWorld(sandbox, speed=1.0)
-    world.settle()
-    if action == 'mast_open':
-        world.does('mast_close')
-    answer = world.ask_later(action)
-    wait_until(lambda: not world.status()['move_allowed'], 'the mast to set off')
-    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
-    assert not answer.done()
-    wait_until(answer.done, 'the mast to arrive')
-    assert answer.result().success
-    assert world.refuses('turn_left') == NEED_TO_CLOSE_MAST
+def test_no_motion_while_the_mast_is_on_its_way_or_up(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, speed=1.0).close_mast()
+    for action in ('mast_open', 'mast_rotate'):
+        answer = world.ask_later(action)
+        wait_until(lambda: world.status()['mast'] == 'opening', 'the mast to set off')
+        assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
+        assert not answer.done()
+        wait_until(answer.done, 'the mast to arrive')
+        assert answer.result().success
+        assert world.refuses('turn_left') == NEED_TO_CLOSE_MAST
     assert world.never_drove()
 
 
@@ -248,27 +245,3 @@ def test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise(
         began = world.x
         wait_until(lambda: world.x > began + 2.0, 'a rover that goes its way')
         assert world.status()['last_error_reason'] == ''
-
-
-def test_in_a_namespace_only_its_own_names_move(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, namespace='r1').settle()
-    wanted = {f'/r1/adapter/{name}' for name in SERVICES}
-    wait_until(lambda: trigger_services(sandbox) == wanted, 'the services below /r1')
-    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST
-    world.does('mast_close')
-    world.does('move_forward')
-    wait_until(world.moves, 'the rover, whose names have stayed')
-    world.does('move_stop')
-    assert world.stands()
-
-
-def test_bad_thresholds_are_named_and_end_it(sandbox: Sandbox) -> None:
-    folder = sandbox.config_dir(thresholds={'motion': {'max_duration_s': -1.0}})
-    adapter = sandbox.overlay('adapter_node', config_dir=folder)
-    wait_until(lambda: not adapter.alive, 'the adapter to give up')
-    assert adapter.popen.returncode == 2
-    said = adapter.output()
-    assert said.startswith('adapter: ')
-    assert 'motion.max_duration_s' in said
-    assert '-1.0' in said
-    assert 'Traceback' not in said

@@ -59,26 +59,6 @@ def reach(seconds: float) -> float:
     return float(METRES_PER_S * SPEED * seconds)
 
 
-# --- a stop and a motion at once ----------------------------------------------------------
-
-
-def test_a_stop_is_meant_for_the_motion_that_waits_too(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, thresholds={'motion': {'stop_timeout_s': 1.5}}).drive()
-    world.fault(fault_services=['move_stop:late:1.0'])
-    stop, again = world.ask_later('move_stop'), None
-    wait_until(lambda: not world.status()['move_allowed'], 'the stop to be under way')
-    motion = world.ask_later('move_forward')  # it waits for the stop
-    threading.Event().wait(0.2)
-    assert not motion.done()
-    again = world.ask_later('move_stop')
-    wait_until(lambda: stop.done() and motion.done() and again.done(), 'three answers')
-    assert not motion.result().success
-    world.wait_until_it_stands()
-    before = len(world.odometry)
-    wait_until(lambda: len(world.odometry) > before + 5, 'odometry')
-    assert not any(in_motion(each) for each in world.odometry[before:])
-
-
 # --- the leash -----------------------------------------------------------------------------------
 
 
@@ -138,22 +118,15 @@ def test_the_leash_too_falls_back_on_zero_twists(leashed: AdapterWorld) -> None:
     world.wait_for_status(moving=False)
 
 
-def test_the_leash_is_measured_in_the_rovers_time_where_that_is_faster(sandbox: Sandbox) -> None:
-    leash_s = 8.0
-    thresholds = {'motion': {'max_duration_s': leash_s}}
-    world = AdapterWorld(sandbox, thresholds=thresholds, publish_clock=True)
-    heard = wait_until(lambda: world.odometry, 'odometry')[-1].header.stamp
-    assert heard.sec < 1000, 'the rover tells its own time'
-    began = time.monotonic()
-    world.drive()
-    wait_until(lambda: world.x > 0.5 * METRES_PER_S * leash_s, 'a rover on a slack leash')
-    world.wait_until_it_stands()
-    assert world.x < METRES_PER_S * leash_s + reach(SLACK_S)
-    assert time.monotonic() - began < leash_s
-    world.wait_for_status(moving=False, last_error_reason='Stopped by the leash after 8 s')
-
-
 # --- stops that meet trouble ---------------------------------------------------------------------
+
+
+def test_stops_of_many_callers_are_all_answered(world: AdapterWorld) -> None:
+    world.drive()
+    futures = [world.ask_later('move_stop') for _ in range(10)]
+    wait_until(lambda: all(future.done() for future in futures), 'ten answers')
+    assert all(future.result().success for future in futures)
+    assert world.stands()
 
 
 def test_the_e_stop_holds_rover_and_mast(world: AdapterWorld) -> None:
@@ -194,6 +167,38 @@ def test_a_driver_that_repeats_its_twist_is_held_back_and_never_called_stopped(
     free = reach(time.monotonic() - at)
     assert world.x - began < 0.35 * free, f'{world.x - began:.2f} m of {free:.2f} m'
     assert not answer.success, 'the rover went on'
+
+
+def test_the_leash_is_measured_in_the_rovers_time_where_that_is_faster(sandbox: Sandbox) -> None:
+    leash_s = 8.0
+    thresholds = {'motion': {'max_duration_s': leash_s}}
+    world = AdapterWorld(sandbox, thresholds=thresholds, publish_clock=True)
+    heard = wait_until(lambda: world.odometry, 'odometry')[-1].header.stamp
+    assert heard.sec < 1000, 'the rover tells its own time'
+    began = time.monotonic()
+    world.drive()
+    wait_until(lambda: world.x > 0.5 * METRES_PER_S * leash_s, 'a rover on a slack leash')
+    world.wait_until_it_stands()
+    assert world.x < METRES_PER_S * leash_s + reach(SLACK_S)
+    assert time.monotonic() - began < leash_s
+    world.wait_for_status(moving=False, last_error_reason='Stopped by the leash after 8 s')
+
+
+def test_a_stop_is_meant_for_the_motion_that_waits_too(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, thresholds={'motion': {'stop_timeout_s': 1.5}}).drive()
+    world.fault(fault_services=['move_stop:late:1.0'])
+    stop, again = world.ask_later('move_stop'), None
+    wait_until(lambda: not world.status()['move_allowed'], 'the stop to be under way')
+    motion = world.ask_later('move_forward')  # it waits for the stop
+    threading.Event().wait(0.2)
+    assert not motion.done()
+    again = world.ask_later('move_stop')
+    wait_until(lambda: stop.done() and motion.done() and again.done(), 'three answers')
+    assert not motion.result().success
+    world.wait_until_it_stands()
+    before = len(world.odometry)
+    wait_until(lambda: len(world.odometry) > before + 5, 'odometry')
+    assert not any(in_motion(each) for each in world.odometry[before:])
 
 
 def test_a_stop_is_served_while_another_call_hangs(sandbox: Sandbox) -> None:
@@ -290,9 +295,14 @@ def test_back_from_the_dead_it_stops_wheels_that_no_service_can(
     world.wait_until_it_stands()
 
 
-@pytest.mark.parametrize('signum', [signal.SIGTERM, signal.SIGINT])
-def test_told_to_end_it_leaves_a_rover_that_stands(sandbox: Sandbox, signum: int) -> None:
+@pytest.mark.parametrize(
+    ('signum', 'fault'), [(signal.SIGINT, ''), (signal.SIGTERM, 'move_stop:hang')]
+)
+def test_told_to_end_it_leaves_a_rover_that_stands(
+    sandbox: Sandbox, signum: int, fault: str
+) -> None:
     world = AdapterWorld(sandbox).drive()
+    world.fault(fault_services=[fault])
     assert world.adapter.kill(signum) == 0
     assert world.stands()
     assert 'Traceback' not in world.adapter.output()
@@ -310,10 +320,3 @@ def test_told_to_end_it_starts_no_motion_that_waits(sandbox: Sandbox) -> None:
     before = len(world.odometry)
     wait_until(lambda: len(world.odometry) > before + 20, 'odometry')
     assert not any(in_motion(each) for each in world.odometry[before:])
-
-
-def test_told_to_end_it_stops_the_rover_also_when_move_stop_hangs(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox).drive()
-    world.fault(fault_services=['move_stop:hang'])
-    assert world.adapter.kill(signal.SIGTERM) == 0
-    assert world.stands()

@@ -133,13 +133,6 @@ def test_the_visualizer_tells_what_it_draws(sandbox: Sandbox) -> None:
     assert int(values(seen)['drawings']) >= 1
 
 
-def test_a_namespace_moves_the_topic_and_names_the_node(sandbox: Sandbox) -> None:
-    below, above = Board(sandbox, '/demo/diagnostics'), Board(sandbox)
-    sandbox.start('curiosity_rosa_demo', 'visualizer_node', '-r', '__ns:=/demo')
-    below.wait('demo/visualizer: markers', lambda status: True, 'anything')
-    assert not above.arrays
-
-
 def test_the_stamp_is_of_the_simulated_time_and_the_pace_is_not(sandbox: Sandbox) -> None:
     board = Board(sandbox)
     clock = sandbox.node.create_publisher(Clock, '/clock', 10)

@@ -20,39 +20,6 @@ pytestmark = pytest.mark.ros
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
 
 
-@pytest.mark.parametrize(
-    ('value', 'words'),
-    [
-        ('a b', "parameter rover_namespace = 'a b': not a ROS name"),
-        ('r1//x', "parameter rover_namespace = 'r1//x': not a ROS name"),
-        ('1', 'parameter rover_namespace = 1: must be text'),
-        ('on', 'parameter rover_namespace = True: must be text'),
-        ('r' * 190, 'with it a name of topics.yaml has no place'),
-    ],
-)
-def test_a_bad_rover_namespace_is_one_clear_line(sandbox: Sandbox, value: str, words: str) -> None:
-    node = sandbox.start(
-        'curiosity_rosa_demo', 'visualizer_node', '-p', f'rover_namespace:={value}'
-    )
-    assert node.popen.wait(timeout=20) == 2
-    assert node.output().count('\n') == 1
-    assert node.output().startswith('visualizer: ')
-    assert words in node.output()
-
-
-@pytest.mark.parametrize(
-    ('value', 'words'),
-    [
-        ('70000', 'parameter http_port = 70000: must be from 0 to 65535'),
-        ('eight', "parameter http_port = 'eight': must be a whole number"),
-    ],
-)
-def test_a_bad_port_is_one_clear_line(sandbox: Sandbox, value: str, words: str) -> None:
-    agent = sandbox.start('curiosity_rosa_demo', 'agent_node', '-p', f'http_port:={value}')
-    assert agent.popen.wait(timeout=30) == 2
-    assert agent.output() == f'agent: {words}\n'
-
-
 def test_an_adapter_drives_the_rover_of_its_rover_namespace_alone(sandbox: Sandbox) -> None:
     """Ours and the rover's namespace need not be the same."""
     sandbox.start('curiosity_stand_in', 'stand_in_node', '-r', '__ns:=/mars')

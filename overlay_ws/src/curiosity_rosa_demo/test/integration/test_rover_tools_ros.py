@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 import threading
 import time
@@ -54,7 +55,8 @@ class World:
     def cancel_while_moving(self) -> float:
         """Press the button a second into a motion; when."""
         wait_until(lambda: self.client.status()['moving'], 'the rover to move')
-        wait_until(lambda: self.x() > 0.1, 'the rover to be on its way')
+        begun = self.x()
+        wait_until(lambda: self.x() > begun + 0.1, 'the rover to be on its way')
         self.tools.cancellation.cancel('Stopped by a test')
         return time.monotonic()
 
@@ -70,9 +72,34 @@ def start(box: Sandbox, **stand_in: object) -> World:
     return world
 
 
-def test_a_drive_covers_its_distance_and_a_picture_needs_the_mast(sandbox: Sandbox) -> None:
-    world = start(sandbox, initial_x=1.0)
+def test_without_an_overlay_each_tool_says_what_is_missing(sandbox: Sandbox) -> None:
+    client = RoverClient(sandbox.node, CONFIG)
+    tools = RoverTools(client, CONFIG, sandbox.node.get_clock())
+    assert not client.ready()
+    assert client.pose() is None
+    began = time.monotonic()
+    assert tools.run('get_status').error_reason == 'Service unavailable: /adapter/get_status'
+    assert tools.run('capture_and_score').error_reason.startswith('Service unavailable: /adapter')
+    assert not tools.run('move_stop').ok
+    assert time.monotonic() - began < 15.0
 
+
+# The tests from here on share one rover and its overlay; the last one kills the adapter.
+
+
+@pytest.fixture(scope='module')
+def shared() -> Iterator[World]:
+    with Sandbox() as box:
+        yield start(box, initial_x=1.0)
+
+
+@pytest.fixture
+def world(shared: World) -> Iterator[World]:
+    with shared.box.lent():
+        yield shared
+
+
+def test_a_drive_covers_its_distance_and_a_picture_needs_the_mast(world: World) -> None:
     refused = world.tools.run('move_forward', duration_s=1.0)
     assert refused.error_reason == NEED_TO_CLOSE_MAST
     assert world.x() == pytest.approx(1.0, abs=0.01)
@@ -96,9 +123,8 @@ def test_a_drive_covers_its_distance_and_a_picture_needs_the_mast(sandbox: Sandb
     assert picture.data['image_topic'] == CONFIG.topics.images.output_capture_compressed
 
 
-def test_an_arc_is_measured_along_its_way(sandbox: Sandbox) -> None:
-    world = start(sandbox, initial_mast='closed')
-    world.run('mast_close')  # unknown at the start, whatever it is
+def test_an_arc_is_measured_along_its_way(world: World) -> None:
+    world.run('mast_close')
     arc = world.run('turn_left', duration_s=3.0)
     assert arc.data['distance_m'] == pytest.approx(3.0 * ARC_MPS, rel=0.2)
     assert arc.data['yaw_rad'] == pytest.approx(3.0 * ARC_MPS / 2.5, rel=0.2)
@@ -108,8 +134,7 @@ def test_an_arc_is_measured_along_its_way(sandbox: Sandbox) -> None:
     assert status['rover_x'] == pytest.approx(arc.data['x'], abs=0.01)
 
 
-def test_a_cancelled_drive_leaves_a_still_rover(sandbox: Sandbox) -> None:
-    world = start(sandbox, initial_mast='closed')
+def test_a_cancelled_drive_leaves_a_still_rover(world: World) -> None:
     world.run('mast_close')
     pressed: list[float] = []
     presser = threading.Thread(target=lambda: pressed.append(world.cancel_while_moving()))
@@ -126,15 +151,14 @@ def test_a_cancelled_drive_leaves_a_still_rover(sandbox: Sandbox) -> None:
 
 
 def test_an_adapter_that_dies_in_a_drive_is_told_and_its_successor_stops_the_rover(
-    sandbox: Sandbox,
+    world: World,
 ) -> None:
-    world = start(sandbox, initial_mast='closed')
     world.run('mast_close')
 
     def replace() -> None:
         wait_until(lambda: world.client.status()['moving'], 'the rover to move')
         world.adapter.kill()
-        sandbox.overlay('adapter_node')
+        world.box.overlay('adapter_node')
 
     replacer = threading.Thread(target=replace)
     replacer.start()
@@ -145,15 +169,3 @@ def test_an_adapter_that_dies_in_a_drive_is_told_and_its_successor_stops_the_rov
         ('Service timeout: /adapter/', 'Service unavailable: /adapter/', 'Motion ended early: ')
     )
     wait_until(world.stands_still, 'the rover to stand still')
-
-
-def test_without_an_overlay_each_tool_says_what_is_missing(sandbox: Sandbox) -> None:
-    client = RoverClient(sandbox.node, CONFIG)
-    tools = RoverTools(client, CONFIG, sandbox.node.get_clock())
-    assert not client.ready()
-    assert client.pose() is None
-    began = time.monotonic()
-    assert tools.run('get_status').error_reason == 'Service unavailable: /adapter/get_status'
-    assert tools.run('capture_and_score').error_reason.startswith('Service unavailable: /adapter')
-    assert not tools.run('move_stop').ok
-    assert time.monotonic() - began < 15.0

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 import json
 import math
@@ -85,9 +86,21 @@ def own_config() -> Config:
     return config.model_copy(update={'topics': config.topics.model_copy(update=topics)})
 
 
+@pytest.fixture(scope='module')
+def shared() -> Iterator[Sandbox]:
+    with Sandbox() as box:
+        yield box
+
+
 @pytest.fixture
-def listener(sandbox: Sandbox) -> Listener:
-    return Listener(sandbox, own_config())
+def box(shared: Sandbox) -> Iterator[Sandbox]:
+    with shared.lent():
+        yield shared
+
+
+@pytest.fixture
+def listener(box: Sandbox) -> Listener:
+    return Listener(box, own_config())
 
 
 def odometry_at(x: float) -> Odometry:
@@ -98,12 +111,10 @@ def odometry_at(x: float) -> Odometry:
     return message
 
 
-def test_the_rovers_own_messages_become_readings_that_the_kernel_takes(
-    sandbox: Sandbox,
-) -> None:
-    listener = Listener(sandbox, load_config())
-    sandbox.stand_in(initial_x=3.0, battery=0.5, battery_drain_per_s=0.0, e_stop=True)
-    sandbox.overlay('adapter_node')
+def test_the_rovers_own_messages_become_readings_that_the_kernel_takes(box: Sandbox) -> None:
+    listener = Listener(box, load_config())
+    rover = box.stand_in(initial_x=3.0, battery=0.5, battery_drain_per_s=0.0, e_stop=True)
+    adapter = box.overlay('adapter_node')
     sources = {'odometry', 'battery', 'scan', 'estop', 'adapter'}
     wait_until(lambda: set(listener.source.snapshot()) == sources, 'all five')
     for source, reading in listener.source.snapshot().items():
@@ -123,6 +134,8 @@ def test_the_rovers_own_messages_become_readings_that_the_kernel_takes(
     after = listener.source.snapshot()
     assert all(after[source].value == before[source].value for source in ('odometry', 'scan'))
     assert listener.urgent >= 2
+    adapter.end()
+    rover.end()
 
 
 def test_odometry_and_scan_are_reduced_to_what_the_kernel_needs(listener: Listener) -> None:
@@ -202,11 +215,11 @@ def test_an_e_stop_is_heard_from_every_kind_of_publisher(listener: Listener, qos
     wait_until(lambda: listener.urgent >= 2, 'both changes to be urgent')
 
 
-def test_an_e_stop_pressed_before_we_listened_is_heard(sandbox: Sandbox) -> None:
+def test_an_e_stop_pressed_before_we_listened_is_heard(box: Sandbox) -> None:
     config = own_config()
-    button = sandbox.node.create_publisher(Bool, config.topics.rover.e_stop, history_qos(1))
+    button = box.node.create_publisher(Bool, config.topics.rover.e_stop, history_qos(1))
     button.publish(Bool(data=True))
-    late = Listener(sandbox, config)
+    late = Listener(box, config)
     late.wait_for('estop', pressed=True)
     wait_until(lambda: late.urgent == 1, 'the urgent call')
 
@@ -233,7 +246,7 @@ def test_only_a_change_is_urgent(listener: Listener) -> None:
 
 @pytest.mark.parametrize('text', ['', 'no JSON', '[1, 2]', '[' * 100_000, '{"mast": NaN}'])
 def test_a_status_that_is_none_is_refused_by_the_kernel_and_harms_nobody(
-    sandbox: Sandbox, listener: Listener, text: str
+    box: Sandbox, listener: Listener, text: str
 ) -> None:
     status = listener.publisher(String, listener.status.adapter, history_qos(1))
     status.publish(String(data=text))
@@ -241,7 +254,7 @@ def test_a_status_that_is_none_is_refused_by_the_kernel_and_harms_nobody(
     assert reading_problem('adapter', listener.value('adapter') or {}) != ''
     status.publish(String(data=json.dumps(STANDING)))
     assert reading_problem('adapter', listener.wait_for('adapter', mast='closed').value) == ''
-    assert sandbox.crashes == []
+    assert box.crashes == []
 
 
 def test_a_snapshot_does_not_change_under_its_reader(listener: Listener) -> None:
