@@ -8,14 +8,14 @@
 
 """The process of the agent: the console in the main thread, rclpy in a spin thread.
 
-Over 300 lines in one file: it constructs and closes every component, and the two orders are easier
-to compare side by side.
+Over 300 lines in one file: it constructs every component, and START and END are the orders in
+which they start and end.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 import json
 import logging
@@ -101,12 +101,14 @@ _log = logging.getLogger('curiosity_rosa.agent')
 
 
 class AgentApp:
-    """All components of the agent except the source of its console lines."""
+    """All components of the agent except the source of its console lines. The constructor builds
+    them; ``start`` starts their threads, ``close`` ends them.
+    """
 
     def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
         self.crashed = False
         self.outcome: Outcome | None = None  # of the commands of -c
-        self._headless = options.headless
         self.console_writer = ConsoleWriter()
         self.node = Node('agent')
         self.config = with_http_port(self.node, node_config(self.node))
@@ -213,10 +215,7 @@ class AgentApp:
             self.console_writer.write,
             self.recording,
         )
-        if options.record:
-            self.console.handle_line(':record on')
-        for note in (*registry.notes, *self.runtime.start()):
-            self.console.print_notice(f'! {note}')
+        self._notes = registry.notes
         messages = self.config.agent.policy.topic_messages
         self._message_intake = MessageIntake(
             self.config.topics.agent.messages,
@@ -250,7 +249,9 @@ class AgentApp:
         self.web = WebServer(
             self.robot_service, self.runtime.runner, self.config, self.console.print_notice
         )
-        self._run_task = RunTaskServer(self.config, self.robot_service, self.runtime.runner)
+        self._run_task = RunTaskServer(
+            self.config, self.robot_service, self.runtime.runner, self.runtime.loop
+        )
         llm = self.config.agent.llm
         Diagnostics(
             self.node,
@@ -259,8 +260,7 @@ class AgentApp:
             lambda: own_findings(self.robot_service, llm, self._clock_monitor.problem),
             self._losses,
         )
-        self._spin = SpinThread('agent', self.node, on_crash=self._on_ros_failure)
-        self._tick_callbacks.append(self._clock_monitor.check)  # /clock is heard from now on
+        self._spin: SpinThread | None = None
         self._startup = Startup(
             self.rover_client,
             self.session,
@@ -272,8 +272,39 @@ class AgentApp:
             crash=options.after_crash,
         )
         self.startup_complete = self._startup.complete
-        if options.process_events_fd is not None:
-            read_process_events(options.process_events_fd, self._on_process_event)
+
+    # --- start, in the order of START ---------------------------------------------------------
+
+    def start(self) -> None:
+        """Raises StoreError."""
+        for step in START:
+            step(self)
+
+    def start_console_writer(self) -> None:
+        self.console_writer.start()
+
+    def start_recording(self) -> None:
+        if self._options.record:
+            self.console.handle_line(':record on')
+
+    def start_runtime(self) -> None:
+        for note in (*self._notes, *self.runtime.start()):
+            self.console.print_notice(f'! {note}')
+
+    def start_ros(self) -> None:
+        self._spin = SpinThread(
+            'agent', self.node, self._run_task.node, on_crash=self._on_ros_failure
+        )
+        self._tick_callbacks.append(self._clock_monitor.check)  # /clock is heard from now on
+
+    def start_tasks(self) -> None:
+        self._startup.start()
+
+    def start_process_events(self) -> None:
+        if self._options.process_events_fd is not None:
+            read_process_events(self._options.process_events_fd, self._on_process_event)
+
+    # --- callbacks ----------------------------------------------------------------------------
 
     def _on_tick(self) -> None:
         for each in self._tick_callbacks:
@@ -312,26 +343,61 @@ class AgentApp:
     def _on_process_event(self, text: str) -> None:
         self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
 
+    # --- end, in the order of END -------------------------------------------------------------
+
     def close(self) -> None:
-        """Stop the rover, then close all components. Unfinished tasks stay for the next run."""
+        """Stop the rover, then close all components. Unfinished tasks stay for the next run. A
+        step that raises keeps no other from its turn.
+        """
+        for step in END:
+            try:
+                step(self)
+            except Exception:
+                _log.exception('event=close_failed step=%s', step.__name__)
+
+    def halt(self) -> None:
         self._startup.cancel()
         busy = self.runtime.busy
         self.runtime.halt()
-        if busy or self._headless:  # without a console no operator sees the rover drive
+        if busy or self._options.headless:  # without a console no operator sees the rover drive
             self.session.stop_rover()
+
+    def end_goals(self) -> None:
         self._run_task.end_goals()
+
+    def close_web(self) -> None:
         self.web.close()
         self._camera.close()
+
+    def join_startup(self) -> None:
         self._startup.join()
+
+    def close_autonomy(self) -> None:
         self.autonomy.close()
+
+    def close_runtime(self) -> None:
         self.runtime.close()
+
+    def linger_goals(self) -> None:
         self._run_task.close()
+
+    def close_recording(self) -> None:
         self.recording.close()
-        self._spin.close()
+
+    def close_ros(self) -> None:
+        if self._spin is not None:
+            self._spin.close()
+
+    def close_logs(self) -> None:
         for recorder in self._recorders:
             recorder.close()
         self._log.close()
+
+    def close_console_writer(self) -> None:
         self.console_writer.close()
+
+    def destroy_nodes(self) -> None:
+        self._run_task.destroy()
         self.node.destroy_node()
 
     def print_result(self, outcome: Outcome | None) -> int:
@@ -351,6 +417,31 @@ class AgentApp:
         return 0 if result['ok'] else 1
 
 
+# No thread runs before start().
+START: Sequence[Callable[[AgentApp], None]] = (
+    AgentApp.start_console_writer,
+    AgentApp.start_recording,
+    AgentApp.start_runtime,  # the kernel ticks, and the heartbeat begins; no task runs yet
+    AgentApp.start_ros,
+    AgentApp.start_tasks,  # waits for the other nodes, in a thread, then lets tasks run
+    AgentApp.start_process_events,
+)
+END: Sequence[Callable[[AgentApp], None]] = (
+    AgentApp.halt,  # first: from here on no skill moves the rover
+    AgentApp.end_goals,
+    AgentApp.close_web,
+    AgentApp.join_startup,
+    AgentApp.close_autonomy,
+    AgentApp.close_runtime,
+    AgentApp.linger_goals,  # the clients get their results while ROS still spins
+    AgentApp.close_recording,
+    AgentApp.close_ros,
+    AgentApp.close_logs,
+    AgentApp.close_console_writer,
+    AgentApp.destroy_nodes,  # once nothing spins them
+)
+
+
 def main() -> None:
     sys.exit(run(sys.argv))
 
@@ -366,6 +457,7 @@ def run(argv: list[str]) -> int:
     try:
         try:
             app = AgentApp(options)
+            app.start()
         except (ConfigError, StoreError) as error:
             print(f'agent: {error}', file=sys.stderr, flush=True)
             return 2

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 import threading
 
 from curiosity_rosa_demo.agent.kernel.actions import (
@@ -43,6 +44,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.text import count_text, printable
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
@@ -263,7 +265,9 @@ class ActionDispatcher:
             reply.ok = reply.ok and action.ok
             reply.lines.append(printable(action.text))
             try:  # in a thread: the trace may write to a file
-                await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
+                await run_in_thread(
+                    'trace', partial(self._session.trace, TraceKind.OBSERVE, action.text)
+                )
             except OSError as error:
                 reply.lines.append(f'(not recorded: {error})')
 

@@ -74,6 +74,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
 
 if TYPE_CHECKING:
@@ -182,6 +183,7 @@ class Runtime(TaskClient):
             self._event_loop.start_job(self._run_kernel())
             self._event_loop.start_job(self._tick_on_task_events())
 
+        self._event_loop.start()
         try:
             self.call(start(), START_TIMEOUT_S)
         except TaskError:
@@ -191,8 +193,8 @@ class Runtime(TaskClient):
         return self.runner.notes
 
     async def _run_kernel(self) -> None:
-        graph = await asyncio.to_thread(build_graph, self._rules)
-        before = await asyncio.to_thread(self._checkpoint.open)
+        graph = await run_in_thread('kernel-start', partial(build_graph, self._rules))
+        before = await run_in_thread('kernel-start', self._checkpoint.open)
         latch = self._latch.reason
         if before is not None:
             latch = latch or before.robot.safety_latch  # the safer of the two files holds
@@ -285,13 +287,31 @@ class Runtime(TaskClient):
         """Stop the rover, then end all tasks. Needs neither the loop nor the model. ``by`` names
         the caller. Blocks until the rover has answered.
         """
+        outcome, end_work = self._send_and_hold(by)
+        end_work()
+        return outcome.result()
+
+    def begin_stop(self, by: str) -> Future[Outcome]:
+        """As ``stop``, but returns at once. The future gets the rover's answer."""
+        outcome, end_work = self._send_and_hold(by)
+        # In a thread: the callbacks of the skills may take a while, and the caller may be a loop.
+        _in_thread(end_work, 'stop-tasks')
+        return outcome
+
+    def _send_and_hold(self, by: str) -> tuple[Future[Outcome], Callable[[], None]]:
+        """Send a stop; from now on no skill moves the rover. The caller then calls the returned
+        function, which ends the skills and the tasks: nothing that it does can delay the stop.
+        """
         self.stop_count += 1
         wake = self._blocking.hold(f'Stopped by {by}')
-        outcome = self._send_stop()  # first: no later step can delay it
-        wake()
-        self._report_stop(by)  # before the kernel reports the stop without its caller
-        self._event_loop.call_soon(self._stop_tasks, by)
-        return outcome.result()
+        outcome = self._send_stop()
+
+        def end_work() -> None:
+            wake()
+            self._report_stop(by)  # before the kernel reports the stop without its caller
+            self._event_loop.call_soon(self._stop_tasks, by)
+
+        return outcome, end_work
 
     def _send_stop(self) -> Future[Outcome]:
         """Send a stop from a new thread. The future gets the rover's answer."""
@@ -303,10 +323,7 @@ class Runtime(TaskClient):
             except BaseException as error:
                 outcome.set_exception(error)
 
-        try:
-            threading.Thread(target=send, name='stop', daemon=True).start()
-        except RuntimeError:  # no more threads can be started
-            send()
+        _in_thread(send, 'stop')
         return outcome
 
     def _report_stop(self, by: str) -> None:
@@ -430,7 +447,7 @@ class Runtime(TaskClient):
         self._checkpoint.record(after)
         if after.robot.safety_latch != self._latch.reason:
             self._latch.set(after.robot.safety_latch)
-            self._event_loop.start_job(asyncio.to_thread(self._save_latch))
+            self._event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
 
     def _track_safe(self, after: BrainState) -> None:
         if after.tasks.mode is not Mode.SAFE:
@@ -510,3 +527,11 @@ class Runtime(TaskClient):
 
     def _trace_error(self, why: str) -> None:
         self._agent_session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)
+
+
+def _in_thread(work: Callable[[], None], name: str) -> None:
+    """Run ``work`` in a new thread, or in this one if no more threads can be started."""
+    try:
+        threading.Thread(target=work, name=name, daemon=True).start()
+    except RuntimeError:
+        work()
