@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The threads of a real agent, in this process and without other nodes, and the order of its life."""
+"""The threads of a real agent, in this process, without other nodes; its start and its end."""
 
 from __future__ import annotations
 

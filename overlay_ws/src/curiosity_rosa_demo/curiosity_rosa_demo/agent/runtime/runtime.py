@@ -51,7 +51,7 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, UserMessage
+from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, TaskMessage, UserMessage
 from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
 from curiosity_rosa_demo.agent.runtime.task_client import TaskClient
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
@@ -143,6 +143,7 @@ class Runtime(TaskClient):
             tasks=self._queued_tasks,
             question=self._approvals.pending_question,
             act=self._on_actions,
+            admit=self._admit,
             tick_s=config.agent.kernel.tick_s,
             max_age_s=self._rules.max_age_s,
             running=session.monitor.running,
@@ -167,9 +168,7 @@ class Runtime(TaskClient):
         self._event_loop = EventLoopThread('runtime', self._on_job_error)
         session.brain_state = lambda: self.state
         session.approval_queue.on_change = self.tick_now
-        session.monitor.on_violation = lambda why: self._event_loop.call_soon(
-            self._kernel.violate, why
-        )
+        session.monitor.on_violation = self._kernel.violate
 
     # --- start and end ----------------------------------------------------------------------
 
@@ -287,31 +286,28 @@ class Runtime(TaskClient):
         """Stop the rover, then end all tasks. Needs neither the loop nor the model. ``by`` names
         the caller. Blocks until the rover has answered.
         """
-        outcome, end_work = self._send_and_hold(by)
-        end_work()
+        wake, outcome = self._hold_and_send(by)
+        wake()
+        self._report_stop(by)  # before the kernel reports the stop without its caller
+        self._stop_tasks(by)
         return outcome.result()
 
     def begin_stop(self, by: str) -> Future[Outcome]:
         """As ``stop``, but returns at once. The future gets the rover's answer."""
-        outcome, end_work = self._send_and_hold(by)
+        wake, outcome = self._hold_and_send(by)
+        self._report_stop(by)
+        self._stop_tasks(by)
         # In a thread: the callbacks of the skills may take a while, and the caller may be a loop.
-        _in_thread(end_work, 'stop-tasks')
+        _in_thread(wake, 'stop-skills')
         return outcome
 
-    def _send_and_hold(self, by: str) -> tuple[Future[Outcome], Callable[[], None]]:
-        """Send a stop; from now on no skill moves the rover. The caller then calls the returned
-        function, which ends the skills and the tasks: nothing that it does can delay the stop.
+    def _hold_and_send(self, by: str) -> tuple[Callable[[], None], Future[Outcome]]:
+        """Send a stop; from now on no skill moves the rover. Nothing that the caller does next can
+        delay the stop. It must call the first result, which wakes the skills.
         """
         self.stop_count += 1
         wake = self._blocking.hold(f'Stopped by {by}')
-        outcome = self._send_stop()
-
-        def end_work() -> None:
-            wake()
-            self._report_stop(by)  # before the kernel reports the stop without its caller
-            self._event_loop.call_soon(self._stop_tasks, by)
-
-        return outcome, end_work
+        return wake, self._send_stop()
 
     def _send_stop(self) -> Future[Outcome]:
         """Send a stop from a new thread. The future gets the rover's answer."""
@@ -333,10 +329,12 @@ class Runtime(TaskClient):
             self._trace_error_soon(f'After the stop: {error!r}')
 
     def _stop_tasks(self, by: str) -> None:
+        """Thread-safe. Later messages come after it, and their tasks are not cancelled."""
         if self._kernel.ticks:
             self._kernel.post(StopMessage({'intent': 'STOP'}, by))
         else:
-            self._dispatcher.enqueue_actions([CancelAllTasks(by)], stopped_by=by)
+            actions: list[Action] = [CancelAllTasks(by)]
+            self._event_loop.call_soon(self._dispatcher.enqueue_actions, actions, None, by)
 
     def post_message(
         self,
@@ -349,11 +347,8 @@ class Runtime(TaskClient):
         loop. The message is dropped if a stop was requested since ``stops`` was read. ``origin``:
         the door through which it came.
         """
-
-        def post(on_reply: ReplyCallback) -> None:
-            self._kernel.post(UserMessage(message, on_reply, origin))
-
-        self._event_loop.call_soon(self._post_unless_stopped, stops, on_reply, post)
+        reply = self._pending_replies.expect_reply(on_reply)
+        self._kernel.post(UserMessage(message, reply, stops, origin))
 
     def submit_task(
         self, task: Task, on_reply: ReplyCallback, stops: int, wanted: Callable[[], bool] = always
@@ -362,19 +357,19 @@ class Runtime(TaskClient):
         loop, the stored task or the reason why there is none. ``stops`` as in ``post_message``. A
         task that is no longer ``wanted`` when its turn comes is not submitted.
         """
+        reply = self._pending_replies.expect_reply(on_reply)
+        self._kernel.post(TaskMessage(None, task, reply, stops, wanted))
 
-        def post(on_reply: ReplyCallback) -> None:
-            self._kernel.post(partial(self._dispatcher.enqueue_task, task, on_reply, wanted))
-
-        self._event_loop.call_soon(self._post_unless_stopped, stops, on_reply, post)
-
-    def _post_unless_stopped(
-        self, stops: int, on_reply: ReplyCallback, post: Callable[[ReplyCallback], None]
-    ) -> None:
-        if stops == self.stop_count:
-            post(self._pending_replies.expect_reply(on_reply))
-        else:
-            self._dispatcher.drop_message(on_reply)
+    def _admit(self, message: InboxMessage) -> bool:
+        """In the loop: whether no stop came since the message was made. Otherwise it is dropped,
+        and its sender is told.
+        """
+        if not isinstance(message, (UserMessage, TaskMessage)):
+            return True
+        is_current = message.stop_count == self.stop_count
+        if not is_current:
+            self._dispatcher.drop_message(message.on_reply)
+        return is_current
 
     def call_on_end(self, task: Task, ended: Callable[[Task], None]) -> None:
         """In the loop: call ``ended`` when the task has ended."""
@@ -403,7 +398,7 @@ class Runtime(TaskClient):
 
     def tick_now(self) -> None:
         """Run a tick at once, for an input that cannot wait for the next one. Thread-safe."""
-        self._event_loop.call_soon(self._kernel.tick_now)
+        self._kernel.tick_now()
 
     # --- tasks, from any thread -------------------------------------------------------------
 
@@ -441,6 +436,8 @@ class Runtime(TaskClient):
             ]
         self._track_safe(after)
         self._dispatcher.enqueue_actions(actions, on_reply, stopped_by)
+        if isinstance(message, TaskMessage):
+            self._dispatcher.enqueue_task(message.task, message.on_reply, message.wanted)
         self._watchdog.beat()
         self._on_beat()
         self.on_tick(after)
