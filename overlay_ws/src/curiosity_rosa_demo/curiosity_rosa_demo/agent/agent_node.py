@@ -155,8 +155,10 @@ class AgentApp:
         self.stack_stream = self._log.stack_stream
         registry = make_registry(self.config)
         check_world(self.config, registry)
-        approval_queue = ApprovalQueue(timeout_s=self.config.guardrails.approval.timeout_s)
-        approval_queue.is_attended = not options.command
+        approval_queue = ApprovalQueue(
+            timeout_s=self.config.guardrails.approval.timeout_s, is_attended=not options.command
+        )
+        speech = SpeechPublisher(self.node, self.config, self.console_writer.write, self._losses)
         database = task_database_file(self.config.agent.tasks.db_path, space)
         self.session = AgentSession(
             self.rover_client,
@@ -166,9 +168,7 @@ class AgentApp:
             registry=registry,
             approval_queue=approval_queue,
             checkpoints=turn_checkpoint_file(database),
-        )
-        self.session.world.say = SpeechPublisher(
-            self.node, self.config, self.console_writer.write, self._losses
+            say=speech,
         )
         telemetry = TelemetrySource(
             self.node, self.config, self.rover_client.transforms, on_urgent=self._tick_now
@@ -205,7 +205,7 @@ class AgentApp:
             file=policy_state_file(database, self.config.agent.policy.world_view),
             clock=clock,
             provider=partial(make_provider, self.config, self.session.wait_for_model),
-            speak=self.session.world.say,
+            speak=speech,
         )
         self.console = Console(
             self.session,

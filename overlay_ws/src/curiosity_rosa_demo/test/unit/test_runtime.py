@@ -361,7 +361,7 @@ def test_the_rover_is_told_to_stop_before_anybody_else_hears_of_it(bench: Runtim
         bench.until(lambda: bench.session.stops, 'the stop to be sent')
         seen.append(bench.session.stops)
 
-    bench.runtime.on_stop = look
+    bench.runtime.subscribe_to_stops(look)
     with bench.session.used[0].call_when_pressed(look):
         assert bench.runtime.stop('the test').ok
     assert seen == [1, 1]
@@ -378,7 +378,7 @@ def test_a_callback_that_raises_keeps_no_stop_from_going_out(bench: RuntimeBench
     def hear() -> None:
         heard.append('it')
 
-    bench.runtime.on_stop = fail
+    bench.runtime.subscribe_to_stops(fail)
     with (
         bench.session.used[0].call_when_pressed(fail),
         bench.session.used[0].call_when_pressed(hear),
@@ -400,7 +400,7 @@ def test_the_rover_is_stopped_when_something_broke_and_a_callback_raises(
     def fail(*_: object) -> None:
         raise ZeroDivisionError('a bug in a listener')
 
-    bench.runtime.on_stop = fail
+    bench.runtime.subscribe_to_stops(fail)
     with bench.session.used[0].call_when_pressed(fail):
         faults.append('a bug in the kernel')
         bench.until(lambda: bench.session.stops, 'the stop')

@@ -9,7 +9,7 @@
 """Runs kernel, tasks and skills in one asyncio loop, in a separate thread.
 
 Other threads call the runtime. A stop is sent to the rover before the loop is notified, so that
-it never waits for the loop. The autonomy is notified of every stop by ``on_stop``.
+it never waits for the loop.
 
 Over 300 lines in one file: it is the only module that both other threads and the loop enter.
 """
@@ -88,11 +88,7 @@ START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
 
 
 class Runtime(TaskClient):
-    """The loop calls ``beat`` at every tick, and ``say`` to print a line. ``clock``: the policy's.
-
-    The loop calls ``on_tick`` with the kernel's state after each tick. ``on_stop`` is called, in
-    any thread, with the name of the caller of a stop. Neither may block.
-    """
+    """``beat`` is called at every tick; ``say`` prints. ``clock``: that of the policy."""
 
     def __init__(
         self,
@@ -108,8 +104,8 @@ class Runtime(TaskClient):
     ) -> None:
         self._agent_session, self._config = session, config
         self._on_beat = beat
-        self.on_tick: Callable[[BrainState], None] = lambda state: None
-        self.on_stop: Callable[[str], None] = lambda by: None
+        self._tick_listeners: list[Callable[[BrainState], None]] = []
+        self._stop_listeners: list[Callable[[str], None]] = []
         settings = config.agent.tasks
         self.runner = SkillRunner(
             str(database),
@@ -261,6 +257,18 @@ class Runtime(TaskClient):
 
     # --- from any thread --------------------------------------------------------------------
 
+    def subscribe_to_ticks(self, listener: Callable[[BrainState], None]) -> None:
+        """The loop calls ``listener`` with the kernel's state after each tick; it may not block.
+        Call it before ``start``.
+        """
+        self._tick_listeners.append(listener)
+
+    def subscribe_to_stops(self, listener: Callable[[str], None]) -> None:
+        """``listener`` is called, in any thread, with the name of the caller of a stop; it may not
+        block.
+        """
+        self._stop_listeners.append(listener)
+
     @property
     def state(self) -> BrainState:
         """The kernel's last state."""
@@ -323,10 +331,11 @@ class Runtime(TaskClient):
         return outcome
 
     def _report_stop(self, by: str) -> None:
-        try:
-            self.on_stop(by)
-        except Exception as error:
-            self._trace_error_soon(f'After the stop: {error!r}')
+        for listener in self._stop_listeners:
+            try:
+                listener(by)
+            except Exception as error:
+                self._trace_error_soon(f'After the stop: {error!r}')
 
     def _stop_tasks(self, by: str) -> None:
         """Thread-safe. Later messages come after it, and their tasks are not cancelled."""
@@ -440,7 +449,8 @@ class Runtime(TaskClient):
             self._dispatcher.enqueue_task(message.task, message.on_reply, message.wanted)
         self._watchdog.beat()
         self._on_beat()
-        self.on_tick(after)
+        for listener in self._tick_listeners:
+            listener(after)
         self._checkpoint.record(after)
         if after.robot.safety_latch != self._latch.reason:
             self._latch.set(after.robot.safety_latch)
