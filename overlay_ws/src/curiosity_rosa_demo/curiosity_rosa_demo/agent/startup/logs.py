@@ -80,7 +80,7 @@ def _write(
 
 class _WakingHandler(QueueHandler):
     def __init__(self, lines: queue.SimpleQueue[logging.LogRecord], thread: DrainThread) -> None:
-        super().__init__(lines)  # type: ignore[arg-type]  # it only puts
+        super().__init__(lines)
         self._thread = thread
 
     def enqueue(self, record: logging.LogRecord) -> None:
