@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The threads of a real agent, in this process, without other nodes; its start and its end."""
+"""The threads of a real agent, in this process, without other nodes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import threading
 
 from curiosity_rosa_demo.agent import agent_node
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.startup import startup
 from curiosity_rosa_demo.infra.config.contracts import Config
 from harness import ROOT, Sandbox, wait_until
@@ -26,7 +27,7 @@ from rclpy.node import Node
 pytestmark = pytest.mark.ros
 
 MAP = (ROOT / 'docs/explanation/architecture.md').read_text(encoding='utf-8')
-PATIENT_S = 120.0  # the imports of the model and of the web framework
+PATIENT_S = 120.0  # the imports of the web framework
 MOST_THREADS = 9
 
 
@@ -71,6 +72,8 @@ def agent(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
     monkeypatch.setattr(agent_node, 'with_http_port', with_any_port)
     monkeypatch.setattr(startup, 'wait_for_nodes', lambda *_: None)
+    monkeypatch.setattr(AgentSession, 'warm_up', lambda *_: None)  # its imports take a while
+    monkeypatch.setattr(AgentSession, 'wait_for_model', lambda _: None)
     made = Agent()
     try:
         yield made
@@ -90,35 +93,3 @@ def test_the_threads_of_an_agent_are_those_on_the_map(agent: Agent) -> None:
     assert len(for_the_run) + 1 <= MOST_THREADS  # and the main thread
     agent.close()
     assert agent.names <= for_a_while
-
-
-def test_each_step_of_the_end_has_its_turn_whatever_the_others_do(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended: list[str] = []
-
-    def fail(name: str) -> None:
-        ended.append(name)
-        raise OSError(name)
-
-    steps = [lambda app, name=step.__name__: fail(name) for step in agent_node.END]
-    with monkeypatch.context() as broken:
-        broken.setattr(agent_node, 'END', steps)
-        agent.app.close()
-    assert ended == [step.__name__ for step in agent_node.END]
-
-
-def test_the_rover_halts_first_and_ros_ends_after_the_results() -> None:
-    order = [step.__name__ for step in agent_node.END]
-    assert order[0] == 'halt'
-    for earlier, later in (
-        ('end_goals', 'close_runtime'),
-        ('close_runtime', 'linger_goals'),
-        ('linger_goals', 'close_ros'),
-        ('close_ros', 'destroy_nodes'),
-        ('close_logs', 'close_console_writer'),
-    ):
-        assert order.index(earlier) < order.index(later)
-    assert [step.__name__ for step in agent_node.START].index('start_runtime') < [
-        step.__name__ for step in agent_node.START
-    ].index('start_tasks')

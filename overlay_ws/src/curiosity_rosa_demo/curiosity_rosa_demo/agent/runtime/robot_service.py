@@ -9,8 +9,8 @@
 """The implementation of Robot (agent/runtime/robot.py) for HTTP, page and action.
 
 All methods are thread-safe and never block the caller's loop. Work on tasks runs in the runtime's
-loop and is awaited. A console line, which may block, runs in a separate thread. A stop is sent from
-a thread of its own, and waits for no loop and no other caller.
+loop and is awaited. A console line, which may block, runs in a separate thread. A stop is sent
+from a thread of its own, and waits for no loop and no other caller.
 """
 
 from __future__ import annotations

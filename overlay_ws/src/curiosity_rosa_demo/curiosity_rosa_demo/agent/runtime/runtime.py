@@ -241,6 +241,9 @@ class Runtime(TaskClient):
 
     def close(self) -> None:
         """Close the runtime, after ``halt``. Unfinished tasks stay stored for the next run."""
+        if not self._event_loop.is_started:
+            self._event_loop.close()
+            return
 
         async def end() -> None:
             await self._event_loop.cancel_jobs()

@@ -109,6 +109,10 @@ class EventLoopThread(LoopJobs):
     def start(self) -> None:
         self._thread.start()
 
+    @property
+    def is_started(self) -> bool:
+        return self._thread.ident is not None
+
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
@@ -120,7 +124,7 @@ class EventLoopThread(LoopJobs):
 
     def close(self) -> None:
         """End the loop, from another thread."""
-        if self._thread.ident is None:
+        if not self.is_started:
             self._loop.close()
             return
         self.call_soon(self._loop.stop)
