@@ -141,7 +141,7 @@ class ActionDispatcher:
                 else:
                     halted, wake = True, self._blocking.hold(action.why)
                 # A thread: the rover's answer takes a while, and the loop must not block.
-                threading.Thread(target=self._session.stop_rover, daemon=True).start()
+                threading.Thread(target=self._session.stop_rover, name='stop', daemon=True).start()
                 wake()
         texts = [self._answer_text(each) for each in actions if isinstance(each, Answer)]
         if texts and on_reply is not None:

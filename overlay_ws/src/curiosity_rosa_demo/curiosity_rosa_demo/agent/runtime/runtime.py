@@ -517,7 +517,7 @@ class Runtime(TaskClient):
 
     def _on_store_error(self, error: StoreError) -> None:
         # The runner itself pauses the tasks, and resumes them when the file is writable again.
-        threading.Thread(target=self._agent_session.stop_rover, daemon=True).start()
+        threading.Thread(target=self._agent_session.stop_rover, name='stop', daemon=True).start()
         self._trace_error_soon(f'Nothing runs until tasks can be saved again: {error}')
 
     def _on_watchdog(self, why: str) -> None:
@@ -533,7 +533,8 @@ class Runtime(TaskClient):
 
     def _trace_error_soon(self, why: str) -> None:
         """Trace the error in a thread: the trace may write to a file and block the loop."""
-        threading.Thread(target=self._trace_error, args=(why,), daemon=True).start()
+        work = partial(self._trace_error, why)
+        threading.Thread(target=work, name='trace', daemon=True).start()
 
     def _trace_error(self, why: str) -> None:
         self._agent_session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)
