@@ -8,14 +8,14 @@
 
 """The process of the agent: the console in the main thread, rclpy in a spin thread.
 
-Over 300 lines in one file: it constructs and closes every component, and the two orders are easier
-to compare side by side.
+Over 300 lines in one file: it constructs every component, and START and END are the orders in
+which they start and end.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 import json
 import logging
@@ -71,6 +71,7 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
+from curiosity_rosa_demo.infra.event_thread import EventThread
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros.process import END_LIMIT_S, end_within
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
@@ -84,7 +85,7 @@ from curiosity_rosa_demo.infra.storage.paths import (
 )
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recording_client import RecordingClient
-from curiosity_rosa_demo.trace.bus import EventBus, EventsLost, EventThread
+from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import rclpy
@@ -101,12 +102,14 @@ _log = logging.getLogger('curiosity_rosa.agent')
 
 
 class AgentApp:
-    """All components of the agent except the source of its console lines."""
+    """All components of the agent except the source of its console lines. The constructor builds
+    them; ``start`` starts their threads, ``close`` ends them.
+    """
 
     def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
         self.crashed = False
         self.outcome: Outcome | None = None  # of the commands of -c
-        self._headless = options.headless
         self.console_writer = ConsoleWriter()
         self.node = Node('agent')
         self.config = with_http_port(self.node, node_config(self.node))
@@ -150,8 +153,10 @@ class AgentApp:
         self.stack_stream = self._log.stack_stream
         registry = make_registry(self.config)
         check_world(self.config, registry)
-        approval_queue = ApprovalQueue(timeout_s=self.config.guardrails.approval.timeout_s)
-        approval_queue.is_attended = not options.command
+        approval_queue = ApprovalQueue(
+            timeout_s=self.config.guardrails.approval.timeout_s, is_attended=not options.command
+        )
+        speech = SpeechPublisher(self.node, self.config, self.console_writer.write, self._losses)
         database = task_database_file(self.config.agent.tasks.db_path, space)
         self.session = AgentSession(
             self.rover_client,
@@ -161,9 +166,7 @@ class AgentApp:
             registry=registry,
             approval_queue=approval_queue,
             checkpoints=turn_checkpoint_file(database),
-        )
-        self.session.world.say = SpeechPublisher(
-            self.node, self.config, self.console_writer.write, self._losses
+            say=speech,
         )
         telemetry = TelemetrySource(
             self.node, self.config, self.rover_client.transforms, on_urgent=self._tick_now
@@ -201,7 +204,7 @@ class AgentApp:
             file=policy_state_file(database, self.config.agent.policy.world_view),
             clock=clock,
             provider=partial(make_provider, self.config, self.session.wait_for_model),
-            speak=self.session.world.say,
+            speak=speech,
         )
         self.console = Console(
             self.session,
@@ -211,11 +214,7 @@ class AgentApp:
             self.console_writer.write,
             self.recording,
         )
-        self.event_bus.listen('console', self.console.print_event, TraceEvent, own_only=True)
-        if options.record:
-            self.console.handle_line(':record on')
-        for note in (*registry.notes, *self.runtime.start()):
-            self.console.print_notice(f'! {note}')
+        self._notes = registry.notes
         messages = self.config.agent.policy.topic_messages
         self._message_intake = MessageIntake(
             self.config.topics.agent.messages,
@@ -251,7 +250,9 @@ class AgentApp:
         self.web = WebServer(
             self.robot_service, self.runtime.runner, self.config, self.console.print_notice
         )
-        self._run_task = RunTaskServer(self.config, self.robot_service, self.runtime.runner)
+        self._run_task = RunTaskServer(
+            self.config, self.robot_service, self.runtime.runner, self.runtime.loop
+        )
         llm = self.config.agent.llm
         Diagnostics(
             self.node,
@@ -260,8 +261,7 @@ class AgentApp:
             lambda: own_findings(self.robot_service, llm, self._clock_monitor.problem),
             self._losses,
         )
-        self._spin = SpinThread('agent', self.node, on_crash=self._on_ros_failure)
-        self._tick_callbacks.append(self._clock_monitor.check)  # /clock is heard from now on
+        self._spin: SpinThread | None = None
         self._startup = Startup(
             self.rover_client,
             self.session,
@@ -273,8 +273,40 @@ class AgentApp:
             crash=options.after_crash,
         )
         self.startup_complete = self._startup.complete
-        if options.process_events_fd is not None:
-            read_process_events(options.process_events_fd, self._on_process_event)
+
+    # --- start, in the order of START ---------------------------------------------------------
+
+    def start(self) -> None:
+        """Raises StoreError."""
+        for step in START:
+            step(self)
+
+    def start_console_writer(self) -> None:
+        self.console_writer.start()
+        self.event_bus.listen('console', self.console.print_event, TraceEvent, own_only=True)
+
+    def start_recording(self) -> None:
+        if self._options.record:
+            self.console.handle_line(':record on')
+
+    def start_runtime(self) -> None:
+        for note in (*self._notes, *self.runtime.start()):
+            self.console.print_notice(f'! {note}')
+
+    def start_ros(self) -> None:
+        self._spin = SpinThread(
+            'agent', self.node, self._run_task.node, on_crash=self._on_ros_failure
+        )
+        self._tick_callbacks.append(self._clock_monitor.check)  # /clock is heard from now on
+
+    def start_tasks(self) -> None:
+        self._startup.start()
+
+    def start_process_events(self) -> None:
+        if self._options.process_events_fd is not None:
+            read_process_events(self._options.process_events_fd, self._on_process_event)
+
+    # --- callbacks ----------------------------------------------------------------------------
 
     def _deliver_in_thread(self, name: str, listener: Callable[[TraceEvent], None]) -> None:
         self._event_threads.append(EventThread(self.event_bus, name, listener, TraceEvent))
@@ -317,28 +349,65 @@ class AgentApp:
     def _on_process_event(self, text: str) -> None:
         self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
 
+    # --- end, in the order of END -------------------------------------------------------------
+
     def close(self) -> None:
-        """Stop the rover, then close all components. Unfinished tasks stay for the next run."""
+        """Stop the rover, then close all components. Unfinished tasks stay for the next run. A
+        step that raises keeps no other from its turn.
+        """
+        for step in END:
+            try:
+                step(self)
+            except Exception:
+                _log.exception('event=close_failed step=%s', step.__name__)
+
+    def halt(self) -> None:
         self._startup.cancel()
         busy = self.runtime.busy
         self.runtime.halt()
-        if busy or self._headless:  # without a console no operator sees the rover drive
+        if busy or self._options.headless:  # without a console no operator sees the rover drive
             self.session.stop_rover()
+
+    def end_goals(self) -> None:
         self._run_task.end_goals()
+
+    def close_web(self) -> None:
         self.web.close()
         self._camera.close()
+
+    def join_startup(self) -> None:
         self._startup.join()
+
+    def close_autonomy(self) -> None:
         self.autonomy.close()
+
+    def close_runtime(self) -> None:
         self.runtime.close()
+
+    def linger_goals(self) -> None:
         self._run_task.close()
+
+    def close_recording(self) -> None:
         self.recording.close()
+
+    def close_event_threads(self) -> None:
         for thread in self._event_threads:
             thread.close()
-        self._spin.close()
+
+    def close_ros(self) -> None:
+        if self._spin is not None:
+            self._spin.close()
+
+    def close_logs(self) -> None:
         for recorder in self._recorders:
             recorder.close()
         self._log.close()
+
+    def close_console_writer(self) -> None:
         self.console_writer.close()
+
+    def destroy_nodes(self) -> None:
+        self._run_task.destroy()
         self.node.destroy_node()
 
     def print_result(self, outcome: Outcome | None) -> int:
@@ -358,6 +427,32 @@ class AgentApp:
         return 0 if result['ok'] else 1
 
 
+# No thread runs before start().
+START: Sequence[Callable[[AgentApp], None]] = (
+    AgentApp.start_console_writer,
+    AgentApp.start_recording,
+    AgentApp.start_runtime,  # the kernel ticks, and the heartbeat begins; no task runs yet
+    AgentApp.start_ros,
+    AgentApp.start_tasks,  # waits for the other nodes, in a thread, then lets tasks run
+    AgentApp.start_process_events,
+)
+END: Sequence[Callable[[AgentApp], None]] = (
+    AgentApp.halt,  # first: from here on no skill moves the rover
+    AgentApp.end_goals,
+    AgentApp.close_web,
+    AgentApp.join_startup,
+    AgentApp.close_autonomy,
+    AgentApp.close_runtime,
+    AgentApp.linger_goals,  # the clients get their results while ROS still spins
+    AgentApp.close_recording,
+    AgentApp.close_event_threads,  # they publish the last events on a topic
+    AgentApp.close_ros,
+    AgentApp.close_logs,
+    AgentApp.close_console_writer,
+    AgentApp.destroy_nodes,  # once nothing spins them
+)
+
+
 def main() -> None:
     sys.exit(run(sys.argv))
 
@@ -373,6 +468,7 @@ def run(argv: list[str]) -> int:
     try:
         try:
             app = AgentApp(options)
+            app.start()
         except (ConfigError, StoreError) as error:
             print(f'agent: {error}', file=sys.stderr, flush=True)
             return 2

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +23,12 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.command_tasks import task_for_command
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, Command, parse
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
+    BadCommand,
+    Command,
+    is_stop,
+    parse,
+)
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import answer_query, AUTONOMY_COMMANDS
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
@@ -165,7 +171,7 @@ class Console:
         command = typed.command
         if command.name == 'text':
             self._languages[typed.origin] = detect_language(command.text)
-        if command.name == 'stop' or (command.name == 'text' and _is_stop(command.text)):
+        if is_stop(command):
             self._report_outcome(self.stop(typed.by), typed.on_reply)
             return
         with self._condition:
@@ -206,13 +212,21 @@ class Console:
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover, end all tasks and drop the queued lines. ``by`` names the caller."""
+        self._drop_queued_lines()
+        return self._runtime.stop(by)
+
+    def begin_stop(self, by: str) -> Future[Outcome]:
+        """As ``stop``, but returns at once. The future gets the rover's answer."""
+        outcome = self._runtime.begin_stop(by)
+        self._drop_queued_lines()
+        return outcome
+
+    def _drop_queued_lines(self) -> None:
         with self._condition:
             dropped = len(self._queued_lines)
             self._queued_lines.clear()
-        outcome = self._runtime.stop(by)
         if dropped:
             self._say(f'({dropped} queued dropped)')
-        return outcome
 
     def take_outcome(self) -> Outcome | None:
         """The outcome of the operator's last request; None: there is none since the last call."""
@@ -415,10 +429,6 @@ def _local_only_reason(command: Command) -> str:
     if command.name == 'run' or (command.name == 'tree' and command.text):
         return f':{command.name} names a file of this machine; only at the console.'
     return ''
-
-
-def _is_stop(text: str) -> bool:
-    return classify(text).type is UserInterruptType.STOP
 
 
 def _is_question(command: Command) -> bool:

@@ -9,7 +9,7 @@
 """The one event bus of a process: numbered events in a bounded ring, listeners and readers.
 
 A listener is called at once and must be quick. A reader has a place in the ring and reads when it
-likes; what it has missed is counted. EventThread reads for a subscriber that may wait.
+likes; what it has missed is counted. infra/event_thread.py reads for a subscriber that may wait.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_codec import event_memory
 
 MAX_EVENTS, MAX_BYTES = 2000, 16 * 1024 * 1024  # of the ring
-MAX_BATCH = 50  # events that a thread takes from the ring at once
-END_TIMEOUT_S = 4.0  # for the events that a thread has not yet delivered
 
 T = TypeVar('T')
 
@@ -244,43 +242,3 @@ class Subscription(Generic[T]):
     def close(self) -> None:
         """Call ``wake`` no more. What is stored can still be read."""
         self._remove()
-
-
-class EventThread(Generic[T]):
-    """Calls ``listener`` with the own events of ``kind`` in a thread of its own, in their order: a
-    file, a network or a picture may make it wait. Its errors and losses are reported.
-    """
-
-    def __init__(
-        self, bus: EventBus, name: str, listener: Callable[[T], None], kind: type[T]
-    ) -> None:
-        self._bus, self._name, self._listener = bus, name, listener
-        self._wakeup, self._ending = threading.Event(), False
-        self._subscription = bus.subscribe(name, kind, own_only=True, wake=self._wakeup.set)
-        self._thread = threading.Thread(target=self._run, name=f'events {name}', daemon=True)
-        self._thread.start()
-
-    def close(self, timeout_s: float = END_TIMEOUT_S) -> None:
-        """Deliver what was published before, for ``timeout_s`` at most, and end the thread."""
-        self._subscription.close()
-        self._ending = True
-        self._wakeup.set()
-        self._thread.join(timeout_s)
-
-    def _run(self) -> None:
-        ending = False
-        while not ending:
-            self._wakeup.wait()
-            self._wakeup.clear()
-            ending = self._ending
-            while (batch := self._subscription.read(MAX_BATCH)).events or batch.lost:
-                if batch.lost:
-                    self._bus.report(self._name, EventsLost(batch.lost))
-                for each in batch.events:
-                    self._call(each.event)
-
-    def _call(self, event: T) -> None:
-        try:
-            self._listener(event)
-        except Exception as error:
-            self._bus.report(self._name, error)

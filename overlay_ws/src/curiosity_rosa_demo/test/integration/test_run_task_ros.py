@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 import math
 import sys
 import threading
@@ -28,12 +29,14 @@ from curiosity_rosa_demo.agent.runtime.execution.context import store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.ros_io import SpinThread
 from curiosity_rosa_interfaces.action import RunTask
 from fake_robot import FakeRobot
 from harness import Sandbox, wait_until
 import pytest
-from rclpy.action import ActionClient
+from rclpy.action import ActionClient, ActionServer
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
@@ -69,6 +72,13 @@ class Robot(FakeRobot):
         self.clean.set()
         self.outcome = Outcome(True, 'It is bright.', 0.9)
 
+    def begin_stop(self, by: str) -> Future[Outcome]:
+        """As that of the agent, it does not need the loop."""
+        self.stops.append(by)
+        stopped: Future[Outcome] = Future()
+        stopped.set_result(self.stop_outcome)
+        return stopped
+
     async def _turn(self, task: Task) -> None:
         try:
             await super()._turn(task)
@@ -76,6 +86,10 @@ class Robot(FakeRobot):
             await asyncio.to_thread(self.clean.wait, 20.0)
             raise
         store_outcome(task, self.outcome)
+
+
+async def running_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
 
 
 def spinning(node: Node, ask: Callable[[], Any]) -> Any:
@@ -136,8 +150,22 @@ class Sent:
 
 
 class World:
-    def __init__(self, sandbox: Sandbox, robot: Robot, server: RunTaskServer, name: str) -> None:
-        self.sandbox, self.robot, self._server = sandbox, robot, server
+    """The server before ``robot``, spun by a thread as the agent's is."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        robot: Robot,
+        name: str = '/agent/run_task',
+        *,
+        config: Config = CONFIG,
+        ready_wait_s: float = 30.0,
+    ) -> None:
+        self.sandbox, self.robot = sandbox, robot
+        self._server = RunTaskServer(
+            config, robot, robot.runner, robot.do(running_loop()), ready_wait_s=ready_wait_s
+        )
+        self._spin = SpinThread('agent', self._server.node, on_crash=sandbox.crashes.append)
         self._open = True
         deep = QoSProfile(depth=1000)
         self.client = sandbox.action_client(RunTask, name, feedback_sub_qos_profile=deep)
@@ -148,6 +176,8 @@ class World:
             self._open = False
             self._server.end_goals()
             self._server.close()
+            self._spin.close()
+            self._server.destroy()
 
     def send(self, **goal: str) -> Sent:
         return Sent(self.sandbox.node, self.client, RunTask.Goal(**goal))
@@ -170,8 +200,7 @@ class World:
 @pytest.fixture
 def world(sandbox: Sandbox) -> Iterator[World]:
     with Robot() as robot:
-        server = RunTaskServer(CONFIG, robot, robot.runner)
-        made = World(sandbox, robot, server, '/agent/run_task')
+        made = World(sandbox, robot)
         try:
             yield made
         finally:
@@ -265,10 +294,29 @@ def test_what_is_no_task_is_aborted_with_words(
     assert world.tasks() == []
 
 
-def test_a_command_that_makes_no_task_is_done_at_once(world: World) -> None:
-    done = world.send(text=':stop').result()
+@pytest.mark.parametrize('text', [':stop', 'Stop!'])
+def test_a_stop_waits_for_no_loop(world: World, text: str) -> None:
+    loop_goes_on = threading.Event()
+    world.robot.do(running_loop()).call_soon_threadsafe(loop_goes_on.wait, 60.0)
+    try:
+        done = world.send(text=text).result()
+    finally:
+        loop_goes_on.set()
     assert (done.status, done.result.answer) == (GoalStatus.STATUS_SUCCEEDED, 'stopped')
     assert world.robot.stops
+
+
+def test_a_failure_of_the_server_does_not_end_the_thread_that_spins(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(*_: Any) -> None:
+        raise RuntimeError('failed to send response')
+
+    with monkeypatch.context() as broken:
+        broken.setattr(ActionServer, 'execute', fail)
+        world.send(text='go')
+        wait_until(lambda: 'failed to send response' in caplog.text, 'the failure')
+    assert world.send(text='go').result().result.ok
 
 
 def test_a_goal_waits_for_an_agent_that_starts(world: World) -> None:
@@ -292,12 +340,11 @@ def test_a_goal_is_cancelled_that_waits_for_the_agent(world: World) -> None:
 def test_a_goal_does_not_wait_for_ever(sandbox: Sandbox) -> None:
     with Robot() as robot:
         robot.not_ready = 'The adapter is not there yet.'
-        server = RunTaskServer(CONFIG, robot, robot.runner, ready_wait_s=0.1)
+        world = World(sandbox, robot, ready_wait_s=0.1)
         try:
-            done = World(sandbox, robot, server, '/agent/run_task').send(text='go').result()
+            done = world.send(text='go').result()
         finally:
-            server.end_goals()
-            server.close()
+            world.close()
     assert done.status == GoalStatus.STATUS_ABORTED
     assert done.result.answer == 'Nothing can run yet: The adapter is not there yet.'
 
@@ -412,18 +459,6 @@ def test_a_client_that_is_killed_changes_nothing(world: World) -> None:
     assert world.send(text='and another').result().result.ok
 
 
-def test_a_robot_that_does_not_answer_for_a_while_ends_no_goal(world: World) -> None:
-    world.robot.paused = True
-    sent = world.send(text='go to the light').expect_result()
-    sent.wait_for('ACT')
-    world.robot.deaf = True
-    world.robot.paused = False
-    (task,) = world.tasks()
-    wait_until(lambda: task.terminal, 'the task to end')
-    world.robot.deaf = False
-    assert sent.result().status == GoalStatus.STATUS_SUCCEEDED
-
-
 def test_a_storm_of_events_loses_feedback_and_no_result(world: World) -> None:
     world.robot.paused = True
     sent = world.send(text='go to the light').expect_result()
@@ -450,10 +485,8 @@ def test_an_agent_that_ends_ends_its_goals_and_keeps_their_tasks(world: World) -
 
 def test_the_name_moves_with_the_namespace(sandbox: Sandbox) -> None:
     with Robot() as robot:
-        server = RunTaskServer(CONFIG.in_namespace('/demo'), robot, robot.runner)
+        world = World(sandbox, robot, '/demo/agent/run_task', config=CONFIG.in_namespace('/demo'))
         try:
-            world = World(sandbox, robot, server, '/demo/agent/run_task')
             assert world.send(text='go').result().result.ok
         finally:
-            server.end_goals()
-            server.close()
+            world.close()

@@ -96,7 +96,9 @@ class DoorsWorld(AgentWorld):
         self.console.run_queued_lines()
         self.robot = RobotServiceBench(self).service  # type: ignore[arg-type]
         monkeypatch.setattr(action_server, 'GoalHandles', FakeGoalHandles)
-        self.action = action_server.RunTaskServer(config, self.robot, self.runtime.runner)
+        self.action = action_server.RunTaskServer(
+            config, self.robot, self.runtime.runner, self.runtime.loop
+        )
 
     def close(self) -> None:
         self.action.end_goals()

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Sequence
+from concurrent.futures import Future
 import math
 import threading
 import time
@@ -149,6 +150,9 @@ class FakeRobot:
 
     def order_refusal(self, skill: str) -> str:
         return self.refusal
+
+    def begin_stop(self, by: str) -> Future[Outcome]:
+        return asyncio.run_coroutine_threadsafe(self.stop(by), self._loop)
 
     async def stop(self, by: str) -> Outcome:
         self.stops.append(by)

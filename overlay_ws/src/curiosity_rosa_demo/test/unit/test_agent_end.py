@@ -14,9 +14,14 @@ signal that met the agent between the two once left it without a close, and its 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
+
+from curiosity_rosa_demo.agent import agent_node
+import pytest
 
 AGENT = """
 import json, os, signal, sys
@@ -28,6 +33,9 @@ traced = {agent_node.run.__code__, agent_node._run_to_the_end.__code__}
 class App:
     crashed, outcome, stack_stream = False, None, sys.stderr
     closed = 0
+
+    def start(self):
+        pass
 
     def close(self):
         App.closed += 1
@@ -79,3 +87,43 @@ def test_a_signal_at_any_line_of_the_end_closes_the_agent_once() -> None:
     for line, (closed, status) in enumerate(ends, start=1):
         assert closed == 1, f'line {line} of {len(ends)}'
         assert status in {0, 130, 143}
+
+
+def test_each_step_of_the_end_has_its_turn_whatever_the_others_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended: list[str] = []
+
+    def failing(name: str) -> Callable[[object], None]:
+        def fail(_: object) -> None:
+            ended.append(name)
+            raise OSError(name)
+
+        fail.__name__ = name
+        return fail
+
+    names = [step.__name__ for step in agent_node.END]
+    monkeypatch.setattr(agent_node, 'END', [failing(name) for name in names])
+    agent_node.AgentApp.close(SimpleNamespace())  # type: ignore[arg-type]
+    assert ended == names
+
+
+@pytest.mark.parametrize(
+    ('order', 'earlier', 'later'),
+    [
+        (agent_node.START, 'start_runtime', 'start_ros'),
+        (agent_node.START, 'start_ros', 'start_tasks'),
+        *((agent_node.END, 'halt', step.__name__) for step in agent_node.END[1:]),
+        (agent_node.END, 'end_goals', 'close_runtime'),
+        (agent_node.END, 'close_autonomy', 'close_runtime'),
+        (agent_node.END, 'close_runtime', 'linger_goals'),
+        (agent_node.END, 'linger_goals', 'close_ros'),
+        (agent_node.END, 'close_ros', 'destroy_nodes'),
+        (agent_node.END, 'close_logs', 'close_console_writer'),
+    ],
+)
+def test_the_parts_start_and_end_in_an_order(
+    order: Sequence[Callable[..., None]], earlier: str, later: str
+) -> None:
+    names = [step.__name__ for step in order]
+    assert names.index(earlier) < names.index(later)

@@ -70,6 +70,7 @@ def test_a_start_that_is_ended_says_so_and_is_not_waited_for(error: BaseExceptio
         SimpleNamespace(start=lambda: started.append('page')),
     ]
     startup = Startup(*parts, crash='')
+    startup.start()
     assert startup.complete.wait(20.0), 'somebody would wait for ever'
     assert robot_service.startup_failure.startswith(f'The agent cannot begin: {error!r}')
     assert said == [f'! {robot_service.startup_failure}']

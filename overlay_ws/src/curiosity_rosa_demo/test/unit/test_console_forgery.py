@@ -179,6 +179,7 @@ def test_no_text_controls_the_terminal(texts: list[str]) -> None:
         printed: list[str] = []
         patch.setattr('builtins.print', lambda text, flush: printed.append(text))
         writer = ConsoleWriter()
+        writer.start()
         for text in texts:
             writer.write(text)
         writer.close()

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 import sqlite3
@@ -316,10 +316,32 @@ def test_a_silent_adapter_holds_everything_until_it_is_back(tmp_path: Path) -> N
 # --- stops ----------------------------------------------------------------------------------
 
 
-def test_a_stop_waits_for_nothing_in_a_blocked_loop(watched: RuntimeBench) -> None:
+def test_a_stop_drops_what_was_asked_before_it_and_nothing_after_it(bench: RuntimeBench) -> None:
+    with bench.blocked_loop():
+        bench.console.handle_line('go to the light')
+        bench.console.handle_line(':cap')
+        assert bench.runtime.begin_stop('a client').result(WAIT_S).ok
+        bench.console.handle_line('look around')
+    bench.becomes('look around', 'ACTIVE')
+    assert set(bench.tasks()) == {'look around'}
+    assert '(2 queued dropped)' in bench.said
+    bench.finish()
+
+
+@pytest.mark.parametrize(
+    'stop',
+    [
+        lambda bench: bench.console.handle_line(':stop'),
+        lambda bench: bench.runtime.begin_stop('a client').result(WAIT_S),
+    ],
+    ids=['console', 'client'],
+)
+def test_a_stop_waits_for_nothing_in_a_blocked_loop(
+    watched: RuntimeBench, stop: Callable[[RuntimeBench], object]
+) -> None:
     watched.runs('look around')
     with watched.blocked_loop():
-        watched.console.handle_line(':stop')
+        stop(watched)
         assert watched.session.order[:1] == ['begin answer: look around']
         assert 'stop' in watched.session.order
         assert watched.session.used[0].requested
@@ -339,7 +361,7 @@ def test_the_rover_is_told_to_stop_before_anybody_else_hears_of_it(bench: Runtim
         bench.until(lambda: bench.session.stops, 'the stop to be sent')
         seen.append(bench.session.stops)
 
-    bench.runtime.on_stop = look
+    bench.runtime.subscribe_to_stops(look)
     with bench.session.used[0].call_when_pressed(look):
         assert bench.runtime.stop('the test').ok
     assert seen == [1, 1]
@@ -356,7 +378,7 @@ def test_a_callback_that_raises_keeps_no_stop_from_going_out(bench: RuntimeBench
     def hear() -> None:
         heard.append('it')
 
-    bench.runtime.on_stop = fail
+    bench.runtime.subscribe_to_stops(fail)
     with (
         bench.session.used[0].call_when_pressed(fail),
         bench.session.used[0].call_when_pressed(hear),
@@ -378,7 +400,7 @@ def test_the_rover_is_stopped_when_something_broke_and_a_callback_raises(
     def fail(*_: object) -> None:
         raise ZeroDivisionError('a bug in a listener')
 
-    bench.runtime.on_stop = fail
+    bench.runtime.subscribe_to_stops(fail)
     with bench.session.used[0].call_when_pressed(fail):
         faults.append('a bug in the kernel')
         bench.until(lambda: bench.session.stops, 'the stop')

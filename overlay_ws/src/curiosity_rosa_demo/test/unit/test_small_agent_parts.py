@@ -47,6 +47,7 @@ def test_lines_are_printed_in_their_order_from_any_thread(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     printer = ConsoleWriter()
+    printer.start()
     for number in range(100):
         printer.write(f'{number} 光')
     printer.close()
@@ -63,6 +64,7 @@ def test_when_nobody_reads_any_more_the_process_is_told_to_end(before: str) -> N
             'signal.signal(signal.SIGTERM, lambda *_: told.append(True))',
             before,
             'writer = ConsoleWriter()',
+            'writer.start()',
             'for _ in range(50): writer.write("x" * 5000)',
             'deadline = time.monotonic() + 20',
             'while not told and time.monotonic() < deadline: time.sleep(0.01)',
@@ -229,6 +231,7 @@ class Loop:
     def __init__(self) -> None:
         self.errors: list[BaseException] = []
         self.loop = EventLoopThread('test-loop', self.errors.append)
+        self.loop.start()
 
 
 @pytest.fixture

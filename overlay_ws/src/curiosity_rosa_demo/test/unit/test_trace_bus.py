@@ -16,7 +16,8 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.bus import EventBus, EventsLost, EventThread, Published
+from curiosity_rosa_demo.infra.event_thread import EventThread
+from curiosity_rosa_demo.trace.bus import EventBus, EventsLost, Published
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from hypothesis import given, settings

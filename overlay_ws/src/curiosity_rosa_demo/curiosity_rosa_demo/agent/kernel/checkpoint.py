@@ -8,19 +8,19 @@
 
 """Checkpoints of the kernel's state, through LangGraph's checkpointer interface.
 
-A tick never waits for the disk: record() compares a few fields and passes a changed state to the
-writer thread, which saves the newest one. Ticks without a change write nothing. A restart reads
-the checkpoint to report how the last run ended and to restore the safety latch. It restores
+A tick never waits for the disk: record() compares a few fields and passes a changed state to a
+thread that lives while it saves the newest one. Ticks without a change write nothing. A restart
+reads the checkpoint to report how the last run ended and to restore the safety latch. It restores
 nothing else, because the first tick computes the mode anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-import threading
 from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.brain_state import BrainState, RobotState, TasksState
+from curiosity_rosa_demo.infra.drain_thread import DrainThread
 
 CONFIG: Any = {'configurable': {'thread_id': 'kernel', 'checkpoint_ns': ''}}
 CLOSE_WAIT_S = 3.0
@@ -61,14 +61,14 @@ class KernelCheckpoint:
         self._fields: object = None  # the fields of the last change, for comparison
         self._step = 0
         self._failing = False
-        self._changed = threading.Condition()  # guards _unsaved and _closed
-        self._unsaved: BrainState | None = None
-        self._closed = False
-        self._thread: threading.Thread | None = None
+        self._newest: BrainState | None = None  # written by the loop only
+        self._saved: BrainState | None = None  # written by the thread only
+        self._saver: Saver | None = None
+        self._thread = DrainThread('kernel-checkpoint', self._save_newest)
 
     def open(self) -> BrainState | None:
-        """Start the writer thread. Return the durable part of an earlier run's last state, or None
-        without a readable one. Blocks; do not call in the loop's thread.
+        """Return the durable part of an earlier run's last state, or None without a readable one:
+        then nothing is saved in this run. Blocks; do not call in the loop's thread.
         """
         try:
             saver = self._open_saver()
@@ -76,10 +76,7 @@ class KernelCheckpoint:
         except Exception as error:  # from SQLite, the file system, or the state of another version
             self._on_error(error)
             return None
-        self._thread = threading.Thread(
-            target=self._write, args=(saver,), name='kernel-checkpoint', daemon=True
-        )
-        self._thread.start()
+        self._saver = saver
         return None if found is None else found.checkpoint['channel_values']['brain']
 
     def record(self, state: BrainState) -> None:
@@ -94,33 +91,28 @@ class KernelCheckpoint:
         self._last_state = state
         if fields != self._fields:
             self._fields = fields
-            with self._changed:
-                self._unsaved = state
-                self._changed.notify()
+            self._newest = state
+            if self._saver is not None:
+                self._thread.wake()
 
     def close(self) -> None:
         """Save the last change; wait at most CLOSE_WAIT_S. Do not call in the loop's thread."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-        if self._thread is not None:
-            self._thread.join(CLOSE_WAIT_S)
+        if self._thread.wait(CLOSE_WAIT_S) and self._saver is not None:
+            self._saver.close()
+            self._saver = None
 
-    def _write(self, saver: Saver) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._unsaved is not None or self._closed)
-                state, self._unsaved = self._unsaved, None
-            if state is None:
-                saver.close()
-                return
-            try:
-                self._put(saver, durable_part(state))
-                self._failing = False
-            except Exception as error:
-                if not self._failing:
-                    self._failing = True
-                    self._on_error(error)
+    def _save_newest(self) -> None:
+        state = self._newest
+        if state is None or state is self._saved or self._saver is None:
+            return
+        self._saved = state
+        try:
+            self._put(self._saver, durable_part(state))
+            self._failing = False
+        except Exception as error:
+            if not self._failing:
+                self._failing = True
+                self._on_error(error)
 
     def _put(self, saver: Saver, state: BrainState) -> None:
         from langgraph.checkpoint.base import empty_checkpoint

@@ -19,6 +19,8 @@ from curiosity_rosa_demo.domain.brain_state import Json
 class InboxMessage:
     """A message of a user or a program, in the format that ``hci_ingress`` reads. Messages compare
     by identity, not by body. A subclass may add fields that the loop's ``act`` callback reads.
+
+    ``body`` None: the kernel has nothing to decide; in its turn the message goes to ``act``.
     """
 
-    body: Json
+    body: Json | None

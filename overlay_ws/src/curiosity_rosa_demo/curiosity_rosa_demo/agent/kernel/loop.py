@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 import time
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, plan, StopRover
@@ -43,6 +44,8 @@ class KernelLoop:
     state. ``question`` returns the question that a plain yes or no answers, and ``running`` the
     running skills. ``registry`` lists every registered skill.
 
+    ``admit`` is asked about a message when its turn comes; False: it is dropped.
+
     A tick that cannot change the state does not run the graph (skip_tick.py). The loop's counters
     are in ``state.trace.metrics``.
     """
@@ -56,40 +59,43 @@ class KernelLoop:
         act: Act,
         tick_s: float,
         max_age_s: Mapping[str, float],
+        admit: Callable[[InboxMessage], bool] = lambda message: True,
         running: Callable[[], list[RunningSkill]] = list,
         registry: Iterable[SkillDef] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._readings, self._tasks, self._question = readings, tasks, question
-        self._act, self._running = act, running
+        self._act, self._admit, self._running = act, admit, running
         self._tick_s, self._max_age_s, self._clock = tick_s, max_age_s, clock
-        self._messages: deque[InboxMessage | Callable[[], None]] = deque()
+        self._messages: deque[InboxMessage] = deque()
         self._wakeup = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None  # that of run()
         definitions = {definition.name: definition for definition in registry}
         self.state = BrainState(skills=SkillsState(registry=definitions))
-        self._violation = ''
+        self._violations: deque[str] = deque()  # not yet seen by a tick
         # Inputs of the last graph run; None if that run changed the state.
         self._last_inputs: TickInputs | None = None
         self.ticks = 0
         self._counts = dict.fromkeys(('graph_runs', 'messages', 'rover_stops', 'mode_changes'), 0)
 
-    def post(self, message: InboxMessage | Callable[[], None]) -> None:
-        """Queue a message, or a function to call in its turn between messages. Call in the loop's
-        thread.
-        """
+    def post(self, message: InboxMessage) -> None:
+        """Queue a message. Thread-safe."""
         self._messages.append(message)
-        self._wakeup.set()
+        self._wake()
 
     def tick_now(self) -> None:
-        """Run a tick at once, because an input changed. Call in the loop's thread."""
-        self._wakeup.set()
+        """Run a tick at once, because an input changed. Thread-safe."""
+        self._wake()
 
     def violate(self, reason: str) -> None:
-        """Report a broken safety rule. A tick runs at once and latches SAFE. Call in the loop's
-        thread.
-        """
-        self._violation = reason
-        self._wakeup.set()
+        """Report a broken safety rule. A tick runs at once and latches SAFE. Thread-safe."""
+        self._violations.append(reason)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._loop is not None:  # otherwise the first tick is still to come
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._wakeup.set)
 
     def set_safety_latch(self, reason: str) -> None:
         """Restore the safety latch of an earlier run, before the first tick."""
@@ -98,7 +104,7 @@ class KernelLoop:
 
     async def run(self, tick: Tick) -> None:
         """Run ticks until cancelled."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         while True:
             self._step(tick)
             if self._messages:
@@ -112,25 +118,27 @@ class KernelLoop:
 
     def _step(self, tick: Tick) -> None:
         # One message per tick, so that each action belongs to a known message.
-        posted = self._messages.popleft() if self._messages else None
-        message = posted if isinstance(posted, InboxMessage) else None
-        if posted is not None and not isinstance(posted, InboxMessage):
-            posted()
+        message = self._messages.popleft() if self._messages else None
+        if message is not None and not self._admit(message):
+            message = None
+        has_body = message is not None and message.body is not None
+        violation = ''
+        while self._violations:  # another thread may add one at any time
+            violation = self._violations.popleft()
         inputs = TickInputs(
             self._clock(),
             dict(self._readings()),
             self._tasks(),
             self._question(),
             self._running(),
-            self._violation,
+            violation,
         )
-        self._violation = ''
         if (
-            message is None
+            not has_body
             and self._last_inputs is not None
             and self._can_skip(self._last_inputs, inputs)
         ):
-            self._act([], None, self.state)
+            self._act([], message, self.state)
         else:
             self._run_graph(tick, message, inputs)
         self.ticks += 1
@@ -141,7 +149,8 @@ class KernelLoop:
     def _run_graph(self, tick: Tick, message: InboxMessage | None, inputs: TickInputs) -> None:
         before = self.state
         telemetry = {'now_s': inputs.now_s, 'readings': inputs.readings}
-        tasks = {'inbox': [message.body] if message is not None else [], 'queue': inputs.queue}
+        body = None if message is None else message.body
+        tasks = {'inbox': [] if body is None else [body], 'queue': inputs.queue}
         react = {'proposed_ops': _open_question_ops(inputs.question)}
         skills = {'running': inputs.running}
         after = tick(
@@ -156,7 +165,7 @@ class KernelLoop:
             )
         )
         # A message's intent stays in the state until the next run, which must not be skipped.
-        self._last_inputs = inputs if message is None and is_settled(before, after) else None
+        self._last_inputs = inputs if body is None and is_settled(before, after) else None
         actions = plan(before, after)
         self.state = self._with_metrics(before, after, actions, message)
         self._act(actions, message, self.state)
@@ -171,7 +180,7 @@ class KernelLoop:
         """Return ``after`` with the updated counters in ``trace.metrics``."""
         counts = self._counts
         counts['graph_runs'] += 1
-        counts['messages'] += message is not None
+        counts['messages'] += message is not None and message.body is not None
         counts['rover_stops'] += sum(isinstance(each, StopRover) for each in actions)
         counts['mode_changes'] += before.tasks.mode is not after.tasks.mode
         metrics: Json = {'ticks': self.ticks + 1, **counts}

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 import threading
 
 from curiosity_rosa_demo.agent.kernel.actions import (
@@ -43,6 +44,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.text import count_text, printable
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
@@ -139,7 +141,7 @@ class ActionDispatcher:
                 else:
                     halted, wake = True, self._blocking.hold(action.why)
                 # A thread: the rover's answer takes a while, and the loop must not block.
-                threading.Thread(target=self._session.stop_rover, daemon=True).start()
+                threading.Thread(target=self._session.stop_rover, name='stop', daemon=True).start()
                 wake()
         texts = [self._answer_text(each) for each in actions if isinstance(each, Answer)]
         if texts and on_reply is not None:
@@ -263,7 +265,9 @@ class ActionDispatcher:
             reply.ok = reply.ok and action.ok
             reply.lines.append(printable(action.text))
             try:  # in a thread: the trace may write to a file
-                await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
+                await run_in_thread(
+                    'trace', partial(self._session.trace, TraceKind.OBSERVE, action.text)
+                )
             except OSError as error:
                 reply.lines.append(f'(not recorded: {error})')
 

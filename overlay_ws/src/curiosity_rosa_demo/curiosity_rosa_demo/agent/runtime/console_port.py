@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from typing import Protocol
 
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
@@ -31,7 +32,10 @@ class ConsolePort(Protocol):
         """Run a line of a remote client. ``on_reply`` is called once with its result."""
 
     def stop(self, by: str) -> Outcome:
-        """Stop the rover, end all tasks and drop the queued lines."""
+        """Stop the rover, end all tasks and drop the queued lines. Blocks until the answer."""
+
+    def begin_stop(self, by: str) -> Future[Outcome]:
+        """As ``stop``, but returns at once. The future gets the rover's answer."""
 
     def print_notice(self, text: str) -> None:
         """Print a text that is not the outcome of a command."""

@@ -6,14 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The messages that the runtime posts to the kernel."""
+"""The messages of the runtime's inbox, which is the kernel's. Each has its reply."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
+from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.origin import Origin
 
 
@@ -24,7 +26,20 @@ class UserMessage(InboxMessage):
     """
 
     on_reply: ReplyCallback
+    stop_count: int  # stops requested before it; a later stop drops it
     origin: Origin | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TaskMessage(InboxMessage):
+    """A task to submit. ``on_reply`` gets the stored task, or the reason why there is none. It is
+    not submitted if it is no longer ``wanted`` when its turn comes.
+    """
+
+    task: Task
+    on_reply: ReplyCallback
+    stop_count: int
+    wanted: Callable[[], bool]
 
 
 @dataclass(frozen=True, eq=False)

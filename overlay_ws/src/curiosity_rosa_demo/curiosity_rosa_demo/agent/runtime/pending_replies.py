@@ -10,13 +10,16 @@
 
 from __future__ import annotations
 
+import threading
+
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 
 
 class PendingReplies:
-    """Not thread-safe: use it in one thread."""
+    """Thread-safe. A callback is called in the thread that calls its wrapper, or ``fail_all``."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._waiting: set[ReplyCallback] = set()
         self._failure = ''
 
@@ -24,17 +27,22 @@ class PendingReplies:
         """A wrapper to call in place of ``on_reply``. After ``fail_all`` it is called at once."""
 
         def once(reply: MessageReply) -> None:
-            if once in self._waiting:
+            with self._lock:
+                is_first = once in self._waiting
                 self._waiting.discard(once)
+            if is_first:
                 on_reply(reply)
 
-        self._waiting.add(once)
-        if self._failure:
-            once(MessageReply([self._failure], ok=False))
+        with self._lock:
+            self._waiting.add(once)
+            failure = self._failure
+        if failure:
+            once(MessageReply([failure], ok=False))
         return once
 
     def fail_all(self, why: str) -> None:
         """Call all pending callbacks, and each later one, with the failure ``why``."""
-        self._failure = why
-        for once in list(self._waiting):
+        with self._lock:
+            self._failure, waiting = why, list(self._waiting)
+        for once in waiting:
             once(MessageReply([why], ok=False))

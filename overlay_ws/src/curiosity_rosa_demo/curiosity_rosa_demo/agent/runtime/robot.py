@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -66,10 +67,13 @@ class Robot(Protocol):
         ``skill`` stands for any order that could move the rover.
         """
 
-    async def stop(self, by: str) -> Outcome:
-        """Stop the rover, end all tasks and drop the queued lines. Returns after the rover's
-        answer, which the outcome reports.
+    def begin_stop(self, by: str) -> Future[Outcome]:
+        """Stop the rover, end all tasks and drop the queued lines. Waits for no loop. The future
+        gets the rover's answer, in another thread. ``by`` names the caller.
         """
+
+    async def stop(self, by: str) -> Outcome:
+        """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
 
     async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
         """Run a sentence or a command, as at the console. Returns its task or its text.

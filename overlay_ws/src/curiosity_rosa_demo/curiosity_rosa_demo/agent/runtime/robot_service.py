@@ -9,8 +9,8 @@
 """The implementation of Robot (agent/runtime/robot.py) for HTTP, page and action.
 
 All methods are thread-safe and never block the caller's loop. Work on tasks runs in the runtime's
-loop and is awaited. A blocking call, such as a stop or a console line, runs in a separate thread,
-so that a stop never waits for another caller.
+loop and is awaited. A console line, which may block, runs in a separate thread. A stop is sent
+from a thread of its own, and waits for no loop and no other caller.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from functools import partial
-import threading
 import time
 from typing import Any, Protocol, TypeVar
 
@@ -48,6 +47,7 @@ from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')
@@ -128,13 +128,18 @@ class RobotService:
 
     # --- operator and clients -----------------------------------------------------------------
 
-    async def stop(self, by: str) -> Outcome:
+    def begin_stop(self, by: str) -> Future[Outcome]:
+        outcome = self._console.begin_stop(by)  # first: nothing may delay it
         self._console.print_notice(f'({HTTP_CLIENT_NAME}) stop, by {by}')
-        return await _run_in_thread(partial(self._console.stop, by), 'stop')
+        return outcome
+
+    async def stop(self, by: str) -> Outcome:
+        return await _wrapped_future(self.begin_stop(by))
 
     async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
         future: Future[MessageReply] = _new_future()
-        await _run_in_thread(
+        await run_in_thread(
+            'say',
             partial(
                 self._console.handle_remote_line,
                 text,
@@ -142,7 +147,6 @@ class RobotService:
                 partial(_set_result, future),
                 origin,
             ),
-            'say',
         )
         reply = await _result_in_time(future)
         return LineResult(reply.ok and not reply.dropped, _reply_text(reply), reply.task)
@@ -259,20 +263,3 @@ async def _result_in_time(future: Future[T]) -> T:
         done.cancel()
         raise RobotBusy(f'No answer within {CALL_TIMEOUT_S:g} s; try again; a stop still works')
     return done.result()
-
-
-async def _run_in_thread(work: Callable[[], T], name: str) -> T:
-    """Run ``work`` in a new daemon thread; returns its result or raises its exception.
-
-    No pool: the work never waits for other work, and does not keep the process alive.
-    """
-    result: Future[T] = _new_future()
-
-    def run() -> None:
-        try:
-            result.set_result(work())
-        except BaseException as error:
-            result.set_exception(error)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
-    return await _wrapped_future(result)

@@ -9,7 +9,7 @@
 """Runs kernel, tasks and skills in one asyncio loop, in a separate thread.
 
 Other threads call the runtime. A stop is sent to the rover before the loop is notified, so that
-it never waits for the loop. The autonomy is notified of every stop by ``on_stop``.
+it never waits for the loop.
 
 Over 300 lines in one file: it is the only module that both other threads and the loop enter.
 """
@@ -51,7 +51,7 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, UserMessage
+from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, TaskMessage, UserMessage
 from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
 from curiosity_rosa_demo.agent.runtime.task_client import TaskClient
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
@@ -74,6 +74,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
 from curiosity_rosa_demo.trace.bus import EventBus
 
@@ -88,11 +89,7 @@ START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
 
 
 class Runtime(TaskClient):
-    """The loop calls ``beat`` at every tick, and ``say`` to print a line. ``clock``: the policy's.
-
-    The loop calls ``on_tick`` with the kernel's state after each tick. ``on_stop`` is called, in
-    any thread, with the name of the caller of a stop. Neither may block.
-    """
+    """``beat`` is called at every tick; ``say`` prints. ``clock``: that of the policy."""
 
     def __init__(
         self,
@@ -109,8 +106,8 @@ class Runtime(TaskClient):
     ) -> None:
         self._agent_session, self._config = session, config
         self._on_beat = beat
-        self.on_tick: Callable[[BrainState], None] = lambda state: None
-        self.on_stop: Callable[[str], None] = lambda by: None
+        self._tick_listeners: list[Callable[[BrainState], None]] = []
+        self._stop_listeners: list[Callable[[str], None]] = []
         settings = config.agent.tasks
         self.runner = SkillRunner(
             str(database),
@@ -145,6 +142,7 @@ class Runtime(TaskClient):
             tasks=self._queued_tasks,
             question=self._approvals.pending_question,
             act=self._on_actions,
+            admit=self._admit,
             tick_s=config.agent.kernel.tick_s,
             max_age_s=self._rules.max_age_s,
             running=session.monitor.running,
@@ -169,9 +167,7 @@ class Runtime(TaskClient):
         self._event_loop = EventLoopThread('runtime', self._on_job_error)
         session.brain_state = lambda: self.state
         session.approval_queue.on_change = self.tick_now
-        session.monitor.on_violation = lambda why: self._event_loop.call_soon(
-            self._kernel.violate, why
-        )
+        session.monitor.on_violation = self._kernel.violate
 
     # --- start and end ----------------------------------------------------------------------
 
@@ -185,6 +181,7 @@ class Runtime(TaskClient):
             self._event_loop.start_job(self._run_kernel())
             self._event_loop.start_job(self._tick_on_task_events())
 
+        self._event_loop.start()
         try:
             self.call(start(), START_TIMEOUT_S)
         except TaskError:
@@ -194,8 +191,8 @@ class Runtime(TaskClient):
         return self.runner.notes
 
     async def _run_kernel(self) -> None:
-        graph = await asyncio.to_thread(build_graph, self._rules)
-        before = await asyncio.to_thread(self._checkpoint.open)
+        graph = await run_in_thread('kernel-start', partial(build_graph, self._rules))
+        before = await run_in_thread('kernel-start', self._checkpoint.open)
         latch = self._latch.reason
         if before is not None:
             latch = latch or before.robot.safety_latch  # the safer of the two files holds
@@ -247,6 +244,9 @@ class Runtime(TaskClient):
 
     def close(self) -> None:
         """Close the runtime, after ``halt``. Unfinished tasks stay stored for the next run."""
+        if not self._event_loop.is_started:
+            self._event_loop.close()
+            return
 
         async def end() -> None:
             await self._event_loop.cancel_jobs()
@@ -262,6 +262,18 @@ class Runtime(TaskClient):
             self._checkpoint.close()
 
     # --- from any thread --------------------------------------------------------------------
+
+    def subscribe_to_ticks(self, listener: Callable[[BrainState], None]) -> None:
+        """The loop calls ``listener`` with the kernel's state after each tick; it may not block.
+        Call it before ``start``.
+        """
+        self._tick_listeners.append(listener)
+
+    def subscribe_to_stops(self, listener: Callable[[str], None]) -> None:
+        """``listener`` is called, in any thread, with the name of the caller of a stop; it may not
+        block.
+        """
+        self._stop_listeners.append(listener)
 
     @property
     def state(self) -> BrainState:
@@ -288,13 +300,28 @@ class Runtime(TaskClient):
         """Stop the rover, then end all tasks. Needs neither the loop nor the model. ``by`` names
         the caller. Blocks until the rover has answered.
         """
-        self.stop_count += 1
-        wake = self._blocking.hold(f'Stopped by {by}')
-        outcome = self._send_stop()  # first: no later step can delay it
+        wake, outcome = self._hold_and_send(by)
         wake()
         self._report_stop(by)  # before the kernel reports the stop without its caller
-        self._event_loop.call_soon(self._stop_tasks, by)
+        self._stop_tasks(by)
         return outcome.result()
+
+    def begin_stop(self, by: str) -> Future[Outcome]:
+        """As ``stop``, but returns at once. The future gets the rover's answer."""
+        wake, outcome = self._hold_and_send(by)
+        self._report_stop(by)
+        self._stop_tasks(by)
+        # In a thread: the callbacks of the skills may take a while, and the caller may be a loop.
+        _in_thread(wake, 'stop-skills')
+        return outcome
+
+    def _hold_and_send(self, by: str) -> tuple[Callable[[], None], Future[Outcome]]:
+        """Send a stop; from now on no skill moves the rover. Nothing that the caller does next can
+        delay the stop. It must call the first result, which wakes the skills.
+        """
+        self.stop_count += 1
+        wake = self._blocking.hold(f'Stopped by {by}')
+        return wake, self._send_stop()
 
     def _send_stop(self) -> Future[Outcome]:
         """Send a stop from a new thread. The future gets the rover's answer."""
@@ -306,23 +333,23 @@ class Runtime(TaskClient):
             except BaseException as error:
                 outcome.set_exception(error)
 
-        try:
-            threading.Thread(target=send, name='stop', daemon=True).start()
-        except RuntimeError:  # no more threads can be started
-            send()
+        _in_thread(send, 'stop')
         return outcome
 
     def _report_stop(self, by: str) -> None:
-        try:
-            self.on_stop(by)
-        except Exception as error:
-            self._trace_error_soon(f'After the stop: {error!r}')
+        for listener in self._stop_listeners:
+            try:
+                listener(by)
+            except Exception as error:
+                self._trace_error_soon(f'After the stop: {error!r}')
 
     def _stop_tasks(self, by: str) -> None:
+        """Thread-safe. Later messages come after it, and their tasks are not cancelled."""
         if self._kernel.ticks:
             self._kernel.post(StopMessage({'intent': 'STOP'}, by))
         else:
-            self._dispatcher.enqueue_actions([CancelAllTasks(by)], stopped_by=by)
+            actions: list[Action] = [CancelAllTasks(by)]
+            self._event_loop.call_soon(self._dispatcher.enqueue_actions, actions, None, by)
 
     def post_message(
         self,
@@ -335,11 +362,8 @@ class Runtime(TaskClient):
         loop. The message is dropped if a stop was requested since ``stops`` was read. ``origin``:
         the door through which it came.
         """
-
-        def post(on_reply: ReplyCallback) -> None:
-            self._kernel.post(UserMessage(message, on_reply, origin))
-
-        self._event_loop.call_soon(self._post_unless_stopped, stops, on_reply, post)
+        reply = self._pending_replies.expect_reply(on_reply)
+        self._kernel.post(UserMessage(message, reply, stops, origin))
 
     def submit_task(
         self, task: Task, on_reply: ReplyCallback, stops: int, wanted: Callable[[], bool] = always
@@ -348,19 +372,19 @@ class Runtime(TaskClient):
         loop, the stored task or the reason why there is none. ``stops`` as in ``post_message``. A
         task that is no longer ``wanted`` when its turn comes is not submitted.
         """
+        reply = self._pending_replies.expect_reply(on_reply)
+        self._kernel.post(TaskMessage(None, task, reply, stops, wanted))
 
-        def post(on_reply: ReplyCallback) -> None:
-            self._kernel.post(partial(self._dispatcher.enqueue_task, task, on_reply, wanted))
-
-        self._event_loop.call_soon(self._post_unless_stopped, stops, on_reply, post)
-
-    def _post_unless_stopped(
-        self, stops: int, on_reply: ReplyCallback, post: Callable[[ReplyCallback], None]
-    ) -> None:
-        if stops == self.stop_count:
-            post(self._pending_replies.expect_reply(on_reply))
-        else:
-            self._dispatcher.drop_message(on_reply)
+    def _admit(self, message: InboxMessage) -> bool:
+        """In the loop: whether no stop came since the message was made. Otherwise it is dropped,
+        and its sender is told.
+        """
+        if not isinstance(message, (UserMessage, TaskMessage)):
+            return True
+        is_current = message.stop_count == self.stop_count
+        if not is_current:
+            self._dispatcher.drop_message(message.on_reply)
+        return is_current
 
     def call_on_end(self, task: Task, ended: Callable[[Task], None]) -> None:
         """In the loop: call ``ended`` when the task has ended."""
@@ -389,7 +413,7 @@ class Runtime(TaskClient):
 
     def tick_now(self) -> None:
         """Run a tick at once, for an input that cannot wait for the next one. Thread-safe."""
-        self._event_loop.call_soon(self._kernel.tick_now)
+        self._kernel.tick_now()
 
     # --- tasks, from any thread -------------------------------------------------------------
 
@@ -427,13 +451,16 @@ class Runtime(TaskClient):
             ]
         self._track_safe(after)
         self._dispatcher.enqueue_actions(actions, on_reply, stopped_by)
+        if isinstance(message, TaskMessage):
+            self._dispatcher.enqueue_task(message.task, message.on_reply, message.wanted)
         self._watchdog.beat()
         self._on_beat()
-        self.on_tick(after)
+        for listener in self._tick_listeners:
+            listener(after)
         self._checkpoint.record(after)
         if after.robot.safety_latch != self._latch.reason:
             self._latch.set(after.robot.safety_latch)
-            self._event_loop.start_job(asyncio.to_thread(self._save_latch))
+            self._event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
 
     def _track_safe(self, after: BrainState) -> None:
         if after.tasks.mode is not Mode.SAFE:
@@ -493,7 +520,7 @@ class Runtime(TaskClient):
 
     def _on_store_error(self, error: StoreError) -> None:
         # The runner itself pauses the tasks, and resumes them when the file is writable again.
-        threading.Thread(target=self._agent_session.stop_rover, daemon=True).start()
+        threading.Thread(target=self._agent_session.stop_rover, name='stop', daemon=True).start()
         self._trace_error_soon(f'Nothing runs until tasks can be saved again: {error}')
 
     def _on_watchdog(self, why: str) -> None:
@@ -509,7 +536,16 @@ class Runtime(TaskClient):
 
     def _trace_error_soon(self, why: str) -> None:
         """Trace the error in a thread: the trace may write to a file and block the loop."""
-        threading.Thread(target=self._trace_error, args=(why,), daemon=True).start()
+        work = partial(self._trace_error, why)
+        threading.Thread(target=work, name='trace', daemon=True).start()
 
     def _trace_error(self, why: str) -> None:
         self._agent_session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)
+
+
+def _in_thread(work: Callable[[], None], name: str) -> None:
+    """Run ``work`` in a new thread, or in this one if no more threads can be started."""
+    try:
+        threading.Thread(target=work, name=name, daemon=True).start()
+    except RuntimeError:
+        work()

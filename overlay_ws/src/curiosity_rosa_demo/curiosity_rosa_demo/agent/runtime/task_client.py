@@ -12,6 +12,7 @@ deadlock.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -42,6 +43,11 @@ class TaskClient:
             return self._event_loop.call(work, timeout_s)
         except TimeoutError as error:
             raise TaskError(f'{error}; try again; :stop still works') from None
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop of kernel and tasks."""
+        return self._event_loop.loop
 
     def begin_call(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Run ``work`` in the loop without waiting. Raises TaskError when the loop has ended."""

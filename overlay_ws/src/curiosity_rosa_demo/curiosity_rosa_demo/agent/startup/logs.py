@@ -6,17 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The agent's log: key=value lines in a file, written by a separate thread."""
+"""The agent's log: key=value lines in a file. No thread that logs waits for the disk."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 import logging
-from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
+from logging.handlers import QueueHandler, RotatingFileHandler
 from pathlib import Path
 import queue
 
 from curiosity_rosa_demo.domain.text import without_controls
+from curiosity_rosa_demo.infra.drain_thread import DrainThread
 
+CLOSE_TIMEOUT_S = 3.0
 LOGGER_NAME = 'curiosity_rosa'
 MAX_BYTES, MAX_BACKUPS = 1_000_000, 3
 LOG_FORMAT = '%(asctime)s %(levelname)s %(name)s %(message)s'
@@ -51,16 +55,34 @@ class LogFile:
         for output in outputs:
             output.setFormatter(IndentingFormatter(LOG_FORMAT))
         lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
-        self._handler = QueueHandler(lines)
-        self._listener = QueueListener(lines, *outputs)
+        self._thread = DrainThread('log', partial(_write, lines, outputs))
+        self._handler = _WakingHandler(lines, self._thread)
         self._logger = logging.getLogger(LOGGER_NAME)
         self._logger.addHandler(self._handler)
         self._logger.setLevel(logging.DEBUG if debug else logging.INFO)
         self._logger.propagate = False
-        self._listener.start()
 
     def close(self) -> None:
         self._logger.removeHandler(self._handler)
         self._logger.propagate = True
-        self._listener.stop()
+        self._thread.wait(CLOSE_TIMEOUT_S)
         self._file.close()
+
+
+def _write(
+    lines: queue.SimpleQueue[logging.LogRecord], outputs: Sequence[logging.Handler]
+) -> None:
+    while not lines.empty():  # one thread at a time reads
+        record = lines.get()
+        for output in outputs:
+            output.handle(record)
+
+
+class _WakingHandler(QueueHandler):
+    def __init__(self, lines: queue.SimpleQueue[logging.LogRecord], thread: DrainThread) -> None:
+        super().__init__(lines)
+        self._thread = thread
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        super().enqueue(record)
+        self._thread.wake()

@@ -34,10 +34,7 @@ CLOSE_TIMEOUT_S = 5.0
 
 
 class Startup:
-    """Starts its thread on construction.
-
-    ``crash``: how the previous agent ended; empty: it did not crash.
-    """
+    """``crash``: how the previous agent ended; empty: it did not crash."""
 
     def __init__(
         self,
@@ -57,6 +54,8 @@ class Startup:
         self._cancellation = Cancellation()
         self.complete = threading.Event()  # all imports are done
         self._thread = threading.Thread(target=self._run, name='startup', daemon=True)
+
+    def start(self) -> None:
         self._thread.start()
 
     def cancel(self) -> None:
@@ -64,7 +63,8 @@ class Startup:
 
     def join(self) -> None:
         """Wait for the thread after ``cancel``, CLOSE_TIMEOUT_S at most."""
-        self._thread.join(timeout=CLOSE_TIMEOUT_S)
+        if self._thread.ident is not None:
+            self._thread.join(timeout=CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         try:

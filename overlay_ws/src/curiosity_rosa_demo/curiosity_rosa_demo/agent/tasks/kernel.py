@@ -31,6 +31,7 @@ from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.validation import task_label
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 from curiosity_rosa_demo.trace.bus import EventBus
 
 _S = LifecycleState
@@ -96,7 +97,7 @@ class RARKKernel(TaskSubmission):
         """Open the file and recover its tasks. Raises StoreError."""
         if self._phase != 'new':
             raise TaskError('This runner was started before; make a new one')
-        tasks = await asyncio.to_thread(self._store.open)
+        tasks = await run_in_thread('task-store-start', self._store.open)
         self._phase = 'started'
         try:
             for task in reversed(self._store.last(MAX_ENDED_TASKS)):

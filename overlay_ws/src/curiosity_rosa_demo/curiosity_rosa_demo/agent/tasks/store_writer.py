@@ -33,6 +33,7 @@ from curiosity_rosa_demo.agent.tasks.errors import (
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
 
 MAX_GROUP_CHANGES = 240  # changes in one commit; more would delay the first of them
@@ -115,7 +116,7 @@ class StoreWriter:
     async def stop(self) -> None:
         """Commit all queued units, then end the thread."""
         self._queue.put(None)
-        await asyncio.to_thread(self._thread.join)
+        await run_in_thread('task-store-end', self._thread.join)
 
     def _run(self) -> None:
         while True:

@@ -8,8 +8,9 @@
 
 """The ROS action server of ``run_task`` and its goal handles.
 
-A separate node and thread spin the server, so that its failure does not end the agent. Only that
-thread uses rclpy's goal handles: they are not thread-safe.
+The thread that spins the agent's node spins this node too. A failure of the server ends in
+``failed`` and never reaches the executor, where it would end the agent. Only that thread uses
+rclpy's goal handles: they are not thread-safe.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalResult
 from curiosity_rosa_demo.domain.text import valid_unicode
-from curiosity_rosa_demo.infra.ros_io import SpinThread
 from curiosity_rosa_interfaces.action import RunTask
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -38,6 +38,7 @@ MAX_FEEDBACK = 1000  # queued feedback messages; further ones are dropped
 FEEDBACK_QOS = QoSProfile(depth=100)  # events come in bursts
 RESULT_KEPT_S = 60  # so long a client can still request a result
 CLOSE_WAIT_S = 2.0
+MAX_JOBS_AT_ONCE = 50  # messages in a row; then the other callbacks of the thread have their turn
 # DDS drops a response that arrives after the notice that its writer is gone.
 RESULT_LINGER_S = 1.0
 CLIENT_GONE = (rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
@@ -60,11 +61,34 @@ class GoalHandle:
         return self.ros.request
 
 
+class GuardedActionServer(ActionServer):
+    """An action server whose exceptions go to ``failed``, such as those of a client that is gone
+    while rclpy answers it.
+    """
+
+    def __init__(self, failed: Callable[[Exception], None], *given: Any, **named: Any) -> None:
+        self._failed = failed
+        super().__init__(*given, **named)
+
+    def take_data(self) -> Any:
+        try:
+            return super().take_data()
+        except Exception as error:
+            self._failed(error)
+            return {}
+
+    async def execute(self, taken_data: Any) -> None:
+        try:
+            await super().execute(taken_data)
+        except Exception as error:
+            self._failed(error)
+
+
 class GoalHandles:
-    """The public methods are thread-safe.
+    """The public methods are thread-safe. Whoever makes it spins ``node``.
 
     The spin thread calls ``begin`` for an accepted goal and ``cancel`` for a cancel request; both
-    must return quickly. It calls ``failed`` when it ends because of an exception.
+    must return quickly. It calls ``failed`` with each exception of the server.
     """
 
     def __init__(
@@ -76,6 +100,7 @@ class GoalHandles:
         failed: Callable[[Exception], None],
     ) -> None:
         self._begin_callback, self._cancel_callback = begin, cancel
+        self._failed = failed
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._live: dict[bytes, GoalHandle] = {}
@@ -83,9 +108,10 @@ class GoalHandles:
         self._closing = False
         self._jobs: deque[Callable[[], object]] = deque()
         self._wake_guard = False
-        self._node = Node('agent_run_task')
-        self._server = ActionServer(
-            self._node,
+        self.node = Node('agent_run_task')
+        self._server = GuardedActionServer(
+            failed,
+            self.node,
             RunTask,
             name,
             self._execute,
@@ -95,7 +121,6 @@ class GoalHandles:
             feedback_pub_qos_profile=FEEDBACK_QOS,
             result_timeout=RESULT_KEPT_S,
         )
-        self._spin = SpinThread('agent_run_task', self._node, on_crash=failed)
 
     def execute(self, handle: GoalHandle) -> None:
         """Set the goal to executing."""
@@ -114,7 +139,7 @@ class GoalHandles:
         self._closing = True
 
     def close(self) -> None:
-        """Destroy the server, after the results of all goals were sent and had time to arrive.
+        """Wait until the results of all goals were sent and had time to arrive. The node spins on.
 
         Call ``finish`` for every goal first. Waits CLOSE_WAIT_S plus RESULT_LINGER_S at most.
         """
@@ -123,9 +148,11 @@ class GoalHandles:
             linger_s = self._last_end_s + RESULT_LINGER_S - time.monotonic()
         if linger_s > 0:
             time.sleep(linger_s)
-        self._spin.close()
+
+    def destroy(self) -> None:
+        """Destroy the server, once nothing spins its node: rclpy cannot do it meanwhile."""
         self._server.destroy()
-        self._node.destroy_node()
+        self.node.destroy_node()
 
     def _in_ros(self, work: Callable[[], object]) -> None:
         """Queue ``work`` for the spin thread, in the order of the calls.
@@ -136,19 +163,24 @@ class GoalHandles:
             self._jobs.append(work)
             wake, self._wake_guard = not self._wake_guard, True
         if wake:
-            self._node.executor.create_task(self._run_jobs)
+            self.node.executor.create_task(self._run_jobs)
 
     # --- in the spin thread ------------------------------------------------------------------
 
     def _run_jobs(self) -> None:
-        while True:
+        for _ in range(MAX_JOBS_AT_ONCE):
             with self._lock:
                 if not self._jobs:
                     self._wake_guard = False
                     return
                 work = self._jobs.popleft()
-            with suppress(*CLIENT_GONE):  # the transport is saturated
+            try:
                 work()
+            except CLIENT_GONE:  # or the transport is saturated
+                pass
+            except Exception as error:
+                self._failed(error)
+        self.node.executor.create_task(self._run_jobs)
 
     def _goal_response(self, _: RunTask.Goal) -> GoalResponse:
         free = not self._closing and len(self._live) < MAX_GOALS

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The action ``run_task``: each goal becomes a task in the agent's queue.
+"""The action ``run_task``: each goal becomes a task in the agent's queue. A stop does not queue.
 
 A goal that cannot become a task is accepted and then aborted, because only an abort carries a
 message. The task belongs to the agent: it goes on when the client or the action server is gone.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 import logging
@@ -28,9 +29,10 @@ from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
     parse_goal,
 )
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle, GoalHandles
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
-from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.progress import PROGRESS
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled, TaskError
@@ -38,9 +40,14 @@ from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.subscription import Subscription
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.events import SkillProgressed
+from rclpy.node import Node
 
+CLIENT_NAME = 'the action'
+MAX_STOP_CHARS = 1000  # of a text that stops without the loop; the rules read so many in 3 ms
+CLOSE_TIMEOUT_S = 3.0  # a loop that hangs longer does not end the goals; end_goals() then does
 MAX_EARLY_GOALS = 200  # events kept per goal until its task runs
 EVENT_POLL_TIMEOUT_S = 2.0  # longest wait for one event of the runner
 RETRY_PERIOD_S = 1.0
@@ -63,44 +70,62 @@ class Goal:
 
 
 class RunTaskServer:
-    """Serves goals from its construction until ``close``. An event loop in its own thread calls
-    the robot.
+    """Serves goals while ``node`` spins, until ``end_goals``. ``loop`` is that of ``runner``.
 
-    A goal that arrives while the agent starts waits ``ready_wait_s`` at most, then is aborted.
+    A goal that arrives while the agent starts waits ``ready_wait_s`` at most, then is aborted. A
+    goal that says stop waits for nothing, not even for the loop.
     """
 
     def __init__(
-        self, config: Config, robot: Robot, runner: SkillRunner, *, ready_wait_s: float = 30.0
+        self,
+        config: Config,
+        robot: Robot,
+        runner: SkillRunner,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        ready_wait_s: float = 30.0,
     ) -> None:
         self._robot, self._runner, self._ready_wait_s = robot, runner, ready_wait_s
         self._lock = threading.Lock()  # guards the goals and the order of their feedback
         self._goals: dict[GoalHandle, Goal] = {}
         self._closing = False
-        self._loop = EventLoopThread('run-task', _failure)
+        self._jobs = LoopJobs(loop, _failure)
         self._handles = GoalHandles(
             config.topics.agent.run_task,
-            begin=lambda handle: self._loop.call_soon(self._accept, handle),
-            cancel=lambda handle: self._loop.call_soon(self._cancel, handle),
+            begin=self._begin,
+            cancel=lambda handle: self._jobs.call_soon(self._cancel, handle),
             failed=_failure,
         )
         self._unsubscribe = robot.event_bus.listen(
             config.topics.agent.run_task, self._on_event, TraceEvent
         )
 
+    @property
+    def node(self) -> Node:
+        """The node of the action. Whoever makes the server spins it."""
+        return self._handles.node
+
     def end_goals(self) -> None:
         """End all open goals and reject further ones. Their tasks continue."""
         self._closing = True
         self._unsubscribe()
         self._handles.refuse()
-        with suppress(TimeoutError):
-            self._loop.call(self._loop.cancel_jobs())
+        with suppress(TimeoutError, RuntimeError):  # the loop hangs, or has ended
+            self._jobs.call(self._jobs.cancel_jobs(), CLOSE_TIMEOUT_S)
+        with self._lock:
+            left = list(self._goals)
+        for handle in left:
+            self._finish(handle, GoalResult(False, SERVER_CLOSED))
 
     def close(self) -> None:
-        """Close the server. Call it after ``end_goals``, as late as possible: clients need time
-        to receive their results.
+        """Wait until the clients have their results. Call it after ``end_goals``, as late as
+        possible, while ``node`` still spins.
         """
         self._handles.close()
-        self._loop.close()
+
+    def destroy(self) -> None:
+        """Destroy ``node``, once nothing spins it. The last call."""
+        self._handles.destroy()
 
     def _on_event(self, event: TraceEvent) -> None:
         """Callable from any thread."""
@@ -118,6 +143,24 @@ class RunTaskServer:
         kind = PROGRESS if SkillProgressed.of(event) else event.kind.value
         self._handles.feedback(goal.handle, event.message, kind, step)
 
+    def _finish(self, handle: GoalHandle, result: GoalResult) -> None:
+        """End the goal, once. Callable from any thread."""
+        with self._lock:
+            goal = self._goals.pop(handle, None)
+        if goal is not None:
+            task_id = goal.task.id if goal.task else ''
+            self._handles.finish(handle, replace(result, task_id=task_id))
+
+    # --- in rclpy's thread ------------------------------------------------------------------
+
+    def _begin(self, handle: GoalHandle) -> None:
+        text = handle.request.text
+        if len(text) > MAX_STOP_CHARS or not is_stop_line(text):
+            self._jobs.call_soon(self._accept, handle)
+            return
+        outcome = self._robot.begin_stop(CLIENT_NAME)
+        outcome.add_done_callback(lambda done: self._handles.finish(handle, _stop_result(done)))
+
     # --- in the loop ------------------------------------------------------------------------
 
     def _accept(self, handle: GoalHandle) -> None:
@@ -127,13 +170,13 @@ class RunTaskServer:
         goal = Goal(handle)
         with self._lock:
             self._goals[handle] = goal
-        self._loop.start_job(self._execute(goal))
+        self._jobs.start_job(self._execute(goal))
 
     def _cancel(self, handle: GoalHandle) -> None:
         if (goal := self._goals.get(handle)) is not None:
             goal.cancelled = True
             if goal.task is not None:  # otherwise _result_of() cancels it after its submission
-                self._loop.start_job(self._cancel_task(goal.task))
+                self._jobs.start_job(self._cancel_task(goal.task))
 
     async def _execute(self, goal: Goal) -> None:
         result = GoalResult(False, SERVER_CLOSED)
@@ -145,17 +188,14 @@ class RunTaskServer:
             result = GoalResult(False, f'Internal error: {error!r}')
             raise
         finally:
-            with self._lock:
-                del self._goals[goal.handle]
-            task_id = goal.task.id if goal.task else ''
-            self._handles.finish(goal.handle, replace(result, task_id=task_id))
+            self._finish(goal.handle, result)
 
     async def _result_of(self, goal: Goal) -> GoalResult:
         request = parse_goal(goal.handle.request)
         await self._wait_until_ready(goal)
         if goal.cancelled:
             return GoalResult(False, CANCELLED, cancelled=True)
-        subscription = await self._robot.call(self._subscribe())
+        subscription = self._runner.subscribe()
         try:
             if request.skill:
                 task = self._robot.make_task(request.skill, request.arguments or {})
@@ -168,11 +208,10 @@ class RunTaskServer:
                     )
                 goal.task = result.task
             if goal.cancelled:
-                self._loop.start_job(self._cancel_task(goal.task))
+                self._jobs.start_job(self._cancel_task(goal.task))
             await self._follow_task(goal, goal.task, subscription)
         finally:
-            with suppress(TaskError):  # the runner has stopped and publishes no more events
-                await self._robot.call(_close_subscription(subscription))
+            subscription.close()
         return goal_result_of(goal.task)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
@@ -186,11 +225,7 @@ class RunTaskServer:
     async def _follow_task(self, goal: Goal, task: Task, subscription: Subscription) -> None:
         """Send each state of the task as feedback until the task has ended."""
         while True:
-            try:
-                event = await self._robot.call(_next_event(subscription, task))
-            except RobotBusy:
-                await asyncio.sleep(RETRY_PERIOD_S)
-                continue
+            event = await _next_event(subscription, task)
             if event is None and not task.terminal:
                 continue
             if event is None or event.type in ENDED_EVENTS:
@@ -223,18 +258,13 @@ class RunTaskServer:
         """
         while not task.terminal:
             try:
-                await self._robot.call(self._runner.cancel(task.id, CANCELLED))
+                await self._runner.cancel(task.id, CANCELLED)
                 return
-            except (CannotBeCancelled, RobotBusy):
+            except CannotBeCancelled:
                 await asyncio.sleep(RETRY_PERIOD_S)
             except TaskError as error:  # the task has ended meanwhile, or the agent ends
                 _failure(error)
                 return
-
-    # --- in the runner's loop ---------------------------------------------------------------
-
-    async def _subscribe(self) -> Subscription:
-        return self._runner.subscribe()
 
 
 def _concerns(event: TraceEvent, goal: Goal) -> bool:
@@ -264,8 +294,10 @@ async def _next_event(subscription: Subscription, task: Task) -> Event | None:
     return event
 
 
-async def _close_subscription(subscription: Subscription) -> None:
-    subscription.close()
+def _stop_result(outcome: Future[Outcome]) -> GoalResult:
+    if (error := outcome.exception()) is not None:
+        return GoalResult(False, f'Internal error: {error!r}')
+    return GoalResult(outcome.result().ok, outcome.result().answer)
 
 
 def _failure(error: BaseException) -> None:

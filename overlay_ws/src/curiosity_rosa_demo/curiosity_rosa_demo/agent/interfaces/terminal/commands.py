@@ -13,9 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import difflib
 import json
+import math
 from typing import Any
 import unicodedata
 
+from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
+from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.models import json_object
 
 
@@ -131,6 +134,23 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
             raise BadCommand(f'{usage(spec)}: {arguments[1][:40]!r} is not {limit}')
         return Command(name, text=arguments[0].lower(), number=priority)
     return Command(name, text=arguments[0].lower() if arguments else '')
+
+
+def is_stop(command: Command) -> bool:
+    """Whether it is a stop, as a command or as a sentence."""
+    is_sentence = command.name == 'text'
+    return command.name == 'stop' or (
+        is_sentence and classify(command.text).type is UserInterruptType.STOP
+    )
+
+
+def is_stop_line(line: str) -> bool:
+    """Whether ``line`` is a stop. For a thread that must not wait for the loop."""
+    try:
+        command = parse(line, longest_drive_s=math.inf)
+    except BadCommand:
+        return False
+    return command is not None and is_stop(command)
 
 
 def _submit(spec: CommandSpec, typed: str) -> Command:

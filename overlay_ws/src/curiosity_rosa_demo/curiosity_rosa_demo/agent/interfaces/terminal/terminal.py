@@ -52,7 +52,7 @@ class InterruptHandler:
         again = now - self._last < DOUBLE_PRESS_S
         self._last = now
         if not again:
-            self._stopping = threading.Thread(target=self._stop, daemon=True)
+            self._stopping = threading.Thread(target=self._stop, name='stop', daemon=True)
             self._stopping.start()
         return again or self._exit_at_once
 

@@ -21,9 +21,13 @@ CLOSE_TIMEOUT_S = 3.0
 
 
 class ConsoleWriter:
+    """Prints from ``start`` on what is queued, also before."""
+
     def __init__(self) -> None:
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name='console-writer', daemon=True)
+
+    def start(self) -> None:
         self._thread.start()
 
     def write(self, text: str) -> None:
@@ -37,7 +41,8 @@ class ConsoleWriter:
     def close(self) -> None:
         """Wait until all text is printed, CLOSE_TIMEOUT_S at most."""
         self._lines.put(None)
-        self._thread.join(CLOSE_TIMEOUT_S)
+        if self._thread.ident is not None:
+            self._thread.join(CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         while (text := self._lines.get()) is not None:

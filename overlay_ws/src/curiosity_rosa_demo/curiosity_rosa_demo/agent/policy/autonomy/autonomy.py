@@ -98,7 +98,8 @@ class Autonomy:
             every_s=lambda: POLL_PERIOD_S if self._on else None,
             on_error=self._on_worker_error,
         )
-        runtime.on_tick, runtime.on_stop = self._on_kernel_tick, self._on_stop
+        runtime.subscribe_to_ticks(self._on_kernel_tick)
+        runtime.subscribe_to_stops(self._on_stop)
 
     # --- from any thread --------------------------------------------------------------------
 

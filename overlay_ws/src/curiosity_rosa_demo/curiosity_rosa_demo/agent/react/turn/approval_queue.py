@@ -44,13 +44,21 @@ class _PendingQuestion:
 
 
 class ApprovalQueue:
-    """``on_change`` is called after a question is added or removed, in the thread of ask()."""
+    """``on_change`` is called after a question is added or removed, in the thread of ask().
+    ``is_attended`` False: no operator can answer.
+    """
 
-    def __init__(self, *, timeout_s: float, on_change: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        *,
+        timeout_s: float,
+        on_change: Callable[[], None] = lambda: None,
+        is_attended: bool = True,
+    ) -> None:
         self.timeout_s, self.on_change = timeout_s, on_change
         self._lock = threading.Condition()
         self._open: tuple[_PendingQuestion, ...] = ()
-        self.is_attended = True  # False: no operator can answer
+        self.is_attended = is_attended
 
     @property
     def questions(self) -> list[Question]:

@@ -61,16 +61,23 @@ class _DrivenLegs:
 
 class RoverWorld:
     """A SkillWorld. ``brain_state`` returns the kernel's state, ``spent`` the turn's used budget,
-    ``say`` prints, traces and publishes a text. All three may be set later.
+    ``say`` prints, traces and publishes a text.
     """
 
-    def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
+    def __init__(
+        self,
+        client: RoverClient,
+        config: Config,
+        ros_clock: Any,
+        *,
+        brain_state: Callable[[], BrainState] = BrainState,
+        spent: Callable[[], Spent] = Spent,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
         self._legs = _DrivenLegs()
-        self.brain_state: Callable[[], BrainState] = BrainState
-        self.spent: Callable[[], Spent] = Spent
-        self.say: Callable[[str], None] = lambda text: None
+        self.brain_state, self.spent, self.say = brain_state, spent, say
 
     @property
     def config(self) -> Config:

@@ -11,18 +11,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent import futures
 from contextlib import suppress
 import logging
 import threading
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 
 _log = logging.getLogger('curiosity_rosa.skills')
 
 T = TypeVar('T')
+CANCELLATION_POLL_S = 0.05
 STOP_TIMEOUT_S = 10.0  # a stopped skill waits this long for the runner to end its task
+
+
+def wait_for(
+    work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, cancellation: Cancellation
+) -> T:
+    """From a skill's thread: run ``work`` in ``loop`` and return its result, or raise its
+    exception. Raises TurnCancelled as soon as a cancellation is requested; ``work`` then goes on.
+    """
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    while not futures.wait([future], CANCELLATION_POLL_S).done:
+        cancellation.check()
+    cancellation.check()
+    return future.result()
 
 
 class SkillsHalted(Exception):

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.context import (
@@ -26,6 +27,7 @@ from curiosity_rosa_demo.domain.brain_state import BatteryLevel
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 
 
 async def run_charge(task: Task, context: SkillContext) -> None:
@@ -46,7 +48,7 @@ async def run_charge(task: Task, context: SkillContext) -> None:
     while (robot := context.robot()).battery_state is BatteryLevel.UNKNOWN:
         await asyncio.sleep(POLL_PERIOD_S)
     words = f'charging: the battery is at {robot.battery_pct:.0f} %'
-    await asyncio.to_thread(context.execution.trace, TraceKind.OBSERVE, words)
+    await run_in_thread('trace', partial(context.execution.trace, TraceKind.OBSERVE, words))
     # Do not wait for the mode: after a restart the battery may be above the low threshold.
     while (robot := context.robot()).battery_pct < 100.0 * context.charged_level:
         await asyncio.sleep(POLL_PERIOD_S)

@@ -13,9 +13,11 @@ metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
+from curiosity_rosa_demo.agent.runtime.execution.blocking import wait_for
 from curiosity_rosa_demo.agent.runtime.execution.context import (
     reobserve,
     SkillContext,
@@ -28,7 +30,6 @@ from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
 DRIVING_SKILLS = (*MOTIONS, 'navigate_to_pose')
@@ -60,24 +61,24 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
         raise SkillFailed(NOT_REPEATED_TEXT)
     arguments = task.metadata.get('arguments', {})
 
-    def admit(cancellation: Cancellation) -> Order | Refusal:
-        with running_task(task.id), under_order(Order(origin)):
-            try:
-                return context.execution.admit(task.name, cancellation, **arguments)
-            except NotAdmitted as refused:
-                return refused.refusal
+    loop = asyncio.get_running_loop()
 
-    order = await context.blocking.run(admit, cancellable=cancellable)
-    if isinstance(order, Refusal):
-        store_outcome(task, Outcome(False, order.reason, refusal=order.to_json()))
-        return
-    if task.name in DRIVING_SKILLS:  # a question is no motion: nothing has begun before its answer
+    async def begin() -> None:
         task.metadata['begun'] = True
         await context.runner.checkpoint(task)
-    call = order.call or Operation(task.name, arguments)
 
     def work(cancellation: Cancellation) -> Outcome:
-        with running_task(task.id), under_order(order):
-            return context.execution.run_skill(call.skill, cancellation, **call.arguments)
+        with running_task(task.id):
+            try:
+                with under_order(Order(origin)):
+                    order = context.execution.admit(task.name, cancellation, **arguments)
+            except NotAdmitted as refused:
+                refusal = refused.refusal
+                return Outcome(False, refusal.reason, refusal=refusal.to_json())
+            if task.name in DRIVING_SKILLS:  # a question is no motion: nothing has begun before
+                wait_for(begin(), loop, cancellation)
+            call = order.call or Operation(task.name, arguments)
+            with under_order(order):
+                return context.execution.run_skill(call.skill, cancellation, **call.arguments)
 
     store_outcome(task, await context.blocking.run(work, cancellable=cancellable))

@@ -69,7 +69,7 @@ class CurrentActivity:
 
 class AgentSession:
     """``approval_queue`` gets the questions of a turn. ``checkpoints`` is the file of the turns
-    that can resume.
+    that can resume. ``say`` prints, traces and publishes a text.
     """
 
     def __init__(
@@ -82,13 +82,19 @@ class AgentSession:
         registry: SkillRegistry,
         approval_queue: ApprovalQueue,
         checkpoints: Path | str,
+        say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._client, self._config, self._emit = client, config, emit
         self._registry, self.approval_queue = registry, approval_queue
         self.trace_buffer = TraceBuffer(1000)
-        self.world = RoverWorld(client, config, ros_clock)
-        self.world.spent = lambda: self.react_state.spent if self._in_turn else Spent()
-        self.world.brain_state = lambda: self.brain_state()
+        self.world = RoverWorld(
+            client,
+            config,
+            ros_clock,
+            brain_state=lambda: self.brain_state(),
+            spent=lambda: self.react_state.spent if self._in_turn else Spent(),
+            say=say,
+        )
         self.monitor = SkillMonitor(self._trace_progress, rover_clock=client.simulation)
         self._rosa_loader = RosaLoader(
             TurnEnvironment(

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""An asyncio loop in a separate thread, with thread-safe calls into it."""
+"""An asyncio loop in a separate thread, and the jobs of those who share it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,17 @@ CALL_TIMEOUT_S = 10.0
 CLOSE_TIMEOUT_S = 3.0
 
 
-class EventLoopThread:
-    """``on_error`` is called in the loop when a job has ended with an exception."""
+class LoopJobs:
+    """The jobs of one owner in a loop that it may share with others.
 
-    def __init__(self, name: str, on_error: Callable[[BaseException], None]) -> None:
-        self._on_error = on_error
+    ``on_error`` is called in the loop when a job of this owner has ended with an exception.
+    """
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, on_error: Callable[[BaseException], None]
+    ) -> None:
+        self._loop, self._on_error = loop, on_error
         self._jobs: set[asyncio.Task[Any]] = set()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
 
     def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_TIMEOUT_S) -> T:
         """Run ``work`` in the loop and wait for its result. Call it from another thread.
@@ -90,14 +88,45 @@ class EventLoopThread:
             self._on_error(error)
 
     async def cancel_jobs(self) -> None:
+        """Cancel the jobs of this owner, and wait CLOSE_TIMEOUT_S at most for their ends."""
         jobs = list(self._jobs)
         for job in jobs:
             job.cancel()
         if jobs:
             await asyncio.wait(jobs, timeout=CLOSE_TIMEOUT_S)
 
+
+class EventLoopThread(LoopJobs):
+    """A loop in a thread of its own, from ``start`` to ``close``, and the owner of that thread.
+
+    Calls before ``start`` are queued.
+    """
+
+    def __init__(self, name: str, on_error: Callable[[BaseException], None]) -> None:
+        super().__init__(asyncio.new_event_loop(), on_error)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    @property
+    def is_started(self) -> bool:
+        return self._thread.ident is not None
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """For the LoopJobs of another owner, which end and fail apart from these."""
+        return self._loop
+
     def close(self) -> None:
         """End the loop, from another thread."""
+        if not self.is_started:
+            self._loop.close()
+            return
         self.call_soon(self._loop.stop)
         self._thread.join(CLOSE_TIMEOUT_S)
         if not self._thread.is_alive():

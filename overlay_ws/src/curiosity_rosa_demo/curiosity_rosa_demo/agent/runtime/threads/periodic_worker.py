@@ -27,7 +27,7 @@ _log = logging.getLogger('curiosity_rosa.worker')
 class PeriodicWorker:
     """Calls ``poll`` after every job and every ``wake``, and every ``every_s()`` seconds; None: no
     period. ``on_error`` is called in the thread with the exception of a job or of ``poll``; the
-    thread goes on.
+    thread goes on. A thread lives while there is a job or a period.
     """
 
     def __init__(
@@ -42,19 +42,26 @@ class PeriodicWorker:
         self._condition = threading.Condition()
         self._jobs: deque[Job] = deque()
         self._woken = self._closed = False
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        self._name = name
+        self._thread: threading.Thread | None = None  # None: nothing to do
 
     def post(self, job: Job) -> None:
         """Queue ``job``, in the order of the calls. Thread-safe."""
         with self._condition:
             self._jobs.append(job)
-            self._condition.notify()
+            self._notify()
 
     def wake(self) -> None:
         with self._condition:
             self._woken = True
-            self._condition.notify()
+            self._notify()
+
+    def _notify(self) -> None:
+        """Call with the lock held."""
+        if self._thread is None and not self._closed:
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+        self._condition.notify()
 
     def call(self, work: Callable[[], T], timeout_s: float) -> T:
         """Run ``work`` in the thread and return its result. Call it from another thread.
@@ -82,15 +89,21 @@ class PeriodicWorker:
     def close(self) -> None:
         """End the thread after its current job."""
         with self._condition:
-            self._closed = True
+            self._closed, thread = True, self._thread
             self._condition.notify()
-        self._thread.join(CLOSE_TIMEOUT_S)
+        if thread is not None:
+            thread.join(CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         while True:
+            period_s = self._every_s()
             with self._condition:
+                is_idle = period_s is None and not self._jobs and not self._woken
+                if is_idle or self._closed:
+                    self._thread = None
+                    return
                 self._condition.wait_for(
-                    lambda: self._jobs or self._woken or self._closed, self._every_s()
+                    lambda: self._jobs or self._woken or self._closed, period_s
                 )
                 if self._closed:
                     return
