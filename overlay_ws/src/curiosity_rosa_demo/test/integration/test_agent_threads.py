@@ -29,6 +29,7 @@ pytestmark = pytest.mark.ros
 MAP = (ROOT / 'docs/explanation/architecture.md').read_text(encoding='utf-8')
 PATIENT_S = 120.0  # the imports of the web framework
 MOST_THREADS = 9
+SUBSCRIBER = re.compile(r'(?<=^events ).+')
 
 
 def names_in(section: str) -> set[str]:
@@ -62,9 +63,9 @@ class Agent:
 
     @property
     def names(self) -> set[str]:
-        """A thread that has a number is one of several."""
+        """A thread that has a number is one of several; one of a subscriber has its name."""
         threads = set(threading.enumerate()) - self._before
-        return {re.sub(r'_\d+$', '', each.name) for each in threads}
+        return {re.sub(r'_\d+$', '', SUBSCRIBER.sub('<name>', each.name)) for each in threads}
 
 
 @pytest.fixture
