@@ -76,10 +76,8 @@ class SimulatedRover:
     overlapped: bool = False
 
     def __post_init__(self) -> None:
-        # A busy machine makes no simulation slow: both of its clocks are the owned one.
-        self.simulation = SimulationClock.of(
-            self.clock, load_config().thresholds.motion, lambda: self.clock.seconds
-        )
+        # Without simulated time: a busy machine would make the simulation count as slow.
+        self.simulation = SimulationClock.of(None, load_config().thresholds.motion)
         self._x = self._y = self._yaw = 0.0
         self._at = self.clock.seconds
         self._one_at_a_time = threading.Lock()

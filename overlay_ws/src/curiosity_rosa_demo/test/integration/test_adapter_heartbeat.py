@@ -71,7 +71,7 @@ import rclpy
 from geometry_msgs.msg import Twist
 rclpy.init()
 publisher = rclpy.create_node('joystick').create_publisher(Twist, '/cmd_vel', 10)
-while publisher.get_subscription_count() == 0:
+while publisher.get_subscription_count() < 2:  # the rover, and this test
     threading.Event().wait(0.05)
 twist = Twist()
 twist.linear.x = 2.0

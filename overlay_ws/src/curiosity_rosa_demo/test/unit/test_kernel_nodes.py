@@ -412,7 +412,6 @@ def test_what_must_preempt_preempts(state: BrainState, rules: KernelRules) -> No
         assert goal.priority > running.priority
     elif tasks.mode is Mode.EXEC:
         assert chosen is not None
-        assert chosen == running or running is None or not wants_to_run(running)
 
 
 def task(task_id: str, priority: int = 3, **fields: Any) -> QueuedTask:
@@ -421,6 +420,12 @@ def task(task_id: str, priority: int = 3, **fields: Any) -> QueuedTask:
 
 def executing(*queue: QueuedTask, running: str | None = None) -> BrainState:
     return BrainState(tasks=TasksState(queue=list(queue), active_task_id=running, mode=Mode.EXEC))
+
+
+def test_a_running_task_goes_on_before_one_of_higher_priority_that_only_waits() -> None:
+    state = executing(task('b', 9), task('a', 3, status='ACTIVE'), running='a')
+    after = kernel_route(task_queue(state)).tasks
+    assert (after.active_task_id, after.preempt_flag) == ('a', False)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ GUARDRAILS = {
     'seconds_left': (BUDGET, DOORS),
     'geofence': (
         'unit/test_geofence.py::test_a_motion_that_passes_never_leads_outside',
-        'standalone/test/test_run_task_e2e.py::test_the_fence_binds_every_door',
+        'standalone/test/test_doors_e2e.py::test_the_fence_binds_every_door',
     ),
     APPROVAL_RULE: (
         'unit/test_gate.py::test_a_call_without_a_yes_passes_only_where_none_is_needed',
@@ -97,11 +97,12 @@ ADAPTER = {
     ),
     'OBSTACLE_AHEAD': (
         'unit/test_obstacle_stop.py::'
-        'test_a_motion_is_blocked_below_the_stop_distance_and_free_from_the_clear_distance',
+        'test_a_motion_is_blocked_below_the_stop_distance_until_a_view_shows_the_clear_distance',
         f'{NODE}obstacles.py::test_the_rover_stops_before_a_rock_and_may_only_turn_away_from_it',
     ),
     'VIEW_LOST': (
-        'unit/test_obstacle_stop.py::test_only_a_view_frees_a_blocked_motion',
+        'unit/test_obstacle_stop.py::'
+        'test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back',
         f'{NODE}obstacles.py::test_a_rover_that_loses_its_view_is_stopped_until_it_sees_again',
     ),
     'STOPPED_UNASKED': (
@@ -110,7 +111,7 @@ ADAPTER = {
         f'{NODE}node.py::test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise',
     ),
     'STOP_NOT_CONFIRMED': (
-        'unit/test_agent_link.py::test_a_stop_without_odometry_is_not_confirmed',
+        'unit/test_motion_guard.py::test_a_stop_without_odometry_is_not_confirmed',
         f'{NODE}heartbeat.py::test_without_odometry_a_stop_is_not_confirmed',
     ),
 }
