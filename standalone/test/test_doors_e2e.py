@@ -110,7 +110,7 @@ def test_the_fence_binds_every_door(doors: Doors) -> None:
     assert refused.status == GoalStatus.STATUS_ABORTED
     assert refused.result.answer == reason
     doors.run.send(':submit move_forward {"duration_s": 12.0}')
-    doors.run.expect(f'! {reason}')
+    doors.run.expect(f'! {reason}', times=2)
     assert not any(each.linear.x for each in doors.commands)
 
 
