@@ -65,16 +65,24 @@ while True:
     threading.Event().wait(0.05)
 """
 
+# Drives after SIGUSR1, when the nodes have long discovered it.
 FOREIGN_DRIVER = """
+import signal
 import threading
 import rclpy
 from geometry_msgs.msg import Twist
-rclpy.init()
+go = threading.Event()
+signal.signal(signal.SIGUSR1, lambda *_: go.set())
+rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
 publisher = rclpy.create_node('joystick').create_publisher(Twist, '/cmd_vel', 10)
 while publisher.get_subscription_count() < 2:  # the rover, and this test
     threading.Event().wait(0.05)
+print('ready', flush=True)
+while not go.wait(0.05):
+    pass
 twist = Twist()
 twist.linear.x = 2.0
+publisher.publish(twist)
 print('drives', flush=True)
 while True:
     publisher.publish(twist)
@@ -189,9 +197,11 @@ def test_a_forged_heartbeat_does_not_keep_the_motion_of_a_frozen_agent(
 
 
 def test_a_stop_that_a_foreign_driver_undoes_is_not_done(world: AdapterWorld) -> None:
-    world.drive()
     driver = world.box.run([sys.executable, '-c', FOREIGN_DRIVER], 'driver')
-    wait_until(lambda: 'drives' in driver.output(), 'the foreign driver')
+    wait_until(lambda: 'ready' in driver.output(), 'the foreign driver')
+    world.drive()
+    driver.popen.send_signal(signal.SIGUSR1)
+    wait_until(lambda: 'drives' in driver.output(), 'its Twists')
     answer = world.ask('move_stop')
     assert not answer.success
     assert answer.message.startswith(STOP_NOT_CONFIRMED)
