@@ -40,6 +40,7 @@ SOUND: dict[str, Any] = {
     'fault_scan': False,
     'fault_services': [''],
 }
+STATUS_AGAIN_S = 3.0  # a status that a killed adapter did not answer is asked for again
 TOLERANCE = 0.15  # radians; a little more than the adapter's own
 
 # The adapter where rclpy has no EventsExecutor, as in Humble.
@@ -125,7 +126,9 @@ class AdapterWorld:
         return client.call_async(Trigger.Request())
 
     def status(self) -> dict[str, Any]:
-        response = self.ask('get_status')
+        response = self.box.call(
+            Trigger, self.service('get_status'), timeout_s=30.0, again_s=STATUS_AGAIN_S
+        )
         assert response.success
         status: dict[str, Any] = json.loads(response.message)
         return status

@@ -205,12 +205,21 @@ class Sandbox:
     def overlay(self, executable: str, **params: Any) -> Process:
         return self.start('curiosity_rosa_demo', executable, **params)
 
-    def call(self, srv_type: type, name: str, request: Any = None, timeout_s: float = 20.0) -> Any:
-        """Call a service, waiting for it to appear. Raises ros_io.ServiceFailed."""
+    def call(
+        self,
+        srv_type: type,
+        name: str,
+        request: Any = None,
+        timeout_s: float = 20.0,
+        again_s: float | None = None,
+    ) -> Any:
+        """Call a service, waiting for it to appear. ``again_s``: send again after each such time, as
+        a request to a node that was just killed has no answer. Raises ros_io.ServiceFailed.
+        """
         client = self._clients.get((srv_type, name))
         if client is None:
             client = self._clients[srv_type, name] = self.node.create_client(srv_type, name)
-        return call(client, request or srv_type.Request(), timeout_s=timeout_s)
+        return call(client, request or srv_type.Request(), timeout_s=timeout_s, again_s=again_s)
 
     def set_parameters(self, node: str, /, timeout_s: float = 20.0, **values: Any) -> list[str]:
         """Change parameters of a node; the reasons of those that it refused."""
