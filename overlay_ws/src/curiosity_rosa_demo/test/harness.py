@@ -213,8 +213,8 @@ class Sandbox:
         timeout_s: float = 20.0,
         again_s: float | None = None,
     ) -> Any:
-        """Call a service, waiting for it to appear. ``again_s``: send again after each such time, as
-        a request to a node that was just killed has no answer. Raises ros_io.ServiceFailed.
+        """Call a service, waiting for it to appear. ``again_s``: send again after each such time,
+        as a request to a node that was just killed has no answer. Raises ros_io.ServiceFailed.
         """
         client = self._clients.get((srv_type, name))
         if client is None:
