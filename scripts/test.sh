@@ -65,32 +65,20 @@ static_checks
 
 if (($#)); then exec python -m pytest "$@"; fi
 
-# The tests with nodes mostly wait, so they run two at a time, after the unit tests, which use both cores.
+# The unit tests use both cores; the tests with nodes mostly wait. Each group runs two at a time, the groups in turn.
 # pytest's status 5, "no tests found", counts as a failure. Coverage is that of the unit tests and of the tests of single
 # nodes, in the packages with a floor: tracing costs CPU time.
 floored=(domain adapter sim trace viz agent/policy)
 coverage=(--cov-report= "${floored[@]/#/--cov=overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo/}")
 rm -rf .coverage .coverage.* run/coverage
 mkdir -p run/coverage
-# The browser tests start no node, so they follow the unit tests.
-set -m  # the background job gets its own process group, which can be killed as one
-{
-  result=0
-  COVERAGE_FILE=$PWD/run/coverage/unit python -m pytest -n 2 -m "$without_nodes" \
-    --timeout 1200 "${coverage[@]}" || result=$?
-  python -m pytest -m browser standalone/test || result=$?
-  exit "$result"
-} >run/unit-tests.log 2>&1 &
-unit=$!
-set +m
-trap 'kill -- "-$unit" 2>/dev/null || true' EXIT
 status=0
-wait "$unit" || status=$?
+COVERAGE_FILE=$PWD/run/coverage/unit python -m pytest -n 2 -m "$without_nodes" --timeout 1200 "${coverage[@]}" ||
+  status=$?
+python -m pytest -m browser standalone/test || status=$?
 COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros "${two_at_a_time[@]}" --durations 15 \
   "${coverage[@]}" || status=$?
-trap - EXIT
 python -m pytest standalone/test -m e2e "${two_at_a_time[@]}" --durations 15 || status=$?
-cat run/unit-tests.log
 ((status == 0)) || exit "$status"
 echo 'each benchmark at its smallest size: run/bench-smoke'
 scripts/bench.sh --smoke
