@@ -21,6 +21,8 @@ from curiosity_rosa_demo.domain.models import Json
 from curiosity_rosa_demo.domain.operation import call_text, EXACT
 from pydantic import Field
 
+DECIDE_TOOL = 'decide'  # the tool of the model that changes course instead of acting
+
 
 @dataclass(frozen=True)
 class ToolCall:

@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.rule_model.texts import text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
 MAX_ATTEMPTS = 3  # calls of a failing tool
+_GOOD_ENDS = ('greeting', 'help')  # every other answer without a result is a failure
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,12 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class FinalAnswer:
-    """End the turn. ``text`` is the answer, in the language of the user."""
+    """End the turn. ``text`` is the answer, in the language of the user. ``ok``: the user has got
+    what was asked for.
+    """
 
     text: str
+    ok: bool = True
 
 
 Decision = ToolCall | FinalAnswer
@@ -52,7 +56,7 @@ class RuleContext:
     language: str
 
     def answer(self, key: str, **values: Any) -> FinalAnswer:
-        return FinalAnswer(text_for(key, self.language, **values))
+        return FinalAnswer(text_for(key, self.language, **values), ok=key in _GOOD_ENDS)
 
     def call(
         self, tool: str, key: str, arguments: Mapping[str, Any] | None = None, /, **values: Any

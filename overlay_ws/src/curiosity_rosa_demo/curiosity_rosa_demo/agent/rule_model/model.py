@@ -23,6 +23,8 @@ import uuid
 from curiosity_rosa_demo.agent.rule_model.context import ToolCall
 from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
+from curiosity_rosa_demo.domain.brain_state import DecisionType
+from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.domain.skills import MOTIONS
@@ -71,17 +73,15 @@ class RuleChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        decision = decide(read_view(messages, kwargs.get('tools') or []))
+        view = read_view(messages, kwargs.get('tools') or [])
+        decision = decide(view)
         if isinstance(decision, ToolCall):
-            call = {
-                'name': decision.tool,
-                'args': dict(decision.args),
-                'id': f'call_{uuid.uuid4().hex}',
-                'type': 'tool_call',
-            }
-            message = AIMessage(content=decision.thought, tool_calls=[call])
-        else:
+            message = _with_call(decision.thought, decision.tool, decision.args)
+        elif decision.ok or DECIDE_TOOL not in view.tools:
             message = AIMessage(content=decision.text)
+        else:  # a text alone would count as a success
+            abort = {'type': DecisionType.ABORT.value, 'reason': decision.text}
+            message = _with_call('', DECIDE_TOOL, abort)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(
@@ -93,6 +93,12 @@ class RuleChatModel(BaseChatModel):
     ) -> ChatResult:
         # A decision takes about a millisecond: less than the thread of the default implementation.
         return self._generate(messages, stop, None, **kwargs)
+
+
+def _with_call(thought: str, tool: str, arguments: Mapping[str, Any]) -> AIMessage:
+    call_id = f'call_{uuid.uuid4().hex}'
+    call = {'name': tool, 'args': dict(arguments), 'id': call_id, 'type': 'tool_call'}
+    return AIMessage(content=thought, tool_calls=[call])
 
 
 def read_view(

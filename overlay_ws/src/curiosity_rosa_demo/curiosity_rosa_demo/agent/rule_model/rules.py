@@ -90,7 +90,8 @@ def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
         refused = context.view.failures(*tools, refused=True) >= MAX_ATTEMPTS
         if last and (refused or context.view.failures(*tools) >= tries):
             reason = last.result.error_reason
-            return FinalAnswer(broken_text(context.language, last.tool, reason, context.figures()))
+            text = broken_text(context.language, last.tool, reason, context.figures())
+            return FinalAnswer(text, ok=False)
     return None
 
 

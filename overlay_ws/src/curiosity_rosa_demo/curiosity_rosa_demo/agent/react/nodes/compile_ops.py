@@ -15,11 +15,12 @@ from typing import Any
 from curiosity_rosa_demo.agent.react.plan.steps import check_plan, left_out_text, revised_plan
 from curiosity_rosa_demo.agent.react.plan.trace import trace_plan
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
-from curiosity_rosa_demo.agent.react.turn.decide_tool import DECIDE_TOOL, PROPOSED_KEY
+from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED_KEY
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, Json, ProposedOps
 from curiosity_rosa_demo.domain.decided_op import (
     CourseChange,
+    DECIDE_TOOL,
     ModelQuestion,
     PlanStepCall,
     PlanStepQuestion,

@@ -30,7 +30,6 @@ from curiosity_rosa_demo.agent.react.plan.steps import ENDED_STATUSES, next_step
 from curiosity_rosa_demo.agent.react.plan.trace import trace_steps
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import (
-    DECIDE_TOOL,
     DecideArguments,
     PROPOSED_KEY,
 )
@@ -38,6 +37,7 @@ from curiosity_rosa_demo.agent.react.turn.messages import call_entry, with_react
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, DecisionType, Json
 from curiosity_rosa_demo.domain.decided_op import (
     CourseChange,
+    DECIDE_TOOL,
     DecidedOp,
     ModelQuestion,
     PlanStepCall,

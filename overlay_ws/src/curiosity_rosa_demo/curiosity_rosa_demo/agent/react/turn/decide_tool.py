@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Literal
 
 from curiosity_rosa_demo.domain.brain_state import DecisionType
+from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
 from curiosity_rosa_demo.domain.models import ToolResult
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-DECIDE_TOOL = 'decide'
 PROPOSED_KEY = 'proposed'  # in a plan's metadata: the model has proposed it
 TOOL_DESCRIPTION = (
     'Change course instead of acting. type: REPLAN with plan_patch (propose or revise a plan, '
