@@ -42,6 +42,7 @@ AIM_S, AIM_M, NEVER_S = 0.5, 0.25, 3.0
 STILL_MPS, TOP_MPS = 0.02, 0.45
 AGENT_GONE = 'The agent is gone'
 DRIVE = ':forward 20'
+KILL_PERIOD_S = 12.0  # run_demo.sh gives up after the sixth crash in a minute
 
 
 class Wheels:
@@ -65,6 +66,7 @@ class Agent:
 
     def __init__(self, bench: Bench, run: Run) -> None:
         self._bench, self._run, self._starts = bench, run, 0
+        self._killed_at = -KILL_PERIOD_S
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
@@ -90,6 +92,9 @@ class Agent:
     def die(self, signum: int, wheels: Wheels) -> tuple[float, float]:
         """Seconds and metres until the wheels stand."""
         process = wait_until(lambda: self._bench.find('agent_node'), 'the agent')
+        if signum == signal.SIGKILL:
+            time.sleep(max(0.0, self._killed_at + KILL_PERIOD_S - time.monotonic()))
+            self._killed_at = time.monotonic()
         died_at, died_x = time.monotonic(), wheels.told[-1][1]
         first = len(wheels.told)
         process.send_signal(signum)
