@@ -10,9 +10,8 @@
 
 from __future__ import annotations
 
-import json
-
 from curiosity_rosa_demo.agent.memory import event_line, LINE_LENGTH, recall
+from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.reporter import finite_float, result_summary, trace_result
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -65,7 +64,7 @@ def test_every_result_can_be_told(tool: str, data: dict[str, object]) -> None:
     assert result_summary(bad) == 'Mast is closed'
     told = traced(tool, good)
     assert (told.kind, told.ok, told.error_reason) == (TraceKind.RESULT, True, None)
-    if len(json.dumps(good.data)) < 10_000:  # an event keeps what fits in it
+    if memory_size(good.data) < 10_000:  # an event keeps what fits in it
         assert told.data == good.data
     told = traced(tool, bad)
     assert (told.kind, told.ok, told.error_reason) == (TraceKind.ERROR, False, 'Mast is closed')
