@@ -32,6 +32,7 @@ class RefusalCode(str, Enum):
     NAV_TOO_LONG = 'NAV_TOO_LONG'
 
 
+POSE_UNKNOWN = 'the pose or the goal is unknown'  # why a fence lets nothing pass
 # The first words of a text, where they are not the code itself: the adapter uses these too.
 TEXT_BEGINS = {
     RefusalCode.MAST_NOT_CLOSED: NEED_TO_CLOSE_MAST,

@@ -37,6 +37,7 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 
 POSE_PERIOD_S = 0.05
+STRIDE_M = 0.3  # noise of 5 cm lengthens a stride by some 3 %
 CLOCK_PERIOD_S = 0.02
 STATUS_PERIOD_S = 0.5
 STANDSTILL_TIMEOUT_S = 5.0
@@ -260,7 +261,9 @@ def _reason(name: str, error: Exception) -> str:
 
 
 class DrivenPath:
-    """Poses along a motion. ``length`` is in metres; None with fewer than two poses."""
+    """Poses along a motion. ``length`` is in metres; None with fewer than two poses. A pose counts
+    once it lies STRIDE_M from the last one that counted, so that noise is not taken for driving.
+    """
 
     def __init__(self, poses: list[RoverPose | None]) -> None:
         self._poses = [pose for pose in poses if pose is not None]
@@ -277,5 +280,10 @@ class DrivenPath:
     def length(self) -> float | None:
         if len(self._poses) < 2:
             return None
-        pairs = zip(self._poses, self._poses[1:], strict=False)
-        return sum(math.hypot(b.x - a.x, b.y - a.y) for a, b in pairs)
+        length, counted = 0.0, self._poses[0]
+        for pose in self._poses[1:]:
+            stride = math.hypot(pose.x - counted.x, pose.y - counted.y)
+            if stride >= STRIDE_M:
+                length, counted = length + stride, pose
+        last = self._poses[-1]
+        return length + math.hypot(last.x - counted.x, last.y - counted.y)

@@ -350,7 +350,7 @@ worlds = st.tuples(
 )
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(30))
 @given(
     script=scripts,
     text=st.sampled_from([DEMO, DEMO, 'Open the mast.', 'Drive forward for 5 seconds.', 'Stop!']),

@@ -14,7 +14,6 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.texts import (
     broken_text,
-    found_text,
     result_text,
     status_text,
     text_for,
@@ -166,7 +165,6 @@ def test_texts_of_others_are_only_values(text: str, lang: str) -> None:
     facts = {'captures': 1, 'moves': 0, 'metres': '0.0', 'score': '0.00'}
     assert text in broken_text(lang, 'mast_open', text, facts)
     assert text in text_for('operator', lang, reason=text)
-    assert text in found_text(lang, None, text, calls=1, **facts) or not text
     assert printable(text) in status_text(lang, {'last_error_reason': text})
 
 

@@ -17,12 +17,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 import math
+import re
 
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
-from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
+from curiosity_rosa_demo.domain.models import (
+    MAST_IS_CLOSED,
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    OBSTACLE_AHEAD,
+)
+from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 
+_METRES = re.compile(r'at ([\d.]+) m')
+FRONT_M = 1.45  # of the rover before its base
+ASIDE_RAD = 0.6  # from the heading to what is in the way of a turn
+SHORTER = 0.6  # the part of a motion to try that the fence has refused
 SCORE_TOLERANCE = 0.02  # scores closer than this count as equal
 
 
@@ -41,13 +52,18 @@ class Pose:
 
 
 @dataclass(frozen=True)
+class Obstacle:
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
 class CaptureBelief:
     """A successful capture. ``motions_before`` is the index of the spot where it was taken."""
 
     score: float
     is_good: bool
     motions_before: int
-    rotations: int
 
 
 @dataclass(frozen=True)
@@ -74,10 +90,11 @@ class Beliefs:
     spot: int = 0
     asked_here: bool = False
     new_view: bool = True  # no capture since the start, or since the mast turned
-    rotations: int = 0
     captures: list[CaptureBelief] = field(default_factory=list)
     moves: list[MotionBelief] = field(default_factory=list)
     poses: dict[int, Pose] = field(default_factory=dict)
+    obstacles: list[Obstacle] = field(default_factory=list)
+    longest_s: dict[str, float] = field(default_factory=dict)  # of a motion that was refused here
 
     @property
     def samples(self) -> list[tuple[Pose, float]]:
@@ -91,17 +108,6 @@ class Beliefs:
     @property
     def moves_since_capture(self) -> list[MotionBelief]:
         return [move for move in self.moves if move.captures_before == len(self.captures)]
-
-    @property
-    def view_matters(self) -> bool:
-        """Whether a turn of the mast changed the score at any spot."""
-        pairs = zip(self.captures, self.captures[1:], strict=False)
-        return any(
-            a.motions_before == b.motions_before
-            and a.rotations != b.rotations
-            and abs(a.score - b.score) >= SCORE_TOLERANCE
-            for a, b in pairs
-        )
 
     def driven_m(self) -> float:
         """The sum of the known distances in metres."""
@@ -133,8 +139,12 @@ class Beliefs:
                 self.new_view = self.mast is not Mast.CLOSED
 
     def _add_motion(self, step: ToolStep) -> None:
-        data = step.result.data
+        data, reason = step.result.data, step.result.error_reason
         if step.refused:
+            if reason.startswith(OBSTACLE_AHEAD):
+                self._add_obstacle(step.tool, reason)
+            if reason.startswith(RefusalCode.GEOFENCE.value):
+                self._add_fence(step, reason)
             if step.result.error_reason.startswith(NEED_TO_CLOSE_MAST):
                 self.mast = Mast.UNKNOWN
             return
@@ -143,6 +153,8 @@ class Beliefs:
         self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
         if not step.result.ok:
             self.must_stop = True
+            if OBSTACLE_AHEAD in reason:
+                self._add_obstacle(step.tool, reason)
             return
         self.mast = Mast.CLOSED  # otherwise the adapter refuses the motion
         duration = (
@@ -159,13 +171,34 @@ class Beliefs:
             )
         )
 
+    def _add_fence(self, step: ToolStep, reason: str) -> None:
+        if POSE_UNKNOWN in reason:  # by now; the pose was known before
+            self.pose, self.asked_here = None, False
+            return
+        asked_s = finite_float(step.args.get('duration_s')) or 0.0
+        self.longest_s[step.tool] = SHORTER * asked_s
+
+    def _add_obstacle(self, tool: str, reason: str) -> None:
+        """Where the scan has shown an obstacle in the way of ``tool``, as far as it is known."""
+        self.longest_s[tool] = 0.0
+        metres = _METRES.search(reason)
+        if self.pose is None or metres is None:
+            return
+        aside = {'turn_left': ASIDE_RAD, 'turn_right': -ASIDE_RAD}.get(tool, 0.0)
+        away = FRONT_M + float(metres.group(1))
+        heading = self.pose.yaw + aside
+        self.obstacles.append(
+            Obstacle(
+                self.pose.x + away * math.cos(heading), self.pose.y + away * math.sin(heading)
+            )
+        )
+
     def _add_mast_action(self, step: ToolStep) -> None:
         if not step.result.ok:
             self.mast = Mast.UNKNOWN
             return
         self.mast = Mast.CLOSED if step.tool == 'mast_close' else Mast.OPEN
         if step.tool == 'mast_rotate':
-            self.rotations += 1
             self.new_view = True
 
     def _add_capture(self, step: ToolStep) -> None:
@@ -175,9 +208,7 @@ class Beliefs:
                 self.mast = Mast.OPEN
             self.new_view = False
             score = finite_float(data.get('score')) or 0.0
-            self.captures.append(
-                CaptureBelief(score, data.get('is_good') is True, self.spot, self.rotations)
-            )
+            self.captures.append(CaptureBelief(score, data.get('is_good') is True, self.spot))
         elif step.result.error_reason.startswith(MAST_IS_CLOSED):
             self.mast = Mast.CLOSED
 
@@ -198,6 +229,7 @@ class Beliefs:
         """Start a new spot: the rover has moved. None: its pose is unknown."""
         self.spot += 1
         self.asked_here = False
+        self.longest_s.clear()
         self._set_pose(pose)
 
     def _set_pose(self, pose: Pose | None) -> None:

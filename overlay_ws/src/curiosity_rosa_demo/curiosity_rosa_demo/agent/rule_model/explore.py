@@ -6,25 +6,31 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rules of an exploration: capture, turn the mast and drive until a capture is good.
+"""The rules of an exploration: plan the next look, drive there and capture, until one is good.
 
 Each rule returns a decision, or None to pass to the next rule. Pure.
 """
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Mast, SCORE_TOLERANCE
+from curiosity_rosa_demo.agent.rule_model.beliefs import Mast
 from curiosity_rosa_demo.agent.rule_model.context import (
     Decision,
     FinalAnswer,
     MAX_ATTEMPTS,
     RuleContext,
 )
-from curiosity_rosa_demo.agent.rule_model.reasons import reason
-from curiosity_rosa_demo.agent.rule_model.steering import motion_along
+from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
+from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
+from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
+from curiosity_rosa_demo.agent.rule_model.steering import motions_of, search_motion
 from curiosity_rosa_demo.agent.rule_model.texts import found_text
+from curiosity_rosa_demo.domain.skills import MOTIONS
 
-MAX_DARK_HOPS = 5  # consecutive hops without a better score
+HOPELESS = 0.9  # the probability of no light at which the search ends
+LOOK_TOOLS = ('mast_open', 'mast_close', 'capture_and_score')
+POSE_KNOWN = {'condition': {'x_above': -1e6}}
+POSE_WAIT_S = 10.0  # of one wait
 STUCK_M = 0.05  # a shorter motion did not move the rover
 
 
@@ -33,46 +39,17 @@ def report_a_good_capture(context: RuleContext) -> Decision | None:
     if not captures or not captures[-1].is_good:
         return None
     pose = context.beliefs.poses.get(captures[-1].motions_before)
-    turned = context.view.last('mast_rotate')
-    trouble = turned.result.error_reason if turned else ''
-    return FinalAnswer(
-        found_text(
-            context.language, pose, trouble, calls=len(context.view.steps), **context.figures()
-        )
-    )
+    calls = len(context.view.steps)
+    return FinalAnswer(found_text(context.language, pose, calls=calls, **context.figures()))
 
 
-def capture_here(context: RuleContext) -> Decision | None:
-    """Capture a new view, or at the end of a drive; pass while the drive goes on."""
+def look_while_it_is_cheap(context: RuleContext) -> Decision | None:
+    """A first look costs one call, unless the mast is known to be down, and may end the search."""
     facts = context.beliefs
-    if not facts.new_view:
-        if not facts.moves_since_capture or motion_along(context.view, facts) is not None:
-            return None
-        return context.capture('drove_as_planned')
-    if facts.rotations:
-        return context.capture('mast_turned')
+    if facts.captures or facts.moves or facts.mast not in (Mast.OPEN, Mast.UNASKED):
+        return None
     cost = context.view.cost('capture_and_score')
     return context.capture('cheap_look', cost=f'{cost:g}')
-
-
-def capture_around(context: RuleContext) -> Decision | None:
-    """Turn the mast once per spot; after the first turn only if turning has changed a score and
-    costs less than a hop.
-    """
-    view, facts = context.view, context.beliefs
-    here = [look for look in facts.captures if look.motions_before == facts.spot]
-    turned = len({look.rotations for look in here}) > 1
-    tries = max(view.failures('mast_rotate', refused=refused) for refused in (False, True))
-    if not here or turned or tries >= MAX_ATTEMPTS or 'mast_rotate' not in view.tools:
-        return None
-    around = view.cost('mast_rotate', 'capture_and_score')
-    hop = view.cost('mast_close', 'move_forward', 'mast_open', 'capture_and_score')
-    if facts.rotations and not (facts.view_matters and around < hop):
-        return None
-    costs = {'score': f'{here[-1].score:.2f}', 'around': f'{around:g}', 'hop': f'{hop:g}'}
-    if facts.mast is not Mast.OPEN:
-        return context.call('mast_open', 'open_to_turn', why=reason('dark_here', **costs))
-    return context.call('mast_rotate', 'dark_here', **costs)
 
 
 def find_out_where_i_am(context: RuleContext) -> Decision | None:
@@ -83,6 +60,21 @@ def find_out_where_i_am(context: RuleContext) -> Decision | None:
     return context.call('get_status', 'where_am_i')
 
 
+def wait_for_the_pose(context: RuleContext) -> Decision | None:
+    """TF may be late for a while, and no fence lets a rover drive that does not know its place."""
+    view = context.view
+    if context.beliefs.pose is not None or 'wait_until' not in view.tools:
+        return None
+    if view.failures('wait_until') >= MAX_ATTEMPTS:
+        return None
+    last = view.steps[-1].tool if view.steps else ''
+    if last == 'wait_until' and view.steps[-1].result.ok:
+        return context.call('get_status', 'where_am_i')
+    return context.call(
+        'wait_until', 'wait_for_the_pose', {**POSE_KNOWN, 'timeout_s': POSE_WAIT_S}
+    )
+
+
 def end_when_stuck(context: RuleContext) -> Decision | None:
     recent = [move.distance_m for move in context.beliefs.moves[-MAX_ATTEMPTS:]]
     if len(recent) < MAX_ATTEMPTS or any(m is None or m >= STUCK_M for m in recent):
@@ -90,28 +82,55 @@ def end_when_stuck(context: RuleContext) -> Decision | None:
     return context.answer('not_moving', **context.figures())
 
 
-def end_without_progress(context: RuleContext) -> Decision | None:
-    scores = list({look.motions_before: look.score for look in context.beliefs.captures}.values())
-    recent, before = scores[-MAX_DARK_HOPS:], scores[:-MAX_DARK_HOPS]
-    if not before or max(recent) >= max(before) + SCORE_TOLERANCE:
+def search_without_a_pose(context: RuleContext) -> Decision | None:
+    """Hop and look: the planner needs to know where the rover is."""
+    if context.beliefs.pose is not None:
         return None
-    return context.answer('no_progress', hops=MAX_DARK_HOPS, **context.figures())
+    motion = search_motion(context.view, context.beliefs)
+    if motion is None or (context.beliefs.new_view and not context.beliefs.moves):
+        return context.capture('drove_as_planned')
+    return _drive(context, motion.tool, motion.duration_s, motion.why)
 
 
-def drive_to_the_light(context: RuleContext) -> Decision:
-    motion = motion_along(context.view, context.beliefs)
-    if motion is None:
+def go_to_the_next_look(context: RuleContext) -> Decision:
+    """Look where the least further cost is expected until a good capture."""
+    view, facts = context.view, context.beliefs
+    pose = facts.pose
+    assert pose is not None  # search_without_a_pose
+    start = facts.poses[min(facts.poses)]
+    belief = LightBelief(start, view.bright_x, facts.samples)
+    prices = {tool: view.cost(tool) for tool in (*MOTIONS, *LOOK_TOOLS)}
+    look = next_look(
+        pose,
+        facts.mast,
+        belief,
+        motions_of(view, facts),
+        prices,
+        obstacles=tuple(facts.obstacles),
+        first_at_most=facts.longest_s,
+        seen_here=any(capture.motions_before == facts.spot for capture in facts.captures),
+    )
+    if look is None or belief.no_light > HOPELESS:
+        return context.answer('no_light', **context.figures())
+    if not look.tool:
         return context.capture('arrived')
+    why = reason(
+        'planned_look', x=f'{look.x:.1f}', y=f'{look.y:.1f}', chance=f'{100 * look.good:.0f}'
+    )
+    return _drive(context, look.tool, view.seconds(look.seconds), why)
+
+
+def _drive(context: RuleContext, tool: str, seconds: float, why: Reason) -> Decision:
     if context.beliefs.mast is not Mast.CLOSED:
-        return context.call('mast_close', 'stow_to_drive', why=motion.why)
-    return context.call(motion.tool, 'drive', {'duration_s': motion.duration_s}, why=motion.why)
+        return context.call('mast_close', 'stow_to_drive', why=why)
+    return context.call(tool, 'drive', {'duration_s': seconds}, why=why)
 
 
 EXPLORE_RULES = (
-    capture_here,
-    capture_around,
+    look_while_it_is_cheap,
     find_out_where_i_am,
+    wait_for_the_pose,
     end_when_stuck,
-    end_without_progress,
-    drive_to_the_light,
+    search_without_a_pose,
+    go_to_the_next_look,
 )

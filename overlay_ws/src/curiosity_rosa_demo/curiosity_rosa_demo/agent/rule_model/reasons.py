@@ -30,25 +30,10 @@ _REASONS: dict[str, tuple[str, str, str]] = {
         '予定の距離を走りました。もう一度見ます。',
         '已行驶计划的距离：再看一次。',
     ),
-    'mast_turned': (
-        'Look again, now that the mast has turned.',
-        'マストを旋回したので、もう一度見ます。',
-        '桅杆已旋转：再看一次。',
-    ),
     'cheap_look': (
         'A capture costs only {cost}: look first.',
         '撮影のコストは {cost} だけです。まず見ます。',
         '拍照只花费 {cost}：先看一看。',
-    ),
-    'dark_here': (
-        'Score {score} is dark; looking around costs {around}, a hop {hop}.',
-        'スコア {score} は暗い値です。見回すコストは {around}、移動は {hop} です。',
-        '得分 {score} 太暗；环视花费 {around}，移动花费 {hop}。',
-    ),
-    'open_to_turn': (
-        '{why} The mast must be open to turn.',
-        '{why} 旋回するにはマストを展開する必要があります。',
-        '{why} 桅杆必须打开才能旋转。',
     ),
     'open_to_capture': (
         '{why} The mast must be open for that.',
@@ -60,46 +45,21 @@ _REASONS: dict[str, tuple[str, str, str]] = {
         '走る前に、位置と方位とマストの状態が必要です。',
         '行驶之前需要知道位置、朝向和桅杆状态。',
     ),
+    'wait_for_the_pose': (
+        'My position is not known now: wait for it.',
+        '今は位置がわかりません。わかるまで待ちます。',
+        '现在位置未知：等待定位恢复。',
+    ),
     'stow_to_drive': (
         'It is dark here: stow the mast to drive, since {why}.',
         'ここは暗いです。走るためにマストを収納します。理由: {why}。',
         '这里太暗：收起桅杆以便行驶，因为{why}。',
     ),
     'drive': ('Drive, since {why}.', '走ります。理由: {why}。', '行驶，因为{why}。'),
-    'hint': (
-        'the light is said to begin at x = {x} m',
-        '明るい所は x = {x} m から始まるとされています',
-        '据说光从 x = {x} 米处开始',
-    ),
-    'slope': (
-        'the score rises by {steepness} per metre',
-        'スコアは 1 m ごとに {steepness} 上がります',
-        '得分每米上升 {steepness}',
-    ),
-    'further_on': (
-        'the light must begin further on',
-        '明るい所はもっと先のはずです',
-        '光应该在更远处',
-    ),
-    'off_to_the_left': (
-        '{source}, {degrees} degrees to the left of my heading',
-        '{source}（進行方向の左 {degrees} 度）',
-        '{source}，在朝向左侧 {degrees} 度',
-    ),
-    'off_to_the_right': (
-        '{source}, {degrees} degrees to the right of my heading',
-        '{source}（進行方向の右 {degrees} 度）',
-        '{source}，在朝向右侧 {degrees} 度',
-    ),
-    'first_hop_for_speed': (
-        '{source}; a first hop tells my speed',
-        '{source}。最初の移動で速度がわかります',
-        '{source}；第一次移动可以测出速度',
-    ),
-    'ahead': (
-        '{source}, {metres} m ahead',
-        '{source}（前方 {metres} m）',
-        '{source}，前方 {metres} 米',
+    'planned_look': (
+        'the next look is best at x = {x} m, y = {y} m: the light is there with {chance} %',
+        '次は x = {x} m、y = {y} m で見るのが最善です（明るい確率 {chance} %）',
+        '下一次最好在 x = {x} 米、y = {y} 米处看：那里有光的概率为 {chance} %',
     ),
     'new_direction': ('try this new direction', 'この新しい方向を試します', '试试这个新方向'),
     'first_hop_for_score': (

@@ -29,9 +29,10 @@ from curiosity_rosa_demo.agent.rule_model.explore import EXPLORE_RULES, report_a
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language, parse_intent
 from curiosity_rosa_demo.agent.rule_model.texts import broken_text, result_text, status_text
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
-MAX_CALLS = 32  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
+MAX_CALLS = 36  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
 DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
 _OPERATOR = re.compile(
     r'\b(stopped|rejected|denied|refused|cancell?ed) by (the|an) operator', re.I
@@ -87,12 +88,26 @@ def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
     for tools in needed:
         last = context.view.last(*tools)
         tries = motion_tries if tools == MOTIONS else MAX_ATTEMPTS
-        refused = context.view.failures(*tools, refused=True) >= MAX_ATTEMPTS
-        if last and (refused or context.view.failures(*tools) >= tries):
+        if last and _is_refused_for_good(context, last.result.error_reason, tools):
+            return context.answer(
+                'refused', tool=last.tool, reason=last.result.error_reason, **context.figures()
+            )
+        if last and context.view.failures(*tools) >= tries:
             reason = last.result.error_reason
             text = broken_text(context.language, last.tool, reason, context.figures())
             return FinalAnswer(text, ok=False)
     return None
+
+
+def _is_refused_for_good(context: RuleContext, reason: str, tools: tuple[str, ...]) -> bool:
+    """Nothing less is left to ask for: the budget is used up, the user asked for exactly this
+    motion, or too much was refused in a row.
+    """
+    times = context.view.failures(*tools, refused=True)
+    exact = context.intent.tool in MOTIONS and reason.startswith(RefusalCode.GEOFENCE.value)
+    if exact or reason.startswith(RefusalCode.BUDGET.value):
+        return times > 0
+    return times >= MAX_ATTEMPTS
 
 
 def end_an_endless_turn(context: RuleContext) -> Decision | None:

@@ -96,16 +96,22 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '終了します: ツールを {calls} 回呼びましたが、良い画像は得られませんでした（{summary}）。',
         '到此为止：调用了 {calls} 次工具仍没有好的图像（{summary}）。',
     ),
-    'no_progress': (
-        'I end here: the last {hops} brought no more light ({summary}).',
-        '終了します: 直近 {hops} 回の移動で明るくなりませんでした（{summary}）。',
-        '到此为止：最近 {hops} 次移动没有变得更亮（{summary}）。',
+    'no_light': (
+        'I end here: I have looked where light could be within reach, and there is none '
+        '({summary}).',
+        '終了します: 届く範囲で明るい可能性のある場所を見ましたが、光はありません（{summary}）。',
+        '到此为止：可到达范围内可能有光的地方都看过了，没有光（{summary}）。',
     ),
     'not_moving': (
         'I end here: the rover does not move, although it accepted {moves} ({summary}).',
         '終了します: {moves} 回の走行命令は受け付けられましたが、ローバーが動いていません（'
         '{summary}）。',
         '到此为止：{moves} 次行驶命令被接受，但火星车没有移动（{summary}）。',
+    ),
+    'refused': (
+        'I end here: {tool} was refused: {reason} ({summary}).',
+        '終了します: {tool} は拒否されました: {reason}（{summary}）。',
+        '到此为止：{tool} 被拒绝：{reason}（{summary}）。',
     ),
     'broken': (
         'I gave up: {part} does not work. {tool} failed, last with: {reason} ({summary}).',
@@ -121,11 +127,6 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '（ツール呼び出し {calls} 回）。',
         '这里可以分析地面：得分 {score}，图像良好，位置：{place}。拍摄 {looks} 次，行驶 '
         '{moves} 次共 {metres} 米（调用工具 {calls} 次）。',
-    ),
-    'found_but': (
-        ' mast_rotate did not work: {reason}.',
-        ' mast_rotate は機能しませんでした: {reason}。',
-        ' mast_rotate 没有成功：{reason}。',
     ),
     'move_stop': ('The rover has been stopped.', 'ローバーを停止しました。', '火星车已停止。'),
     'mast_open': ('The mast is open.', 'マストを展開しました。', '桅杆已打开。'),
@@ -202,13 +203,12 @@ def broken_text(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> 
     return text_for('broken', lang, part=text_for(part, lang), tool=tool, reason=reason, **facts)
 
 
-def found_text(lang: str, pose: Pose | None, trouble: str, **values: Any) -> str:
-    """The answer after a good capture; ``trouble`` is the error of the last mast turn, if any."""
+def found_text(lang: str, pose: Pose | None, **values: Any) -> str:
+    """The answer after a good capture."""
     place = (
         text_for('at_place', lang, x=pose.x, y=pose.y) if pose else text_for('place_unknown', lang)
     )
-    text = text_for('found', lang, place=place, looks=values['captures'], **values)
-    return text + (text_for('found_but', lang, reason=trouble) if trouble else '')
+    return text_for('found', lang, place=place, looks=values['captures'], **values)
 
 
 def result_text(lang: str, tool: str, data: Mapping[str, Any]) -> str:

@@ -19,11 +19,22 @@ from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
+    OBSTACLE_AHEAD,
     ToolResult,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 
 # Reasons of refused calls: nothing is broken and nothing was started.
-REFUSALS = (NEED_TO_CLOSE_MAST, NEED_TO_OPEN_MAST, MAST_IS_CLOSED, MOVE_IN_PROGRESS)
+REFUSALS = (
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+    MAST_IS_CLOSED,
+    MOVE_IN_PROGRESS,
+    OBSTACLE_AHEAD,
+    RefusalCode.GEOFENCE.value,
+    RefusalCode.BUDGET.value,
+    RefusalCode.REFUSED_AGAIN.value,
+)
 
 
 @dataclass(frozen=True)

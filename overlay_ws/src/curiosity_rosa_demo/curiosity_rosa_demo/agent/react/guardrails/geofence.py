@@ -34,7 +34,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Proposal,
     Situation,
 )
-from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
+from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, Refusal, RefusalCode
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -96,7 +96,7 @@ def geofence_refusal(proposal: Proposal, situation: Situation, limits: Limits) -
         return None
     reach = reach_of(proposal, situation, limits)
     if reach is None:
-        return _leaves(fence, 'the pose or the goal is unknown', 'wait for the pose')
+        return _leaves(fence, POSE_UNKNOWN, 'wait for the pose')
     here = _is_outside(ReachableArea(reach.points[:1], 0.0), fence)
     if here:
         return _leaves(fence, f'the rover is at {here}', 'a person must drive it back')

@@ -1,0 +1,153 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The search of the light in random worlds: how often, and at what cost over the optimum.
+
+Each world runs one turn through the product's own loop, gate and skills, before a twin of rover
+and adapter whose clock is owned. The cost is the sum of the prices (tool_costs.yaml) of all calls
+of the rover's motions, mast and camera, failed ones included; the optimum is that of a world that
+is known and without faults.
+
+Run: python bench/competence.py [WORLDS [FIRST_SEED]]    50 worlds from seed 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing import Pool
+import sys
+import time
+
+from _bench import quantile, report, table
+from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config_loader import load_config
+from rover_twin import RoverTwin
+from turn_world import rosa_of
+from worlds.optimum import optimum
+from worlds.world import World, world_of
+
+TEXT = 'Analyze the ground texture'
+KNOWLEDGE = ('known', 'wrong', 'unknown')
+WORST, PROCESSES = 10, 2
+
+
+@dataclass(frozen=True)
+class Run:
+    """One world. ``over`` is the cost over the optimum; None: no optimum, or not found."""
+
+    world: World
+    found: bool
+    ok: bool
+    answer: str
+    cost: float
+    optimum: float | None
+    violations: tuple[str, ...]
+    path: tuple[tuple[float, float], ...]
+
+    @property
+    def possible(self) -> bool:
+        return self.optimum is not None
+
+    @property
+    def safe(self) -> bool:
+        return not self.violations
+
+    @property
+    def truthful(self) -> bool:
+        """Whether the turn says of itself what the rover has seen, and says something."""
+        return self.ok == self.found and bool(self.answer.strip())
+
+    @property
+    def over(self) -> float | None:
+        return self.cost / self.optimum if self.found and self.optimum else None
+
+
+def run_turn(twin: RoverTwin, config: Config) -> TurnResult:
+    """An e-stop interrupts the turn, as in the product; it resumes when nobody presses it."""
+    rosa = rosa_of(twin, config)
+    executor = rosa.turn_executor
+    while executor.last_result is None:
+        cancellation = Cancellation()
+        twin.on_e_stop = lambda: cancellation.cancel('E-stop pressed')  # noqa: B023
+        executor.request = TurnRequest(TEXT, cancellation, thread_id='world')
+        try:
+            rosa.invoke(TEXT)
+        except TurnCancelled:
+            twin.wait_for_the_e_stop()
+            twin.trigger('move_stop')
+    return executor.last_result
+
+
+def run_world(world: World, shipped: Config) -> Run:
+    config = world.config(shipped)
+    best = optimum(world, config)
+    twin = world.twin(config)
+    result = run_turn(twin, config)
+    prices = config.tool_costs.tools.model_dump()
+    violations = dict(twin.violations)
+    if twin.status()['moving']:
+        violations['moving at the end'] = 1
+    return Run(
+        world=world,
+        found=result.is_good,
+        ok=result.ok,
+        answer=result.answer,
+        cost=sum(prices[name] for name in twin.calls if name != 'move_stop'),
+        optimum=best,
+        violations=tuple(violations),
+        path=tuple(twin.path),
+    )
+
+
+def run_seed(seed: int) -> Run:
+    return run_world(world_of(seed), load_config())
+
+
+def row(name: str, runs: Sequence[Run]) -> list[object]:
+    possible = [run for run in runs if run.possible]
+    over = [run.over for run in runs if run.over is not None]
+    percent = 100.0 / max(1, len(possible))
+    return [
+        name,
+        len(runs),
+        sum(run.safe for run in runs),
+        sum(run.truthful for run in runs),
+        f'{percent * sum(run.found for run in possible):.1f} %',
+        quantile(over, 0.5) if over else 0.0,
+        quantile(over, 0.9) if over else 0.0,
+    ]
+
+
+def main(worlds: int = 50, first: int = 1) -> int:
+    began = time.perf_counter()
+    with Pool(PROCESSES) as pool:
+        runs = pool.map(run_seed, range(first, first + worlds), chunksize=1)
+    groups = {name: [run for run in runs if run.world.knowledge == name] for name in KNOWLEDGE}
+    groups['without a fault'] = [run for run in runs if not run.world.faults]
+    groups['all'] = runs
+    table(
+        ('light', 'worlds', 'safe', 'truthful', 'found', 'cost/optimum', '90 %'),
+        [row(name, group) for name, group in groups.items() if group],
+    )
+    missed = [run for run in runs if run.possible and not run.found]
+    worst = sorted(missed, key=lambda run: -run.cost)[:WORST]
+    for run in worst:
+        print(f'seed {run.world.seed}: cost {run.cost:g}, optimum {run.optimum:g}: {run.answer}')
+    faults = [f'seed {run.world.seed}: {what}' for run in runs for what in run.violations]
+    faults += [f'seed {run.world.seed}: ok {run.ok}, found {run.found}: {run.answer}'
+               for run in runs if not run.truthful]  # fmt: skip
+    figures = {name.replace(' ', '_'): row(name, group)[1:] for name, group in groups.items()}
+    took = time.perf_counter() - began
+    return report('competence', faults, seconds=round(took, 1), seed=first, **figures)
+
+
+if __name__ == '__main__':
+    sys.exit(main(*(int(argument) for argument in sys.argv[1:])))

@@ -1,0 +1,128 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The least cost of a good picture in a world that is fully known, with nothing failing.
+
+Uniform-cost search over the calls of the rover: a turn or a drive of any length that the motion
+limit allows costs its tool's price. States that are near each other count as one, and durations
+come in steps, so the cost is that of a plan that exists: an upper bound of the true optimum.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape, TURN_DIRECTIONS
+import numpy as np
+from rover_twin import RoverTwin
+
+from worlds.world import World
+
+DURATION_STEP_S = 0.5
+CELL_M, CELL_RAD = 0.5, math.radians(10.0)
+WAY_OUT_M = 30.0  # states farther from the origin are left out
+MAX_COST = 60.0
+
+States = np.ndarray[Any, np.dtype[np.float64]]  # one row: x, y, yaw
+
+
+def optimum(world: World, config: Config) -> float | None:
+    """The cost, in the units of tool_costs.yaml; None: no plan within MAX_COST."""
+    costs = config.tool_costs.tools
+    look = float(costs.capture_and_score)
+    start: States = np.array([[world.x, world.y, world.yaw]])
+    if not world.has_light:
+        return None
+    if _is_good(start, world, config)[0]:
+        return look + (0.0 if world.mast == 'open' else float(costs.mast_open))
+    fixed = look + costs.mast_open + (0.0 if world.mast == 'closed' else costs.mast_close)
+    driven = _least_drive(start, world, config)
+    return None if driven is None else fixed + driven
+
+
+def _least_drive(start: States, world: World, config: Config) -> float | None:
+    """Layer by layer in order of cost, until a state is bright enough."""
+    costs = config.tool_costs.tools
+    motions = {name: float(getattr(costs, name)) for name in TURN_DIRECTIONS}
+    twin = world.twin(config)
+    layers: dict[float, list[States]] = {0.0: [start]}
+    seen: set[tuple[int, int, int]] = set()
+    while layers:
+        cost = min(layers)
+        if cost > MAX_COST:
+            return None
+        states = _unseen(np.concatenate(layers.pop(cost)), seen)
+        if not len(states):
+            continue
+        if _is_good(states, world, config).any():
+            return cost
+        for name, price in motions.items():
+            layers.setdefault(cost + price, []).append(_after(states, name, twin, config))
+    return None
+
+
+def _is_good(states: States, world: World, config: Config) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    light, threshold = world.light, config.thresholds.quality.score_threshold
+    along = states[:, 0] * math.cos(light.heading_rad) + states[:, 1] * math.sin(light.heading_rad)
+    good: np.ndarray[Any, np.dtype[np.bool_]] = along >= light.dark_m + threshold * (
+        light.bright_m - light.dark_m
+    )
+    return good
+
+
+def _unseen(states: States, seen: set[tuple[int, int, int]]) -> States:
+    near = states[np.hypot(states[:, 0], states[:, 1]) <= WAY_OUT_M]
+    cells = np.column_stack(
+        (np.floor(near[:, :2] / CELL_M), np.floor((near[:, 2] % math.tau) / CELL_RAD))
+    ).astype(np.int64)
+    _, first = np.unique(cells, axis=0, return_index=True)
+    fresh = [i for i in first if tuple(cells[i]) not in seen]
+    seen.update(tuple(map(int, cells[i])) for i in fresh)
+    return near[fresh]
+
+
+def _after(states: States, motion: str, twin: RoverTwin, config: Config) -> States:
+    """The states after this motion for each duration, as far as no obstacle stops it."""
+    longest = config.agent.turn.max_motion_s
+    seconds = np.arange(1.0, longest + DURATION_STEP_S / 2, DURATION_STEP_S)
+    side = TURN_DIRECTIONS[motion]
+    speed = (1.0 - twin.slip) * (twin.turn_speed if side else twin.speed)
+    way = speed * seconds
+    if side:
+        turned = side * way / twin.turn_radius
+        chord = 2.0 * twin.turn_radius * np.sin(way / (2.0 * twin.turn_radius))
+    else:
+        turned, chord = np.zeros_like(way), way
+    middle = states[:, None, 2] + turned / 2
+    after = np.stack(
+        (
+            states[:, None, 0] + chord * np.cos(middle),
+            states[:, None, 1] + chord * np.sin(middle),
+            states[:, None, 2] + turned,
+        ),
+        axis=-1,
+    )
+    if twin.obstacles:
+        free = _free_metres(states, side, twin, config)
+        return after[way[None, :] <= free[:, None]]
+    return after.reshape(-1, 3)
+
+
+def _free_metres(states: States, side: int, twin: RoverTwin, config: Config) -> States:
+    """How far each state may drive before the adapter stops the rover at an obstacle."""
+    shape, stop_m = RoverShape.of(config.thresholds), config.thresholds.telemetry.obstacle_stop_m
+    rims = twin.rims()
+    free = []
+    for x, y, yaw in states:
+        cos, sin = math.cos(yaw), math.sin(yaw)
+        here = rims - (x, y)
+        base = np.column_stack((here @ (cos, sin), here @ (-sin, cos)))
+        free.append(free_distance(base, side, shape) - stop_m)
+    return np.array(free)

@@ -1,0 +1,145 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Where the rover can get with which calls: its motions in order of cost. Pure.
+
+Uniform-cost search over turns and drives of many durations. Poses that lie near each other count
+as one. World frame, metres, radians, seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+import math
+
+from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle, Pose
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
+DURATIONS = 10  # of each motion, evenly up to the longest
+REACH_M, CELL_M = 30.0, 1.5  # of the search around its start, and of a cell
+CELLS, CELLS_AROUND = round(2 * REACH_M / CELL_M), 16
+# Columns of a layer of poses.
+X, Y, YAW, SECONDS, FIRST_MOTION, FIRST_SECONDS = range(6)
+BODY_M = 1.6  # half the corridor of a drive, and the rover's front
+NEAR_M = 1.6  # half the rover, its margin, and the rim of a rock
+STOP_M = 2.6  # the adapter stops the rover with less way to an obstacle
+
+
+@dataclass(frozen=True)
+class Motions:
+    """What the motions do. ``speed`` m/s ahead, ``turn_speed`` m/s along an arc at ``turn_rate``
+    rad/s; ``longest_s`` of one call; ``costs`` by motion, without those that are not to be used.
+    """
+
+    costs: Mapping[str, float]
+    longest_s: float
+    speed: float
+    turn_speed: float
+    turn_rate: float
+
+
+def layers(
+    start: Pose,
+    motions: Motions,
+    obstacles: Sequence[Obstacle],
+    first_at_most: Mapping[str, float],
+) -> Iterator[tuple[float, Floats]]:
+    """The poses that no cheaper calls reach, by cost: X, Y, YAW, total SECONDS, and the first call
+    as an index into DIRECTIONS and its seconds. First the start itself, at cost 0.
+    ``first_at_most``: the seconds that a motion may take at the start.
+    """
+    names = [name for name in DIRECTIONS if name in motions.costs]
+    first = np.array([[start.x, start.y, start.yaw, 0.0, -1.0, 0.0]])
+    open_layers: dict[float, list[Floats]] = {0.0: [first]}
+    seen = np.zeros(CELLS * CELLS * CELLS_AROUND, dtype=bool)
+    while open_layers:
+        cost = min(open_layers)
+        poses = _unseen(np.concatenate(open_layers.pop(cost)), start, seen)
+        if not len(poses):
+            continue
+        yield cost, poses
+        for name in names:
+            longest_s = motions.longest_s
+            if cost == 0.0:
+                longest_s = min(longest_s, first_at_most.get(name, longest_s))
+            after = _after(poses, name, motions, obstacles, longest_s)
+            open_layers.setdefault(cost + motions.costs[name], []).append(
+                after[~seen[_cells(after, start)]]
+            )
+
+
+def _cells(poses: Floats, start: Pose) -> NDArray[np.int64]:
+    """The cell of each pose as one number; poses beyond REACH_M share the cells of its rim."""
+    x = np.clip((poses[:, X] - start.x + REACH_M) / CELL_M, 0, CELLS - 1).astype(np.int64)
+    y = np.clip((poses[:, Y] - start.y + REACH_M) / CELL_M, 0, CELLS - 1).astype(np.int64)
+    around = ((poses[:, YAW] % math.tau) / math.tau * CELLS_AROUND).astype(np.int64)
+    cells: NDArray[np.int64] = (x * CELLS + y) * CELLS_AROUND + np.minimum(
+        around, CELLS_AROUND - 1
+    )
+    return cells
+
+
+def _unseen(poses: Floats, start: Pose, seen: NDArray[np.bool_]) -> Floats:
+    """One pose of each new cell, the one with the least driving."""
+    poses = poses[np.argsort(poses[:, SECONDS], kind='stable')]
+    cells = _cells(poses, start)
+    _, first = np.unique(cells, return_index=True)
+    fresh = first[~seen[cells[first]]]
+    seen[cells[fresh]] = True
+    return poses[fresh]
+
+
+def _after(
+    poses: Floats,
+    name: str,
+    motions: Motions,
+    obstacles: Sequence[Obstacle],
+    longest_s: float,
+) -> Floats:
+    seconds = np.linspace(motions.longest_s / DURATIONS, motions.longest_s, DURATIONS)
+    seconds = seconds[(seconds >= 1.0) & (seconds <= longest_s)]
+    side = DIRECTIONS[name]
+    way = seconds * (motions.turn_speed if side else motions.speed)
+    turned = side * motions.turn_rate * seconds
+    half = np.where(turned == 0.0, 1e-9, turned / 2.0)
+    chord = way * np.sin(half) / half
+    middle = poses[:, None, YAW] + turned / 2.0
+    rows, columns = len(poses), len(seconds)
+    after = np.empty((rows, columns, 6))
+    after[..., X] = poses[:, None, X] + chord * np.cos(middle)
+    after[..., Y] = poses[:, None, Y] + chord * np.sin(middle)
+    after[..., YAW] = poses[:, None, YAW] + turned
+    after[..., SECONDS] = poses[:, None, SECONDS] + seconds
+    is_first = poses[:, None, FIRST_MOTION] < 0.0
+    number = float(list(DIRECTIONS).index(name))
+    after[..., FIRST_MOTION] = np.where(is_first, number, poses[:, None, FIRST_MOTION])
+    after[..., FIRST_SECONDS] = np.where(is_first, seconds, poses[:, None, FIRST_SECONDS])
+    if obstacles:
+        # A motion is as free as each shorter one with the same start.
+        free = np.logical_and.accumulate(_is_free(after, obstacles, turning=side != 0), axis=1)
+        return after[free]
+    return after.reshape(-1, 6)
+
+
+def _is_free(after: Floats, obstacles: Sequence[Obstacle], *, turning: bool) -> NDArray[np.bool_]:
+    """Whether the adapter would let the rover stand at these poses, at the end of a motion."""
+    free = np.ones(after.shape[:2], dtype=bool)
+    cos, sin = np.cos(after[..., YAW]), np.sin(after[..., YAW])
+    for obstacle in obstacles:
+        dx, dy = obstacle.x - after[..., X], obstacle.y - after[..., Y]
+        if turning:  # an arc leads past most of what lies ahead; the adapter says what it doesn't
+            free &= np.hypot(dx, dy) > NEAR_M
+        else:
+            ahead, beside = dx * cos + dy * sin, dy * cos - dx * sin
+            free &= ~((ahead > -BODY_M) & (ahead < BODY_M + STOP_M) & (np.abs(beside) < BODY_M))
+    return free

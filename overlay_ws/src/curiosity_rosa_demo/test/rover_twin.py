@@ -1,0 +1,394 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A twin of the rover behind its adapter: pure, one thread, its clock owned, its faults by name.
+
+The rules are the product's own: each motion passes MotionGuard and ObstacleStop, as in the
+adapter's process. The body is the demo's: services that answer at once and last until the stop, a
+mast that needs its seconds, odometry and joint states at 10 Hz. Time passes when a caller waits.
+
+Metres, radians and seconds in the world frame (REP 103). The twin stands for RoverClient.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+import math
+import random
+from types import SimpleNamespace
+from typing import Any
+
+from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN, MastAction, RAISED_P
+from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
+from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.status import status_of
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import RoverPose, service_timeout
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.obstacles import (
+    free_distance,
+    ObstacleView,
+    RoverShape,
+    TURN_DIRECTIONS,
+)
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+import numpy as np
+from numpy.typing import NDArray
+from tool_rover import OwnedClock
+
+Points = NDArray[np.float64]
+
+STEP_S = 0.05
+ANSWER_S = 0.1  # of a status: whoever polls it sees time pass
+REPORT_STEPS = 2  # odometry, joint states and scan at 10 Hz
+RIM_POINTS = 48  # returns of the scan from one obstacle
+SCAN_RANGE_M = 20.0
+PICTURE_TOPIC = '/capture/image_raw/compressed'
+SLACK_S = 0.2  # of the leash: the guard looks each LEASH_CHECK_S
+
+
+@dataclass(frozen=True)
+class Light:
+    """Brightness along ``heading_rad``: 0 up to ``dark_m``, 1 from ``bright_m`` on, both measured
+    from the origin along the heading. ``bright_m`` infinite: there is no light.
+    """
+
+    bright_m: float = 5.0
+    dark_m: float = 0.0
+    heading_rad: float = 0.0
+
+    def along(self, x: float, y: float) -> float:
+        return x * math.cos(self.heading_rad) + y * math.sin(self.heading_rad)
+
+    def score(self, x: float, y: float) -> float:
+        if not math.isfinite(self.bright_m):
+            return 0.0
+        score = (self.along(x, y) - self.dark_m) / (self.bright_m - self.dark_m)
+        return min(1.0, max(0.0, score))
+
+
+@dataclass(frozen=True)
+class Disc:
+    """An obstacle: a round rock."""
+
+    x: float
+    y: float
+    radius: float
+
+
+@dataclass(frozen=True)
+class Fault:
+    """``kind``: 'timeout' (no effect, no answer), 'lost answer' (the effect, no answer) or
+    'refused' for call ``number`` (from 0) of ``service``; 'camera', 'tf' or 'e-stop' from
+    ``begin_s`` for ``for_s`` seconds.
+    """
+
+    kind: str
+    service: str = ''
+    number: int = 0
+    begin_s: float = 0.0
+    for_s: float = 0.0
+
+    def holds(self, kind: str, now: float) -> bool:
+        return self.kind == kind and self.begin_s <= now < self.begin_s + self.for_s
+
+
+@dataclass
+class Body:
+    """The truth about the rover."""
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+    joints: tuple[float, float] = (RAISED_P, 0.0)  # mast_p_joint, mast_02_joint
+    target: tuple[float, float] = (RAISED_P, 0.0)
+    mast_left_s: float = 0.0  # until the joints reach their target
+    drive: str = ''  # the motion service that repeats its Twist
+    speed: float = 0.0
+    turn_rate: float = 0.0
+
+    def mast_is_closed(self, tolerance_rad: float) -> bool:
+        closed = zip(self.joints, (CLOSED_P, CLOSED_TURN), strict=True)
+        return all(abs(joint - target) <= tolerance_rad for joint, target in closed)
+
+    def integrate(self, seconds: float) -> None:
+        middle = self.yaw + self.turn_rate * seconds / 2
+        self.x += self.speed * seconds * math.cos(middle)
+        self.y += self.speed * seconds * math.sin(middle)
+        self.yaw = math.remainder(self.yaw + self.turn_rate * seconds, math.tau)
+        if self.mast_left_s > 0.0:
+            share = min(1.0, seconds / self.mast_left_s)
+            p, turn = (a + (b - a) * share for a, b in zip(self.joints, self.target, strict=True))
+            self.joints, self.mast_left_s = (p, turn), self.mast_left_s - seconds
+            if self.mast_left_s <= 1e-9:
+                self.joints, self.mast_left_s = self.target, 0.0
+
+
+@dataclass
+class RoverTwin:
+    """``speed`` drives straight, ``turn_speed`` along the arc of a turn. ``slip`` is the part of
+    the way that the wheels lose; ``noise_m`` and ``score_noise`` are standard deviations of the
+    measured pose and score. ``violations`` counts what must never happen; ``calls`` are the
+    services that took effect or were refused, in order.
+    """
+
+    config: Config
+    body: Body = field(default_factory=Body)
+    light: Light = field(default_factory=Light)
+    obstacles: tuple[Disc, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    speed: float = 0.5
+    turn_speed: float = 0.25
+    turn_radius: float = 2.5
+    slip: float = 0.0
+    noise_m: float = 0.0
+    score_noise: float = 0.0
+    sees_ahead: bool = True  # the scan covers the way ahead; False: the demo's stowed lidar
+    chance: random.Random = field(default_factory=lambda: random.Random(0))
+    clock: OwnedClock = field(default_factory=OwnedClock)
+    calls: list[str] = field(default_factory=list)
+    path: list[tuple[float, float]] = field(default_factory=list)
+    violations: Counter[str] = field(default_factory=Counter)
+    on_e_stop: Callable[[], None] = lambda: None  # when it is pressed
+
+    def __post_init__(self) -> None:
+        thresholds, steady = self.config.thresholds, lambda: self._now
+        self._now = self._began = self.clock.seconds
+        self._steps, self._seen, self._motion = 0, Counter[str](), ''
+        self._moving_since: float | None = None
+        self._was_pressed = False
+        self._shape = RoverShape.of(thresholds)
+        self.simulation = SimulationClock.of(None, thresholds.motion, steady)
+        self.guard = MotionGuard(
+            thresholds.motion, thresholds.mast, clock=steady, simulation=self.simulation
+        )
+        self._scan = ObstacleStop(thresholds, steady)
+        self.path.append((self.body.x, self.body.y))
+        self._wait_until(lambda: not self.guard.stopping, 10.0)  # the adapter's first stop
+
+    # --- the port ---------------------------------------------------------------------------
+
+    def trigger(self, name: str, _: Cancellation | None = None) -> str:
+        """Call an adapter service; blocks in owned time. Raises ServiceFailed."""
+        self._catch_up()
+        try:
+            if name in TURN_DIRECTIONS:
+                self._begin_motion(name)
+            elif name == 'move_stop':
+                self._stop()
+            else:
+                self._begin_mast(MastAction(name))
+        except MotionRefused as refusal:
+            raise ServiceFailed(str(refusal)) from None
+        return ''
+
+    def start(self, name: str, _: Cancellation) -> str:
+        return self.trigger(name)
+
+    def status(self) -> dict[str, Any]:
+        self._pass(ANSWER_S)
+        pose = self.pose()
+        where = None if pose is None else (pose.x, pose.y, pose.yaw_rad)
+        return dict(status_of(self.guard, where, self.body.joints[1], self._scan))
+
+    def capture(self) -> SimpleNamespace:
+        self._catch_up()
+        self.calls.append('capture_and_score')
+        wait_s = self.config.thresholds.capture.wait_s
+        if not self._wait_until(lambda: not self._is_faulty('camera'), wait_s):
+            raise ServiceFailed(f'No image received within {wait_s:g} s')
+        score = self.light.score(self.body.x, self.body.y)
+        score = min(1.0, max(0.0, score + self.chance.gauss(0.0, self.score_noise)))
+        good = score >= self.config.thresholds.quality.score_threshold
+        return SimpleNamespace(score=score, is_good=good, image_topic=PICTURE_TOPIC)
+
+    def pose(self) -> RoverPose | None:
+        self._catch_up()
+        if self._is_faulty('tf'):
+            return None
+        x, y = (v + self.chance.gauss(0.0, self.noise_m) for v in (self.body.x, self.body.y))
+        return RoverPose(x=x, y=y, yaw_rad=self.body.yaw, frame_id='odom')
+
+    def wait_for_the_e_stop(self) -> None:
+        """Wait until nobody presses it."""
+        self._wait_until(lambda: not self._is_faulty('e-stop'), math.inf)
+
+    # --- the adapter ------------------------------------------------------------------------
+
+    def _begin_motion(self, name: str) -> None:
+        motion = self.config.thresholds.motion
+        self._await_stop()
+        self._check(name)
+        fault = self._fault_of(name)
+        token = self.guard.begin_move()
+        self._motion = name
+        if fault in ('', 'lost answer'):
+            self.body.drive = name
+        if fault:
+            self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
+            self.guard.move_failed(token, service_timeout(f'/{name}'))
+            self._carry()
+            raise MotionRefused(self.guard.last_error)
+        self.guard.move_answered(token)
+        self._carry()
+
+    def _check(self, name: str) -> None:
+        self.calls.append(name)
+        self.guard.check_move()
+        if reason := self._scan.refusal(name):
+            self.guard.last_error = reason
+            raise MotionRefused(reason)
+
+    def _begin_mast(self, action: MastAction) -> None:
+        self._await_stop()
+        self.calls.append(action.value)
+        self.guard.check_mast(action)
+        if not self.guard.begin_mast(action):
+            return
+        fault, mast = self._fault_of(action.value), self.config.thresholds.mast
+        if fault in ('', 'lost answer'):
+            self.body.target = action.target
+            self.body.mast_left_s = action.duration_s(mast)
+        if fault:
+            motion = self.config.thresholds.motion
+            self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
+            self.guard.mast_failed(service_timeout(f'/{action.value}'))
+        else:
+            self.guard.mast_answered()
+        self._wait_until(lambda: not self.guard.mast_busy, 30.0)
+        if self.guard.mast is not action.after:
+            raise MotionRefused(self.guard.last_error or f'{action.value} was interrupted')
+
+    def _stop(self) -> None:
+        self.calls.append('move_stop')
+        motion = self.config.thresholds.motion
+        number = self.guard.request_stop()
+        self._carry()
+        self._wait_until(
+            lambda: self.guard.stops_ended >= number, motion.stop_timeout_s + motion.stop_confirm_s
+        )
+        if problem := self.guard.stop_problem(number):
+            raise MotionRefused(problem)
+
+    def _await_stop(self) -> None:
+        motion = self.config.thresholds.motion
+        self._wait_until(lambda: not self.guard.stopping, motion.stop_timeout_s + motion.settle_s)
+
+    def _carry(self) -> None:
+        """Execute the guard's due commands, as the adapter does."""
+        driving = self.guard.motion is Motion.MOVING and not self.guard.stopping
+        if driving and (reason := self._scan.stop_reason(self._motion)):
+            self.guard.request_stop(f'{reason}; the rover was stopped')
+        due = self.guard.poll()
+        if due.stop_call is not None:
+            self.body.drive = ''
+            self.guard.stop_answered(due.stop_call)
+
+    # --- time -------------------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        """Live through the time that callers have waited."""
+        while self._now + STEP_S <= self.clock.seconds + 1e-9:
+            self._step()
+
+    def _pass(self, seconds: float) -> None:
+        self._wait_until(lambda: False, seconds)
+
+    def _wait_until(self, condition: Callable[[], bool], timeout_s: float) -> bool:
+        until = self._now + timeout_s
+        while not condition() and self._now < until:
+            self._step()
+        self.clock.seconds = max(self.clock.seconds, self._now)
+        return condition()
+
+    def _step(self) -> None:
+        self._now += STEP_S
+        self._steps += 1
+        self._set_wheels()
+        self.body.integrate(STEP_S)
+        pressed = self._is_faulty('e-stop')
+        if pressed and not self._was_pressed:
+            self.on_e_stop()
+        self._was_pressed = pressed
+        self.guard.set_e_stop(pressed)
+        if self._steps % REPORT_STEPS == 0:
+            self._report()
+        self._carry()
+        self._watch()
+
+    def _set_wheels(self) -> None:
+        direction = TURN_DIRECTIONS.get(self.body.drive)
+        grip = 1.0 - self.slip
+        if direction is None:
+            self.body.speed = self.body.turn_rate = 0.0
+        elif direction == 0:
+            self.body.speed, self.body.turn_rate = grip * self.speed, 0.0
+        else:
+            self.body.speed = grip * self.turn_speed
+            self.body.turn_rate = direction * self.body.speed / self.turn_radius
+
+    def _report(self) -> None:
+        self.guard.record_odometry(self.body.speed, self.body.turn_rate)
+        self.guard.record_joints(*self.body.joints)
+        if self.obstacles:
+            points = self._returns() if self.sees_ahead else np.empty((0, 2))
+            free = {name: free_distance(points, side, self._shape)
+                    for name, side in TURN_DIRECTIONS.items()}  # fmt: skip
+            self._scan.record_scan(ObstacleView(self.sees_ahead, free, points))
+        if self.body.speed:
+            self.path.append((self.body.x, self.body.y))
+
+    def rims(self) -> Points:
+        """x and y of points on the obstacles' rims in the world frame, one a row."""
+        angles = np.linspace(0.0, math.tau, RIM_POINTS, endpoint=False)
+        circle = np.column_stack((np.cos(angles), np.sin(angles)))
+        rims = [disc.radius * circle + (disc.x, disc.y) for disc in self.obstacles]
+        return np.concatenate(rims) if rims else np.empty((0, 2))
+
+    def _returns(self) -> Points:
+        """The rims in the base frame, as far as the scan reaches."""
+        here = self.rims() - (self.body.x, self.body.y)
+        cos, sin = math.cos(self.body.yaw), math.sin(self.body.yaw)
+        base = np.column_stack((here @ (cos, sin), here @ (-sin, cos)))
+        near: Points = base[np.hypot(*base.T) <= SCAN_RANGE_M]
+        return near
+
+    # --- faults and truth -------------------------------------------------------------------
+
+    def _fault_of(self, service: str) -> str:
+        """The fault of this call of the service, which it counts."""
+        number = self._seen[service]
+        self._seen[service] += 1
+        hits = [f.kind for f in self.faults if f.service == service and f.number == number]
+        return hits[0] if hits else ''
+
+    def _is_faulty(self, kind: str) -> bool:
+        return any(fault.holds(kind, self._now - self._began) for fault in self.faults)
+
+    def _watch(self) -> None:
+        """Count what must never happen."""
+        if not self.body.speed:
+            self._moving_since = None
+            return
+        self._moving_since = self._moving_since or self._now
+        if not self.body.mast_is_closed(self.config.thresholds.mast.tolerance_rad):
+            self.violations['moved with the mast up'] += 1
+        motion = self.config.thresholds.motion
+        if self._now - self._moving_since > motion.max_duration_s + motion.settle_s + SLACK_S:
+            self.violations['leash'] += 1
+        fence = self.config.guardrails.geofence
+        inside = fence.x_min <= self.body.x <= fence.x_max
+        if not (inside and fence.y_min <= self.body.y <= fence.y_max):
+            self.violations['fence'] += 1
+        for disc in self.obstacles:
+            gap = math.hypot(disc.x - self.body.x, disc.y - self.body.y) - disc.radius
+            if gap < self.config.thresholds.obstacles.half_width_m:
+                self.violations['collision'] += 1
