@@ -13,7 +13,8 @@ and adapter whose clock is owned. The cost is the sum of the prices (tool_costs.
 of the rover's motions, mast and camera, failed ones included; the optimum is that of a world that
 is known and without faults.
 
-Run: python bench/competence.py [WORLDS [FIRST_SEED]]    50 worlds from seed 1
+Run: python bench/competence.py [WORLDS [FIRST_SEED [SVG]]]    50 worlds from seed 1; the file gets
+the paths in the ten worst worlds
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing import Pool
+from pathlib import Path
 import sys
 import time
 
@@ -32,6 +34,7 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from rover_twin import RoverTwin
 from turn_world import rosa_of
 from worlds.optimum import optimum
+from worlds.picture import sheet
 from worlds.world import World, world_of
 
 TEXT = 'Analyze the ground texture'
@@ -126,7 +129,16 @@ def row(name: str, runs: Sequence[Run]) -> list[object]:
     ]
 
 
-def main(worlds: int = 50, first: int = 1) -> int:
+def caption(run: Run) -> str:
+    found = 'found' if run.found else 'not found'
+    hint = {'known': 'right hint', 'wrong': 'wrong hint', 'unknown': 'no hint'}
+    return (
+        f'seed {run.world.seed}, {hint[run.world.knowledge]}: {found}\n'
+        f'cost {run.cost:g}, optimum {run.optimum:g}'
+    )
+
+
+def main(worlds: int = 50, first: int = 1, picture: str = '') -> int:
     began = time.perf_counter()
     with Pool(PROCESSES) as pool:
         runs = pool.map(run_seed, range(first, first + worlds), chunksize=1)
@@ -137,10 +149,14 @@ def main(worlds: int = 50, first: int = 1) -> int:
         ('light', 'worlds', 'safe', 'truthful', 'found', 'cost/optimum', '90 %'),
         [row(name, group) for name, group in groups.items() if group],
     )
-    missed = [run for run in runs if run.possible and not run.found]
-    worst = sorted(missed, key=lambda run: -run.cost)[:WORST]
+    worst = sorted(
+        (run for run in runs if run.optimum),
+        key=lambda run: (run.found, -run.cost / (run.optimum or 1.0)),
+    )[:WORST]
     for run in worst:
         print(f'seed {run.world.seed}: cost {run.cost:g}, optimum {run.optimum:g}: {run.answer}')
+    if picture:
+        Path(picture).write_text(sheet([(run.world, run.path, caption(run)) for run in worst]))
     faults = [f'seed {run.world.seed}: {what}' for run in runs for what in run.violations]
     faults += [f'seed {run.world.seed}: ok {run.ok}, found {run.found}: {run.answer}'
                for run in runs if not run.truthful]  # fmt: skip
@@ -150,4 +166,4 @@ def main(worlds: int = 50, first: int = 1) -> int:
 
 
 if __name__ == '__main__':
-    sys.exit(main(*(int(argument) for argument in sys.argv[1:])))
+    sys.exit(main(*(int(argument) for argument in sys.argv[1:3]), *sys.argv[3:4]))

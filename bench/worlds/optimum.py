@@ -41,7 +41,7 @@ def optimum(world: World, config: Config) -> float | None:
     if not world.has_light:
         return None
     if _is_good(start, world, config)[0]:
-        return look + (0.0 if world.mast == 'open' else float(costs.mast_open))
+        return look + (float(costs.mast_open) if world.mast == 'closed' else 0.0)
     fixed = look + costs.mast_open + (0.0 if world.mast == 'closed' else costs.mast_close)
     driven = _least_drive(start, world, config)
     return None if driven is None else fixed + driven
