@@ -18,6 +18,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.llm.call import readable_actions
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
+from curiosity_rosa_demo.agent.llm.messages import names_other_tools, with_one_system_message
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
@@ -60,7 +61,7 @@ class NextActionAgent:
         """One decision: AgentFinish or a list of AgentActions."""
         scratchpad = format_to_tool_messages(inputs['intermediate_steps'])
         prompt = self._prompt.format_prompt(**inputs, agent_scratchpad=scratchpad)
-        message = self._model.invoke(prompt.to_messages(), config)
+        message = self._model.invoke(with_one_system_message(prompt.to_messages()), config)
         # The parser silently drops tool calls that it cannot read, so check them first.
         return self._parser.parse_result([ChatGeneration(message=readable_actions(message))])
 
@@ -107,8 +108,11 @@ class CuriosityRosa(ROSA):
 
     def _get_prompts(self, robot_prompts: RobotSystemPrompts | None = None) -> ChatPromptTemplate:
         # ROSA appends to its module-level list; a second instance must not inherit the first's.
+        # Some of its prompts order calls of its own tools, which our model does not have.
         shared = rosa.rosa.system_prompts
         before = list(shared)
+        offered = [tool.name for tool in self._our_tools]
+        shared[:] = [each for each in before if not names_other_tools(each[1], offered)]
         try:
             return super()._get_prompts(robot_prompts)
         finally:

@@ -8,19 +8,26 @@
 
 """Errors of a chat model, explained in one sentence that a user can act on.
 
-Error texts of providers may quote keys and prompts, so no such text is passed on. The sentence
-depends only on the type of the error and its HTTP status.
+Error texts of providers may quote keys and prompts, so the sentence depends on the type of the
+error and its HTTP status. Only a refused request quotes the server, clipped and without secrets:
+what it refuses, such as a second system message or a parameter, no other text tells.
 """
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit
 
+from curiosity_rosa_demo.agent.llm.keys import quoted
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 
 CONNECTION_LOST_ERRORS = ('RemoteProtocolError', 'ReadError', 'IncompleteRead')
 # LangChain's integrations raise these for an answer of an unexpected shape.
 MALFORMED_ANSWER_ERRORS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
+
+REFUSED_WITHOUT_TEXT = (
+    'check llm.model and llm.temperature in agent.yaml; or the talk has grown too long for it'
+)
 
 
 def explain(error: BaseException, llm: LlmConfig) -> str:
@@ -42,10 +49,9 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
     if status is not None and status >= 500:
         return f'{who} has an internal error ({status}), also after {llm.max_retries} retries.'
     if status is not None:
-        return (
-            f'{who} refused the request ({status}): check llm.model and llm.temperature in '
-            'agent.yaml; or the talk has grown too long for it.'
-        )
+        said = quoted(next(filter(None, map(_server_text, chain)), ''), llm)
+        said = said or REFUSED_WITHOUT_TEXT
+        return f'{who} refused the request ({status}): {said}{"" if said.endswith(".") else "."}'
     if 'Timeout' in names:
         return f'{who} did not answer within {llm.timeout_s:g} s (llm.timeout_s of agent.yaml).'
     if any(name in names for name in CONNECTION_LOST_ERRORS):
@@ -66,6 +72,18 @@ def _status(error: BaseException) -> int | None:
         if isinstance(status, int) and status >= 400:  # with 200 the body was at fault
             return status
     return None
+
+
+def _server_text(error: BaseException) -> str:
+    """The sentence in the body of an HTTP error: OpenAI's form, or that of another server."""
+    body: Any = getattr(error, 'body', None)
+    for _ in range(3):
+        if isinstance(body, list) and body:
+            body = body[0]
+        elif isinstance(body, dict):
+            names = ('error', 'message', 'detail', 'msg')
+            body = next((body[name] for name in names if body.get(name)), '')
+    return body if isinstance(body, str) else ''
 
 
 def _without_login(url: str) -> str:

@@ -190,6 +190,8 @@ def _with_calls(
     messages = list(state.messages)
     for place, action in enumerate(actions):
         used = {str(each['call_id']) for each in messages}
+        if by:  # the server of the model made no ID for this call
+            action = action.model_copy(update={'tool_call_id': ''})
         entry = call_entry(action, _thought_text(actions) if place == 0 else '', used)
         messages.append({**entry, **mark})
     first = messages[len(state.messages)]
@@ -256,7 +258,7 @@ def _decide_by_plan(state: BrainState, turn: TurnContext) -> BrainState:
             tool=following.op_skill,
             tool_input=following.arguments,
             log='',
-            tool_call_id=f'{plan.plan_id}_{len(used)}',
+            tool_call_id='',
             message_log=[],
         )
         message = call_entry(action, '', used)
