@@ -47,6 +47,10 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
         'timeout': llm.timeout_s,
         'max_retries': llm.max_retries,
     }
+    if llm.max_tokens:
+        options['max_tokens'] = llm.max_tokens
+    if llm.extra_body:
+        options['extra_body'] = llm.extra_body
     if llm.base_url:
         options['base_url'] = llm.base_url
     if llm.provider in ('openai', 'azure_openai', 'anthropic'):
@@ -74,3 +78,13 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
             f"The model '{llm.model}' of {llm.provider} cannot be set up "
             f'({type(error).__name__}); is {variable} set?'
         ) from None
+
+
+def tool_options(llm: LlmConfig) -> dict[str, Any]:
+    """Options of ``bind_tools``: whether the model must call a tool, and one call at a time."""
+    options: dict[str, Any] = {}
+    if llm.tool_choice == 'required':
+        options['tool_choice'] = 'any'  # LangChain's name of it, for every provider
+    if llm.provider == 'openai':
+        options['parallel_tool_calls'] = False
+    return options

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 import re
 
+from curiosity_rosa_demo.domain.text import clip
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 _TOOL_NAME = re.compile(r'\b[a-z0-9]+(?:_[a-z0-9]+)+\b')
@@ -25,6 +26,11 @@ _OTHER_TOOLS = re.compile(
     re.IGNORECASE,
 )
 NO_TEXT = '(no text)'  # some servers refuse an empty message
+MAX_SAID_CHARS = 2000  # characters of a rejected answer that the model reads again
+HOW = (
+    'Call one tool now, with its arguments as a JSON object, or call decide with ABORT and the '
+    'reason. Answer in text only if the task is done.'
+)
 
 
 def with_one_system_message(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
@@ -41,5 +47,5 @@ def names_other_tools(text: str, offered: Collection[str]) -> bool:
 
 
 def rejected_answer(said: str, why: str) -> list[BaseMessage]:
-    """The messages that show a model its own answer and why it cannot be used."""
-    return [AIMessage(said or NO_TEXT), HumanMessage(why)]
+    """The messages that show a model its own answer and why it is asked again."""
+    return [AIMessage(clip(said.strip(), MAX_SAID_CHARS) or NO_TEXT), HumanMessage(f'{why} {HOW}')]

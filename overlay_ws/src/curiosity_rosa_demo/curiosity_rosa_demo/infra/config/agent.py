@@ -19,11 +19,14 @@ from curiosity_rosa_demo.infra.config.base import (
     Section,
 )
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 Rate = Annotated[float, Field(ge=0.0, le=100.0)]
 FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
 FileCount = Annotated[int, Field(ge=1, le=10_000)]
+
+# Their LangChain classes send OpenAI's protocol and know extra_body.
+EXTRA_BODY_PROVIDERS = ('openai', 'azure_openai', 'deepseek', 'xai')
 
 
 class LlmConfig(Section):
@@ -31,6 +34,9 @@ class LlmConfig(Section):
     model: str
     base_url: str
     temperature: float = Field(ge=0.0, le=2.0)
+    max_tokens: int = Field(ge=0, le=10_000_000)  # 0: no limit of ours
+    tool_choice: Literal['auto', 'required']
+    extra_body: dict[str, JsonValue]
     timeout_s: Seconds
     max_retries: int = Field(ge=0, le=10)
     streaming: bool
@@ -41,6 +47,10 @@ class LlmConfig(Section):
         if self.provider != 'routine' and not self.model:
             raise rule_error(
                 'model', self.model, f'must be set when provider is {self.provider!r}'
+            )
+        if self.extra_body and self.provider not in EXTRA_BODY_PROVIDERS:
+            raise rule_error(
+                'extra_body', self.extra_body, f'needs provider {", ".join(EXTRA_BODY_PROVIDERS)}'
             )
         return self
 
