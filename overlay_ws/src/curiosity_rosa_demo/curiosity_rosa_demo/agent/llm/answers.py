@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 import re
 
+from curiosity_rosa_demo.agent.llm.wire import REFUSAL
 from curiosity_rosa_demo.domain.text import clip, printable
 from langchain_core.messages import AIMessage
 
@@ -46,9 +47,9 @@ def answer_problem(message: AIMessage, offered: Collection[str]) -> str:
         return FILTERED_TEXT
     if message.tool_calls:
         return ''
-    text, refusal = message.text().strip(), message.additional_kwargs.get('refusal')
-    if refusal and not text:
-        return f'The model refused: {clip(printable(str(refusal)))}'
+    text = message.text().strip()
+    if REFUSAL in ending:
+        return f'The model refused: {clip(printable(text))}'
     if 'length' in ending or 'max_tokens' in ending:
         return CUT_TEXT
     return CALL_AS_TEXT if holds_tool_call(text, offered) else ''

@@ -116,7 +116,10 @@ def readable_actions(message: BaseMessage) -> BaseMessage:
         # Some servers send an empty string for no arguments.
         calls.append(ToolCall(name=invalid['name'] or '', args={}, id=invalid['id']))
     # Some servers send no ID; the parser requires one.
-    calls = [ToolCall(name=each['name'], args=each['args'], id=each['id'] or '') for each in calls]
+    calls = [
+        ToolCall(name='_'.join(each['name'].split()), args=each['args'], id=each['id'] or '')
+        for each in calls
+    ]
     return message.model_copy(
         update={
             'content': valid_unicode(message.content),

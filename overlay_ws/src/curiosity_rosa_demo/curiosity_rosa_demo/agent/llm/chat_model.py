@@ -50,12 +50,18 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
     if llm.max_tokens:
         options['max_tokens'] = llm.max_tokens
     if llm.extra_body:
-        options['extra_body'] = llm.extra_body
+        sent = {name: value for name, value in llm.extra_body.items() if value is not None}
+        options['extra_body'] = sent
     if llm.base_url:
         options['base_url'] = llm.base_url
     if llm.provider in ('openai', 'azure_openai', 'anthropic'):
         options['streaming'] = llm.streaming
     try:
+        if llm.provider == 'openai':
+            from curiosity_rosa_demo.agent.llm.http_client import HEADERS, make_http_client
+
+            options['http_client'] = make_http_client(llm.timeout_s)
+            options['default_headers'] = HEADERS
         return init_chat_model(llm.model, model_provider=llm.provider, **options)
     except ImportError as error:
         named = re.search(r'pip install (?:-U )?([\w-]+)', str(error))
@@ -85,6 +91,6 @@ def tool_options(llm: LlmConfig) -> dict[str, Any]:
     options: dict[str, Any] = {}
     if llm.tool_choice == 'required':
         options['tool_choice'] = 'any'  # LangChain's name of it, for every provider
-    if llm.provider == 'openai':
+    if llm.provider == 'openai' and 'parallel_tool_calls' not in llm.extra_body:
         options['parallel_tool_calls'] = False
     return options

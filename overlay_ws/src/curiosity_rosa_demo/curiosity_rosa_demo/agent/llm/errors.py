@@ -15,13 +15,15 @@ what it refuses, such as a second system message or a parameter, no other text t
 
 from __future__ import annotations
 
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
 from curiosity_rosa_demo.agent.llm.keys import quoted
+from curiosity_rosa_demo.agent.llm.wire import retry_after_s
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 
-CONNECTION_LOST_ERRORS = ('RemoteProtocolError', 'ReadError', 'IncompleteRead')
+CONNECTION_LOST_ERRORS = ('RemoteProtocolError', 'ReadError', 'IncompleteRead', 'StreamCut')
 # LangChain's integrations raise these for an answer of an unexpected shape.
 MALFORMED_ANSWER_ERRORS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
@@ -42,6 +44,9 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
         return f'{who} denied access (403): this key may not use it.'
     if status == 404 or 'NotFound' in names:
         return f'{who} does not exist there (404): check llm.model and llm.base_url in agent.yaml.'
+    wait_s = max(map(_wait_s, chain))
+    if wait_s >= 1.0 and (status == 429 or (status or 0) >= 500):
+        return f'{who} is busy ({status}): the server asks to wait {wait_s:.0f} s.'
     if status == 429 or 'RateLimit' in names:
         return (
             f'{who} is over its rate limit or quota (429), also after {llm.max_retries} retries.'
@@ -72,6 +77,12 @@ def _status(error: BaseException) -> int | None:
         if isinstance(status, int) and status >= 400:  # with 200 the body was at fault
             return status
     return None
+
+
+def _wait_s(error: BaseException) -> float:
+    """The seconds that the server asks to wait; 0 if it does not."""
+    headers = getattr(getattr(error, 'response', None), 'headers', None)
+    return retry_after_s(headers or {}, time.time()) or 0.0
 
 
 def _server_text(error: BaseException) -> str:

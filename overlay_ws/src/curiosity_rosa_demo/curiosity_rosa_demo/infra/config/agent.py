@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from curiosity_rosa_demo.domain.models import Json
 from curiosity_rosa_demo.infra.config.base import (
     Name,
     rule_error,
@@ -19,7 +20,7 @@ from curiosity_rosa_demo.infra.config.base import (
     Section,
 )
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 Rate = Annotated[float, Field(ge=0.0, le=100.0)]
 FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
@@ -36,7 +37,7 @@ class LlmConfig(Section):
     temperature: float = Field(ge=0.0, le=2.0)
     max_tokens: int = Field(ge=0, le=10_000_000)  # 0: no limit of ours
     tool_choice: Literal['auto', 'required']
-    extra_body: dict[str, JsonValue]
+    extra_body: Json
     timeout_s: Seconds
     max_retries: int = Field(ge=0, le=10)
     streaming: bool

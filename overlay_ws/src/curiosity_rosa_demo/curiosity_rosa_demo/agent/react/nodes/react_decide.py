@@ -109,14 +109,14 @@ def _decide_by_model(state: BrainState, turn: TurnContext) -> BrainState:
     fallback = turn.fallback if rules_may_decide(state, turn) else None
     if fallback is not None:
         if why := _takeover_reason(state, turn):
-            return _decide_by_rules(_with_takeover(state), fallback.agent, why, turn)
+            return _decide_by_rules(_with_takeover(state, turn), fallback.agent, why, turn)
         if why := fallback.unavailable_reason():
             return _decide_by_rules(state, fallback.agent, why, turn)
     try:
         outcome = _ask_model(state, turn)
     except UnusableAnswer as failure:  # the server is there: the circuit breaker stays closed
         why = str(failure)
-        state = state if fallback is None else _with_takeover(state)
+        state = state if fallback is None else _with_takeover(state, turn)
         if turn.fallback is not None:
             turn.fallback.record_success()
     except ModelCallFailed as failure:
@@ -143,8 +143,9 @@ def _takeover_reason(state: BrainState, turn: TurnContext) -> str:
     return stuck_reason(turn.text, state.messages, patience, _resources_of(turn))
 
 
-def _with_takeover(state: BrainState) -> BrainState:
-    return with_react_fields(state, takeovers=state.react.takeovers + 1)
+def _with_takeover(state: BrainState, turn: TurnContext) -> BrainState:
+    most = turn.config.guardrails.patience.takeovers
+    return with_react_fields(state, takeovers=min(state.react.takeovers + 1, most))
 
 
 def _resources_of(turn: TurnContext) -> Resources:
