@@ -116,6 +116,12 @@ class CuriosityRosa(ROSA):
             streaming=llm.streaming,
         )
 
+    def _record_chat_history(self, query: str, response: str) -> None:
+        # A model repeats what it reads: the answer of a failed turn is no example.
+        last = self.turn_executor.last_result
+        if last is not None and last.ok:
+            super()._record_chat_history(query, response)
+
     def _get_tools(self, *_: Any, **__: Any) -> Any:
         return _CuriosityTools(self._our_tools)
 
