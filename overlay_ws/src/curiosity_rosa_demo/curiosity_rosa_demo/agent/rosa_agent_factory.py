@@ -35,6 +35,7 @@ from curiosity_rosa_demo.infra.config.prompts import Prompts
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from langchain.agents.format_scratchpad.tools import format_to_tool_messages
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
@@ -71,10 +72,12 @@ class NextActionAgent:
         messages = [*prompt.to_messages(), *inputs.get('rejected', ())]
         message = self._model.invoke(with_one_system_message(messages), config)
         # The parser silently drops tool calls that it cannot read, so check them first.
-        message = without_thinking(readable_actions(message))
-        problem = answer_problem(message, self._offered)
-        if problem:
-            raise UnusableAnswer(problem, message.text())
+        message = readable_actions(message)
+        if isinstance(message, AIMessage):
+            message = without_thinking(message)
+            problem = answer_problem(message, self._offered)
+            if problem:
+                raise UnusableAnswer(problem, message.text())
         return self._parser.parse_result([ChatGeneration(message=message)])
 
 

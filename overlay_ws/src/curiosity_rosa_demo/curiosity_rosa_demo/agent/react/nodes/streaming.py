@@ -78,6 +78,7 @@ class SentenceStream(BaseCallbackHandler):
 
     def _flush(self, to: int) -> None:
         sentence, self._emitted = self._text[self._emitted : to].strip(), to
+        self._since_s = self._clock()
         if sentence:
             self._on_sentence(sentence)
 
