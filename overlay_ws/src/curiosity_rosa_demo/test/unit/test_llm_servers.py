@@ -30,6 +30,7 @@ from turn_world import BY_ROUTINE, check_story, KEY, parts_of_the_key, World
 
 WHO = "The model 'scripted' of openai"
 CUT = f'{WHO} closed the connection before its answer was complete.'
+FAILED = f'{WHO} failed (APIError): out of memory.'
 REFUSED = 'The model refused: I cannot.'
 UNREADABLE = f'{WHO} sent an answer that cannot be read'
 LAST = Say('Sand, \u5149.')
@@ -163,7 +164,7 @@ NO_ANSWER: dict[str, tuple[tuple[bool, ...], Reply, str]] = {
     'cut between the parts of a call': (STREAM, Wire(TORN), CUT),
     'broken off': (BOTH, Cut(Say('Sand, and so on.')), CUT),
     'an error in the stream': (
-        STREAM, Wire(b'data: {"error": {"message": "out of memory", "code": 500}}\n\n'), WHO
+        STREAM, Wire(b'data: {"error": {"message": "out of memory", "code": 500}}\n\n'), FAILED
     ),
     'too many requests': (BOTH, Fault(429), f'{WHO} is over its rate limit or quota (429)'),
     'overloaded': (BOTH, Fault(529), f'{WHO} has an internal error (529)'),

@@ -9,8 +9,8 @@
 """Errors of a chat model, explained in one sentence that a user can act on.
 
 Error texts of providers may quote keys and prompts, so the sentence depends on the type of the
-error and its HTTP status. Only a refused request quotes the server, clipped and without secrets:
-what it refuses, such as a second system message or a parameter, no other text tells.
+error and its HTTP status. Only a refused request, and an error without a status, quote the server,
+clipped and without secrets: no other text tells what it refuses, such as a parameter.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
     who = f"The model '{llm.model}' of {llm.provider}" if llm.model else 'The model'
     chain = _error_chain(error)
     names = ' '.join(type(each).__name__ for each in chain)
+    said = quoted(next(filter(None, map(_server_text, chain)), ''), llm)
     status = next((_status(each) for each in chain if _status(each)), None)
     if status == 401 or 'Authentication' in names:
         return f'{who} refused the key (401): check the key in the environment.'
@@ -54,9 +55,7 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
     if status is not None and status >= 500:
         return f'{who} has an internal error ({status}), also after {llm.max_retries} retries.'
     if status is not None:
-        said = quoted(next(filter(None, map(_server_text, chain)), ''), llm)
-        said = said or REFUSED_WITHOUT_TEXT
-        return f'{who} refused the request ({status}): {said}{"" if said.endswith(".") else "."}'
+        return _sentence(f'{who} refused the request ({status})', said or REFUSED_WITHOUT_TEXT)
     if 'Timeout' in names:
         return f'{who} did not answer within {llm.timeout_s:g} s (llm.timeout_s of agent.yaml).'
     if any(name in names for name in CONNECTION_LOST_ERRORS):
@@ -68,7 +67,12 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
         isinstance(each, MALFORMED_ANSWER_ERRORS) for each in chain
     ):
         return f'{who} sent an answer that cannot be read ({type(error).__name__}).'
-    return f'{who} failed ({type(error).__name__}).'
+    return _sentence(f'{who} failed ({type(error).__name__})', said)
+
+
+def _sentence(what: str, said: str) -> str:
+    text = f'{what}: {said}' if said else what
+    return text if text.endswith('.') else f'{text}.'
 
 
 def _status(error: BaseException) -> int | None:

@@ -169,6 +169,8 @@ def _checked_answer(
 ) -> AgentFinish | list[AgentAction]:
     """The model's decision; an end of the turn is checked against the goal."""
     outcome = _call_agent(state, turn, turn.agent, state.messages, rejected)
+    if turn.config.agent.llm.provider == ROUTINE:  # it ends no order as a false success
+        return outcome
     said = _final_text(outcome)
     act = missing_act(turn.text, state.messages, _resources_of(turn))
     if said is None or not act or was_rejected(state):
