@@ -63,6 +63,8 @@ SURVIVED: dict[str, tuple[Reply, ...]] = {
         Say(calls=(Call('move_forward', {'duration_s': 1000.0}),)),
         Say(calls=(Call('turn_left', {'seconds': 1, 'duration_s': 'long'}),)),
     ),
+    'torn arguments': (Say('So.', (Call('move_forward', '{"duration_s": 1'),)),),
+    'a call as text': (Say('{"name": "turn_left", "arguments": {"duration_s": 1}}'),),
     'three at once': (Say(calls=(Call('get_status'), *[Call('turn_left')] * 2)),),
 }
 

@@ -55,10 +55,13 @@ def call(name: str, text: str = '', **arguments: Any) -> Say:
 
 @dataclass(frozen=True)
 class Fault:
-    """An HTTP error. ``quote_key`` puts the key that came with the request into the body."""
+    """An HTTP error. ``quote_key`` puts the key that came with the request into the body.
+    ``wait``: its Retry-After header.
+    """
 
     status: int
     quote_key: bool = False
+    wait: str = ''
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,24 @@ class Raw:
     """A body of status 200 as it is."""
 
     body: str
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A body of status 200 as it is, also where a stream was asked for, and then the end of the
+    connection. ``kind``: its content type.
+    """
+
+    body: bytes
+    kind: str = 'text/event-stream'
+
+
+@dataclass(frozen=True)
+class Slow:
+    """An answer that begins after ``seconds``."""
+
+    answer: Say
+    seconds: float
 
 
 class Hang:
@@ -83,7 +104,7 @@ class Cut:
     answer: Say
 
 
-Reply = Say | Fault | Raw | Hang | Trickle | Cut
+Reply = Say | Fault | Raw | Wire | Slow | Hang | Trickle | Cut
 
 
 @dataclass(frozen=True)
@@ -181,7 +202,17 @@ def _handler_of(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             if isinstance(reply, Fault):
                 quoted = f': {key.removeprefix("Bearer ")}' if reply.quote_key else ''
                 error = {'message': f'Incorrect{quoted}', 'type': 'x', 'code': reply.status}
-                self._send(reply.status, json.dumps({'error': error}))
+                self._send(reply.status, json.dumps({'error': error}), wait=reply.wait)
+            elif isinstance(reply, Wire):
+                self.send_response(200)
+                self.send_header('Content-Type', reply.kind)
+                self.send_header('Connection', 'close')
+                self.end_headers()
+                self.wfile.write(reply.body)
+                self.close_connection = True
+            elif isinstance(reply, Slow):
+                server.wait(reply.seconds)
+                self._answer(reply.answer, streaming=streaming, key=key)
             elif isinstance(reply, Hang):
                 server.wait(LONGEST_HANG_S)
                 self.close_connection = True
@@ -218,9 +249,9 @@ def _handler_of(server: ChatServer) -> type[BaseHTTPRequestHandler]:
                 self._body(part, streaming)
             self.close_connection = True
 
-        def _send(self, status: int, text: str) -> None:
+        def _send(self, status: int, text: str, *, wait: str = '') -> None:
             data = text.encode()
-            self._head(status, False, length=len(data))
+            self._head(status, False, length=len(data), wait=wait)
             self._body(data, False)
 
         def _stream(self, chunks: Iterator[str]) -> None:
@@ -230,9 +261,12 @@ def _handler_of(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             self._body(b'data: [DONE]\n\n', True)
             self.wfile.write(b'0\r\n\r\n')
 
-        def _head(self, status: int, streaming: bool, *, length: int) -> None:
+        def _head(self, status: int, streaming: bool, *, length: int, wait: str = '') -> None:
             self.send_response(status)
-            self.send_header('retry-after-ms', '1')  # else the client waits half a second
+            if wait:
+                self.send_header('Retry-After', wait)
+            else:
+                self.send_header('retry-after-ms', '1')  # else the client waits half a second
             if streaming:
                 self.send_header('Content-Type', 'text/event-stream')
                 self.send_header('Transfer-Encoding', 'chunked')

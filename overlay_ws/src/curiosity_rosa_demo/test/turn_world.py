@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
+from curiosity_rosa_demo.agent.react.nodes.react_decide import ASKED_AGAIN
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
@@ -201,7 +202,8 @@ def check_story(events: list[TraceEvent]) -> int:
 
     A call is DECIDE, then ACT and its RESULT or ERROR, or an ERROR alone when it was refused; free
     text stands before a DECIDE or the end; the last event ends the turn. That the routine decides
-    a step stands before that step. A question is DECIDE, then OBSERVE of its answer.
+    a step stands before that step, and that the model is asked again before its answer. A question
+    is DECIDE, then OBSERVE of its answer.
     """
     assert events[-1].kind in (TraceKind.RESULT, TraceKind.ERROR)
     assert events[-1].tool_name is None
@@ -231,7 +233,7 @@ def check_story(events: list[TraceEvent]) -> int:
         else:
             assert event.kind is TraceKind.ERROR
             assert event.error_reason == ONE_CALL_AT_A_TIME_TEXT or event.message.startswith(
-                BY_ROUTINE
+                (BY_ROUTINE, ASKED_AGAIN)
             )
     return carried_out
 

@@ -14,10 +14,14 @@ some of them run shell text. TurnExecutor replaces ROSA's executor and handles e
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import readable_actions
+from curiosity_rosa_demo.agent.llm.answers import answer_problem, without_thinking
+from curiosity_rosa_demo.agent.llm.call import readable_actions, UnusableAnswer
+from curiosity_rosa_demo.agent.llm.chat_model import tool_options
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
+from curiosity_rosa_demo.agent.llm.messages import names_other_tools, with_one_system_message
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
@@ -31,6 +35,7 @@ from curiosity_rosa_demo.infra.config.prompts import Prompts
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from langchain.agents.format_scratchpad.tools import format_to_tool_messages
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
@@ -53,16 +58,27 @@ class NextActionAgent:
     RunnableSequence they would cost twice as much, most of it in thread pools.
     """
 
-    def __init__(self, prompt: Any, model: Any, parser: Any) -> None:
+    def __init__(self, prompt: Any, model: Any, parser: Any, offered: Collection[str]) -> None:
         self._prompt, self._model, self._parser = prompt, model, parser
+        self._offered = offered
 
     def invoke(self, inputs: dict[str, Any], config: Any = None) -> Any:
-        """One decision: AgentFinish or a list of AgentActions."""
+        """One decision: AgentFinish or a list of AgentActions. Raises UnusableAnswer. ``rejected``
+        of the inputs, if any, are messages that show the model its last answer and why it is asked
+        again.
+        """
         scratchpad = format_to_tool_messages(inputs['intermediate_steps'])
         prompt = self._prompt.format_prompt(**inputs, agent_scratchpad=scratchpad)
-        message = self._model.invoke(prompt.to_messages(), config)
+        messages = [*prompt.to_messages(), *inputs.get('rejected', ())]
+        message = self._model.invoke(with_one_system_message(messages), config)
         # The parser silently drops tool calls that it cannot read, so check them first.
-        return self._parser.parse_result([ChatGeneration(message=readable_actions(message))])
+        message = readable_actions(message)
+        if isinstance(message, AIMessage):
+            message = without_thinking(message)
+            problem = answer_problem(message, self._offered)
+            if problem:
+                raise UnusableAnswer(problem, message.text())
+        return self._parser.parse_result([ChatGeneration(message=message)])
 
 
 class CuriosityRosa(ROSA):
@@ -75,6 +91,7 @@ class CuriosityRosa(ROSA):
     ) -> None:
         config = environment.world.config
         llm = config.agent.llm
+        self._llm, self._model = llm, model
         self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
         self._our_tools = [*make_tools(environment.registry, _refuse_direct_run), decide_tool()]
         self._make_turn_executor = lambda agent: TurnExecutor(
@@ -102,25 +119,36 @@ class CuriosityRosa(ROSA):
             streaming=llm.streaming,
         )
 
+    def _record_chat_history(self, query: str, response: str) -> None:
+        # A model repeats what it reads: the answer of a failed turn is no example.
+        last = self.turn_executor.last_result
+        if last is not None and last.ok:
+            super()._record_chat_history(query, response)
+
     def _get_tools(self, *_: Any, **__: Any) -> Any:
         return _CuriosityTools(self._our_tools)
 
     def _get_prompts(self, robot_prompts: RobotSystemPrompts | None = None) -> ChatPromptTemplate:
         # ROSA appends to its module-level list; a second instance must not inherit the first's.
+        # Some of its prompts order calls of its own tools, which our model does not have.
         shared = rosa.rosa.system_prompts
         before = list(shared)
+        offered = [tool.name for tool in self._our_tools]
+        shared[:] = [each for each in before if not names_other_tools(each[1], offered)]
         try:
             return super()._get_prompts(robot_prompts)
         finally:
             shared[:] = before
 
     def _get_agent(self) -> Any:
-        _, prompt, model, parser = super()._get_agent().steps
-        self._agent: Any = NextActionAgent(prompt, model, parser)
+        _, prompt, _, parser = super()._get_agent().steps
+        offered = [tool.name for tool in self._our_tools]
+        model = self._model.bind_tools(self._our_tools, **tool_options(self._llm))
+        self._agent: Any = NextActionAgent(prompt, model, parser, offered)
         self._fallback: FallbackModel | None = None
         if self._has_fallback:
             routine = RuleChatModel().bind_tools(self._our_tools)
-            self._fallback = FallbackModel(NextActionAgent(prompt, routine, parser))
+            self._fallback = FallbackModel(NextActionAgent(prompt, routine, parser, offered))
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:

@@ -296,6 +296,7 @@ class ReactState(Model):
     refused_in_a_row: Whole = 0
     failures_in_a_row: Whole = 0
     same_in_a_row: Whole = 0  # the same operation with the same result
+    takeovers: Whole = 0  # how often the rule model stepped in because of the model's answers
     spent: Spent = Field(default_factory=Spent)
     question: Question | None = None
     score: float | None = None  # of the last capture

@@ -10,14 +10,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from chat_server import Call, Say
+from chat_server import Call, Fault, Say
 from curiosity_rosa_demo.agent.llm.call import decide, ModelCallFailed, readable_actions
+from curiosity_rosa_demo.agent.react.turn.messages import call_entry
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.messages import AIMessage, ToolCall
 import pytest
 from turn_world import KEY, SHIPPED, World
+
+
+def action_with(call_id: str) -> ToolAgentAction:
+    return ToolAgentAction(
+        tool='get_status', tool_input={}, log='', tool_call_id=call_id, message_log=[]
+    )
 
 
 class Raising:
@@ -60,3 +69,23 @@ def test_an_integer_of_more_than_64_bits_can_be_kept(
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
     with World(Say('', (call,)), Say('Done.')) as world:
         assert world.turn().answer == 'Done.'
+
+
+def test_a_made_up_id_is_one_that_every_server_takes_and_the_servers_own_is_kept() -> None:
+    made: set[str] = set()
+    for number, given in enumerate(['', 'call_x', 'call_x', '', 'rosa00004', '']):
+        call_id = str(call_entry(action_with(given), '', made)['call_id'])
+        assert call_id == given or re.fullmatch('[A-Za-z0-9]{9}', call_id)
+        assert (call_id == given) is (bool(given) and given not in made)
+        made.add(call_id)
+        assert len(made) == number + 1
+
+
+def test_the_routines_calls_have_such_ids_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    with World(Fault(500), Say('A picture.')) as world:
+        world.turn('Take a picture.')
+        messages = world.requests[-1].messages('assistant')
+        sent = [c['id'] for m in messages for c in m.get('tool_calls') or ()]
+    assert sent
+    assert all(re.fullmatch('[A-Za-z0-9]{9}', each) for each in sent)

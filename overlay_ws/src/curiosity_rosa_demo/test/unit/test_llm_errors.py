@@ -54,7 +54,7 @@ def fails(world: World) -> str:
     """A turn that must fail, leave a rover that was not moved, and let the next one work."""
     last = world.turn('Go.')
     assert not last.ok
-    assert world.errors() == [last.answer]
+    assert set(world.errors()) == {last.answer}
     assert check_story(world.events) == 0
     assert world.calls == []
     requests = list(world.requests)
@@ -66,8 +66,7 @@ def fails(world: World) -> str:
 
 
 STATUS = {
-    400: f'{WHO} refused the request (400): check llm.model and llm.temperature in agent.yaml; '
-    'or the talk has grown too long for it.',
+    400: f'{WHO} refused the request (400): Incorrect: [hidden].',
     401: f'{WHO} refused the key (401): check the key in the environment.',
     403: f'{WHO} denied access (403): this key may not use it.',
     404: f'{WHO} does not exist there (404): check llm.model and llm.base_url in agent.yaml.',
@@ -189,6 +188,51 @@ def test_any_error_is_one_line_without_a_word_of_its_own(
     assert not parts_of_the_key(sentence)
     if status is not None and status >= 400:
         assert f'({status})' in sentence
+
+
+def refusal(body: Any) -> Exception:
+    error = error_of(400, KEY, 0)
+    error.body = body  # type: ignore[attr-defined]
+    return error
+
+
+SYSTEM = 'System message must be at the beginning.'
+UNTOLD = 'check llm.model and llm.temperature in agent.yaml; or the talk has grown too long for it'
+
+
+@pytest.mark.parametrize(
+    ('body', 'told'),
+    [
+        ({'message': SYSTEM, 'type': 'BadRequestError'}, SYSTEM[:-1]),
+        ({'object': 'error', 'message': SYSTEM}, SYSTEM[:-1]),
+        ({'error': {'message': SYSTEM, 'code': 400}}, SYSTEM[:-1]),
+        ({'error': 'no tools\n\x1b[2Jhere'}, 'no tools [2Jhere'),
+        ({'detail': [{'loc': ['body'], 'msg': 'Extra inputs'}]}, 'Extra inputs'),
+        ('<html>Bad gateway</html>', '<html>Bad gateway</html>'),
+        ({'message': 'x ' * 5000}, f'{"x " * 5000:.197}..'),
+        ({'message': 'Authorization: Bearer abcdefgh123'}, 'Authorization: [hidden]'),
+        ({'message': f'key={KEY}, not sk-0123456789'}, 'key=[hidden] not [hidden]'),
+        (None, UNTOLD),
+        ({'message': ''}, UNTOLD),
+        ({'message': {'a': 1}}, UNTOLD),
+    ],
+    ids=range(12),
+)  # fmt: skip
+def test_a_refused_request_quotes_the_servers_own_sentence(
+    monkeypatch: pytest.MonkeyPatch, body: Any, told: str
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    sentence = explain(refusal(body), config_of(llm=LLM).agent.llm)
+    assert sentence == f'{WHO} refused the request (400): {told}.'
+
+
+@given(before=st.text(), after=st.text(), cut=st.integers(0, 12))
+def test_no_quoted_sentence_holds_a_part_of_the_key(before: str, after: str, cut: int) -> None:
+    body = {'message': f'{before}{KEY[cut:]}{after}{KEY[: 20 - cut]}'}
+    llm = config_of(llm={**LLM, 'base_url': f'http://u:{KEY}@h/v1'}).agent.llm
+    sentence = explain(refusal(body), llm)
+    assert not parts_of_the_key(sentence)
+    assert sentence.isprintable()
 
 
 def test_errors_that_cause_each_other_in_a_ring_end() -> None:

@@ -17,7 +17,11 @@ from typing import Any
 
 from chat_server import Call, Say
 from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT
-from curiosity_rosa_demo.agent.react.nodes.streaming import SentenceStream
+from curiosity_rosa_demo.agent.react.nodes.streaming import (
+    LONGEST_PIECE,
+    LONGEST_WAIT_S,
+    SentenceStream,
+)
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -223,7 +227,7 @@ def test_further_calls_beside_a_decision_are_declined() -> None:
     nodes.think()
     react = nodes.act().react
     assert [result.ok for result in nodes.told()] == [True, False]
-    assert react.spent.steps == 1
+    assert react.spent.steps == 0
     assert nodes.rover.calls == ['get_status']
 
 
@@ -277,7 +281,7 @@ def test_text_before_a_torn_call_is_told_and_nothing_moves(
     torn = Say('Off. We go.', (Call('move_forward', '{"duration_s": 1'),), finish='length')
     with World(torn, streaming=True) as world:
         assert not world.turn().ok
-        assert world.kinds() == ['HYPOTHESIZE', 'ERROR']
+        assert world.kinds() == ['HYPOTHESIZE', 'ERROR'] * 2
         assert world.calls == []
 
 
@@ -292,6 +296,26 @@ def test_the_sentences_are_the_text_whatever_the_pieces(pieces: list[str]) -> No
     assert all(sentence.strip() == sentence != '' for sentence in told)
     SentenceStream(unsplit.append).finish(whole)
     assert ''.join(''.join(unsplit).split()) == ''.join(whole.split())
+
+
+def test_text_without_an_end_is_told_by_time_and_by_length() -> None:
+    told, now = list[str](), [0.0]
+    listener = SentenceStream(told.append, lambda: now[0])
+    now[0] = 60.0  # the first word may come late
+    for word in ('I ', 'drive ', 'on '):
+        listener.on_llm_new_token(word)
+    assert told == []
+    now[0] += LONGEST_WAIT_S
+    listener.on_llm_new_token('and')
+    assert told == ['I drive on']
+    for _ in range(LONGEST_PIECE // 2):
+        listener.on_llm_new_token(' on')
+    assert len(told) == 2
+    assert set(told[1].split()) == {'and', 'on'}
+    listener.on_llm_new_token('光' * LONGEST_PIECE)
+    listener.on_llm_new_token('光' * LONGEST_PIECE)
+    listener.finish('')
+    assert ''.join(told).count('光') == 2 * LONGEST_PIECE
 
 
 def test_what_comes_after_a_call_was_given_up_is_not_told() -> None:

@@ -15,7 +15,9 @@ from functools import cache
 from typing import Any
 
 from chat_server import Call, call, Cut, Fault, Hang, Say
+from curiosity_rosa_demo.agent.llm.answers import CALL_AS_TEXT, CUT_TEXT, FILTERED_TEXT
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
+from curiosity_rosa_demo.agent.llm.messages import HOW
 from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
@@ -37,6 +39,7 @@ DEMO = SHIPPED.prompts.templates.demo_ground_texture.text_in('en')
 PATIENCE = SHIPPED.guardrails.patience
 WHO = "The model 'scripted' of openai"
 BROKEN = f'{WHO} has an internal error (500), also after 0 retries.'
+ENDED_WITHOUT = 'The model ended without a successful'
 NOT_UNDERSTOOD = 'Write a poem about dust.'
 FLY = Say('', (Call('fly'),))
 
@@ -92,11 +95,22 @@ FAILURES_OF_A_MODEL = {
     'errors': (Fault(500), BROKEN),
     'time-out': (Hang(), f'{WHO} did not answer within 0.5 s (llm.timeout_s of agent.yaml).'),
     'cut': (Cut(Say('So.')), f'{WHO} closed the connection before its answer was complete.'),
-    'torn': (
-        Say('So.', (Call('move_forward', '{"duration_s": 1'),)),
-        'The model wrote a tool call that cannot be read.',
-    ),
+}
+TORN = Say('So.', (Call('move_forward', '{"duration_s": 1'),))
+# What a model is asked again for, once.
+UNUSABLE = {
+    'torn': (TORN, 'The model wrote a tool call that cannot be read.'),
     'nothing': (Say(), 'The model answered nothing.'),
+    'words': (Say('I see sand.'), f'{ENDED_WITHOUT} capture_and_score: I see sand.'),
+    'finish': (
+        call('decide', type='FINISH', reason='I see sand.'),
+        f'{ENDED_WITHOUT} capture_and_score: I see sand.',
+    ),
+    'cut': (Say('I see', finish='length'), CUT_TEXT),
+    'filtered': (Say('I see', finish='content_filter'), FILTERED_TEXT),
+    'JSON': (Say('{"name": "capture_and_score", "arguments": {}}'), CALL_AS_TEXT),
+    'tags': (Say('So. <tool_call>{"name": "fly"}</tool_call>'), CALL_AS_TEXT),
+    'code': (Say('`capture_and_score()`'), CALL_AS_TEXT),
 }
 
 
@@ -119,6 +133,53 @@ def test_a_model_that_fails_in_the_middle_is_stood_in_for(
         'capture_and_score(), by the routine',
         {'by': 'routine'},
     )
+
+
+@pytest.mark.parametrize(('reply', 'why'), UNUSABLE.values(), ids=UNUSABLE)
+@pytest.mark.parametrize('streaming', [True, False])
+def test_an_unusable_answer_is_asked_for_again_with_the_reason(
+    make: Callable[..., World], reply: Say, why: str, streaming: bool
+) -> None:
+    capture = call('capture_and_score')
+    world = make(call('mast_open'), reply, capture, Say('Fine sand.'), streaming=streaming)
+    last = world.turn(DEMO)
+    assert (last.ok, last.answer) == (True, 'Fine sand.')
+    assert world.calls == ['mast_open', 'capture_and_score']
+    assert world.errors() == [why]
+    assert handed_over(world.events) == []
+    rejected, objection = world.requests[2].body['messages'][-2:]
+    assert (rejected['role'], objection['role']) == ('assistant', 'user')
+    assert objection['content'] == f'{why} {HOW}'
+    assert len(world.requests[3].texts('user')) == 1, 'it is not asked so for ever'
+
+
+@pytest.mark.parametrize(('reply', 'why'), UNUSABLE.values(), ids=UNUSABLE)
+def test_of_two_unusable_answers_the_routine_takes_the_step_and_then_the_turn(
+    make: Callable[..., World], reply: Say, why: str
+) -> None:
+    world = make(call('mast_open'), reply)
+    last = world.turn(DEMO)
+    assert (last.ok, last.is_good) == (True, True)
+    assert world.calls == ['mast_open', 'capture_and_score']
+    assert handed_over(world.events)[0] == why
+    assert len(world.requests) in (4, 5), 'twice for each step at most'
+
+
+@pytest.mark.parametrize('fallback', ['none', 'routine'])
+def test_words_are_no_success_of_an_order(make: Callable[..., World], fallback: str) -> None:
+    world = make(Say('I have driven.'), fallback=fallback)
+    world.rover.faults['move_forward'] = lambda: ServiceFailed('stuck')
+    last = world.turn('Drive forward for 2 seconds.')
+    assert not last.ok
+    if fallback == 'none':
+        assert last.answer == f'{ENDED_WITHOUT} move_forward: I have driven.'
+        assert len(world.requests) == 2
+
+
+@pytest.mark.parametrize('question', ['What is the rover status?', 'Who are you?', 'Go on.'])
+def test_a_question_may_be_answered_in_words(make: Callable[..., World], question: str) -> None:
+    world = make(Say('Well.'))
+    assert (world.turn(question).ok, len(world.requests)) == (True, 1)
 
 
 def test_the_model_is_asked_again_at_the_next_step(make: Callable[..., World]) -> None:
@@ -153,7 +214,8 @@ def test_a_model_that_keeps_failing_is_left_alone_for_a_while(make: Callable[...
 
 
 def test_what_is_between_two_failures_starts_the_count_anew(make: Callable[..., World]) -> None:
-    world = make(Fault(500), call('get_status'), Fault(500), Say('Done.'))
+    capture = call('capture_and_score')
+    world = make(Fault(500), call('get_status'), Fault(500), capture, Say('Done.'))
     assert world.turn(DEMO).answer == 'Done.'
     assert handed_over(world.events) == [BROKEN, BROKEN]
 
@@ -190,6 +252,7 @@ def test_a_model_that_is_refused_again_and_again_is_stood_in_for_one_step(
     make: Callable[..., World],
 ) -> None:
     world = make(*[FLY] * PATIENCE.refused_in_a_row, call('capture_and_score'), Say('Fine sand.'))
+    world.rover.mast_is_open = True
     last = world.turn(DEMO)
     assert (last.ok, last.answer) == (True, 'Fine sand.')
     assert by_routine(world.events) == ['capture_and_score']

@@ -10,10 +10,15 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+import re
 from typing import Any
 
 from chat_server import Say
-from curiosity_rosa_demo.agent.llm.chat_model import KEY_NAMES, make_chat_model, ModelSetupError
+from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
+from curiosity_rosa_demo.agent.llm.keys import KEY_NAMES
+from curiosity_rosa_demo.agent.react.nodes.react_decide import OBSERVATION_HEADING
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
@@ -34,6 +39,7 @@ from turn_world import (
     config_of,
     KEY,
     LLM,
+    OFFERED,
     parts_of_the_key,
     SHIPPED,
     SimulatedRoverWorld,
@@ -80,11 +86,11 @@ def with_context(text: str) -> Prompts:
     return prompts_with(robot_system_prompts={'relevant_context': text})
 
 
-def system_messages(world: World) -> list[str]:
-    """But for the one that tells what is measured."""
+def system_prompt(world: World) -> str:
+    """The one system message, but for what is measured."""
     world.turn()
-    told = world.requests[-1].texts('system')
-    return [text for text in told if not text.startswith('Current measurements')]
+    (told,) = world.requests[-1].texts('system')
+    return str(told).partition(OBSERVATION_HEADING)[0]
 
 
 # --- the model ------------------------------------------------------------------------------
@@ -172,19 +178,39 @@ def test_a_model_that_cannot_be_made_is_one_sentence_without_the_key(
 def test_a_second_instance_starts_with_clean_prompts(key: str) -> None:
     before = list(rosa.rosa.system_prompts)
     with World(Say('One.')) as first, World(Say('Two.')) as second:
-        assert system_messages(first) == system_messages(second)
-        assert len(system_messages(second)) == len(before) + 1
+        assert system_prompt(first) == system_prompt(second)
+        assert system_prompt(second).count('Begin Robot-specific System Prompts') == 1
     assert rosa.rosa.system_prompts == before
 
 
 def test_the_prompts_of_the_yaml_take_rosas_places(key: str) -> None:
     with World(Say('One.')) as world:
-        ours = system_messages(world)[-1]
+        prompt = system_prompt(world)
         assert 'functions' not in world.requests[0].body  # those are ROSA's
-    assert 'Begin Robot-specific System Prompts' in ours
+    assert prompt.startswith('Your are ROSA (Robot Operating System Agent)')
+    ours = prompt.partition('Begin Robot-specific System Prompts')[2]
     for field, title in FIELDS.items():
         assert f'{title}: {getattr(SHIPPED.prompts.robot_system_prompts, field)}' in ours
     assert f'About Your Capabilities: {SHIPPED.prompts.bootstrap.text}' in ours
+
+
+def tools_of_rosa() -> set[str]:
+    """The names of the functions in ROSA's own tool modules."""
+    folder = Path(str(rosa.rosa.__file__)).parent / 'tools'
+    trees = [ast.parse(file.read_text(encoding='utf-8')) for file in folder.glob('*.py')]
+    functions = (node for tree in trees for node in ast.walk(tree))
+    return {node.name for node in functions if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_prompt_names_no_tool_that_is_not_offered(key: str) -> None:
+    with World(Say('One.')) as world:
+        prompt = system_prompt(world)
+    words = set(re.findall(r'[a-z0-9]+(?:_[a-z0-9]+)+', prompt))
+    assert 'rosnode_list' in tools_of_rosa()
+    assert words - set(OFFERED) == set()
+    assert not words & (tools_of_rosa() - set(OFFERED))
+    assert not re.search('math tool|calculation tool|rosparam|rostopic', prompt)
+    assert 'ONE AT A TIME' in prompt, "ROSA's other prompts stay"
 
 
 def test_the_bootstrap_can_be_left_out() -> None:
@@ -199,7 +225,7 @@ def test_braces_stay_braces(key: str) -> None:
     text = 'Answer {"a": {x}} and {{twice}}, {input}, {chat_history}, { and }.'
     config = SHIPPED.model_copy(update={'prompts': with_context(text)})
     with World(Say('One.'), config=config) as world:
-        assert text in system_messages(world)[-1]
+        assert text in system_prompt(world)
         world.turn('{no} template')
         assert world.requests[-1].texts('user')[-1] == '{no} template'
 

@@ -116,19 +116,19 @@ def test_the_talk_goes_on_between_turns(make: Make) -> None:
     assert world.requests[1].texts('assistant') == ['I am Curiosity.']
 
 
-def test_the_memory_and_what_is_measured_are_told_once_and_before_the_talk(make: Make) -> None:
+def test_one_system_message_ends_with_the_memory_and_what_is_measured(make: Make) -> None:
     world = make(Say('Hello.'), call('get_status'), DONE, memory=True)
     world.turn('Hi')
     world.turn('Look')
-    messages = world.requests[-1].body['messages']
-    recalled = [m for m in messages if str(m['content']).startswith('Recent events')]
-    assert [m['content'].splitlines()[1] for m in recalled] == ['[RESULT] Hello.']
-    measured = [m for m in messages if str(m['content']).startswith(f'{OBSERVATION_HEADING}: {{')]
-    assert '"mast": "closed"' in measured[0]['content']
-    roles = [message['role'] for message in messages]
-    talk = roles.index('user')
-    assert set(roles[:talk]) == {'system'}
-    assert messages[talk - 2 : talk] == [*recalled, *measured]
+    for request in world.requests:  # the templates of Qwen and Mistral refuse a second one
+        roles = [message['role'] for message in request.body['messages']]
+        assert (roles[0], roles.count('system')) == ('system', 1)
+    (told_all,) = world.requests[-1].texts('system')
+    prompt, _, memory = str(told_all).partition('Recent events')
+    memory, _, measured = memory.partition(f'{OBSERVATION_HEADING}: {{')
+    assert prompt.startswith('Your are ROSA')
+    assert memory.splitlines()[1] == '[RESULT] Hello.'
+    assert '"mast": "closed"' in measured
 
 
 # --- tools ----------------------------------------------------------------------------------
@@ -257,13 +257,11 @@ def test_nothing_that_a_model_writes_makes_an_endless_event(make: Make) -> None:
     assert max(len(event.message) for event in world.events) < 4 * MAX_QUOTE_CHARS
 
 
-def test_calls_that_were_declined_count_as_steps_of_which_there_is_an_end(make: Make) -> None:
-    world = make(Say('', (Call('mast_open'),) * 4), turn={'max_steps': 6})
+def test_calls_that_were_declined_are_no_steps(make: Make) -> None:
+    world = make(Say('', (Call('get_status'),) * 9), DONE, turn={'max_steps': 1})
     last = world.turn()
-    assert last.answer == 'Stopped after 6 steps without an answer (turn.max_steps of agent.yaml).'
-    assert (last.ok, last.steps) == (False, 6)
-    assert world.calls == ['mast_open'] * 2
-    assert world.errors()[-1] == last.answer
+    assert (last.ok, last.steps) == (True, 1)
+    assert len(world.errors()) == 8
 
 
 def test_the_last_allowed_step_may_still_be_answered(make: Make) -> None:
@@ -283,17 +281,18 @@ def test_the_last_allowed_step_may_still_be_answered(make: Make) -> None:
     ],
     ids=range(6),
 )
-def test_a_call_that_cannot_be_read_ends_the_turn_and_moves_nothing(
+def test_a_call_that_cannot_be_read_twice_ends_the_turn_and_moves_nothing(
     make: Make, text: str, beside: str
 ) -> None:
     good = (Call('mast_open'),) if beside == 'a good call' else ()
     said = 'Off we go.' if beside == 'text' else ''
-    world = make(Say(said, (*good, Call('move_forward', text)), finish='length'), DONE)
+    torn = Say(said, (*good, Call('move_forward', text)), finish='length')
+    world = make(torn, torn, DONE)
     last = world.turn()
     assert not last.ok
     assert 'cannot be read' in last.answer
-    assert world.errors() == [last.answer]
-    assert world.kinds() == ['ERROR']
+    assert world.errors() == [last.answer] * 2
+    assert world.kinds() == ['ERROR'] * 2
     assert world.calls == []
     assert world.turn().ok, 'the next turn works'
 
@@ -303,7 +302,7 @@ def test_an_empty_answer_is_no_answer(make: Make, text: str) -> None:
     world = make(Say(text))
     last = world.turn()
     assert (last.ok, last.answer) == (False, 'The model answered nothing.')
-    assert world.errors() == ['The model answered nothing.']
+    assert world.errors() == ['The model answered nothing.'] * 2
 
 
 @pytest.mark.parametrize(

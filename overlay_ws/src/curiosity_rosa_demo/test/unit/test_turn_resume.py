@@ -92,6 +92,8 @@ class LitRover(SimulatedRover):
 class Story:
     """A file, a rover and a task, which outlive their processes."""
 
+    goal = DEMO
+
     def __init__(self, folder: str | Path, config: Config = SHIPPED) -> None:
         self.file, self.config = Path(folder) / 'turns.db', config
         self.rover = LitRover()
@@ -119,8 +121,8 @@ class Story:
             saver=self.saver,
         )
         try:
-            rosa.turn_executor.request = TurnRequest(DEMO, self.button, THREAD, plan)
-            rosa.invoke(DEMO)
+            rosa.turn_executor.request = TurnRequest(self.goal, self.button, THREAD, plan)
+            rosa.invoke(self.goal)
         finally:
             self.commits = self.saver.commits
             self.saver.close()
@@ -281,8 +283,9 @@ def test_a_turn_that_had_ended_gives_its_result_again(story: Story) -> None:
 
 
 class Scripted(Story):
-    """Each process has a script of its own."""
+    """Each process has a script of its own. Its goal may be answered in words alone."""
 
+    goal = 'Go on.'
     requests: list[Any]
 
     def says(self, *script: Reply) -> Scripted:

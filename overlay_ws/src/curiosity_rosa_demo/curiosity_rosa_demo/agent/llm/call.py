@@ -33,6 +33,16 @@ class ModelCallFailed(Exception):
     """The model call failed, which ends the turn. The message is for the user."""
 
 
+class UnusableAnswer(ModelCallFailed):
+    """The model answered, but not with a call or an answer of which something can be made.
+    ``said``: its text.
+    """
+
+    def __init__(self, why: str, said: str = '') -> None:
+        super().__init__(why)
+        self.said = said
+
+
 def call_timeout_s(llm: LlmConfig) -> float:
     """The time limit of one decision with all its retries, in seconds.
 
@@ -51,7 +61,8 @@ def decide(
     cancellation: Cancellation,
     *listeners: BaseCallbackHandler,
 ) -> AgentFinish | list[AgentAction]:
-    """The model's next actions or its final answer. Raises ModelCallFailed and TurnCancelled.
+    """The model's next actions or its final answer. Raises ModelCallFailed, of which
+    UnusableAnswer is one kind, and TurnCancelled.
 
     ``listeners`` receive the text as it arrives. A call that hangs is abandoned in its thread, so
     that a stop never waits for it.
@@ -77,8 +88,10 @@ def decide(
             raise ModelCallFailed(f'The model did not answer within {limit_s:g} s.')
     cancellation.check()
     decision = outcome[0]
+    if isinstance(decision, UnusableAnswer):
+        raise decision
     if isinstance(decision, OutputParserException):
-        raise ModelCallFailed('The model wrote a tool call that cannot be read.') from decision
+        raise UnusableAnswer('The model wrote a tool call that cannot be read.') from decision
     if isinstance(decision, Exception):
         raise ModelCallFailed(explain(decision, llm)) from decision
     if isinstance(decision, BaseException):
@@ -103,7 +116,10 @@ def readable_actions(message: BaseMessage) -> BaseMessage:
         # Some servers send an empty string for no arguments.
         calls.append(ToolCall(name=invalid['name'] or '', args={}, id=invalid['id']))
     # Some servers send no ID; the parser requires one.
-    calls = [ToolCall(name=each['name'], args=each['args'], id=each['id'] or '') for each in calls]
+    calls = [
+        ToolCall(name='_'.join(each['name'].split()), args=each['args'], id=each['id'] or '')
+        for each in calls
+    ]
     return message.model_copy(
         update={
             'content': valid_unicode(message.content),

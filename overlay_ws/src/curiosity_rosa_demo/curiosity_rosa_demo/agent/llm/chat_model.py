@@ -14,21 +14,10 @@ import os
 import re
 from typing import Any
 
+from curiosity_rosa_demo.agent.llm.keys import key_name, KEY_NAMES
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from langchain_core.language_models import BaseChatModel
-
-# Environment variables of LangChain's integrations; for others <PROVIDER>_API_KEY is assumed.
-KEY_NAMES = {
-    'openai': 'OPENAI_API_KEY',
-    'azure_openai': 'AZURE_OPENAI_API_KEY',
-    'anthropic': 'ANTHROPIC_API_KEY',
-    'google_genai': 'GOOGLE_API_KEY',
-    'mistralai': 'MISTRAL_API_KEY',
-    'groq': 'GROQ_API_KEY',
-    'deepseek': 'DEEPSEEK_API_KEY',
-    'xai': 'XAI_API_KEY',
-}
 
 
 class ModelSetupError(Exception):
@@ -39,16 +28,16 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
     """Create the configured chat model. Raises ModelSetupError, whose text never quotes a key."""
     if llm.provider == 'routine':
         return RuleChatModel()
-    key_name = KEY_NAMES.get(llm.provider, f'{llm.provider.upper()}_API_KEY')
-    key = os.environ.get(key_name, '')
+    variable = key_name(llm.provider)
+    key = os.environ.get(variable, '')
     if llm.provider in KEY_NAMES and not key.strip():
         raise ModelSetupError(
-            f'No key for {llm.provider}: set {key_name} in the environment'
+            f'No key for {llm.provider}: set {variable} in the environment'
             + (' (any text, if your server needs none).' if llm.base_url else '.')
         )
     if not (key.isascii() and key.isprintable()) or key != key.strip():
         raise ModelSetupError(
-            f'{key_name} in the environment is no key: it holds a space at an end, a line break '
+            f'{variable} in the environment is no key: it holds a space at an end, a line break '
             'or letters outside ASCII.'
         )
     from langchain.chat_models import init_chat_model
@@ -58,11 +47,21 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
         'timeout': llm.timeout_s,
         'max_retries': llm.max_retries,
     }
+    if llm.max_tokens:
+        options['max_tokens'] = llm.max_tokens
+    if llm.extra_body:
+        sent = {name: value for name, value in llm.extra_body.items() if value is not None}
+        options['extra_body'] = sent
     if llm.base_url:
         options['base_url'] = llm.base_url
     if llm.provider in ('openai', 'azure_openai', 'anthropic'):
         options['streaming'] = llm.streaming
     try:
+        if llm.provider == 'openai':
+            from curiosity_rosa_demo.agent.llm.http_client import HEADERS, make_http_client
+
+            options['http_client'] = make_http_client(llm.timeout_s)
+            options['default_headers'] = HEADERS
         return init_chat_model(llm.model, model_provider=llm.provider, **options)
     except ImportError as error:
         named = re.search(r'pip install (?:-U )?([\w-]+)', str(error))
@@ -83,5 +82,15 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
     except Exception as error:
         raise ModelSetupError(
             f"The model '{llm.model}' of {llm.provider} cannot be set up "
-            f'({type(error).__name__}); is {key_name} set?'
+            f'({type(error).__name__}); is {variable} set?'
         ) from None
+
+
+def tool_options(llm: LlmConfig) -> dict[str, Any]:
+    """Options of ``bind_tools``: whether the model must call a tool, and one call at a time."""
+    options: dict[str, Any] = {}
+    if llm.tool_choice == 'required':
+        options['tool_choice'] = 'any'  # LangChain's name of it, for every provider
+    if llm.provider == 'openai' and 'parallel_tool_calls' not in llm.extra_body:
+        options['parallel_tool_calls'] = False
+    return options

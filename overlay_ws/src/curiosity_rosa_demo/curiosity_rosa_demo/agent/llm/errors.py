@@ -8,19 +8,28 @@
 
 """Errors of a chat model, explained in one sentence that a user can act on.
 
-Error texts of providers may quote keys and prompts, so no such text is passed on. The sentence
-depends only on the type of the error and its HTTP status.
+Error texts of providers may quote keys and prompts, so the sentence depends on the type of the
+error and its HTTP status. Only a refused request, and an error without a status, quote the server,
+clipped and without secrets: no other text tells what it refuses, such as a parameter.
 """
 
 from __future__ import annotations
 
+import time
+from typing import Any
 from urllib.parse import urlsplit
 
+from curiosity_rosa_demo.agent.llm.keys import quoted
+from curiosity_rosa_demo.agent.llm.wire import retry_after_s
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 
-CONNECTION_LOST_ERRORS = ('RemoteProtocolError', 'ReadError', 'IncompleteRead')
+CONNECTION_LOST_ERRORS = ('RemoteProtocolError', 'ReadError', 'IncompleteRead', 'StreamCut')
 # LangChain's integrations raise these for an answer of an unexpected shape.
 MALFORMED_ANSWER_ERRORS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
+
+REFUSED_WITHOUT_TEXT = (
+    'check llm.model and llm.temperature in agent.yaml; or the talk has grown too long for it'
+)
 
 
 def explain(error: BaseException, llm: LlmConfig) -> str:
@@ -28,6 +37,7 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
     who = f"The model '{llm.model}' of {llm.provider}" if llm.model else 'The model'
     chain = _error_chain(error)
     names = ' '.join(type(each).__name__ for each in chain)
+    said = quoted(next(filter(None, map(_server_text, chain)), ''), llm)
     status = next((_status(each) for each in chain if _status(each)), None)
     if status == 401 or 'Authentication' in names:
         return f'{who} refused the key (401): check the key in the environment.'
@@ -35,6 +45,9 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
         return f'{who} denied access (403): this key may not use it.'
     if status == 404 or 'NotFound' in names:
         return f'{who} does not exist there (404): check llm.model and llm.base_url in agent.yaml.'
+    wait_s = max(map(_wait_s, chain))
+    if wait_s >= 1.0 and (status == 429 or (status or 0) >= 500):
+        return f'{who} is busy ({status}): the server asks to wait {wait_s:.0f} s.'
     if status == 429 or 'RateLimit' in names:
         return (
             f'{who} is over its rate limit or quota (429), also after {llm.max_retries} retries.'
@@ -42,10 +55,7 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
     if status is not None and status >= 500:
         return f'{who} has an internal error ({status}), also after {llm.max_retries} retries.'
     if status is not None:
-        return (
-            f'{who} refused the request ({status}): check llm.model and llm.temperature in '
-            'agent.yaml; or the talk has grown too long for it.'
-        )
+        return _sentence(f'{who} refused the request ({status})', said or REFUSED_WITHOUT_TEXT)
     if 'Timeout' in names:
         return f'{who} did not answer within {llm.timeout_s:g} s (llm.timeout_s of agent.yaml).'
     if any(name in names for name in CONNECTION_LOST_ERRORS):
@@ -57,7 +67,12 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
         isinstance(each, MALFORMED_ANSWER_ERRORS) for each in chain
     ):
         return f'{who} sent an answer that cannot be read ({type(error).__name__}).'
-    return f'{who} failed ({type(error).__name__}).'
+    return _sentence(f'{who} failed ({type(error).__name__})', said)
+
+
+def _sentence(what: str, said: str) -> str:
+    text = f'{what}: {said}' if said else what
+    return text if text.endswith('.') else f'{text}.'
 
 
 def _status(error: BaseException) -> int | None:
@@ -66,6 +81,24 @@ def _status(error: BaseException) -> int | None:
         if isinstance(status, int) and status >= 400:  # with 200 the body was at fault
             return status
     return None
+
+
+def _wait_s(error: BaseException) -> float:
+    """The seconds that the server asks to wait; 0 if it does not."""
+    headers = getattr(getattr(error, 'response', None), 'headers', None)
+    return retry_after_s(headers or {}, time.time()) or 0.0
+
+
+def _server_text(error: BaseException) -> str:
+    """The sentence in the body of an HTTP error: OpenAI's form, or that of another server."""
+    body: Any = getattr(error, 'body', None)
+    for _ in range(3):
+        if isinstance(body, list) and body:
+            body = body[0]
+        elif isinstance(body, dict):
+            names = ('error', 'message', 'detail', 'msg')
+            body = next((body[name] for name in names if body.get(name)), '')
+    return body if isinstance(body, str) else ''
 
 
 def _without_login(url: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from curiosity_rosa_demo.domain.models import Json
 from curiosity_rosa_demo.infra.config.base import (
     Name,
     rule_error,
@@ -25,12 +26,18 @@ Rate = Annotated[float, Field(ge=0.0, le=100.0)]
 FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
 FileCount = Annotated[int, Field(ge=1, le=10_000)]
 
+# Their LangChain classes send OpenAI's protocol and know extra_body.
+EXTRA_BODY_PROVIDERS = ('openai', 'azure_openai', 'deepseek', 'xai')
+
 
 class LlmConfig(Section):
     provider: str = Field(min_length=1)
     model: str
     base_url: str
     temperature: float = Field(ge=0.0, le=2.0)
+    max_tokens: int = Field(ge=0, le=10_000_000)  # 0: no limit of ours
+    tool_choice: Literal['auto', 'required']
+    extra_body: Json
     timeout_s: Seconds
     max_retries: int = Field(ge=0, le=10)
     streaming: bool
@@ -41,6 +48,10 @@ class LlmConfig(Section):
         if self.provider != 'routine' and not self.model:
             raise rule_error(
                 'model', self.model, f'must be set when provider is {self.provider!r}'
+            )
+        if self.extra_body and self.provider not in EXTRA_BODY_PROVIDERS:
+            raise rule_error(
+                'extra_body', self.extra_body, f'needs provider {", ".join(EXTRA_BODY_PROVIDERS)}'
             )
         return self
 

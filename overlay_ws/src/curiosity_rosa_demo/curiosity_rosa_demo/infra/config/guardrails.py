@@ -53,6 +53,9 @@ class Patience(Section):
     same_refused: int = Field(ge=1, le=1000)
     failures_in_a_row: int = Field(ge=1, le=1000)
     no_progress: int = Field(ge=2, le=1000)
+    idle_steps: int = Field(ge=1, le=1000)
+    idle_cost: float = Field(gt=0.0, le=1e6)
+    takeovers: int = Field(ge=1, le=1000)
     exhausted: Annotated[DecisionType, _member(DecisionType)]
 
     @model_validator(mode='after')

@@ -124,12 +124,13 @@ def _repeat_count(state: BrainState, op: Operation, result: ToolResult) -> int:
     if last is None or last['op'] != op.text:
         return 0
     before = result_of(last)
-    if before is None or _comparable_result(before) != _comparable_result(result):
+    if before is None or comparable_result(before) != comparable_result(result):
         return 0
     return state.react.same_in_a_row + 1
 
 
-def _comparable_result(result: ToolResult) -> tuple[bool, str, Json]:
+def comparable_result(result: ToolResult) -> tuple[bool, str, Json]:
+    """The part of a result that two equal calls share when nothing has changed."""
     data = {
         key: round(value, 2) if isinstance(value, float) else value
         for key, value in result.data.items()
@@ -139,7 +140,7 @@ def _comparable_result(result: ToolResult) -> tuple[bool, str, Json]:
 
 
 def _with_further_calls_declined(state: BrainState, turn: TurnContext) -> BrainState:
-    """Decline the further calls of the same answer; each uses a step."""
+    """Decline the further calls of the same answer. They are neither steps nor refusals."""
     messages = state.messages
     for each in state.messages:
         if each['result'] is None:
@@ -153,13 +154,7 @@ def _with_further_calls_declined(state: BrainState, turn: TurnContext) -> BrainS
             )
             failure = ToolResult.failure(ONE_CALL_AT_A_TIME_TEXT)
             messages = with_result(messages, str(each['call_id']), failure)
-    count = sum(each['result'] is None for each in state.messages)
-    if not count:
-        return state
-    spent, most = state.react.spent, turn.config.agent.turn.max_steps
-    steps = max(spent.steps, min(spent.steps + count, most))
-    spent = spent.model_copy(update={'steps': steps})
-    return with_react_fields(state.model_copy(update={'messages': messages}), spent=spent)
+    return state.model_copy(update={'messages': messages})
 
 
 def _with_plan_result(state: BrainState, turn: TurnContext) -> BrainState:

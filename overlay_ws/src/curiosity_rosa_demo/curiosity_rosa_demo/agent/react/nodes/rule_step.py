@@ -8,8 +8,8 @@
 
 """When the rule model decides a step in the model's place, and which calls it reads. Pure.
 
-The rule model decides one step; then the model is asked again. Its proposals pass the same
-guardrails.
+The rule model decides one step; then the model is asked again, until ``patience.takeovers``. Its
+proposals pass the same guardrails.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def rules_may_decide(state: BrainState, turn: TurnContext) -> bool:
         return False
     plan = state.react.plan
     under_way = plan is not None and Plan.from_dict(plan).status not in ENDED_STATUSES
-    return not (under_way or _was_rejected(state))
+    return not (under_way or was_rejected(state))
 
 
 def refused_too_often(state: BrainState, turn: TurnContext) -> bool:
@@ -56,7 +56,8 @@ def messages_for_rules(messages: Iterable[Json]) -> list[Json]:
     return [each for each in messages if 'op' in each or each.get(BY) == ROUTINE]
 
 
-def _was_rejected(state: BrainState) -> bool:
+def was_rejected(state: BrainState) -> bool:
+    """Whether the operator's last answer was a no."""
     for message in reversed(state.messages):
         result = result_of(message)
         if result is not None and result.error_reason != ONE_CALL_AT_A_TIME_TEXT:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import re
 import threading
+import time
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -20,13 +21,20 @@ from langchain_core.callbacks import BaseCallbackHandler
 _SENTENCE_END = re.compile(r'[.!?]\s|[。！？\n]')
 
 
+LONGEST_WAIT_S, LONGEST_PIECE = 2.0, 200  # of text without the end of a sentence; characters
+
+
 class SentenceStream(BaseCallbackHandler):
-    """Calls ``on_sentence`` with each sentence once more text follows it. The last one is held
-    back until ``finish``: it may be the turn's answer, which is traced as such.
+    """Calls ``on_sentence`` with each sentence once more text follows it, and with the words so
+    far of one that is long or slow. The last one is held back until ``finish``: it may be the
+    turn's answer, which is traced as such. ``steady``: a steady clock in seconds.
     """
 
-    def __init__(self, on_sentence: Callable[[str], None]) -> None:
-        self._on_sentence = on_sentence
+    def __init__(
+        self, on_sentence: Callable[[str], None], steady: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._on_sentence, self._clock = on_sentence, steady
+        self._since_s = 0.0  # when the text that is held back began
         self._text = ''
         self._emitted = 0  # characters of _text
         self._closed = False
@@ -36,12 +44,16 @@ class SentenceStream(BaseCallbackHandler):
         with self._lock:
             if self._closed:
                 return
+            if not self._text[self._emitted :].strip():
+                self._since_s = self._clock()
             self._text += text_of(token)
             while True:
                 found = _SENTENCE_END.search(self._text, self._emitted)
                 if found is None or not self._text[found.end() :].strip():
-                    return
+                    break
                 self._flush(found.end())
+            if found is None:
+                self._flush_words()
 
     def finish(self, text: str) -> None:
         """Emit the rest. ``text`` is the whole text, for a model that does not stream."""
@@ -55,8 +67,18 @@ class SentenceStream(BaseCallbackHandler):
         with self._lock:
             self._closed = True
 
+    def _flush_words(self) -> None:
+        """Emit the whole words of a sentence without an end that has become long or old."""
+        held = len(self._text) - self._emitted
+        if held < LONGEST_PIECE and self._clock() - self._since_s < LONGEST_WAIT_S:
+            return
+        blank = max(self._text.rfind(' ', self._emitted), self._text.rfind('\t', self._emitted))
+        if blank > self._emitted or held >= LONGEST_PIECE:
+            self._flush(blank if blank > self._emitted else len(self._text))
+
     def _flush(self, to: int) -> None:
         sentence, self._emitted = self._text[self._emitted : to].strip(), to
+        self._since_s = self._clock()
         if sentence:
             self._on_sentence(sentence)
 

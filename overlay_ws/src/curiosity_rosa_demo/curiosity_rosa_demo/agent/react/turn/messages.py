@@ -33,12 +33,12 @@ Steps = list[tuple[AgentAction, str]]
 
 def call_entry(action: AgentAction, thought: str, used_ids: set[str]) -> Json:
     """``used_ids``: the call IDs of the turn so far. A missing or used ID is replaced: some models
-    restart their numbering in each answer.
+    restart their numbering in each answer. Mistral accepts nine letters and digits only.
     """
     call_id = getattr(action, 'tool_call_id', '') or ''
     number = len(used_ids)
     while not call_id or call_id in used_ids:
-        call_id, number = f'call_{number}', number + 1
+        call_id, number = f'rosa{number:05d}', number + 1
     return {
         'tool': action.tool,
         'input': json.dumps(action.tool_input),  # as text: a model may write NaN
