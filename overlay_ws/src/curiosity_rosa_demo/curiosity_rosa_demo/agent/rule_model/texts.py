@@ -59,6 +59,52 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '要自由对话，请在 agent.yaml 中设置 llm.provider 和 llm.model，并把密钥放进环境变量，'
         '例如 OPENAI_API_KEY。',
     ),
+    'check_condition': (
+        'First find out whether it is so: {condition}.',
+        'まず条件を確かめます: {condition}。',
+        '先确认条件：{condition}。',
+    ),
+    'find_place': (
+        'First find out where that is.',
+        'まずその場所を確かめます。',
+        '先确认那个位置。',
+    ),
+    'plan': (
+        'I have understood: {steps}. I do it step by step.',
+        '次のように理解しました: {steps}。順に実行します。',
+        '我的理解是：{steps}。逐步执行。',
+    ),
+    'orders_done': ('Done: {done}.', '完了: {done}。', '完成：{done}。'),
+    'orders_failed': (
+        'I could not finish: {what} failed ({reason}). Done before it: {done}.',
+        '最後までできませんでした: {what} が失敗しました（{reason}）。それまでに完了: {done}。',
+        '未能完成：{what} 失败（{reason}）。在此之前完成：{done}。',
+    ),
+    'too_far': (
+        'I did nothing: "{asked}" is beyond my limit ({limit}). Ask for less, or in parts.',
+        '何もしませんでした:「{asked}」は限度（{limit}）を超えています。'
+        '小さくするか、分けて指示してください。',
+        '我什么也没做：“{asked}”超出了限度（{limit}）。请减小数值或分开说。',
+    ),
+    'condition_not_met': (
+        'The condition does not hold ({condition}), so I leave the rest, as you asked.',
+        '条件（{condition}）が成り立たないので、ご指示どおり残りは行いません。',
+        '条件（{condition}）不成立，所以按你的要求不做其余的事。',
+    ),
+    'condition_unknown': (
+        'I cannot find out whether it is so: {condition}. I did nothing more.',
+        '条件（{condition}）を確かめられません。それ以上は何もしませんでした。',
+        '无法确认条件：{condition}。我没有再做什么。',
+    ),
+    'missing': (
+        'I did nothing, because I did not understand all of it. Understood: {understood}. Not '
+        'understood: {missing}. I can do, for example: {nearest}. Say "help" for more.',
+        '全部は理解できなかったので、何もしませんでした。理解した部分: {understood}。'
+        '理解できなかった部分: {missing}。できることの例: {nearest}。'
+        '詳しくは「ヘルプ」と言ってください。',
+        '因为没有全部听懂，我什么也没做。听懂的部分：{understood}。没听懂的部分：{missing}。'
+        '我可以做的例如：{nearest}。说“帮助”可以看到更多。',
+    ),
     'unclear': (
         'I am not sure what is meant, so I did nothing. Say one thing at a time, such as '
         '"forward 5 s" (I drive by seconds, not by metres or degrees), or "help".',
@@ -165,6 +211,13 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         'x = {x:.2f} 米，y = {y:.2f} 米',
     ),
     'place_unknown': ('at an unknown place', '不明', '未知'),
+    'a_number': ('the number', '数', '数字'),
+    'what_is_meant': ('what is meant as a whole', '全体の意味', '整句的意思'),
+    'examples': (
+        '"drive 2 m", "turn left 90 degrees", "take a picture", "go to the light"',
+        '「2 m前進して」「左に90度曲がって」「写真を撮って」「明るい所へ行って」',
+        '“前进2米”“左转90度”“拍照”“去有光的地方”',
+    ),
     'not_known': ('unknown', '不明', '未知'),
     'none': ('none', 'なし', '无'),
     'degrees': ('{value} degrees', '{value} 度', '{value} 度'),

@@ -37,6 +37,7 @@ def _member(kind: type[Enum]) -> BeforeValidator:
 Risk = Annotated[RiskLevel, _member(RiskLevel)]
 Strategy = Annotated[DecisionType, _member(DecisionType)]
 ErrorMap = dict[str, Strategy]
+Phrase = Annotated[str, Field(min_length=2, max_length=60, pattern=r'^[^"\d]+$')]
 
 
 # --- guardrails.yaml -------------------------------------------------------------------------
@@ -136,7 +137,8 @@ NAMED_RULE = 'must be true for a skill that drives or lasts until it is cancelle
 class SkillSettings(Section):
     """The fields of a SkillDef, without its name and arguments, and the risk level.
     ``cancel_supported``: false means that only a stop ends the skill. ``repeatable``: the skill
-    leads to a fixed state, so an interrupted call can be run again.
+    leads to a fixed state, so an interrupted call can be run again. ``words``: phrases that order
+    the skill, by language.
     """
 
     interface_type: Literal['ros2_action', 'ros2_service', 'internal']
@@ -146,7 +148,13 @@ class SkillSettings(Section):
     timeout_s: float = Field(gt=0.0, le=1e6)
     risk: Risk
     repeatable: bool = False
+    words: dict[Literal['en', 'ja', 'zh'], list[Phrase]] = Field(default_factory=dict)
     error_map: ErrorMap
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The words of all languages."""
+        return tuple(phrase for phrases in self.words.values() for phrase in phrases)
 
     @model_validator(mode='after')
     def _base_can_be_cancelled(self) -> SkillSettings:

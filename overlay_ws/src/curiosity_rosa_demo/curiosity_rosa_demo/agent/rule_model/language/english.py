@@ -21,25 +21,28 @@ WORDS = {
     'ASK': '?',
     'START': 'would you mind|start|begin|start to|begin to|begin with|start with|start by|begin by|go',
     'WAIT ': 'give it',
+    'BE': "is|are|has|gets|has got|it is|it's",
     'FILLER': (
-        'is like|what|put|would you please|that you see|of what you see|see|what you see|time|rover\'s|'
-        'it\'s time|want|need|have|a good|conditions|into|let|there is time|each|and also|an additional|'
+        "is like|help me|help us|help me to|i want a|i want an|i need a|i need an|i'd like a|"
+        "i would like a|i would like an|i'd like an|i want to have a|"
+        "what|put|would you please|that you see|of what you see|see|what you see|time|rover's|"
+        "it's time|want|need|have|a good|conditions|into|let|there is time|each|and also|an additional|"
         'get|of course|surely|once you can|'
         'please|pls|kindly|now|right now|immediately|at once|just|rover|the rover|curiosity|rosa|'
         'hey|hi|hello|ok|okay|alright|all right|well|so|also|the|to|of|for|at|by|in|on|with|your|'
         'its|my|our|me|it|you|us|about|approximately|roughly|exactly|'
-        'i would like you to|i\'d like you to|i need you to|'
-        'we need you to|we want you to|want you to|let\'s|let us|'
+        "i would like you to|i'd like you to|i need you to|"
+        "we need you to|we want you to|want you to|let's|let us|"
         'your job is to|your task is to|go ahead and|proceed to|be so kind as to|'
         'be so kind and|if you would|if you please|if you can|if possible|thanks|thank you|'
         'thank you very much|a bit|a little|a little bit|some|this|that|these|here|'
         'where you are|more|another|extra|further|again please|try to|do|do a|make a|'
         'make|perform|perform a|execute|from here|from there|there|'
-        'your way|out|over|first|first of all|finally|lastly|is|are|buddy|'
-        'there is|you are|for me|for us|away|i\'d like|good|quick|quickly|slowly|carefully|nice|'
-        'be|an|would|could|can|will|i ask you to|next|'
+        'your way|first|first of all|finally|lastly|buddy|'
+        "there is|you are|for me|for us|away|i'd like|good|quick|quickly|slowly|carefully|nice|"
+        'be|an|i ask you to|next|'
         'a distance of|an angle of|total|in total|towards|toward|toward the|into|onto|up to|'
-        'possible|whole|entire|all the way|further on|sir|friend|i want|i need|give me|get me|'
+        'possible|whole|entire|all the way|further on|sir|friend|give me|get me|'
         'give us|once more|again|the way|own|then please'
     ),
     'A': 'a|an|one single|single',
@@ -59,8 +62,8 @@ WORDS = {
     'BEFORE': 'before|before you|prior to',
     'AFTER': 'after|after you|after you have|once you have|when you have|once you|as soon as you',
     'NEG': (
-        'don\'t|dont|do not|never|without|not|no|avoid|but not|skip|except|refrain from|'
-        'please don\'t|forget about|leave out|you must not|you should not|rather than|'
+        "don't|dont|do not|never|without|not|no|avoid|but not|skip|except|refrain from|"
+        "please don't|forget about|leave out|you must not|you should not|rather than|"
         'instead of|no need to|nor|or'
     ),
     'CORRECT': (
@@ -68,7 +71,7 @@ WORDS = {
         'actually|no actually|actually no|or rather|correction|rather|no make that|'
         'make that|make it|no make it|no not that|my mistake|wait|hmm no|uh no|er no|'
         'well no|oh no|sorry i mean|sorry i meant|not left|not right|not forward|'
-        'i mean to say|i meant to say|no that\'s wrong|that\'s wrong|on second thought|'
+        "i mean to say|i meant to say|no that's wrong|that's wrong|on second thought|"
         'on second thoughts|wait i mean|wait actually|oh wait|no no|er|err|um no'
     ),
     'SCRATCH': (
@@ -77,24 +80,24 @@ WORDS = {
     ),
     'IF': (
         'if|in case|provided|provided that|as long as|should|only if|but only if|if and only if|'
-        'when|whenever|if it is|if it\'s|if its|in the case that|given that'
+        "when|whenever|if it is|if it's|if its|in the case that|given that"
     ),
     'UNLESS': 'unless',
     'ELSE': 'else|otherwise|if not|or else',
-    'UNTIL': 'until|till|until it is|until it\'s|until you find|until you see|until you reach',
+    'UNTIL': "until|till|until it is|until it's|until you find|until you see|until you reach",
     'DARK': (
-        'dark|too dark|it is dark|it\'s dark|its dark|darkness|it is too dark|it\'s too dark|'
-        'dark here|not bright|it is not bright|it isn\'t bright|it\'s not bright|'
+        "dark|too dark|it is dark|it's dark|its dark|darkness|it is too dark|it's too dark|"
+        "dark here|not bright|it is not bright|it isn't bright|it's not bright|"
         'not bright enough|dim|too dim|there is no light|there is not enough light|it gets dark|'
-        'it gets too dark|no light|not enough light|there isn\'t enough light|it is dark here|'
-        'it\'s dark here|it is too dark here|shady|shadowy'
+        "it gets too dark|no light|not enough light|there isn't enough light|it is dark here|"
+        "it's dark here|it is too dark here|shady|shadowy"
     ),
     'BRIGHT': (
-        'bright|it is bright|it\'s bright|bright enough|it is bright enough|it gets bright|'
+        "bright|it is bright|it's bright|bright enough|it is bright enough|it gets bright|"
         'it becomes bright|there is light|there is enough light|enough light|lit|sunny|'
-        'well lit|it is light|it\'s light|not dark|it is not dark|it isn\'t dark|it\'s not dark|'
+        "well lit|it is light|it's light|not dark|it is not dark|it isn't dark|it's not dark|"
         'it is light enough|it gets light|it gets brighter|it is bright here|brighter|brightest|'
-        'better lit|it\'s bright enough|it is bright around|not too dark|it is not too dark|well-lit'
+        "better lit|it's bright enough|it is bright around|not too dark|it is not too dark|well-lit"
     ),
     'GO': (
         'goto|go|drive|move|roll|head|travel|advance|proceed|continue|come|run|walk|steer|'
@@ -213,7 +216,7 @@ WORDS = {
         'brightly lit|the light source|where the sun shines|where the light is|well lit|well-lit'
     ),
     'PLACE': (
-        'place|area|spot|somewhere|where it is|where it\'s|where there is|location|region|zone|'
+        "place|area|spot|somewhere|where it is|where it's|where there is|location|region|zone|"
         'ground|patch|side|a place|part|where|place where|point|position|coordinates|coordinate|'
         'pose|waypoint|co-ordinates|target|somewhere with|a spot with|anywhere|goal|'
         'a location|somewhere that is|to where'
@@ -295,7 +298,7 @@ WORDS = {
     'AXISX': 'x|x:|x =|x=|x is|x equals|x-coordinate|x coordinate',
     'AXISY': 'y|y:|y =|y=|y is|y equals|y-coordinate|y coordinate|, y|and y|, y =|, y=',
     'MINUS': 'minus|negative',
-    'UNIT DUR 1': 's|sec|secs|second|seconds|second\'s|secnds|secodns',
+    'UNIT DUR 1': "s|sec|secs|second|seconds|second's|secnds|secodns",
     'UNIT DUR 60': 'min|mins|minute|minutes',
     'UNIT DUR 3600': 'h|hour|hours|hr|hrs',
     'UNIT DIST 1': 'm|meter|meters|metre|metres|mtr|meteres|metters|m.',

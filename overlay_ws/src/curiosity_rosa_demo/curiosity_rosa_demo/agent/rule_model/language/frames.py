@@ -121,16 +121,16 @@ FRAMES = (
     Frame('skill', ('SKILL',), ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT')),
 )  # fmt: skip
 CONDITIONS = (
-    ('dark', ('IF', 'DARK'), ()),
-    ('bright', ('IF', 'BRIGHT'), ()),
-    ('bright', ('UNLESS', 'DARK'), ()),
-    ('dark', ('UNLESS', 'BRIGHT'), ()),
-    ('battery>', ('BATTERY', 'ABOVE', 'PCT|NUM'), ('IF', 'BATTERY')),
-    ('battery<', ('BATTERY', 'BELOW', 'PCT|NUM'), ('IF', 'BATTERY')),
-    ('mast open', ('IF', 'MAST', 'OPEN'), ()),
-    ('mast closed', ('IF', 'MAST', 'CLOSE'), ()),
-    ('mast closed', ('UNLESS', 'MAST', 'OPEN'), ()),
-    ('mast open', ('UNLESS', 'MAST', 'CLOSE'), ()),
+    ('dark', ('IF', 'DARK'), ('BE',)),
+    ('bright', ('IF', 'BRIGHT'), ('BE',)),
+    ('bright', ('UNLESS', 'DARK'), ('BE',)),
+    ('dark', ('UNLESS', 'BRIGHT'), ('BE',)),
+    ('battery>', ('BATTERY', 'ABOVE', 'PCT|NUM'), ('IF', 'BATTERY', 'BE')),
+    ('battery<', ('BATTERY', 'BELOW', 'PCT|NUM'), ('IF', 'BATTERY', 'BE')),
+    ('mast open', ('IF', 'MAST', 'OPEN'), ('BE',)),
+    ('mast closed', ('IF', 'MAST', 'CLOSE'), ('BE',)),
+    ('mast closed', ('UNLESS', 'MAST', 'OPEN'), ('BE',)),
+    ('mast open', ('UNLESS', 'MAST', 'CLOSE'), ('BE',)),
 )  # fmt: skip
 
 
@@ -143,7 +143,10 @@ def fits(needs: tuple[str, ...], may: tuple[str, ...], tags: Counter[str]) -> bo
         return False
     if not all(any(tag in tags for tag in slot.split('|')) for slot in needs):
         return False
-    if any(count > 1 and tag not in REPEATABLE and tag not in ('COMMA', 'AND') for tag, count in tags.items()):
+    if any(
+        count > 1 and tag not in REPEATABLE and tag not in ('COMMA', 'AND')
+        for tag, count in tags.items()
+    ):
         return False
     return sum(tags[tag] for tag in ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT')) <= 1
 
@@ -168,7 +171,9 @@ def condition_of(tags: Counter[str], values: Mapping[str, float]) -> str:
     return ''
 
 
-def steps_of(frame: Frame, tags: Counter[str], values: Mapping[str, float], name: str) -> list[Step]:
+def steps_of(
+    frame: Frame, tags: Counter[str], values: Mapping[str, float], name: str
+) -> list[Step]:
     """The steps of a clause. ``name``: of the skill. Empty: it is not clear which."""
     amount, unit = 0.0, ''
     for kind, each in (('DUR', 's'), ('DIST', 'm'), ('ANGLE', 'deg')):
@@ -188,7 +193,11 @@ def steps_of(frame: Frame, tags: Counter[str], values: Mapping[str, float], name
         return [Step('wait', values['DUR'] if 'DUR' in tags else values['NUM'], 's')]
     if verb == 'picture':
         said = 'COUNT' in tags or 'NUM' in tags
-        return [Step('picture', count=count if said and count != 1 else 0)] if not said or count > 0 else []
+        return (
+            [Step('picture', count=count if said and count != 1 else 0)]
+            if not said or count > 0
+            else []
+        )
     if verb == 'around':
         return [Step('around', count=count)]
     if verb == 'skill':

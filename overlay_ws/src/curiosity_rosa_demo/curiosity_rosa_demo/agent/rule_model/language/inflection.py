@@ -57,7 +57,13 @@ def _stems(verb: str) -> tuple[str, str, str, tuple[str, ...], str]:
     """The negative and joining stems, the te-form, the imperatives and the ba-form."""
     if verb.endswith('する'):
         stem = verb[:-2]
-        return f'{stem}し', f'{stem}し', f'{stem}して', (f'{stem}しろ', f'{stem}せよ', f'{stem}しよう'), f'{stem}すれば'
+        return (
+            f'{stem}し',
+            f'{stem}し',
+            f'{stem}して',
+            (f'{stem}しろ', f'{stem}せよ', f'{stem}しよう'),
+            f'{stem}すれば',
+        )
     if verb in ('来る', '帰ってくる', '戻ってくる'):
         stem = verb[:-2] if verb == '来る' else verb[:-2]
         k = '来' if verb == '来る' else 'き'

@@ -22,10 +22,11 @@ from itertools import islice, product
 from curiosity_rosa_demo.agent.rule_model.language.frames import (
     condition_of,
     frame_of,
+    MOTIONS,
     Step,
     steps_of,
 )
-from curiosity_rosa_demo.agent.rule_model.language.lexicon import lexicon, Lexicon
+from curiosity_rosa_demo.agent.rule_model.language.lexicon import lexicon
 from curiosity_rosa_demo.agent.rule_model.language.words import split_words, Token, UNKNOWN, Words
 
 MAX_TOKENS = 120
@@ -61,6 +62,7 @@ class _Group:
     steps: tuple[Step, ...] = ()
     text: str = ''  # the condition, or the joining tag
     times: int = 1
+    bare: bool = False  # a direction alone: only between commas
 
 
 @dataclass
@@ -70,6 +72,7 @@ class _Plan:
     steps: list[Step] = field(default_factory=list)
     condition: str = ''
     negated: bool = False
+    still: bool = False  # it is said not to move at all
     moved_last: Step | None = None  # to be done after all that follows
 
 
@@ -131,8 +134,7 @@ def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -
 
 
 _ACTIONS = frozenset(
-    'GO TURN FORWARD LEFT RIGHT UTURN SPIN OPEN CLOSE MAST SHOOT PICTURE TAKE EXPLORE LIGHT FIND '
-    'HOMEWARD BACK WAIT SAYING LOOK BASE BACKWARD SKILL'.split()
+    ['GO', 'TURN', 'FORWARD', 'LEFT', 'RIGHT', 'UTURN', 'SPIN', 'OPEN', 'CLOSE', 'MAST', 'SHOOT', 'PICTURE', 'TAKE', 'EXPLORE', 'LIGHT', 'FIND', 'HOMEWARD', 'BACK', 'WAIT', 'SAYING', 'LOOK', 'BASE', 'BACKWARD', 'SKILL']
 )
 
 
@@ -159,8 +161,14 @@ def _place_at(tokens: Sequence[Token], at: int) -> tuple[Token, int] | None:
     if x is None:
         return None
     joined = at
-    while joined < len(tokens) and tokens[joined].meanings[0] != ('NUM',) and (
-        tokens[joined].can_be('COMMA') or tokens[joined].can_be('AND') or tokens[joined].can_be('FILLER')
+    while (
+        joined < len(tokens)
+        and tokens[joined].meanings[0] != ('NUM',)
+        and (
+            tokens[joined].can_be('COMMA')
+            or tokens[joined].can_be('AND')
+            or tokens[joined].can_be('FILLER')
+        )
     ):
         joined += 1
     named = joined < len(tokens) and tokens[joined].can_be('AXISY')
@@ -243,7 +251,10 @@ def _group_of_reading(
         steps = [Step('say', text=words.sayings[int(values['SAYING'])])]
     if not steps or not 1 <= times <= 20:
         return None
-    return _Group('step', kept, tuple(steps * times))
+    bare = frame.verb in ('forward', 'left', 'right', 'home') and not (
+        {'GO', 'TURN', 'DUR', 'DIST', 'ANGLE', 'BACK', 'HOMEWARD', 'FIND'} & set(tags)
+    )
+    return _Group('step', kept, tuple(steps * times), bare=bare)
 
 
 def _denies(reading: Sequence[tuple[str, ...]], tags: Counter[str]) -> bool:
@@ -251,6 +262,8 @@ def _denies(reading: Sequence[tuple[str, ...]], tags: Counter[str]) -> bool:
     if {'IF', 'UNLESS', 'UNTIL', 'COMMA'} & set(tags):
         return False
     said = [meaning for meaning in reading if meaning[0] not in MARKS]
+    if set(tags) <= {'NEG', 'END', 'AND', 'START', 'BE'}:
+        return False  # it denies what follows, whatever that is
     return said[0] == ('NEG',) or 'NEG' in said[-1]
 
 
@@ -266,7 +279,11 @@ def _cost(tokens: Sequence[Token], group: _Group) -> float:
     for token in tokens[:last]:
         tag = next((tag for tag in _COSTS if tag in token.meanings[0]), None)
         inside += _COSTS[tag] if tag else 0.0
-    if tokens[0].can_be('COMMA') or tokens[-1].can_be('COMMA') or tokens[0].meanings[0] == ('AND',):
+    if (
+        tokens[0].can_be('COMMA')
+        or tokens[-1].can_be('COMMA')
+        or tokens[0].meanings[0] == ('AND',)
+    ):
         inside += 0.05  # they stand on their own
     return 1.0 + inside
 
@@ -289,7 +306,7 @@ def _clauses(
             group = _group_of(part, words, known)
             if group is None and open_end and end == size:
                 group = _Group('part', tuple(part))
-            if group is None:
+            if group is None or (group.bare and not _stands_alone(tokens, start, end)):
                 continue
             cost = _cost(part, group) + rest + (3.0 if group.kind == 'part' else 0.0)
             best = costs[start]
@@ -304,6 +321,18 @@ def _clauses(
         at, group = picked
         groups.append(group)
     return groups
+
+
+def _stands_alone(tokens: Sequence[Token], start: int, end: int) -> bool:
+    """Whether a comma, a joining word or the end of the text is on both sides."""
+    before = start == 0 or _separates(tokens[start - 1]) or _separates(tokens[start])
+    return before and (
+        end == len(tokens) or _separates(tokens[end]) or _separates(tokens[end - 1])
+    )
+
+
+def _separates(token: Token) -> bool:
+    return any(token.can_be(tag) for tag in ('COMMA', 'AND', 'END', 'IF', 'UNLESS', *HARD))
 
 
 # --- the order of the steps --------------------------------------------------------------------
@@ -395,7 +424,8 @@ def _fixed(
     """
     end = 0
     while end < len(rest) and not (
-        any(rest[end].can_be(tag) for tag in ('THEN', 'AND')) or (end and rest[end].can_be('COMMA'))
+        any(rest[end].can_be(tag) for tag in ('THEN', 'AND'))
+        or (end and rest[end].can_be('COMMA'))
     ):
         end += 1
     chunk = [token for token in rest[:end] if not token.can_be('COMMA')]
@@ -417,13 +447,20 @@ def _fixed(
 
 def _family(chunk: Sequence[Token]) -> tuple[str, ...]:
     """The tags that a correcting chunk replaces; empty if it is more than a slot."""
-    bare = [token for token in chunk if not any(token.can_be(tag) for tag in (*MARKS, 'TURN', 'GO'))]
+    bare = [
+        token for token in chunk if not any(token.can_be(tag) for tag in (*MARKS, 'TURN', 'GO'))
+    ]
     if len(bare) != 1:
         return ()
     for family in (_DIRECTIONS, _AMOUNTS):
         if any((tag,) == meaning for tag in family for meaning in bare[0].meanings):
             return family
     return ()
+
+
+def _forbids_driving(group: _Group) -> bool:
+    tags = {tag for token in group.tokens for tag in token.meanings[0]}
+    return 'GO' in tags and not tags - {'NEG', 'GO', 'ING', 'END', *MARKS}
 
 
 def _ordered(groups: list[_Group], language: str) -> _Plan | None:
@@ -452,6 +489,7 @@ def _ordered(groups: list[_Group], language: str) -> _Plan | None:
             continue
         if group.kind == 'neg':
             plan.negated = True
+            plan.still = plan.still or _forbids_driving(group)
             denied = language == 'en'
             continue
         if group.kind == 'cond':
@@ -472,6 +510,8 @@ def _ordered(groups: list[_Group], language: str) -> _Plan | None:
             swap_at = len(plan.steps) - 1
         if leading == 'BEFORE':
             leading, swap_at = '', len(plan.steps) - 1
+    if plan.still and any(step.verb in MOTIONS for step in plan.steps):
+        return None
     if swap_at is not None:
         if swap_at + 1 >= len(plan.steps):
             return None

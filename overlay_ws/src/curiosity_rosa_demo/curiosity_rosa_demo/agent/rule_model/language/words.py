@@ -31,9 +31,15 @@ _CJK_NUMBER = re.compile(
 _MIXED = re.compile(r'(\d+(?:\.\d+)?)(百万|万|千|百)')
 _WORD = re.compile(r"[a-z0-9_']+")
 _SAYINGS = (
-    re.compile(r'[「“"]([^「」“”"]{1,200})[」”"]と(?:言って|いって|話して|しゃべって|発言して|喋って)(?!い)'),
-    re.compile(r'(?:^|(?<=[、。,.]))([^、。,.「」“”"]{1,200}?)と(?:言って|話して|しゃべって)(?:みて)?(?!い)'),
-    re.compile(r'(?<![听过他她我])(?:说出|说|讲)(?:一句|一声|句|：|:)?\s*[“"「]([^“”"「」]{1,200})[”"」]'),
+    re.compile(
+        r'[「“"]([^「」“”"]{1,200})[」”"]と(?:言って|いって|話して|しゃべって|発言して|喋って)(?!い)'
+    ),
+    re.compile(
+        r'(?:^|(?<=[、。,.]))([^、。,.「」“”"]{1,200}?)と(?:言って|話して|しゃべって)(?:みて)?(?!い)'
+    ),
+    re.compile(
+        r'(?<![听过他她我])(?:说出|说|讲)(?:一句|一声|句|：|:)?\s*[“"「]([^“”"「」]{1,200})[”"」]'
+    ),
     re.compile(r'(?:^|(?<=[，。,.、请再后]))说(?:一句|一声|句|出)([^，。,.“”"「」]{1,200})$'),
     re.compile(r'\b(?:say|announce)[:,]?\s+["“]([^"“”]{1,200})["”]', re.IGNORECASE),
     re.compile(
@@ -164,7 +170,9 @@ def _meanings_of_swapped(word: str, lexicon: Lexicon) -> tuple[Meaning, ...]:
 def _cjk_number(text: str) -> float:
     whole, _, fraction = text.partition('点')
     big, separator, small = whole.partition('万')
-    value = (10000 * _below_10000(big) if separator else 0) + _below_10000(small if separator else big)
+    value = (10000 * _below_10000(big) if separator else 0) + _below_10000(
+        small if separator else big
+    )
     return float(f'{value}.{"".join(str(_DIGITS[each]) for each in fraction) or 0}')
 
 
@@ -219,10 +227,19 @@ def _joined(before: Token, token: Token, out: list[Token]) -> Token | None:
         tenfold = token.tag_with('TENFOLD ')
         if tenfold:
             return Token(text, (('NUM',),), before.value * float(tenfold.split()[1]))
-        tens = before.value % 10 == 0 and 20 <= before.value % 100
-        if token.meanings[0] == ('NUM',) and tens and 0 < token.value < 10 and before.text.isalpha():
+        tens = before.value % 10 == 0 and before.value % 100 >= 20
+        if (
+            token.meanings[0] == ('NUM',)
+            and tens
+            and 0 < token.value < 10
+            and before.text.isalpha()
+        ):
             return Token(text, (('NUM',),), before.value + token.value)
-        if token.meanings[0] == ('NUM',) and before.value >= 100 and before.text.endswith('hundred'):
+        if (
+            token.meanings[0] == ('NUM',)
+            and before.value >= 100
+            and before.text.endswith('hundred')
+        ):
             return Token(text, (('NUM',),), before.value + token.value)
         if token.text == 'and' and before.text.endswith('hundred'):
             return Token(f'{before.text}', before.meanings, before.value)
@@ -237,7 +254,11 @@ def _joined(before: Token, token: Token, out: list[Token]) -> Token | None:
         per_unit = 60.0 if kind == 'DUR' and re.search('分|min', before.text) else 1.0
         if token.can_be('HALF'):
             return Token(text, before.meanings, before.value + 0.5 * per_unit)
-        if kind == 'DIST' and token.text in tuple('一二三四五六七八九') and '米' in before.text[-1:]:
+        if (
+            kind == 'DIST'
+            and token.text in tuple('一二三四五六七八九')
+            and '米' in before.text[-1:]
+        ):
             return Token(text, before.meanings, before.value + 0.1 * token.value)
     return None
 
