@@ -14,6 +14,7 @@ order of priority: safety before the goal, observation before driving.
 
 from __future__ import annotations
 
+from dataclasses import replace
 import re
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
@@ -31,7 +32,12 @@ from curiosity_rosa_demo.agent.rule_model.orders import (
     DEFAULT_DRIVE_S,
     limit_refusal,
 )
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language, parse_intent, SkillWords
+from curiosity_rosa_demo.agent.rule_model.parser import (
+    detect_language,
+    Intent,
+    parse_intent,
+    SkillWords,
+)
 from curiosity_rosa_demo.agent.rule_model.texts import (
     broken_text,
     result_text,
@@ -52,7 +58,7 @@ def decide(view: TurnView, skill_words: SkillWords = ()) -> Decision:
     context = RuleContext(
         view,
         beliefs_from(view.steps),
-        parse_intent(view.text, skill_words),
+        _as_orders(parse_intent(view.text, skill_words), view.longest_s),
         detect_language(view.text),
         EXPLORE_ORDER,
     )
@@ -71,18 +77,28 @@ def is_understood(text: str, skill_words: SkillWords = ()) -> bool:
 
 
 def what_was_not_understood(context: RuleContext) -> FinalAnswer:
-    intent = context.intent
-    if intent.kind != 'unclear' and not intent.missing:
+    """Nothing is done: what was understood, what is missing, and the nearest that can be done."""
+    intent, language = context.intent, context.language
+    nearest = intent.understood or text_for('examples', language)
+    if intent.kind == 'unknown':
+        answer = context.answer('unknown')
+        return replace(
+            answer, text=f'{answer.text} {text_for("nearest", language, nearest=nearest)}'
+        )
+    if intent.kind != 'unclear':
         return context.answer(intent.kind)
-    nothing = text_for('none', context.language)
-    return context.answer(
-        'missing',
-        understood=intent.understood or nothing,
-        missing=text_for('a_number', context.language)
-        if intent.missing == 'number'
-        else intent.missing or text_for('what_is_meant', context.language),
-        nearest=intent.understood or text_for('examples', context.language),
-    )
+    missing = intent.missing or text_for('what_is_meant', language)
+    if missing == 'number':
+        missing = text_for('a_number', language)
+    understood = intent.understood or text_for('none', language)
+    return context.answer('missing', understood=understood, missing=missing, nearest=nearest)
+
+
+def _as_orders(intent: Intent, longest_s: float) -> Intent:
+    """A motion that is shorter or longer than one call drives is carried out as a plan."""
+    seconds = intent.duration_s
+    one_call = seconds is None or 1.0 <= seconds <= longest_s
+    return intent if one_call else replace(intent, kind='orders')
 
 
 # --- safety and faults, for every intent that acts --------------------------------------------

@@ -39,13 +39,16 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     ),
     'help': (
         'I can: analyze the ground texture (look, and drive to the light where it is dark); tell '
-        'the status; stop; open, close or rotate the mast; take a picture; drive "forward 5 s", '
-        '"turn left 5 s", "turn right 5 s".',
+        'the status; stop; open, close or rotate the mast; take pictures; drive "forward 5 s" or '
+        '"2 m", "turn left 90 degrees", "go to x 3 y 0", "go to the light", "return to base"; '
+        'wait; and several of these in turn, with "if it is dark" and the like.',
         'できること: 地面のテクスチャの調査（暗ければ明るい所まで走ります）、状態の報告、停止、'
         'マストの展開・収納・旋回、写真の撮影、'
-        '「5秒前進」「5秒左に曲がって」「5秒右に曲がって」。',
+        '「5秒前進」「2 m前進」「左に90度曲がって」「x 3 y 0へ行って」「基地に戻って」「10秒待って」、'
+        'それらの組み合わせと「暗ければ」などの条件。',
         '我可以：分析地面纹理（太暗时会开到亮处）、报告状态、停止、打开/收起/旋转桅杆、拍照、'
-        '“前进5秒”、“左转5秒”、“右转5秒”。',
+        '“前进5秒”“前进2米”“左转90度”“去x 3 y 0”“回基地”“等10秒”，以及把它们连起来、'
+        '加上“如果太暗”之类的条件。',
     ),
     'unknown': (
         'I did not understand that: I am a set of rules, not a language model. Say "help" to see '
@@ -105,14 +108,10 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '因为没有全部听懂，我什么也没做。听懂的部分：{understood}。没听懂的部分：{missing}。'
         '我可以做的例如：{nearest}。说“帮助”可以看到更多。',
     ),
-    'unclear': (
-        'I am not sure what is meant, so I did nothing. Say one thing at a time, such as '
-        '"forward 5 s" (I drive by seconds, not by metres or degrees), or "help".',
-        '意味がはっきりしないので、何もしませんでした。'
-        '「5秒前進」（距離や角度ではなく秒で走ります）のように一つずつ言うか、'
-        '「ヘルプ」と言ってください。',
-        '我不确定是什么意思，所以什么也没做。请一次只说一件事，例如“前进5秒”（我按秒行驶，'
-        '不按米或角度），或者说“帮助”。',
+    'nearest': (
+        'I can do, for example: {nearest}.',
+        'できることの例: {nearest}。',
+        '我可以做的例如：{nearest}。',
     ),
     'negated': (
         'Understood: I do nothing.',

@@ -61,10 +61,11 @@ WORDS = {
     'BACKBEFORE': 'before that|before this|before you do that|before doing that|but first|but before that|beforehand|but before you do that|but before this',
     'BEFORE': 'before|before you|prior to',
     'AFTER': 'after|after you|after you have|once you have|when you have|once you|as soon as you',
+    'NEG+SANS': 'without|rather than|instead of|except|skip|without any',
     'NEG': (
-        "don't|dont|do not|never|without|not|no|avoid|but not|skip|except|refrain from|"
-        "please don't|forget about|leave out|you must not|you should not|rather than|"
-        'instead of|no need to|nor|or'
+        "don't|dont|do not|never|not|no|avoid|but not|refrain from|"
+        "please don't|forget about|leave out|you must not|you should not|"
+        'no need to|nor|or'
     ),
     'CORRECT': (
         'no|no wait|no sorry|sorry no|wait no|i mean|no i mean|i meant|no i meant|sorry|oops|'

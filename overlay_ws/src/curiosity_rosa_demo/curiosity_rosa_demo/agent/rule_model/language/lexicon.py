@@ -82,4 +82,4 @@ def lexicon(language: str, extra: tuple[tuple[str, str], ...] = ()) -> Lexicon:
         pairs = [*_japanese_pairs(), *pairs]
     if language == 'zh':
         pairs = [*_pairs(chinese.WORDS), *pairs]
-    return make_lexicon([*pairs, *((phrase, (f"SKILL {name}",)) for phrase, name in extra)])
+    return make_lexicon([*pairs, *((phrase, (f'SKILL {name}',)) for phrase, name in extra)])

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
 from curiosity_rosa_demo.agent.rule_model.language.frames import (
     condition_of,
@@ -88,7 +88,7 @@ def read_sentence(text: str, language: str, extra: tuple[tuple[str, str], ...] =
 
 def _read(words: Words, language: str) -> Sentence:
     tokens = _with_places(words.tokens)
-    unknown = [token.text for token in tokens if token.meanings == (UNKNOWN,)]
+    unknown = _unknown_words(tokens)
     if len(tokens) > MAX_TOKENS:
         return Sentence('unclear', missing='...')
     if unknown or not _may_ask(tokens):
@@ -105,6 +105,20 @@ def _read(words: Words, language: str) -> Sentence:
     if len(steps) == 1 and steps[0].verb == 'back':
         steps = [replace(steps[0], verb='home')]
     return Sentence('order', tuple(steps), labels)
+
+
+def _unknown_words(tokens: Sequence[Token]) -> list[str]:
+    """The unknown words; characters without spaces between are one word."""
+    words: list[str] = []
+    joins = False
+    for token in tokens:
+        unknown = token.meanings == (UNKNOWN,)
+        if unknown and joins and not token.text.isascii():
+            words[-1] += token.text
+        elif unknown:
+            words.append(token.text)
+        joins = unknown and not token.text.isascii()
+    return words
 
 
 def _without_echo(steps: list[Step]) -> list[Step]:
@@ -134,7 +148,32 @@ def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -
 
 
 _ACTIONS = frozenset(
-    ['GO', 'TURN', 'FORWARD', 'LEFT', 'RIGHT', 'UTURN', 'SPIN', 'OPEN', 'CLOSE', 'MAST', 'SHOOT', 'PICTURE', 'TAKE', 'EXPLORE', 'LIGHT', 'FIND', 'HOMEWARD', 'BACK', 'WAIT', 'SAYING', 'LOOK', 'BASE', 'BACKWARD', 'SKILL']
+    [
+        'GO',
+        'TURN',
+        'FORWARD',
+        'LEFT',
+        'RIGHT',
+        'UTURN',
+        'SPIN',
+        'OPEN',
+        'CLOSE',
+        'MAST',
+        'SHOOT',
+        'PICTURE',
+        'TAKE',
+        'EXPLORE',
+        'LIGHT',
+        'FIND',
+        'HOMEWARD',
+        'BACK',
+        'WAIT',
+        'SAYING',
+        'LOOK',
+        'BASE',
+        'BACKWARD',
+        'SKILL',
+    ]
 )
 
 
@@ -199,11 +238,13 @@ def _coordinate(tokens: Sequence[Token], at: int, axis: str) -> tuple[float | No
 
 def _group_of(tokens: Sequence[Token], words: Words, known: frozenset[str]) -> _Group | None:
     """The group that all ``tokens`` make; None if they make none."""
+    bare = None
     for reading in islice(product(*(token.meanings for token in tokens)), MAX_READINGS):
         group = _group_of_reading(tokens, reading, words, known)
-        if group is not None:
+        if group is not None and not group.bare:
             return group
-    return None
+        bare = bare or group
+    return bare
 
 
 def _group_of_reading(
@@ -262,9 +303,9 @@ def _denies(reading: Sequence[tuple[str, ...]], tags: Counter[str]) -> bool:
     if {'IF', 'UNLESS', 'UNTIL', 'COMMA'} & set(tags):
         return False
     said = [meaning for meaning in reading if meaning[0] not in MARKS]
-    if set(tags) <= {'NEG', 'END', 'AND', 'START', 'BE'}:
+    if set(tags) <= {'NEG', 'SANS', 'END', 'AND', 'START', 'BE'}:
         return False  # it denies what follows, whatever that is
-    return said[0] == ('NEG',) or 'NEG' in said[-1]
+    return said[0][0] == 'NEG' or 'NEG' in said[-1]
 
 
 def _cost(tokens: Sequence[Token], group: _Group) -> float:
@@ -355,6 +396,8 @@ def _plan_of(tokens: Sequence[Token], words: Words, language: str) -> _Plan | No
         more = _clauses(rest, words, known, open_end=index + 1 < len(segments))
         if more is None:
             return None
+        if marker == 'CORRECT' and not any(group.kind in ('step', 'cond') for group in more):
+            return None  # what was wrong, and what is right?
         if marker == 'CORRECT' and any(group.kind in ('step', 'cond') for group in more):
             while groups and groups[-1].kind not in ('step', 'part', 'neg'):
                 groups.pop()
@@ -458,12 +501,30 @@ def _family(chunk: Sequence[Token]) -> tuple[str, ...]:
     return ()
 
 
+def _denial_is_apart(groups: Sequence[_Group]) -> bool:
+    """Whether what is denied is clearly apart from the steps beside it: "forward not left" is
+    not, "forward, not left" and "forward without a picture" are.
+    """
+    for left, right in pairwise(groups):
+        if {left.kind, right.kind} != {'neg', 'step'} or right.kind == 'neg' and _sans(right):
+            continue
+        if not (_separates(left.tokens[-1]) or _separates(right.tokens[0])):
+            return False
+    return True
+
+
+def _sans(group: _Group) -> bool:
+    return any('SANS' in meaning for token in group.tokens for meaning in token.meanings)
+
+
 def _forbids_driving(group: _Group) -> bool:
     tags = {tag for token in group.tokens for tag in token.meanings[0]}
-    return 'GO' in tags and not tags - {'NEG', 'GO', 'ING', 'END', *MARKS}
+    return 'GO' in tags and not tags - {'NEG', 'SANS', 'GO', 'ING', 'END', *MARKS}
 
 
 def _ordered(groups: list[_Group], language: str) -> _Plan | None:
+    if not _denial_is_apart(groups):
+        return None
     plan = _Plan()
     leading: str = ''
     times = 1

@@ -85,16 +85,22 @@ class _Legs:
                 if self._legs and seconds < MIN_LEG_S / 2:
                     break
                 here = self._drive(here, max(seconds, MIN_LEG_S))
-                self._call.progress(
-                    {
-                        'fraction': part_done(self._amount, max(self._amount - self._done, 0.0)),
-                        'distance_m': round(self._driven_m, 3),
-                        'legs': self._legs,
-                    }
-                )
+                self._report()
         except _LegFailed as failure:
             return ToolResult.failure(str(failure), **self._result_data())
         return ToolResult.success(**self._result_data())
+
+    def _report(self) -> None:
+        left = max(self._amount - self._done, 0.0)
+        estimate = self._estimate
+        left_m = left * estimate.speed / estimate.turn if self._turns else left
+        self._call.progress(
+            {
+                'fraction': part_done(self._amount, left),
+                'distance_m': round(left_m, 3),
+                'legs': self._legs,
+            }
+        )
 
     def _seconds_left(self) -> float:
         left, estimate = self._amount - self._done, self._estimate
