@@ -123,7 +123,8 @@ def test_a_motion_that_is_denied_or_asked_about_does_not_drive(text: str, frame:
 @given(st.text(max_size=80))
 def test_any_text_is_understood_somehow(text: str) -> None:
     assert parse_intent(text).kind in (
-        'explore', 'status', 'command', 'orders', 'greeting', 'help', 'negated', 'unclear', 'unknown',
+        'explore', 'status', 'command', 'orders', 'greeting', 'help', 'negated', 'unclear',
+        'unknown',
     )  # fmt: skip
 
 

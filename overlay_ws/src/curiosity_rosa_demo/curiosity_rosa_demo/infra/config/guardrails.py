@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from enum import Enum
+import re
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.domain.brain_state import DecisionType
@@ -37,7 +38,6 @@ def _member(kind: type[Enum]) -> BeforeValidator:
 Risk = Annotated[RiskLevel, _member(RiskLevel)]
 Strategy = Annotated[DecisionType, _member(DecisionType)]
 ErrorMap = dict[str, Strategy]
-Phrase = Annotated[str, Field(min_length=2, max_length=60, pattern=r'^[^"\d]+$')]
 
 
 # --- guardrails.yaml -------------------------------------------------------------------------
@@ -148,13 +148,22 @@ class SkillSettings(Section):
     timeout_s: float = Field(gt=0.0, le=1e6)
     risk: Risk
     repeatable: bool = False
-    words: dict[Literal['en', 'ja', 'zh'], list[Phrase]] = Field(default_factory=dict)
+    words: dict[Literal['en', 'ja', 'zh'], list[str]] = Field(default_factory=dict)
     error_map: ErrorMap
 
     @property
     def phrases(self) -> tuple[str, ...]:
         """The words of all languages."""
         return tuple(phrase for phrases in self.words.values() for phrase in phrases)
+
+    @model_validator(mode='after')
+    def _phrases_are_words(self) -> SkillSettings:
+        for language, phrases in self.words.items():
+            for phrase in phrases:
+                if not 2 <= len(phrase) <= 60 or re.search(r'["\d]', phrase):
+                    rule = 'must be 2 to 60 characters without digits and quotation marks'
+                    raise rule_error(f'words.{language}', phrase, rule)
+        return self
 
     @model_validator(mode='after')
     def _base_can_be_cancelled(self) -> SkillSettings:

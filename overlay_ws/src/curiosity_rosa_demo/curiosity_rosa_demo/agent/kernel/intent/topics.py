@@ -112,7 +112,8 @@ TOPICS_EN: Patterns = (
             r'\b(?:status|state|mode|speed|moving|driving|stopped|standing|alive|online|estop'
             r'|latch\w*|e[- ]stop|emergency stop)\b|\bhow fast\b',
             r'\b(?:did|does|has|have) (?:you|the rover|it) stop(?:ped)?\b|\bhow is the rover\b',
-            r'^how are you(?: doing)?$|^(?:are|is) (?:you|the rover|it|everything) (?:ok|okay|all right|alright|fine'
+            r'^how are you(?: doing)?$',
+            r'^(?:are|is) (?:you|the rover|it|everything) (?:ok|okay|all right|alright|fine'
             r'|ready|there|stuck|safe)\b',
         ),
     ),
@@ -198,7 +199,8 @@ TOPICS_ZH: Patterns = (
     (
         Topic.POSITION,
         any_pattern(
-            r'x ?和 ?y|在哪|到哪[儿里]?去?了|什么(?:地方|位置)|位置|坐标|朝(?:着)?(?:哪|什么)|朝向|方向'
+            r'x ?和 ?y|在哪|到哪[儿里]?去?了|'
+            r'什么(?:地方|位置)|位置|坐标|朝(?:着)?(?:哪|什么)|朝向|方向'
         ),
     ),
     (

@@ -19,37 +19,35 @@ WORDS = {
         'could you just|would you be so kind as to|can you just'
     ),
     'ASK': '?',
-    'START': 'would you mind|start|begin|start to|begin to|begin with|start with|start by|begin by|go',
+    'START': (
+        'would you mind|start|begin|start to|begin to|begin with|start with|start by|begin by|go'
+    ),
     'WAIT ': 'give it',
     'BE': "is|are|has|gets|has got|it is|it's",
     'FILLER': (
         "is like|help me|help us|help me to|i want a|i want an|i need a|i need an|i'd like a|"
-        "i would like a|i would like an|i'd like an|i want to have a|"
-        "what|put|would you please|that you see|of what you see|see|what you see|time|rover's|"
-        "it's time|want|need|have|a good|conditions|into|let|there is time|each|and also|an additional|"
-        'get|of course|surely|once you can|'
-        'please|pls|kindly|now|right now|immediately|at once|just|rover|the rover|curiosity|rosa|'
-        'hey|hi|hello|ok|okay|alright|all right|well|so|also|the|to|of|for|at|by|in|on|with|your|'
-        'its|my|our|me|it|you|us|about|approximately|roughly|exactly|'
-        "i would like you to|i'd like you to|i need you to|"
-        "we need you to|we want you to|want you to|let's|let us|"
-        'your job is to|your task is to|go ahead and|proceed to|be so kind as to|'
-        'be so kind and|if you would|if you please|if you can|if possible|thanks|thank you|'
-        'thank you very much|a bit|a little|a little bit|some|this|that|these|here|'
-        'where you are|more|another|extra|further|again please|try to|do|do a|make a|'
-        'make|perform|perform a|execute|from here|from there|there|'
-        'your way|first|first of all|finally|lastly|buddy|'
-        "there is|you are|for me|for us|away|i'd like|good|quick|quickly|slowly|carefully|nice|"
-        'be|an|i ask you to|next|'
-        'a distance of|an angle of|total|in total|towards|toward|toward the|into|onto|up to|'
-        'possible|whole|entire|all the way|further on|sir|friend|give me|get me|'
-        'give us|once more|again|the way|own|then please'
+        "i would like a|i would like an|i'd like an|i want to have a|what|put|would you please|"
+        "that you see|of what you see|see|what you see|time|rover's|it's time|want|need|have|"
+        'a good|conditions|into|let|there is time|each|and also|an additional|get|of course|'
+        'surely|once you can|please|pls|kindly|now|right now|immediately|at once|just|rover|'
+        'the rover|curiosity|rosa|hey|hi|hello|ok|okay|alright|all right|well|so|also|the|to|'
+        'of|for|at|by|in|on|with|your|its|my|our|me|it|you|us|about|approximately|roughly|'
+        "exactly|i would like you to|i'd like you to|i need you to|we need you to|"
+        "we want you to|want you to|let's|let us|your job is to|your task is to|go ahead and|"
+        'proceed to|be so kind as to|be so kind and|if you would|if you please|if you can|'
+        'if possible|thanks|thank you|thank you very much|a bit|a little|a little bit|some|'
+        'this|that|these|here|where you are|more|another|extra|further|again please|try to|do|'
+        'do a|make a|make|perform|perform a|execute|from here|from there|there|your way|first|'
+        "first of all|finally|lastly|buddy|there is|you are|for me|for us|away|i'd like|good|"
+        'quick|quickly|slowly|carefully|nice|be|an|i ask you to|next|a distance of|an angle of|'
+        'total|in total|towards|toward|toward the|onto|up to|possible|whole|entire|all the way|'
+        'further on|sir|friend|give me|get me|give us|once more|again|the way|own|then please'
     ),
     'A': 'a|an|one single|single',
     'THEN': (
-        'then|and then|after that|after which|afterwards|afterward|and after that|next|and next|'
-        'and finally|then finally|once there|when you get there|when you arrive|when there|'
-        'once you arrive|once you are there|on arrival|when you are there|when done|'
+        'then|and then|after that|after which|afterwards|afterward|and after that|next|'
+        'and next|and finally|then finally|once there|when you get there|when you arrive|'
+        'when there|once you arrive|once you are there|on arrival|when you are there|when done|'
         'when you are done|once done|followed by|before finally|once you get there|;|->|=>|>|'
         'when that is done|once that is done|as soon as you arrive|and afterwards|'
         'and when you get there|and when you arrive|and once there|second|secondly|third|'
@@ -58,30 +56,34 @@ WORDS = {
     'AND': 'and|and also|plus|as well as|and please|&',
     'COMMA': ',|.|:|(|)|!',
     'BUT': 'but|but instead|instead|rather|only|but only|but just|just instead',
-    'BACKBEFORE': 'before that|before this|before you do that|before doing that|but first|but before that|beforehand|but before you do that|but before this',
+    'BACKBEFORE': (
+        'before that|before this|before you do that|before doing that|but first|'
+        'but before that|beforehand|but before you do that|but before this'
+    ),
     'BEFORE': 'before|before you|prior to',
-    'AFTER': 'after|after you|after you have|once you have|when you have|once you|as soon as you',
+    'AFTER': (
+        'after|after you|after you have|once you have|when you have|once you|as soon as you'
+    ),
     'NEG+SANS': 'without|rather than|instead of|except|skip|without any',
     'NEG': (
-        "don't|dont|do not|never|not|no|avoid|but not|refrain from|"
-        "please don't|forget about|leave out|you must not|you should not|"
-        'no need to|nor|or'
+        "don't|dont|do not|never|not|no|avoid|but not|refrain from|please don't|forget about|"
+        'leave out|you must not|you should not|no need to|nor|or'
     ),
     'CORRECT': (
         'no|no wait|no sorry|sorry no|wait no|i mean|no i mean|i meant|no i meant|sorry|oops|'
-        'actually|no actually|actually no|or rather|correction|rather|no make that|'
-        'make that|make it|no make it|no not that|my mistake|wait|hmm no|uh no|er no|'
-        'well no|oh no|sorry i mean|sorry i meant|not left|not right|not forward|'
-        "i mean to say|i meant to say|no that's wrong|that's wrong|on second thought|"
-        'on second thoughts|wait i mean|wait actually|oh wait|no no|er|err|um no'
+        'actually|no actually|actually no|or rather|correction|rather|no make that|make that|'
+        'make it|no make it|no not that|my mistake|wait|hmm no|uh no|er no|well no|oh no|'
+        'sorry i mean|sorry i meant|not left|not right|not forward|i mean to say|'
+        "i meant to say|no that's wrong|that's wrong|on second thought|on second thoughts|"
+        'wait i mean|wait actually|oh wait|no no|er|err|um no'
     ),
     'SCRATCH': (
         'scratch that|strike that|forget that|no scratch that|cancel that|ignore that|'
         'no forget that|undo that|disregard that|never mind that|scrap that|no strike that'
     ),
     'IF': (
-        'if|in case|provided|provided that|as long as|should|only if|but only if|if and only if|'
-        "when|whenever|if it is|if it's|if its|in the case that|given that"
+        'if|in case|provided|provided that|as long as|should|only if|but only if|'
+        "if and only if|when|whenever|if it is|if it's|if its|in the case that|given that"
     ),
     'UNLESS': 'unless',
     'ELSE': 'else|otherwise|if not|or else',
@@ -89,16 +91,17 @@ WORDS = {
     'DARK': (
         "dark|too dark|it is dark|it's dark|its dark|darkness|it is too dark|it's too dark|"
         "dark here|not bright|it is not bright|it isn't bright|it's not bright|"
-        'not bright enough|dim|too dim|there is no light|there is not enough light|it gets dark|'
-        "it gets too dark|no light|not enough light|there isn't enough light|it is dark here|"
-        "it's dark here|it is too dark here|shady|shadowy"
+        'not bright enough|dim|too dim|there is no light|there is not enough light|'
+        "it gets dark|it gets too dark|no light|not enough light|there isn't enough light|"
+        "it is dark here|it's dark here|it is too dark here|shady|shadowy"
     ),
     'BRIGHT': (
         "bright|it is bright|it's bright|bright enough|it is bright enough|it gets bright|"
         'it becomes bright|there is light|there is enough light|enough light|lit|sunny|'
         "well lit|it is light|it's light|not dark|it is not dark|it isn't dark|it's not dark|"
-        'it is light enough|it gets light|it gets brighter|it is bright here|brighter|brightest|'
-        "better lit|it's bright enough|it is bright around|not too dark|it is not too dark|well-lit"
+        'it is light enough|it gets light|it gets brighter|it is bright here|brighter|'
+        "brightest|better lit|it's bright enough|it is bright around|not too dark|"
+        'it is not too dark|well-lit'
     ),
     'GO': (
         'goto|go|drive|move|roll|head|travel|advance|proceed|continue|come|run|walk|steer|'
@@ -107,23 +110,27 @@ WORDS = {
         'get yourself|relocate|make for|veer|bear|keep moving|push|creep|inch|crawl|journey'
     ),
     'GO+ING': (
-        'driven|moved|gone|driving|moving|going|rolling|heading|travelling|traveling|advancing|proceeding|'
-        'navigating|you drive|you move|you go|you drive to|any movement|any driving|movement'
+        'driven|moved|gone|driving|moving|going|rolling|heading|travelling|traveling|advancing|'
+        'proceeding|navigating|you drive|you move|you go|you drive to|any movement|any driving|'
+        'movement'
     ),
     'TURN': (
-        'turn|rotate|spin|swivel|pivot|swing|make a turn|do a turn|take a turn|'
-        'turn yourself|rotate yourself|turns|hang|take|a turn|bend|swerve|curve|yaw'
+        'turn|rotate|spin|swivel|pivot|swing|make a turn|do a turn|take a turn|turn yourself|'
+        'rotate yourself|turns|hang|take|a turn|bend|swerve|curve|yaw'
     ),
-    'TURN+ING': 'turned|have turned|rotated|turning|rotating|spinning|you turn|pivoting|any turns',
+    'TURN+ING': (
+        'turned|have turned|rotated|turning|rotating|spinning|you turn|pivoting|any turns'
+    ),
     'FORWARD': (
         'forward|forwards|ahead|straight|straight ahead|straight on|straight forward|onward|'
         'onwards|in front|to the front|straight forwards|forth|ahead of you|in a straight line|'
         'move_forward|in front of you|straightforward|fwd|foward|forwad'
     ),
     'LEFT': (
-        'left|leftward|leftwards|to the left|to your left|turn_left|anticlockwise|counterclockwise|'
-        'counter-clockwise|anti-clockwise|on the left|on your left|left hand|lefthand|left-hand|'
-        'port|left side|the left side|the left hand side|counter clockwise|lft|a left'
+        'left|leftward|leftwards|to the left|to your left|turn_left|anticlockwise|'
+        'counterclockwise|counter-clockwise|anti-clockwise|on the left|on your left|left hand|'
+        'lefthand|left-hand|port|left side|the left side|the left hand side|counter clockwise|'
+        'lft|a left'
     ),
     'RIGHT': (
         'right|rightward|rightwards|to the right|to your right|turn_right|clockwise|'
@@ -132,20 +139,22 @@ WORDS = {
     ),
     'AROUND+SHOOT': 'panorama|a panorama|panoramic picture|panoramic photo',
     'AROUND': (
-        'each facing a different way|facing a different way|in all directions|around|round|all around|around you|all around you|around yourself|about-face|'
-        'in different directions|in all directions|in each direction|in several directions|'
-        'in every direction|in various directions|from all sides|around here|all round|'
-        'in a circle|on all sides|on every side|round you|to all sides|different directions|'
-        'around the rover|around us|the other way|the other way around|in the opposite direction|'
-        'to face the other way|to face backwards|facing different directions|'
-        'pointing in different directions|from different angles|at different angles|'
-        'from different directions|of different directions|of all sides|each in a different direction'
+        'each facing a different way|facing a different way|in all directions|around|round|'
+        'all around|around you|all around you|around yourself|about-face|'
+        'in different directions|in each direction|in several directions|in every direction|'
+        'in various directions|from all sides|around here|all round|in a circle|on all sides|'
+        'on every side|round you|to all sides|different directions|around the rover|around us|'
+        'the other way|the other way around|in the opposite direction|to face the other way|'
+        'to face backwards|facing different directions|pointing in different directions|'
+        'from different angles|at different angles|from different directions|'
+        'of different directions|of all sides|each in a different direction'
     ),
     'UTURN': (
         'u-turn|u turn|a u-turn|uturn|turn around|turn round|turn about|about face|about turn|'
         'turn yourself around|face the other way|spin around|turn back around|'
         'turn to face the other way|face backwards|rotate half way|turn halfway around|'
-        'turn half way around|make an about-face|do a 180|pull a 180|do a one-eighty|turn backwards'
+        'turn half way around|make an about-face|do a 180|pull a 180|do a one-eighty|'
+        'turn backwards'
     ),
     'SPIN': (
         'a full turn|full turn|a full circle|full circle|a full rotation|full rotation|'
@@ -154,20 +163,23 @@ WORDS = {
         'one complete turn|in a full circle|full revolution|a full revolution'
     ),
     'ANGLE 180': (
-        'half a turn|half turn|a half turn|half-turn|a half-turn|half way around|halfway around|'
-        'half a circle|half a rotation|a half circle|half a revolution|one half turn'
+        'half a turn|half turn|a half turn|half-turn|a half-turn|half way around|'
+        'halfway around|half a circle|half a rotation|a half circle|half a revolution|'
+        'one half turn'
     ),
     'ANGLE 90': (
-        'a quarter turn|quarter turn|a quarter of a turn|quarter-turn|a right angle|right angle|'
-        'a quarter|quarter of a turn|a quarter of a circle|a quarter circle|a quarter rotation|'
-        'one quarter turn|one right angle|a quarter-turn'
+        'a quarter turn|quarter turn|a quarter of a turn|quarter-turn|a right angle|'
+        'right angle|a quarter|quarter of a turn|a quarter of a circle|a quarter circle|'
+        'a quarter rotation|one quarter turn|one right angle|a quarter-turn'
     ),
     'BACKWARD': 'backward|backwards|reverse|in reverse|back up|rearwards|backing up',
     'TAKE': (
-        'take|snap|shoot|capture|get|grab|make|record|grab me|take me|take us|collect|acquire|do|'
-        'obtain'
+        'take|snap|shoot|capture|get|grab|make|record|grab me|take me|take us|collect|acquire|'
+        'do|obtain'
     ),
-    'TAKE+ING': 'taken|took|taking|snapping|capturing|shooting|you take|you shoot|recording|you capture',
+    'TAKE+ING': (
+        'taken|took|taking|snapping|capturing|shooting|you take|you shoot|recording|you capture'
+    ),
     'PICTURE': (
         'picture|pictures|photo|photos|photograph|photographs|image|images|snapshot|snapshots|'
         'shot|shots|pic|pics|camera image|camera shot|photograph it|camera picture|snap|'
@@ -185,14 +197,14 @@ WORDS = {
     ),
     'OPEN+ING': 'opening|raising|deploying|you open|you raise|extending|lifting|unfolding',
     'CLOSE': (
-        'close|lower|stow|retract|fold|put down|put away|down|fold down|fold away|fold up|'
-        'shut|closed|stowed|lowered|retracted|mast_close|bring down|take down|fold in|pull in|'
+        'close|lower|stow|retract|fold|put down|put away|down|fold down|fold away|fold up|shut|'
+        'closed|stowed|lowered|retracted|mast_close|bring down|take down|fold in|pull in|'
         'tuck away|tuck in|collapse|pack away|pack up|folded|shut down|drop'
     ),
     'CLOSE+ING': 'closing|lowering|stowing|retracting|you close|you lower|you stow|folding',
     'MAST': (
-        'mast|the mast|camera mast|the camera mast|sensor mast|mast of the camera|'
-        'head|camera head|periscope'
+        'mast|the mast|camera mast|the camera mast|sensor mast|mast of the camera|head|'
+        'camera head|periscope'
     ),
     'CAMERA': 'camera|the camera|cameras',
     'LOOK': (
@@ -211,27 +223,28 @@ WORDS = {
         'leave the shade|shadows|dark area|dark place|dark spot'
     ),
     'LIGHT': (
-        'the sun shines|light|lights|sunlight|sun|sunshine|lit area|lighted area|light area|lit ground|'
-        'daylight|illumination|source of light|light source|lit place|lit spot|brightness|'
-        'illuminated area|illuminated place|illuminated spot|illuminated|sunlit|sunlit area|'
-        'brightly lit|the light source|where the sun shines|where the light is|well lit|well-lit'
+        'the sun shines|light|lights|sunlight|sun|sunshine|lit area|lighted area|light area|'
+        'lit ground|daylight|illumination|source of light|light source|lit place|lit spot|'
+        'brightness|illuminated area|illuminated place|illuminated spot|illuminated|sunlit|'
+        'sunlit area|brightly lit|the light source|where the sun shines|where the light is|'
+        'well lit|well-lit'
     ),
     'PLACE': (
         "place|area|spot|somewhere|where it is|where it's|where there is|location|region|zone|"
-        'ground|patch|side|a place|part|where|place where|point|position|coordinates|coordinate|'
-        'pose|waypoint|co-ordinates|target|somewhere with|a spot with|anywhere|goal|'
+        'ground|patch|side|a place|part|where|place where|point|position|coordinates|'
+        'coordinate|pose|waypoint|co-ordinates|target|somewhere with|a spot with|anywhere|goal|'
         'a location|somewhere that is|to where'
     ),
     'EXPLORE': (
         'explore|analyze|analyse|investigate|survey|examine|inspect|study|scout|scan|check out|'
-        'research|map|probe|assess|characterize|scout out|reconnoitre|look over|evaluate|do a survey of|carry out a survey of|'
-        'make a survey of|perform an analysis of|analysis|exploration|'
-        'an analysis of|a survey of|do an analysis of'
+        'research|map|probe|assess|characterize|scout out|reconnoitre|look over|evaluate|'
+        'do a survey of|carry out a survey of|make a survey of|perform an analysis of|analysis|'
+        'exploration|an analysis of|a survey of|do an analysis of'
     ),
     'VIEW': (
-        'look at|take a look at|have a look at|search|check|look into|find out|have a good look at|'
-        'find out what|learn about|find out about|see what|see how|take a good look at|observe|'
-        'watch|look around|walk around|drive around'
+        'look at|take a look at|have a look at|search|check|look into|find out|'
+        'have a good look at|find out what|learn about|find out about|see what|see how|'
+        'take a good look at|observe|watch|look around|walk around|drive around'
     ),
     'EXPLORE+ING': (
         'exploring|analyzing|analysing|investigating|surveying|examining|inspecting|scanning|'
@@ -240,21 +253,21 @@ WORDS = {
     'GROUND': (
         'ground|terrain|texture|textures|soil|surface|area|surroundings|rocks|rock|site|'
         'environment|mars|landscape|vicinity|region|sand|ground texture|neighborhood|'
-        'neighbourhood|scene|scenery|dirt|regolith|land|place|martian|zone|geology|floor|planet|'
-        'around you|around here|ahead of you|nearby|immediate|view|the ground here|features|'
-        'crater|local|stones|stone|texture of the ground'
+        'neighbourhood|scene|scenery|dirt|regolith|land|place|martian|zone|geology|floor|'
+        'planet|around you|around here|ahead of you|nearby|immediate|view|the ground here|'
+        'features|crater|local|stones|stone|texture of the ground'
     ),
     'BASE': (
         'base|home|start|start position|starting point|starting position|origin|station|'
         'starting place|where you started|where you began|where we started|start point|'
         'charging station|charger|home base|initial position|home position|base camp|dock|camp|'
-        'the beginning|original position|starting location|where you came from|'
-        'charging place|lander|where it all began|start location|beginning|point of origin|'
-        'point of departure|docking station|your start|headquarters'
+        'the beginning|original position|starting location|where you came from|charging place|'
+        'lander|where it all began|start location|beginning|point of origin|point of departure|'
+        'docking station|your start|headquarters'
     ),
     'BACK': (
-        'come back|return|go back|drive back|head back|get back|back|move back|'
-        'come back here|return here|come back to me|back here|come back to where you are now|'
+        'come back|return|go back|drive back|head back|get back|back|move back|come back here|'
+        'return here|come back to me|back here|come back to where you are now|'
         'return to where you are now|back to where you are now|back to here|back again|'
         'return to this spot|return to this place|back to this spot|back to this place|'
         'come back to this spot|travel back|come back again|roll back|come on back|'
@@ -262,8 +275,12 @@ WORDS = {
         'to where you were|back to where you were|return to where you were|turn back|'
         'back to the same spot|back to me|return to me|make your way back'
     ),
-    'HOMEWARD': 'rtb|go home|come home|drive home|head home|return home|homeward|back home|go back home',
-    'BACK+ING': 'coming back|returning|going back|driving back|you return|you come back|heading back',
+    'HOMEWARD': (
+        'rtb|go home|come home|drive home|head home|return home|homeward|back home|go back home'
+    ),
+    'BACK+ING': (
+        'coming back|returning|going back|driving back|you return|you come back|heading back'
+    ),
     'WAIT': (
         'wait|pause|hold|sleep|stay|rest|idle|hang on|stand by|stay put|do nothing|hold on|'
         'stand still|linger|stay still|wait there|wait here|delay|let pass|remain|relax|'
@@ -276,17 +293,20 @@ WORDS = {
         'inform me of|announce|say|report on|report back|report about|let us know'
     ),
     'STATUS': (
-        'status|state|your status|position|your position|where you are|telemetry|'
-        'condition|location|pose|how you are|get_status|status report|battery|your state|'
-        'report status|status update|your condition|the result|how you are doing|'
-        'where you are now|battery level|health|heading|a status report|coordinates|'
-        'battery status|battery charge|your location'
+        'status|state|your status|position|your position|where you are|telemetry|condition|'
+        'location|pose|how you are|get_status|status report|battery|your state|report status|'
+        'status update|your condition|the result|how you are doing|where you are now|'
+        'battery level|health|heading|a status report|coordinates|battery status|'
+        'battery charge|your location'
     ),
     'STOPEND': (
-        'and stop|then stop|and then stop|and halt|then halt|, stop|and stop there|and then halt|'
-        'then stop there|and come to a stop|and stop again|stop after that|then come to a stop'
+        'and stop|then stop|and then stop|and halt|then halt|, stop|and stop there|'
+        'and then halt|then stop there|and come to a stop|and stop again|stop after that|'
+        'then come to a stop'
     ),
-    'BATTERY': 'battery|charge|battery level|battery charge|power|your battery|state of charge|energy',
+    'BATTERY': (
+        'battery|charge|battery level|battery charge|power|your battery|state of charge|energy'
+    ),
     'ABOVE': (
         'above|over|more than|greater than|higher than|at least|is above|exceeds|>|'
         'has more than|is more than|is over|is higher than|no less than|is at least|'
@@ -308,7 +328,7 @@ WORDS = {
     'UNIT DIST 1000': 'km|kilometer|kilometers|kilometre|kilometres|kms',
     'UNIT DIST 0.3048': 'ft|foot|feet',
     'UNIT DIST 0.9144': 'yard|yards|yd',
-    'UNIT ANGLE 1': 'degree|degrees|deg|degs|\u00b0|degress|degreees',
+    'UNIT ANGLE 1': 'degree|degrees|deg|degs|°|degress|degreees',
     'UNIT ANGLE 57.29577951308232': 'rad|radian|radians',
     'UNIT ANGLE 360': 'full turns|turns|rotations|circles|revolutions|full rotations',
     'UNIT PCT 1': '%|percent|per cent|pct',
@@ -326,13 +346,35 @@ WORDS = {
     'COUNT 2': 'a couple of|a pair of|a couple|couple of|pair of',
     'EACH': 'different|separate|single|more|new|consecutive|in a row',
     'NUM 0': 'zero',
-    'NUM 1': 'one', 'NUM 2': 'two', 'NUM 3': 'three', 'NUM 4': 'four', 'NUM 5': 'five',
-    'NUM 6': 'six', 'NUM 7': 'seven', 'NUM 8': 'eight', 'NUM 9': 'nine', 'NUM 10': 'ten',
-    'NUM 11': 'eleven', 'NUM 12': 'twelve', 'NUM 13': 'thirteen', 'NUM 14': 'fourteen',
-    'NUM 15': 'fifteen', 'NUM 16': 'sixteen', 'NUM 17': 'seventeen', 'NUM 18': 'eighteen',
-    'NUM 19': 'nineteen', 'NUM 20': 'twenty', 'NUM 30': 'thirty', 'NUM 40': 'forty|fourty',
-    'NUM 50': 'fifty', 'NUM 60': 'sixty', 'NUM 70': 'seventy', 'NUM 80': 'eighty',
-    'NUM 90': 'ninety', 'NUM 12.0': 'a dozen|dozen',
-    'TENFOLD 100': 'hundred|a hundred', 'TENFOLD 1000': 'thousand|a thousand',
+    'NUM 1': 'one',
+    'NUM 2': 'two',
+    'NUM 3': 'three',
+    'NUM 4': 'four',
+    'NUM 5': 'five',
+    'NUM 6': 'six',
+    'NUM 7': 'seven',
+    'NUM 8': 'eight',
+    'NUM 9': 'nine',
+    'NUM 10': 'ten',
+    'NUM 11': 'eleven',
+    'NUM 12': 'twelve',
+    'NUM 13': 'thirteen',
+    'NUM 14': 'fourteen',
+    'NUM 15': 'fifteen',
+    'NUM 16': 'sixteen',
+    'NUM 17': 'seventeen',
+    'NUM 18': 'eighteen',
+    'NUM 19': 'nineteen',
+    'NUM 20': 'twenty',
+    'NUM 30': 'thirty',
+    'NUM 40': 'forty|fourty',
+    'NUM 50': 'fifty',
+    'NUM 60': 'sixty',
+    'NUM 70': 'seventy',
+    'NUM 80': 'eighty',
+    'NUM 90': 'ninety',
+    'NUM 12.0': 'a dozen|dozen',
+    'TENFOLD 100': 'hundred|a hundred',
+    'TENFOLD 1000': 'thousand|a thousand',
     'POINT': 'point',
-}  # fmt: skip
+}

@@ -72,10 +72,41 @@ class Frame:
 
 # Tags that mean nothing more when they are repeated.
 REPEATABLE = frozenset(
-    {'GO', 'FORWARD', 'TURN', 'LEFT', 'RIGHT', 'PICTURE', 'SHOOT', 'TAKE', 'MAST', 'PLACE', 'LIGHT', 'BRIGHT',
-     'GROUND', 'EXPLORE', 'VIEW', 'BASE', 'BACK', 'WAIT', 'FIND', 'AROUND', 'OPEN', 'CLOSE', 'END', 'IF',
-     'CAMERA', 'EACH', 'REPORT', 'STATUS', 'START', 'SHADE', 'UTURN', 'REPEAT'}
-)  # fmt: skip
+    {
+        'GO',
+        'FORWARD',
+        'TURN',
+        'LEFT',
+        'RIGHT',
+        'PICTURE',
+        'SHOOT',
+        'TAKE',
+        'MAST',
+        'PLACE',
+        'LIGHT',
+        'BRIGHT',
+        'GROUND',
+        'EXPLORE',
+        'VIEW',
+        'BASE',
+        'BACK',
+        'WAIT',
+        'FIND',
+        'AROUND',
+        'OPEN',
+        'CLOSE',
+        'END',
+        'IF',
+        'CAMERA',
+        'EACH',
+        'REPORT',
+        'STATUS',
+        'START',
+        'SHADE',
+        'UTURN',
+        'REPEAT',
+    }
+)
 _ALWAYS = ('END', 'ING', 'TIMES', 'REPEAT', 'START', 'COMMA', 'AND')
 FRAMES = (
     Frame('forward', ('FORWARD',), ('GO', 'DUR|DIST', 'PLACE')),
@@ -89,9 +120,17 @@ FRAMES = (
     Frame('around turn', ('TURN', 'AROUND'), ('ANGLE', 'BACKWARD')),
     Frame('around turn', ('TURN', 'ANGLE')),
     Frame('left spin', ('SPIN', 'TURN')),
-    Frame('light', ('LIGHT|BRIGHT', 'GO|FIND|VIEW'), ('LIGHT', 'BRIGHT', 'PLACE', 'GO', 'FIND', 'SHADE', 'GROUND', 'FORWARD')),
+    Frame(
+        'light',
+        ('LIGHT|BRIGHT', 'GO|FIND|VIEW'),
+        ('LIGHT', 'BRIGHT', 'PLACE', 'GO', 'FIND', 'SHADE', 'GROUND', 'FORWARD'),
+    ),
     Frame('light', ('SHADE', 'GO'), ('PLACE',)),
-    Frame('light', ('UNTIL', 'LIGHT|BRIGHT', 'GO|FORWARD'), ('PLACE', 'BRIGHT', 'GO', 'FORWARD', 'FIND')),
+    Frame(
+        'light',
+        ('UNTIL', 'LIGHT|BRIGHT', 'GO|FORWARD'),
+        ('PLACE', 'BRIGHT', 'GO', 'FORWARD', 'FIND'),
+    ),
     Frame('goto', ('XY', 'GO|PLACE|FIND'), ('PLACE', 'GO')),
     Frame('goto', ('XY', 'KNOWNGOTO')),
     Frame('home', ('BASE', 'GO|BACK|FIND'), ('PLACE', 'GO', 'BACK', 'HOMEWARD')),
@@ -99,11 +138,41 @@ FRAMES = (
     Frame('home', ('HOMEWARD',), ('BASE', 'GO', 'BACK')),
     Frame('back', ('BACK',), ('SAMEPLACE', 'GO', 'PLACE')),
     Frame('back', ('SAMEPLACE', 'GO|BACK'), ('PLACE', 'BACK')),
-    Frame('picture', ('PICTURE|SHOOT',), ('TAKE', 'COUNT|NUM', 'GROUND', 'PLACE', 'CAMERA', 'SHOOT', 'PICTURE', 'EACH', 'VIEW', 'FORWARD')),
+    Frame(
+        'picture',
+        ('PICTURE|SHOOT',),
+        (
+            'TAKE',
+            'COUNT|NUM',
+            'GROUND',
+            'PLACE',
+            'CAMERA',
+            'SHOOT',
+            'PICTURE',
+            'EACH',
+            'VIEW',
+            'FORWARD',
+        ),
+    ),
     Frame('picture', ('TAKE', 'COUNT|NUM'), ('CAMERA',)),
     Frame('picture', ('COUNT', 'KNOWNPICTURE')),
     Frame('picture', ('TAKE', 'CAMERA')),
-    Frame('around', ('PICTURE|SHOOT|TAKE', 'AROUND'), ('TAKE', 'COUNT|NUM', 'GROUND', 'PLACE', 'CAMERA', 'SHOOT', 'PICTURE', 'EACH', 'TURN', 'VIEW')),
+    Frame(
+        'around',
+        ('PICTURE|SHOOT|TAKE', 'AROUND'),
+        (
+            'TAKE',
+            'COUNT|NUM',
+            'GROUND',
+            'PLACE',
+            'CAMERA',
+            'SHOOT',
+            'PICTURE',
+            'EACH',
+            'TURN',
+            'VIEW',
+        ),
+    ),
     Frame('open', ('OPEN', 'MAST'), ('CAMERA',)),
     Frame('close', ('CLOSE', 'MAST'), ('CAMERA',)),
     Frame('open', ('OPEN', 'KNOWNMAST')),
@@ -119,7 +188,7 @@ FRAMES = (
     Frame('say', ('SAYING',)),
     Frame('status', ('STATUS', 'REPORT'), ('GROUND', 'BATTERY')),
     Frame('skill', ('SKILL',), ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT')),
-)  # fmt: skip
+)
 CONDITIONS = (
     ('dark', ('IF', 'DARK'), ('BE',)),
     ('bright', ('IF', 'BRIGHT'), ('BE',)),
@@ -131,7 +200,7 @@ CONDITIONS = (
     ('mast closed', ('IF', 'MAST', 'CLOSE'), ('BE',)),
     ('mast closed', ('UNLESS', 'MAST', 'OPEN'), ('BE',)),
     ('mast open', ('UNLESS', 'MAST', 'CLOSE'), ('BE',)),
-)  # fmt: skip
+)
 
 
 def fits(needs: tuple[str, ...], may: tuple[str, ...], tags: Counter[str]) -> bool:

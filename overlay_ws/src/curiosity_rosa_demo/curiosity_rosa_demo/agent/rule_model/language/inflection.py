@@ -30,7 +30,7 @@ def japanese_forms(verb: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each form of ``verb``, a dictionary form, with its tags: END ends a clause, NEG denies it,
     ING orders nothing by itself, BEFORE and THEN join it to what follows, IF makes it a condition.
     """
-    negative, joining, te, orders, conditional = _stems(verb)
+    negative, joining, te, orders = _stems(verb)
     past = te[:-1] + ('だ' if te.endswith('で') else 'た')
     yield verb, ('ING',)
     if verb.endswith('する'):
@@ -41,8 +41,8 @@ def japanese_forms(verb: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield joining, ('END',)
     for ending in ('なさい', 'ましょう'):
         yield joining + ending, ('END',)
-    for form in (te + 'から', past + 'ら', past + '後', past + '後で', past + 'あと', past + 'あとで',
-                 past + 'あとに', past + '後に', past + 'のち', te + 'いって'):  # fmt: skip
+    joins = ('ら', '後', '後で', '後に', 'あと', 'あとで', 'あとに', 'のち')
+    for form in (f'{te}から', f'{te}いって', *(past + join for join in joins)):
         yield form, ('END',)
     for ending in ('ないで', 'ず', 'ずに', 'なくていい', 'なくて', 'ないように'):
         yield negative + ending, ('NEG', 'END')
@@ -53,25 +53,18 @@ def japanese_forms(verb: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield verb + 'こと', ('ING',)
 
 
-def _stems(verb: str) -> tuple[str, str, str, tuple[str, ...], str]:
-    """The negative and joining stems, the te-form, the imperatives and the ba-form."""
+def _stems(verb: str) -> tuple[str, str, str, tuple[str, ...]]:
+    """The negative and joining stems, the te-form and the imperatives."""
+    stem, last = verb[:-1], verb[-1]
     if verb.endswith('する'):
         stem = verb[:-2]
-        return (
-            f'{stem}し',
-            f'{stem}し',
-            f'{stem}して',
-            (f'{stem}しろ', f'{stem}せよ', f'{stem}しよう'),
-            f'{stem}すれば',
-        )
-    if verb in ('来る', '帰ってくる', '戻ってくる'):
-        stem = verb[:-2] if verb == '来る' else verb[:-2]
-        k = '来' if verb == '来る' else 'き'
-        return f'{stem}こ', f'{stem}{k}', f'{stem}{k}て', (f'{stem}こい',), f'{stem}くれば'
-    stem, last = verb[:-1], verb[-1]
-    ichidan = last == 'る' and verb not in _GODAN_RU
-    if ichidan:
-        return stem, stem, f'{stem}て', (f'{stem}ろ', f'{stem}よ', f'{stem}よう'), f'{stem}れば'
+        orders = (f'{stem}しろ', f'{stem}せよ', f'{stem}しよう')
+        return f'{stem}し', f'{stem}し', f'{stem}して', orders
+    if verb == '来る' or verb.endswith('てくる'):
+        stem, joining = (verb[:-2], '来') if verb == '来る' else (verb[:-2], 'き')
+        return f'{stem}こ', stem + joining, f'{stem}{joining}て', (f'{stem}こい',)
+    if last == 'る' and verb not in _GODAN_RU:
+        return stem, stem, f'{stem}て', (f'{stem}ろ', f'{stem}よ', f'{stem}よう')
     a, i, e, o = _ROWS[last]
     te = f'{stem}って' if verb in ('行く', 'いく') else stem + _TE[last]
-    return stem + a, stem + i, te, (stem + e, f'{stem}{o}う'), f'{stem}{e}ば'
+    return stem + a, stem + i, te, (stem + e, f'{stem}{o}う')

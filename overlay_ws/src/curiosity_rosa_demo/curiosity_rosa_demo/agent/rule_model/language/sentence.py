@@ -42,9 +42,9 @@ _AMOUNTS = ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT', 'PCT')
 
 @dataclass(frozen=True)
 class Sentence:
-    """``steps`` of a sentence that was understood as a whole, else empty. ``understood``: its parts
-    that make sense. ``missing``: the words that do not, or ``number``. ``kind``: order, negated,
-    unclear (some of it makes sense) or unknown.
+    """``steps`` of a sentence that was understood as a whole, else empty. ``understood``: its
+    parts that make sense. ``missing``: the words that do not, or ``number``. ``kind``: order,
+    negated, unclear (some of it makes sense) or unknown.
     """
 
     kind: str
@@ -506,7 +506,7 @@ def _denial_is_apart(groups: Sequence[_Group]) -> bool:
     not, "forward, not left" and "forward without a picture" are.
     """
     for left, right in pairwise(groups):
-        if {left.kind, right.kind} != {'neg', 'step'} or right.kind == 'neg' and _sans(right):
+        if {left.kind, right.kind} != {'neg', 'step'} or (right.kind == 'neg' and _sans(right)):
             continue
         if not (_separates(left.tokens[-1]) or _separates(right.tokens[0])):
             return False

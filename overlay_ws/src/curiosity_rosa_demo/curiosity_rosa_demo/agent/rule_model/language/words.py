@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Split a text into tokens: phrases of the lexicon, numbers, quantities, and what is unknown. Pure.
+"""Split a text into tokens: phrases of the lexicon, numbers, quantities, and the unknown. Pure.
 
 Of all splits the one with the fewest unknown characters counts, then the one with fewest tokens.
 """
