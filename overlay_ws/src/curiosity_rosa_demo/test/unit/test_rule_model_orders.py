@@ -21,7 +21,8 @@ import pytest
 
 _TOOLS = """
 capture_and_score mast_open mast_close mast_rotate move_forward turn_left turn_right move_stop
-get_status speak wait wait_until query_world navigate_to_pose drive_distance turn_angle drill decide
+get_status speak wait wait_until query_world navigate_to_pose drive_distance turn_angle drill
+decide
 """
 TOOLS = frozenset(_TOOLS.split())
 HERE = {'rover_x': 1.0, 'rover_y': 2.0, 'yaw_rad': 0.0, 'mast_is_open': True, 'moving': False}

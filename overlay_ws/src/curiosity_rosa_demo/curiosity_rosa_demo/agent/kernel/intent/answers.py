@@ -26,7 +26,8 @@ PAUSE_MASK = any_pattern(
     r'一時停止(?:しない|せず|の(?:標識|看板)|標識|中|を?解除|した)|ポーズを(?:解除|とって)',
 )
 PAUSE = any_pattern(
-    r'\bpause\b|\b(?:hold|hang) on\b(?! to\b)|\bhold up\b|\btake a break\b'
+    r'\bpause\b(?! for (?:\d|half\b|an?\b|one\b|two\b|three\b|five\b|ten\b))'
+    r'|\b(?:hold|hang) on\b(?! to\b)|\bhold up\b|\btake a break\b'
     r'|\bstand ?by\b(?! the)|⏸',
     rf'^(?:{FILL_EN})*(?:no |oh )*(?:wait|hold|give me|just|one|gimme)'
     r'(?: for)?(?: an?| one| just an?)? ?'

@@ -20,7 +20,8 @@ WORDS = {
     ),
     'ASK': '?',
     'START': (
-        'would you mind|start|begin|start to|begin to|begin with|start with|start by|begin by|go'
+        'would you mind|start|begin|start to|begin to|begin with|start with|start by|begin by|'
+        'go|do some|do some more|do a bit of'
     ),
     'WAIT ': 'give it',
     'BE': "is|are|has|gets|has got|it is|it's",
@@ -41,7 +42,8 @@ WORDS = {
         "first of all|finally|lastly|buddy|there is|you are|for me|for us|away|i'd like|good|"
         'quick|quickly|slowly|carefully|nice|be|an|i ask you to|next|a distance of|an angle of|'
         'total|in total|towards|toward|toward the|onto|up to|possible|whole|entire|all the way|'
-        'further on|sir|friend|give me|get me|give us|once more|again|the way|own|then please'
+        'further on|sir|friend|give me|get me|give us|once more|again|the way|own|then please|'
+        'near|close to you|near here|straight away|as well'
     ),
     'A': 'a|an|one single|single',
     'THEN': (
@@ -104,10 +106,11 @@ WORDS = {
         'it is not too dark|well-lit'
     ),
     'GO': (
-        'goto|go|drive|move|roll|head|travel|advance|proceed|continue|come|run|walk|steer|'
-        'navigate|set off|make your way|take yourself|bring yourself|get|approach|keep going|'
-        'keep driving|start driving|start moving|begin driving|drive on|go on|move on|cruise|'
-        'get yourself|relocate|make for|veer|bear|keep moving|push|creep|inch|crawl|journey'
+        'take me to|take me|bring me to|lead me to|get me to|take us to|take us|goto|go|drive|'
+        'move|roll|head|travel|advance|proceed|continue|come|run|walk|steer|navigate|set off|'
+        'make your way|take yourself|bring yourself|get|approach|keep going|keep driving|'
+        'start driving|start moving|begin driving|drive on|go on|move on|cruise|get yourself|'
+        'relocate|make for|veer|bear|keep moving|push|creep|inch|crawl|journey'
     ),
     'GO+ING': (
         'driven|moved|gone|driving|moving|going|rolling|heading|travelling|traveling|advancing|'
@@ -251,11 +254,12 @@ WORDS = {
         'you explore|studying'
     ),
     'GROUND': (
-        'ground|terrain|texture|textures|soil|surface|area|surroundings|rocks|rock|site|'
-        'environment|mars|landscape|vicinity|region|sand|ground texture|neighborhood|'
-        'neighbourhood|scene|scenery|dirt|regolith|land|place|martian|zone|geology|floor|'
-        'planet|around you|around here|ahead of you|nearby|immediate|view|the ground here|'
-        'features|crater|local|stones|stone|texture of the ground'
+        'sky|horizon|hill|hills|mountain|mountains|sunset|yourself|shadow of the rover|ground|'
+        'terrain|texture|textures|soil|surface|area|surroundings|rocks|rock|site|environment|'
+        'mars|landscape|vicinity|region|sand|ground texture|neighborhood|neighbourhood|scene|'
+        'scenery|dirt|regolith|land|place|martian|zone|geology|floor|planet|around you|'
+        'around here|ahead of you|nearby|immediate|view|the ground here|features|crater|local|'
+        'stones|stone|texture of the ground'
     ),
     'BASE': (
         'base|home|start|start position|starting point|starting position|origin|station|'

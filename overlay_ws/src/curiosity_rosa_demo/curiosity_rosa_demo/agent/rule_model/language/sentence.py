@@ -295,6 +295,7 @@ def _group_of_reading(
     bare = frame.verb in ('forward', 'left', 'right', 'home') and not (
         {'GO', 'TURN', 'DUR', 'DIST', 'ANGLE', 'BACK', 'HOMEWARD', 'FIND'} & set(tags)
     )
+    bare = bare or frame.needs == ('TURN', 'KNOWNMAST')
     return _Group('step', kept, tuple(steps * times), bare=bare)
 
 

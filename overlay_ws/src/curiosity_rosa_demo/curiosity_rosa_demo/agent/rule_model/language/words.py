@@ -14,6 +14,7 @@ Of all splits the one with the fewest unknown characters counts, then the one wi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 import re
 import unicodedata
 
@@ -86,8 +87,7 @@ def split_words(text: str, lexicon: Lexicon) -> Words:
         text = pattern.sub(lambda match: _hide_saying(match, sayings), text)
     folded = re.sub(r'(?<=\d),(?=\d{3}(?!\d))', '', folded_text(text))
     folded = re.sub(r'(?<=[\u3040-\u9fff]) +(?=[\u3040-\u9fff])', '', folded)
-    tokens = _segment(folded, lexicon)
-    return Words(tuple(_with_quantities(tokens)), tuple(sayings))
+    return Words(tuple(_with_quantities(_segment(folded, lexicon))), tuple(sayings))
 
 
 def _hide_saying(match: re.Match[str], sayings: list[str]) -> str:
@@ -194,9 +194,9 @@ def _below_10000(text: str) -> int:
 def _with_quantities(tokens: list[Token]) -> list[Token]:
     """Join numbers with the numbers and units that follow them."""
     out: list[Token] = []
-    for token in map(_with_value, tokens):
+    for token, after in zip_longest(map(_with_value, tokens), tokens[1:]):
         before = out[-1] if out else None
-        joined = None if before is None else _joined(before, token, out)
+        joined = None if before is None else _joined(before, token, after)
         if joined is None:
             out.append(token)
         else:
@@ -213,7 +213,8 @@ def _with_value(token: Token) -> Token:
     return token
 
 
-def _joined(before: Token, token: Token, out: list[Token]) -> Token | None:
+def _joined(before: Token, token: Token, after: Token | None) -> Token | None:
+    """``before`` and ``token`` as one; None if they are two. ``after``: what follows them."""
     text = f'{before.text} {token.text}'
     unit = token.tag_with('UNIT ')
     if unit:
@@ -258,6 +259,7 @@ def _joined(before: Token, token: Token, out: list[Token]) -> Token | None:
             kind == 'DIST'
             and token.text in tuple('一二三四五六七八九')
             and '米' in before.text[-1:]
+            and not (after and after.tag_with('UNIT '))
         ):
             return Token(text, before.meanings, before.value + 0.1 * token.value)
     return None
