@@ -102,7 +102,8 @@ def carry_out(context: RuleContext) -> Decision:
 
 def parts_of(steps: Sequence[Step]) -> Iterator[Part]:
     """The parts of a sentence, in their order."""
-    condition, waiting = '', []
+    condition = ''
+    waiting: list[Step] = []
     for step in steps:
         if step.condition != condition:
             if waiting:

@@ -65,6 +65,6 @@ def _stems(verb: str) -> tuple[str, str, str, tuple[str, ...]]:
         return f'{stem}こ', stem + joining, f'{stem}{joining}て', (f'{stem}こい',)
     if last == 'る' and verb not in _GODAN_RU:
         return stem, stem, f'{stem}て', (f'{stem}ろ', f'{stem}よ', f'{stem}よう')
-    a, i, e, o = _ROWS[last]
+    a, i, e, o = tuple(_ROWS[last])
     te = f'{stem}って' if verb in ('行く', 'いく') else stem + _TE[last]
     return stem + a, stem + i, te, (stem + e, f'{stem}{o}う')

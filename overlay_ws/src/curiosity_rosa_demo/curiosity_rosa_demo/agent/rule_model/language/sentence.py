@@ -73,7 +73,6 @@ class _Plan:
     condition: str = ''
     negated: bool = False
     still: bool = False  # it is said not to move at all
-    moved_last: Step | None = None  # to be done after all that follows
 
 
 def read_sentence(text: str, language: str, extra: tuple[tuple[str, str], ...] = ()) -> Sentence:
@@ -215,7 +214,7 @@ def _place_at(tokens: Sequence[Token], at: int) -> tuple[Token, int] | None:
     comma = any(token.text in (',', '、') for token in tokens[at:joined])
     if y is None or not (named or comma or joined == at):
         return None
-    return Token(f'{x:g} {y:g}', (('XY',),), complex(x, y)), end  # type: ignore[arg-type]
+    return Token(f'{x:g} {y:g}', (('XY',),), x, y), end
 
 
 def _coordinate(tokens: Sequence[Token], at: int, axis: str) -> tuple[float | None, int]:
@@ -263,10 +262,9 @@ def _group_of_reading(
             if tag.startswith('SKILL '):
                 tag, name = 'SKILL', tag[6:]
             if tag == 'XY':
-                place = complex(token.value)
-                values['X'], values['Y'] = place.real, place.imag
+                values['X'], values['Y'] = token.value, token.y
             tags[tag] += 1
-            values[tag] = token.value if tag != 'XY' else 0.0
+            values[tag] = token.value
     kept = tuple(tokens)
     if not tags or set(tags) <= {'COMMA', 'AND', 'END', 'START'}:
         return _Group('none', kept)

@@ -59,6 +59,7 @@ class Token:
     text: str
     meanings: tuple[Meaning, ...]
     value: float = 0.0
+    y: float = 0.0  # of a place, whose ``value`` is its x
 
     def can_be(self, tag: str) -> bool:
         return any(tag in meaning for meaning in self.meanings)
@@ -114,9 +115,9 @@ def _segment(text: str, lexicon: Lexicon) -> list[Token]:
         best[start], choice[start] = costs[index][0], candidates[index]
     tokens, at = [], 0
     while at < size:
-        at, token = choice[at]
-        if token is not None:
-            tokens.append(token)
+        at, chosen = choice[at]
+        if chosen is not None:
+            tokens.append(chosen)
     return tokens
 
 
