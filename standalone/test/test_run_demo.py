@@ -66,6 +66,29 @@ def test_at_the_highest_speed_a_ride_ends_where_it_should(bench: Bench, sandbox:
     assert witness.violations() == []
 
 
+def test_an_order_of_several_steps_is_carried_out_and_ends_where_it_began(
+    bench: Bench, sandbox: Sandbox
+) -> None:
+    witness = Witness(sandbox)
+    order = 'turn left 90 degrees, drive 2 m, take a picture and come back'
+    status, result, output = bench.commands(order, options=('--speed', '10'))
+    assert (status, result['ok']) == (0, True), output
+    assert math.hypot(*witness.place) <= 1.0
+    assert witness.violations() == []
+
+
+def test_what_it_cannot_do_fails_and_says_what_it_can(bench: Bench) -> None:
+    status, result, output = bench.commands('make me a coffee', options=('--speed', '10'))
+    assert (status, result['ok']) == (1, False), output
+    assert 'coffee' in str(result['answer'])
+    assert 'drive 2 m' in str(result['answer'])
+
+
+def test_the_light_is_found_in_another_language(bench: Bench) -> None:
+    status, result, output = bench.commands('去有光的地方', options=('--speed', '10'))
+    assert (status, result['ok']) == (0, True), output
+
+
 def test_a_point_beside_the_rover_is_refused_before_it_drives(
     bench: Bench, sandbox: Sandbox
 ) -> None:

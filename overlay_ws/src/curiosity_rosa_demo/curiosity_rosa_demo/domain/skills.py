@@ -21,6 +21,9 @@ MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 ALWAYS_CANCELLABLE = (
     *MOTIONS,
     'navigate_to_pose',
+    'drive_distance',
+    'turn_angle',
+    'wait',
     'wait_until',
     'react',
     'charge',

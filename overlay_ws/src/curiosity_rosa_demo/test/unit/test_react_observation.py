@@ -39,7 +39,7 @@ from turn_world import SHIPPED
 
 FLAT = {
     'x', 'y', 'yaw_rad', 'mast', 'moving', 'battery_pct', 'battery_state', 'mode', 'zones',
-    'safety_latch', 'distance_to_target', 'score', 'is_good', 'budget',
+    'safety_latch', 'home_x', 'home_y', 'distance_to_target', 'score', 'is_good', 'budget',
 }  # fmt: skip
 
 

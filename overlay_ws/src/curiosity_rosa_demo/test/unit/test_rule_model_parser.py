@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.agent.rule_model.language.frames import MOTIONS as MOTION_STEPS
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language, Intent, parse_intent
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +31,7 @@ TOOLS = {
 UTTERANCES = """
 explore: 地面のテクスチャを調査して（Analyze the ground texture） | Analyze the ground texture
 explore: Please explore the terrain. | can you analyze the ground texture?
-explore: could you please survey the area | find a bright place and take a picture
+explore: go forward until it is bright | could you please survey the area
 explore: I want you to investigate the surface | help me explore the ground
 explore: 地面を調べてください | 地面のテクスチャを調査してくれませんか？ | 周囲を探索して
 explore: 明るい場所を探して | 調査開始 | 分析地面纹理 | 请勘察一下周围的地形 | 探索
@@ -47,14 +48,14 @@ open: open the mast | raise the mast, please | マストを開いて | マスト
 open: 打开桅杆 | 请把桅杆升起
 close: close the mast | stow the mast | マストを収納して | 收起桅杆
 rotate: rotate the mast | look around | マストを回して | 旋转桅杆
-capture: take a picture | Take a photo of the ground | open the mast and take a picture
+capture: take a picture | Take a photo of the ground
 capture: 写真を撮って | 撮影してください | 拍照 | how bright is it here?
 forward: forward | 前進 | まっすぐ進んでください | 前に進んでもらえますか | 往前走一下
 forward 5: go forward for 5 seconds | drive ahead 5 s please | 5秒前進して | 前に5秒進んで
 forward 5: 前进5秒
 forward 10: Rover, move forward ten seconds!
 forward 3: 请向前走三秒钟
-left: turn left | 左に曲がって | 左转
+left: rotate left | turn left | 左に曲がって | 左转
 left 4: turn left for 4 s
 left 3: 左に3秒曲がって
 left 2.5: 左转2.5秒
@@ -63,21 +64,24 @@ greeting: hello | こんにちは | 你好
 help: help | what can you do? | 使い方 | 何ができますか？ | 你能做什么？
 negated: don't move forward | Do not explore the ground | please do not open the mast
 negated: don't stop | 前進しないで | 調査しないでください | 止まらないで | 不要前进 | 别停
-negated: never turn left | 地面を調査するな | Analyze the ground without moving | 不要分析地面
+negated: never turn left | 地面を調査するな | 不要分析地面
 negated: 調査してはいけない | 地面の調査はしないで
-unclear: move forward 3 meters | turn left 90 degrees | go | forward 5
-unclear: if it is dark go forward | go forward until it is bright | go forward then turn left
-unclear: forward 0 s | close the mast and analyze the ground | the word forward
-unclear: he told me to go forward | 前に進んだ | 暗かったら前進して | 10米前进 | 如果太暗就前进
-unclear: rotate left | drive backwards | 地面の調査結果を教えて
+unclear: forward 5 | Analyze the ground without moving
+unclear: forward 0 s | the word forward | the mast | the mast is open | 今日の天気は？
+orders: move forward 3 meters | turn left 90 degrees | if it is dark go forward | 10米前进
+orders: go forward then turn left | close the mast and analyze the ground | 暗かったら前進して
+orders: 如果太暗就前进 | open and close the mast | open the mast and take a picture
+orders: find a bright place and take a picture
+unclear: he told me to go forward | 前に進んだ
+unclear: drive backwards | 地面の調査結果を教えて
 unclear: Why did you analyze the ground? | tell me the results when you explore the terrain
 unclear: 地面を調査しました | 分析了地面 | 地面を調査するのは危険
-unclear: I already explored the ground | you analyze the ground badly | moving left is dangerous
+unclear: you analyze the ground badly | moving left is dangerous
 unclear: 前進ボタン | 左の岩を見て | left over | forward this message to Bob | turn right around
-unclear: 前進できる？ | 探索地面很危险 | 能前进吗 | go to position 3 | open and close the mast
+unclear: 前進できる？ | 探索地面很危险 | 能前进吗 | go to position 3
 unclear: 調査の状況
-unknown: what is the meaning of life? | write a poem | 今日の天気は？ | 给我讲个笑话 | asdf
-unknown: the ground is red | the mast | the mast is open
+unknown: what is the meaning of life? | write a poem | 给我讲个笑话 | asdf
+unknown: go | the ground is red | I already explored the ground
 """
 TABLE = [
     (wanted, text)
@@ -88,8 +92,7 @@ MOTIONS = [text for wanted, text in TABLE if wanted.split()[0] in ('forward', 'l
 
 
 def drives(intent: Intent) -> bool:
-    motion = intent.tool in ('move_forward', 'turn_left', 'turn_right')
-    return motion or intent.kind == 'explore'
+    return any(step.verb in MOTION_STEPS and not step.condition for step in intent.steps)
 
 
 @pytest.mark.parametrize(('wanted', 'text'), TABLE)
@@ -120,7 +123,8 @@ def test_a_motion_that_is_denied_or_asked_about_does_not_drive(text: str, frame:
 @given(st.text(max_size=80))
 def test_any_text_is_understood_somehow(text: str) -> None:
     assert parse_intent(text).kind in (
-        'explore', 'status', 'command', 'greeting', 'help', 'negated', 'unclear', 'unknown',
+        'explore', 'status', 'command', 'orders', 'greeting', 'help', 'negated', 'unclear',
+        'unknown',
     )  # fmt: skip
 
 
@@ -171,4 +175,5 @@ def test_language(text: str, wanted: str) -> None:
 @given(st.floats(0.1, 999.0).map(lambda s: round(s, 1)))
 def test_seconds_survive(seconds: float) -> None:
     for text in (f'forward {seconds} s', f'{seconds}秒前進して', f'前进{seconds}秒'):
-        assert parse_intent(text) == Intent('command', 'move_forward', seconds)
+        intent = parse_intent(text)
+        assert (intent.tool, intent.duration_s) == ('move_forward', seconds)

@@ -197,10 +197,13 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
         *NINE,
         'stop_base',
         'speak',
+        'wait',
         'wait_until',
         'query_world',
         'query_knowledge',
         'navigate_to_pose',
+        'drive_distance',
+        'turn_angle',
     ]
     assert [skill.name for skill in registry.tasks()] == [*names, 'react', 'charge', 'activity']
     assert set(CONFIG.skills.skills) == {skill.name for skill in registry}

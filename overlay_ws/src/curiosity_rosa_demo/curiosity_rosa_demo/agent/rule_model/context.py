@@ -44,6 +44,7 @@ class FinalAnswer:
 
 
 Decision = ToolCall | FinalAnswer
+Rule = Callable[['RuleContext'], Decision | None]
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class RuleContext:
     beliefs: Beliefs
     intent: Intent
     language: str
+    explore_rules: tuple[Rule, ...] = ()  # for a drive to the light within an order
 
     def answer(self, key: str, **values: Any) -> FinalAnswer:
         return FinalAnswer(text_for(key, self.language, **values), ok=key in _GOOD_ENDS)
@@ -79,6 +81,3 @@ class RuleContext:
             'moves': len(self.beliefs.moves),
             'metres': f'{self.beliefs.driven_m():.1f}',
         }
-
-
-Rule = Callable[[RuleContext], 'Decision | None']

@@ -46,6 +46,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 MAX_REASON_CHARS = 300  # kept from an unreadable result, as its reason
 _COST = re.compile(r'Cost:\s*(\d+(?:\.\d+)?)')
 _LONGEST = re.compile(r'at most\s+(\d+(?:\.\d+)?)\s*s')
+_SAID_AS = re.compile(r'Said as: ((?:"[^"]+"(?:, )?)+)')  # see registry.py
 _BRIGHT = re.compile(r'\bX\s*(?:>=|≥)\s*([-+]?\d+(?:\.\d+)?)')
 
 
@@ -73,8 +74,9 @@ class RuleChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        view = read_view(messages, kwargs.get('tools') or [])
-        decision = decide(view)
+        tools = kwargs.get('tools') or []
+        view = read_view(messages, tools)
+        decision = decide(view, skill_words(tools))
         if isinstance(decision, ToolCall):
             message = _with_call(decision.thought, decision.tool, decision.args)
         elif decision.ok or DECIDE_TOOL not in view.tools:
@@ -127,6 +129,17 @@ def read_view(
             ),
             default=TurnView.longest_s,
         ),
+    )
+
+
+def skill_words(tools: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
+    """The phrases that the descriptions of ``tools`` name, each with its tool."""
+    functions = [tool.get('function', tool) for tool in tools]
+    return tuple(
+        (phrase, function['name'])
+        for function in functions
+        if (said := _SAID_AS.search(function.get('description') or '')) is not None
+        for phrase in re.findall('"([^"]+)"', said[1])
     )
 
 

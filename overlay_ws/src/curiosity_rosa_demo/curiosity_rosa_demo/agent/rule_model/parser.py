@@ -8,8 +8,8 @@
 
 """Intent of an utterance by rules, in English, Japanese and Chinese. Pure.
 
-A motion requires that the whole utterance matches a small grammar. A negation, a condition or an
-unknown word therefore never drives the rover. Requests without motion are found by keywords.
+An order requires that the grammar of ``language`` takes every word of the utterance. A negation, a
+quotation or an unknown word therefore never drives the rover. A stop is found by keywords.
 """
 
 from __future__ import annotations
@@ -20,19 +20,37 @@ from typing import Literal
 import unicodedata
 
 from curiosity_rosa_demo.agent.rule_model import vocabulary
-from curiosity_rosa_demo.agent.rule_model.grammar import parse_motion
+from curiosity_rosa_demo.agent.rule_model.language.frames import Step
+from curiosity_rosa_demo.agent.rule_model.language.sentence import read_sentence, Sentence
 
+SkillWords = tuple[tuple[str, str], ...]  # phrases of skills, with the skills' names
 MAX_REQUEST_CHARS = 500  # longer texts are rejected; this also bounds the matching time
-Kind = Literal['explore', 'status', 'command', 'greeting', 'help', 'negated', 'unclear', 'unknown']
+Kind = Literal[
+    'explore', 'status', 'command', 'orders', 'greeting', 'help', 'negated', 'unclear', 'unknown'
+]
+_COMMANDS = {
+    'forward': 'move_forward',
+    'left': 'turn_left',
+    'right': 'turn_right',
+    'open': 'mast_open',
+    'close': 'mast_close',
+    'rotate': 'mast_rotate',
+    'picture': 'capture_and_score',
+}
 
 
 @dataclass(frozen=True)
 class Intent:
-    """``tool`` is set for commands and the status, ``duration_s`` for a motion with a duration."""
+    """``tool`` is set for commands and the status, ``duration_s`` for a motion with a duration,
+    ``steps`` for whatever is ordered. ``understood`` and ``missing``: parts of an unclear text.
+    """
 
     kind: Kind
     tool: str | None = None
     duration_s: float | None = None
+    steps: tuple[Step, ...] = ()
+    understood: str = ''
+    missing: str = ''
 
 
 _STATUS = Intent('status', 'get_status')
@@ -45,8 +63,11 @@ def detect_language(text: str) -> Literal['en', 'ja', 'zh']:
     return 'zh' if re.search('[\u3400-\u9fff\uf900-\ufaff]', text) else 'en'
 
 
-def parse_intent(text: str) -> Intent:
-    """The intent of ``text``. Doubt gives ``unclear`` or ``unknown``, never a motion."""
+def parse_intent(text: str, skill_words: SkillWords = ()) -> Intent:
+    """The intent of ``text``. Doubt gives ``unclear`` or ``unknown``, never a motion.
+
+    ``skill_words``: phrases of skills that are no part of the grammar, with the skills' names.
+    """
     folded = unicodedata.normalize('NFKC', text).lower().replace('\u2019', "'")
     plain = ' '.join(folded.split()).strip(' .!。、,…"\'「」')
     request = plain.rstrip('? ')
@@ -59,43 +80,37 @@ def parse_intent(text: str) -> Intent:
         return Intent('command', 'move_stop')
     if len(request) > MAX_REQUEST_CHARS:
         return Intent('unknown')
+    sentence = read_sentence(text, detect_language(text), skill_words)
+    if sentence.kind == 'order':
+        return _intent_of(sentence)
     if vocabulary.GREETING.fullmatch(request):
         return Intent('greeting')
     if vocabulary.HELP.search(request):
         return Intent('help')
-    if question:
-        return _parse_question(request)
-    motion = parse_motion(request)
-    return Intent('command', *motion) if motion else _parse_request(request)
-
-
-def _parse_question(request: str) -> Intent:
-    """The intent of a question: a measurement or the status, never a motion."""
-    if request.startswith(('how bright', '明るさ')):
+    if question and request.startswith(('how bright', '明るさ')):
         return Intent('command', 'capture_and_score')
-    if vocabulary.STATUS.search(request) or vocabulary.ROVER.search(request):
+    about_status = vocabulary.STATUS.search(request) or (
+        question and vocabulary.ROVER.search(request)
+    )
+    if about_status and (question or sentence.kind == 'unknown'):
         return _STATUS
-    patterns = (vocabulary.ABOUT_EXPLORING, vocabulary.DRIVING, *vocabulary.COMMANDS.values())
-    about_acting = any(pattern.search(request) for pattern in patterns)
-    return Intent('unclear' if about_acting else 'unknown')
+    kind: Kind = 'negated' if sentence.kind == 'negated' else 'unclear'
+    if sentence.kind == 'unknown':
+        kind = 'unknown'
+    return Intent(kind, understood=sentence.understood, missing=sentence.missing)
 
 
-def _parse_request(request: str) -> Intent:
-    commands = {tool for tool, pattern in vocabulary.COMMANDS.items() if pattern.search(request)}
-    explore = bool(vocabulary.EXPLORE.search(request))
-    driving = bool(vocabulary.DRIVING.search(request))
-    about_exploring = explore or bool(vocabulary.ABOUT_EXPLORING.search(request))
-    acting = bool(commands) or about_exploring or driving
-    if acting and vocabulary.NEGATION.search(request):
-        return Intent('negated')
-    if vocabulary.STATUS.search(request) and not acting:
-        return _STATUS
-    if acting and vocabulary.HEDGE.search(request):
-        return Intent('unclear')
-    if explore:
-        return Intent('explore') if commands <= {'capture_and_score'} else Intent('unclear')
-    if commands in ({'mast_open', 'capture_and_score'}, {'mast_open', 'mast_rotate'}):
-        commands.discard('mast_open')  # the other command opens the mast if needed
-    if len(commands) == 1 and not about_exploring and (not driving or 'mast_rotate' in commands):
-        return Intent('command', commands.pop())
-    return Intent('unclear' if acting else 'unknown')
+def _intent_of(sentence: Sentence) -> Intent:
+    """A single step that is one call is a command; the light and the ground are an exploration."""
+    step = sentence.steps[0]
+    if len(sentence.steps) == 1 and not step.condition:
+        if step.verb in ('explore', 'light'):
+            return Intent('explore', steps=sentence.steps, understood=sentence.understood)
+        if step.verb == 'status':
+            return _STATUS
+        if step.verb in _COMMANDS and step.unit in ('', 's') and not step.count:
+            seconds = step.amount if step.unit else None
+            return Intent(
+                'command', _COMMANDS[step.verb], seconds, sentence.steps, sentence.understood
+            )
+    return Intent('orders', steps=sentence.steps, understood=sentence.understood)

@@ -14,6 +14,7 @@ order of priority: safety before the goal, observation before driving.
 
 from __future__ import annotations
 
+from dataclasses import replace
 import re
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
@@ -26,26 +27,44 @@ from curiosity_rosa_demo.agent.rule_model.context import (
     ToolCall,
 )
 from curiosity_rosa_demo.agent.rule_model.explore import EXPLORE_RULES, report_a_good_capture
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language, parse_intent
-from curiosity_rosa_demo.agent.rule_model.texts import broken_text, result_text, status_text
+from curiosity_rosa_demo.agent.rule_model.orders import (
+    carry_out,
+    DEFAULT_DRIVE_S,
+    limit_refusal,
+)
+from curiosity_rosa_demo.agent.rule_model.parser import (
+    detect_language,
+    Intent,
+    parse_intent,
+    SkillWords,
+)
+from curiosity_rosa_demo.agent.rule_model.texts import (
+    broken_text,
+    result_text,
+    status_text,
+    text_for,
+)
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
 MAX_CALLS = 36  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
-DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
 _OPERATOR = re.compile(
     r'\b(stopped|rejected|denied|refused|cancell?ed) by (the|an) operator', re.I
 )
 
 
-def decide(view: TurnView) -> Decision:
-    """The next call, or the answer that ends the turn."""
+def decide(view: TurnView, skill_words: SkillWords = ()) -> Decision:
+    """The next call, or the answer that ends the turn. ``skill_words``: see ``parse_intent``."""
     context = RuleContext(
-        view, beliefs_from(view.steps), parse_intent(view.text), detect_language(view.text)
+        view,
+        beliefs_from(view.steps),
+        _as_orders(parse_intent(view.text, skill_words), view.longest_s),
+        detect_language(view.text),
+        EXPLORE_ORDER,
     )
     if context.intent.kind not in RULES:
-        return context.answer(context.intent.kind)
+        return what_was_not_understood(context)
     decisions = (rule(context) for rule in RULES[context.intent.kind])
     decision = next(decision for decision in decisions if decision is not None)
     if isinstance(decision, ToolCall) and decision.tool not in view.tools:
@@ -53,9 +72,34 @@ def decide(view: TurnView) -> Decision:
     return decision
 
 
-def is_understood(text: str) -> bool:
+def is_understood(text: str, skill_words: SkillWords = ()) -> bool:
     """Whether the rule model would call tools for ``text``, rather than only answer."""
-    return parse_intent(text).kind in RULES
+    return parse_intent(text, skill_words).kind in RULES
+
+
+def what_was_not_understood(context: RuleContext) -> FinalAnswer:
+    """Nothing is done: what was understood, what is missing, and the nearest that can be done."""
+    intent, language = context.intent, context.language
+    nearest = intent.understood or text_for('examples', language)
+    if intent.kind == 'unknown':
+        answer = context.answer('unknown')
+        return replace(
+            answer, text=f'{answer.text} {text_for("nearest", language, nearest=nearest)}'
+        )
+    if intent.kind != 'unclear':
+        return context.answer(intent.kind)
+    missing = intent.missing or text_for('what_is_meant', language)
+    if missing == 'number':
+        missing = text_for('a_number', language)
+    understood = intent.understood or text_for('none', language)
+    return context.answer('missing', understood=understood, missing=missing, nearest=nearest)
+
+
+def _as_orders(intent: Intent, longest_s: float) -> Intent:
+    """A motion that is shorter or longer than one call drives is carried out as a plan."""
+    seconds = intent.duration_s
+    one_call = seconds is None or 1.0 <= seconds <= longest_s
+    return intent if one_call else replace(intent, kind='orders')
 
 
 # --- safety and faults, for every intent that acts --------------------------------------------
@@ -176,9 +220,18 @@ FAULT_RULES: tuple[Rule, ...] = (
     end_an_endless_turn,
     check_after_a_fault,
 )
+EXPLORE_ORDER: tuple[Rule, ...] = (report_a_good_capture, *FAULT_RULES, *EXPLORE_RULES)
 RULES: dict[str, tuple[Rule, ...]] = {
-    'explore': (*SAFETY_RULES, report_a_good_capture, *FAULT_RULES, *EXPLORE_RULES),
-    'command': (*SAFETY_RULES, report_the_command, *FAULT_RULES, drive_as_asked, do_as_asked),
+    'explore': (*SAFETY_RULES, *EXPLORE_ORDER),
+    'orders': (*SAFETY_RULES, limit_refusal, carry_out),
+    'command': (
+        *SAFETY_RULES,
+        limit_refusal,
+        report_the_command,
+        *FAULT_RULES,
+        drive_as_asked,
+        do_as_asked,
+    ),
     'status': (
         obey_the_operator,
         report_the_status,

@@ -39,13 +39,17 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     ),
     'help': (
         'I can: analyze the ground texture (look, and drive to the light where it is dark); tell '
-        'the status; stop; open, close or rotate the mast; take a picture; drive "forward 5 s", '
-        '"turn left 5 s", "turn right 5 s".',
+        'the status; stop; open, close or rotate the mast; take pictures; drive "forward 5 s" or '
+        '"2 m", "turn left 90 degrees", "go to x 3 y 0", "go to the light", "return to base"; '
+        'wait; and several of these in turn, with "if it is dark" and the like.',
         'できること: 地面のテクスチャの調査（暗ければ明るい所まで走ります）、状態の報告、停止、'
         'マストの展開・収納・旋回、写真の撮影、'
-        '「5秒前進」「5秒左に曲がって」「5秒右に曲がって」。',
+        '「5秒前進」「2 m前進」「左に90度曲がって」「x 3 y 0へ行って」'
+        '「基地に戻って」「10秒待って」、'
+        'それらの組み合わせと「暗ければ」などの条件。',
         '我可以：分析地面纹理（太暗时会开到亮处）、报告状态、停止、打开/收起/旋转桅杆、拍照、'
-        '“前进5秒”、“左转5秒”、“右转5秒”。',
+        '“前进5秒”“前进2米”“左转90度”“去x 3 y 0”“回基地”“等10秒”，以及把它们连起来、'
+        '加上“如果太暗”之类的条件。',
     ),
     'unknown': (
         'I did not understand that: I am a set of rules, not a language model. Say "help" to see '
@@ -59,14 +63,56 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '要自由对话，请在 agent.yaml 中设置 llm.provider 和 llm.model，并把密钥放进环境变量，'
         '例如 OPENAI_API_KEY。',
     ),
-    'unclear': (
-        'I am not sure what is meant, so I did nothing. Say one thing at a time, such as '
-        '"forward 5 s" (I drive by seconds, not by metres or degrees), or "help".',
-        '意味がはっきりしないので、何もしませんでした。'
-        '「5秒前進」（距離や角度ではなく秒で走ります）のように一つずつ言うか、'
-        '「ヘルプ」と言ってください。',
-        '我不确定是什么意思，所以什么也没做。请一次只说一件事，例如“前进5秒”（我按秒行驶，'
-        '不按米或角度），或者说“帮助”。',
+    'check_condition': (
+        'First find out whether it is so: {condition}.',
+        'まず条件を確かめます: {condition}。',
+        '先确认条件：{condition}。',
+    ),
+    'find_place': (
+        'First find out where that is.',
+        'まずその場所を確かめます。',
+        '先确认那个位置。',
+    ),
+    'plan': (
+        'I have understood: {steps}. I do it step by step.',
+        '次のように理解しました: {steps}。順に実行します。',
+        '我的理解是：{steps}。逐步执行。',
+    ),
+    'orders_done': ('Done: {done}.', '完了: {done}。', '完成：{done}。'),
+    'orders_failed': (
+        'I could not finish: {what} failed ({reason}). Done before it: {done}.',
+        '最後までできませんでした: {what} が失敗しました（{reason}）。それまでに完了: {done}。',
+        '未能完成：{what} 失败（{reason}）。在此之前完成：{done}。',
+    ),
+    'too_far': (
+        'I did nothing: "{asked}" is beyond my limit ({limit}). Ask for less, or in parts.',
+        '何もしませんでした:「{asked}」は限度（{limit}）を超えています。'
+        '小さくするか、分けて指示してください。',
+        '我什么也没做：“{asked}”超出了限度（{limit}）。请减小数值或分开说。',
+    ),
+    'condition_not_met': (
+        'The condition does not hold ({condition}), so I leave the rest, as you asked.',
+        '条件（{condition}）が成り立たないので、ご指示どおり残りは行いません。',
+        '条件（{condition}）不成立，所以按你的要求不做其余的事。',
+    ),
+    'condition_unknown': (
+        'I cannot find out whether it is so: {condition}. I did nothing more.',
+        '条件（{condition}）を確かめられません。それ以上は何もしませんでした。',
+        '无法确认条件：{condition}。我没有再做什么。',
+    ),
+    'missing': (
+        'I did nothing, because I did not understand all of it. Understood: {understood}. Not '
+        'understood: {missing}. I can do, for example: {nearest}. Say "help" for more.',
+        '全部は理解できなかったので、何もしませんでした。理解した部分: {understood}。'
+        '理解できなかった部分: {missing}。できることの例: {nearest}。'
+        '詳しくは「ヘルプ」と言ってください。',
+        '因为没有全部听懂，我什么也没做。听懂的部分：{understood}。没听懂的部分：{missing}。'
+        '我可以做的例如：{nearest}。说“帮助”可以看到更多。',
+    ),
+    'nearest': (
+        'I can do, for example: {nearest}.',
+        'できることの例: {nearest}。',
+        '我可以做的例如：{nearest}。',
     ),
     'negated': (
         'Understood: I do nothing.',
@@ -166,6 +212,13 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         'x = {x:.2f} 米，y = {y:.2f} 米',
     ),
     'place_unknown': ('at an unknown place', '不明', '未知'),
+    'a_number': ('the number', '数', '数字'),
+    'what_is_meant': ('what is meant as a whole', '全体の意味', '整句的意思'),
+    'examples': (
+        '"drive 2 m", "turn left 90 degrees", "take a picture", "go to the light"',
+        '「2 m前進して」「左に90度曲がって」「写真を撮って」「明るい所へ行って」',
+        '“前进2米”“左转90度”“拍照”“去有光的地方”',
+    ),
     'not_known': ('unknown', '不明', '未知'),
     'none': ('none', 'なし', '无'),
     'degrees': ('{value} degrees', '{value} 度', '{value} 度'),

@@ -28,9 +28,11 @@ from curiosity_rosa_demo.agent.skills.library.rover import (
 )
 from curiosity_rosa_demo.agent.skills.library.speak import speak
 from curiosity_rosa_demo.agent.skills.library.tasks import activity, charge, react
+from curiosity_rosa_demo.agent.skills.library.wait import wait
 from curiosity_rosa_demo.agent.skills.library.wait_until import wait_until
 from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.navigation.navigate import navigate_to_pose
+from curiosity_rosa_demo.agent.skills.navigation.relative import drive_distance, turn_angle
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.models import ToolResult
@@ -70,10 +72,13 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
         get_status,
         stop_base,
         speak,
+        wait,
         wait_until,
         query_world,
         make_search_knowledge(config.agent.knowledge.folder),
         make_navigate_skill(config.agent.navigation.action) if nav2 else navigate_to_pose,
+        drive_distance,
+        turn_angle,
         react,
         charge,
         activity,

@@ -54,6 +54,7 @@ def skill_of(
         description_of(function),
         settings.risk,
         settings.repeatable,
+        settings.phrases,
     )
 
 
@@ -65,7 +66,11 @@ def with_settings(skill: Skill, config: Config) -> Skill:
         return skill
     definition = _definition(name, skill.definition.args_schema, settings)
     return replace(
-        skill, definition=definition, risk=settings.risk, repeatable=settings.repeatable
+        skill,
+        definition=definition,
+        risk=settings.risk,
+        repeatable=settings.repeatable,
+        words=settings.phrases or skill.words,
     )
 
 

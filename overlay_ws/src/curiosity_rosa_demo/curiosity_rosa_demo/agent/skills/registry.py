@@ -154,8 +154,14 @@ def _with_common_settings(skill: Skill, config: Config) -> Skill:
         skill,
         definition=definition.model_copy(update={'error_map': errors}),
         description=f'{skill.description}{_max_motion_s(definition)} '
-        f'Cost: {config.tool_costs.of(definition.name):g}.',
+        f'Cost: {config.tool_costs.of(definition.name):g}.{_said_as(skill.words)}',
     )
+
+
+def _said_as(phrases: tuple[str, ...]) -> str:
+    """The phrases that order the skill; the routine reads them here."""
+    quoted = ', '.join(f'"{phrase}"' for phrase in phrases)
+    return f' Said as: {quoted}.' if quoted else ''
 
 
 def _max_motion_s(definition: SkillDef) -> str:

@@ -68,3 +68,4 @@ class Skill:
     description: str  # for the model
     risk: RiskLevel
     repeatable: bool  # a plan repeats the step after an interruption
+    words: tuple[str, ...] = ()  # phrases that order it, for the routine

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from enum import Enum
+import re
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.domain.brain_state import DecisionType
@@ -139,7 +140,8 @@ NAMED_RULE = 'must be true for a skill that drives or lasts until it is cancelle
 class SkillSettings(Section):
     """The fields of a SkillDef, without its name and arguments, and the risk level.
     ``cancel_supported``: false means that only a stop ends the skill. ``repeatable``: the skill
-    leads to a fixed state, so an interrupted call can be run again.
+    leads to a fixed state, so an interrupted call can be run again. ``words``: phrases that order
+    the skill, by language.
     """
 
     interface_type: Literal['ros2_action', 'ros2_service', 'internal']
@@ -149,7 +151,22 @@ class SkillSettings(Section):
     timeout_s: float = Field(gt=0.0, le=1e6)
     risk: Risk
     repeatable: bool = False
+    words: dict[Literal['en', 'ja', 'zh'], list[str]] = Field(default_factory=dict)
     error_map: ErrorMap
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The words of all languages."""
+        return tuple(phrase for phrases in self.words.values() for phrase in phrases)
+
+    @model_validator(mode='after')
+    def _phrases_are_words(self) -> SkillSettings:
+        for language, phrases in self.words.items():
+            for phrase in phrases:
+                if not 2 <= len(phrase) <= 60 or re.search(r'["\d]', phrase):
+                    rule = 'must be 2 to 60 characters without digits and quotation marks'
+                    raise rule_error(f'words.{language}', phrase, rule)
+        return self
 
     @model_validator(mode='after')
     def _base_can_be_cancelled(self) -> SkillSettings:

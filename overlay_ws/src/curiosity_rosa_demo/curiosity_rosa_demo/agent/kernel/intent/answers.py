@@ -26,14 +26,16 @@ PAUSE_MASK = any_pattern(
     r'一時停止(?:しない|せず|の(?:標識|看板)|標識|中|を?解除|した)|ポーズを(?:解除|とって)',
 )
 PAUSE = any_pattern(
-    r'\bpause\b|\b(?:hold|hang) on\b(?! to\b)|\bhold up\b|\btake a break\b'
+    r'\bpause\b(?! for (?:\d|half\b|an?\b|one\b|two\b|three\b|five\b|ten\b))'
+    r'|\b(?:hold|hang) on\b(?! to\b)|\bhold up\b|\btake a break\b'
     r'|\bstand ?by\b(?! the)|⏸',
     rf'^(?:{FILL_EN})*(?:no |oh )*(?:wait|hold|give me|just|one|gimme)'
     r'(?: for)?(?: an?| one| just an?)? ?'
     r'(?:second|sec|moment|minute|min|bit|while|tick)s?\b',
     rf'^(?:{FILL_EN})*(?:wait,? ?){{1,5}}(?:up|here|there|for me|for us|please|now| )*(?:$'
     rf'|[,.!;])',
-    r'一時停止|一時中断|^ぽず|^ポーズ|待機し[てろ]|待機$|お待ち(?:くだ|を|下)|chotto matte',
+    r'一時停止|一時中断|^ぽず|^ポーズ|(?<![秒分間])待機(?:し[てろ]|$)|'
+    r'お待ち(?:くだ|を|下)|chotto matte',
     r'^(?:ちょっと|ちょい|少し|少々|しばらく|まだ|今|あ、?|おい、?|ローバー、?|すみません、?){0,4}'
     r'(?:待|ま)(?:って(?!から|い[るた])|て|った|ち)(?:(?=[くねよて下])|(?!\w))',
     r'暂停|^(?:请|先|你|再|快|诶|哎|喂|好){0,3}(?:等(?:一下|等|一等|会儿?|一会儿?|下|我)'

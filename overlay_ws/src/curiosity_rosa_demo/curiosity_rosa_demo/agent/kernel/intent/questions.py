@@ -159,6 +159,7 @@ _ABILITY_EN = any_pattern(
 _HOWTO_EN = any_pattern(
     r'\bhow (?:do|can|could|should|would|might|must) (?:i|we|one)\b|\bhow to\b',
     r'\bwhat (?:do|should|must|can|could) i (?:say|type|do|enter|ask)\b',
+    r'\bwhat (?:kinds? of |sorts? of )?(?:things|orders|commands) (?:can|could|may) (?:i|we)\b',
     rf'^how (?:do|does|can|could) (?:you|the rover|it) {_VERB_EN}\b',
 )
 # The rest of the sentence is the question.
@@ -204,6 +205,8 @@ _CLAIM_EN = any_pattern(
     r'^(?:you|we|it|everything|the \w{1,12}) (?:are|is|have|has|were|was)\b'
     r'(?! (?:going|about) to\b)'
 )
+# A request that ends in a question: "drive on, would you?"
+_REQUEST_TAG_EN = re.compile(r',? (?:would|will|could|can) you(?: please)?$')
 _NOUN_EN = any_pattern(
     r'(?:the |your |current |rover |last |latest )*(?:status|state|mode|position|location|pose'
     r'|heading|coordinates|battery(?: level| status| state)?|charge level|mast(?: state| position'
@@ -214,6 +217,8 @@ _NOUN_EN = any_pattern(
 
 def _read_english(sentence: str, marked: bool) -> Reading:
     sentence = _ADDRESS_EN.sub('', sentence)
+    if _ORDER_FIRST_EN.search(sentence) and _REQUEST_TAG_EN.search(sentence):
+        return _ORDER
     if _HELP_EN.search(sentence):
         return _question(Topic.HELP)
     if _REQUEST_EN.search(sentence):
@@ -260,7 +265,7 @@ def _read_polite(polite: re.Match[str], action: bool) -> Reading:
 # --- Japanese ---------------------------------------------------------------------------------
 
 _VERB_JA = (
-    r'前進|後退|直進|進[まみむめもん]|走[らりるれろっ]|行[かきくけこっ]|曲が|回[らりるれろっ]|旋回|回転'
+    r'前進|後退|直進|進[まみむめもん]|走[らりるれろっ]|行[かきくけこっ]|曲が|回[らりるれろっさしすせそ]|旋回|回転'
     r'|動[かきくけこ]|移動|戻[らりるれろっ]|撮[らりるれろっ]|撮影|開[かきくけこい]|展開|閉[じめま]|収納'
     r'|上げ|下げ|調査|調べ|探[しすせそ]|見回|始め|開始|続け'
 )
@@ -268,7 +273,7 @@ _ACTION_JA = any_pattern(rf'{_VERB_JA}|(?:前|左|右|後ろ)(?:に|へ)?$')
 _HELP_JA = any_pattern(r'^(?:ヘルプ|help|助けて)(?:を?(?:見せて|ください))?$|コマンド')
 _NOUN_JA = any_pattern(
     r'^(?:(?:今|現在|いま|ローバー)の)?(?:状態|状況|ステータス|位置|現在地|場所|バッテリー|電池'
-    r'|マスト|計画|タスク|履歴|エラー|スコア)(?:の状態|の残量|一覧)?$'
+    r'|マスト|計画|タスク|履歴|エラー|スコア)(?:の状態|の?残量|一覧)?$'
 )
 _HOWTO_JA = any_pattern(
     r'どうやって|どうすれば|どうしたら|方法|[いきけしちてにびみめりれえせべじ]方(?!向|位|角)'
@@ -281,12 +286,14 @@ _TELL_JA = any_pattern(
 )
 _REQUEST_JA = any_pattern(
     r'[てで](?:くれ|もらえ|もらって|いただけ|いただい|頂け|くださ|下さ|ほし|欲し|ちょうだい'
-    r'|おくれ)|(?:お願い|おねがい)(?:し|でき)?|なさい|ませんか$'
+    r'|おくれ)|枚(?:ほど)?(?:もらえ|いただけ|頂け)|(?:お願い|おねがい)(?:し|でき)?|なさい|ませんか$'
 )
 _ENDS_AS_ORDER_JA = any_pattern(
     r'(?<!どうし)[てで](?:ね|よ|な)?$|(?:しろ|せよ|進め|走れ|曲がれ|開け|撮れ)よ?$'
 )
-_ORDER_FIRST_JA = any_pattern(rf'(?:{_VERB_JA})[^,]{{0,8}}[てで](?:から)?,')
+_ORDER_FIRST_JA = any_pattern(
+    rf'(?:{_VERB_JA})[^,]{{0,8}}[てで](?:から)?(?:,|(?=(?:状態|位置|状況|結果)を$))'
+)
 _WHAT_JA = any_pattern(
     r'どこ(?!でも|か)|どっち|どちら|何|なに|なん(?:だ|で|の|ぱ)|なぜ|どうして|いつ|いくつ|いくら|どれ|どの|誰|どう'
 )
@@ -297,7 +304,7 @@ _STATE_JA = any_pattern(  # a question about the past or about what is so now
 )
 _SUGGESTION_JA = any_pattern(
     r'(?:ましょう|よう|ろう|こう)か|て(?:も)?(?:いい|よい|良い)|で(?:も)?(?:いい|よい|良い)'
-    r'|たらどう|だらどう|べき|(?:でき|出来)(?:ます|る)か?'
+    r'|たらどう|だらどう|べき|(?:ほう|方)が(?:いい|よい|良い)|(?:でき|出来)(?:ます|る)か?'
 )
 
 
@@ -334,13 +341,15 @@ def _read_japanese(sentence: str, marked: bool) -> Reading:
 # --- Chinese ----------------------------------------------------------------------------------
 
 _VERB_ZH = (
-    r'(?:前进|后退|倒车|走|开(?:车|过去|到|往)?|打开|展开|升起|收起|收回|放下|降下|关闭|合上'
+    r'(?:前进|后退|倒车|竖起|折叠|返回|回基地|回家|走|开(?:车|过去|到|往)?|打开|展开|升起|收起|收回|放下|降下|关闭|合上'
     r'|[左右]转|转(?:弯|向|动|过去|圈)?|掉头|移动|行驶|过去|去|回[去来到]|拍(?:照|摄|一?张)?|照相'
     r'|探索|调查|分析|寻找|找|开始|旋转|环顾)'
 )
 _ACTION_ZH = any_pattern(rf'{_VERB_ZH}|[往向朝](?:前|后|左|右)')
 _ADDRESS_ZH = any_pattern(r'^(?:(?:请问|喂|嗨|你好|火星车|机器人|那么?|好的?)[, ]*)+')
-_HELP_ZH = any_pattern(r'^(?:帮助|help|求助|(?:显示)?(?:所有)?命令(?:列表)?)$|(?:什么|哪些)命令')
+_HELP_ZH = any_pattern(
+    r'^(?:我?需要)?(?:帮助|help|求助|(?:显示)?(?:所有)?命令(?:列表)?)$|(?:什么|哪些)命令'
+)
 _NOUN_ZH = any_pattern(
     r'^(?:当前|现在的?|你的)?(?:状态|状况|情况|位置|坐标|电量|电池|桅杆|计划|任务|历史|错误'
     r'|得分|分数)(?:状态|列表)?$'

@@ -85,7 +85,7 @@ TOPICS_EN: Patterns = (
     (
         Topic.TASKS,
         any_pattern(
-            r'\btasks?\b|\bqueued?\b|\bbusy\b|\byou doing\b|\bworking on\b|\bdemo\b'
+            r'\btasks?\b|\bqueued?\b|\bbusy\b|(?<!how are )\byou doing\b|\bworking on\b|\bdemo\b'
             rf'|\b(?:be|are|is|were) {_WHO_EN}? ?(?:done|finished)\b|\bpending\b|\bwaiting for\b'
             r'|\bhow long (?:will|until|till)\b|\bgoing on\b|\bto do\b|\brunning\b'
         ),
@@ -100,7 +100,7 @@ TOPICS_EN: Patterns = (
     (
         Topic.POSITION,
         any_pattern(
-            r'\b(?:position|location|coordinates?|pose|heading|orientation)\b'
+            r'\bx and y\b|\b(?:position|location|coordinates?|pose|heading|orientation)\b'
             r'(?! of (?!the rover\b))'
             rf"|\bwhere(?:abouts)?(?:'s)?(?: exactly)?(?: are| is| am)? {_WHO_EN}\b"
             rf'|\bwhich (?:way|direction) (?:are|is|do|does) {_WHO_EN}\b'
@@ -112,6 +112,7 @@ TOPICS_EN: Patterns = (
             r'\b(?:status|state|mode|speed|moving|driving|stopped|standing|alive|online|estop'
             r'|latch\w*|e[- ]stop|emergency stop)\b|\bhow fast\b',
             r'\b(?:did|does|has|have) (?:you|the rover|it) stop(?:ped)?\b|\bhow is the rover\b',
+            r'^how are you(?: doing)?$',
             r'^(?:are|is) (?:you|the rover|it|everything) (?:ok|okay|all right|alright|fine'
             r'|ready|there|stuck|safe)\b',
         ),
@@ -165,7 +166,7 @@ TOPICS_ZH: Patterns = (
         Topic.WHY,
         any_pattern(
             r'(?:为什么|为何|为啥|怎么(?:会|突然|就|又|还|不)|原因|干嘛|干吗)'
-            r'.*(?:停|动|走|前进|开|等|取消|中止|拒绝)',
+            r'.*(?:停|动|走|前进|开|等|取消|中止|拒绝|转|拐|拍)',
             r'^(?:为什么|为何|为啥)(?:呢)?$',
         ),
     ),
@@ -179,12 +180,12 @@ TOPICS_ZH: Patterns = (
             r'计划|接下来|下一步|打算|(?:要|准备|正?在)(?:去|往|开往|开到)(?:哪|什么地方)|目标'
         ),
     ),
-    (Topic.BATTERY, any_pattern(r'电量|电池|充电|多少电|有电|没电')),
+    (Topic.BATTERY, any_pattern(r'电量|电池|充电|多少电|百分之几的?电|有电|没电')),
     (Topic.MAST, any_pattern(r'桅杆')),
     (
         Topic.HISTORY,
         any_pattern(
-            r'(?:做|干)了(?:什么|些什么|啥|哪些)|(?:走|开|行驶|移动)了多|去过|历史|发生了什么'
+            r'(?:做|干)[了过](?:什么|些什么|啥|哪些)|(?:走|开|行驶|移动)了多|去过|历史|发生了什么'
         ),
     ),
     (
@@ -198,7 +199,8 @@ TOPICS_ZH: Patterns = (
     (
         Topic.POSITION,
         any_pattern(
-            r'在哪|到哪[儿里]?去?了|什么(?:地方|位置)|位置|坐标|朝(?:着)?(?:哪|什么)|朝向|方向'
+            r'x ?和 ?y|在哪|到哪[儿里]?去?了|'
+            r'什么(?:地方|位置)|位置|坐标|朝(?:着)?(?:哪|什么)|朝向|方向'
         ),
     ),
     (

@@ -32,11 +32,19 @@ def rules_may_decide(state: BrainState, turn: TurnContext) -> bool:
     """Whether the rule model may decide: it understands the goal, no plan is under way, and the
     operator's last answer was not a no.
     """
-    if turn.fallback is None or not is_understood(turn.text):
+    if turn.fallback is None or not is_understood(turn.text, _skill_words(turn)):
         return False
     plan = state.react.plan
     under_way = plan is not None and Plan.from_dict(plan).status not in ENDED_STATUSES
     return not (under_way or was_rejected(state))
+
+
+def _skill_words(turn: TurnContext) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (phrase, skill.definition.name)
+        for skill in turn.registry.for_model()
+        for phrase in skill.words
+    )
 
 
 def refused_too_often(state: BrainState, turn: TurnContext) -> bool:

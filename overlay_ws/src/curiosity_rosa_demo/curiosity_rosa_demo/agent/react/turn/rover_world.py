@@ -77,6 +77,7 @@ class RoverWorld:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
         self._legs = _DrivenLegs()
+        self._home: tuple[float, float] | None = None  # where the pose was known first
         self.brain_state, self.spent, self.say = brain_state, spent, say
 
     @property
@@ -140,9 +141,12 @@ class RoverWorld:
     def _facts_of(self, status: dict[str, Any]) -> Json:
         state = self.brain_state()
         moving = status.get('moving')
+        x, y = finite_float(status.get('rover_x')), finite_float(status.get('rover_y'))
+        if self._home is None and x is not None and y is not None:
+            self._home = (x, y)
         return {
-            'x': finite_float(status.get('rover_x')),
-            'y': finite_float(status.get('rover_y')),
+            'x': x,
+            'y': y,
             'yaw_rad': finite_float(status.get('yaw_rad')),
             'mast': _mast_state(status),
             'moving': moving if isinstance(moving, bool) else None,
@@ -153,6 +157,8 @@ class RoverWorld:
             'mode': state.tasks.mode.value,
             'zones': list(state.world.zones),
             'safety_latch': state.robot.safety_latch,
+            'home_x': self._home[0] if self._home else None,
+            'home_y': self._home[1] if self._home else None,
             'distance_to_target': state.robot.distance_to_target,
         }
 

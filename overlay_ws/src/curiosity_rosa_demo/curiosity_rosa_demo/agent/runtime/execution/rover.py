@@ -32,7 +32,7 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
-DRIVING_SKILLS = (*MOTIONS, 'navigate_to_pose')
+DRIVING_SKILLS = (*MOTIONS, 'navigate_to_pose', 'drive_distance', 'turn_angle')
 NOT_REPEATED_TEXT = 'It was interrupted after it had begun; a motion is not repeated by itself.'
 
 

@@ -1,0 +1,70 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The forms of a Japanese verb that order, deny, join or only name an action. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+_ROWS = {
+    'う': 'わいえお', 'く': 'かきけこ', 'ぐ': 'がぎげご', 'す': 'さしせそ', 'つ': 'たちてと',
+    'ぬ': 'なにねの', 'ぶ': 'ばびべぼ', 'む': 'まみめも', 'る': 'らりれろ',
+}  # fmt: skip
+_TE = {
+    'う': 'って', 'つ': 'って', 'る': 'って', 'む': 'んで', 'ぶ': 'んで', 'ぬ': 'んで',
+    'く': 'いて', 'ぐ': 'いで', 'す': 'して',
+}  # fmt: skip
+_GODAN_RU = (
+    '走る', '曲がる', '回る', 'まがる', '撮る', 'とる', '取る', '戻る', 'もどる', '帰る', 'かえる',
+    'まわる', '探る', '止まる', 'とどまる', '移る', '走り回る', '見て回る', '知る',
+)  # fmt: skip
+
+
+def japanese_forms(verb: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each form of ``verb``, a dictionary form, with its tags: END ends a clause, NEG denies it,
+    ING orders nothing by itself, BEFORE and THEN join it to what follows, IF makes it a condition.
+    """
+    negative, joining, te, orders = _stems(verb)
+    past = te[:-1] + ('だ' if te.endswith('で') else 'た')
+    yield verb, ('ING',)
+    if verb.endswith('する'):
+        yield verb[:-2], ()
+    for form in orders:
+        yield form, ('END',)
+    yield te, ('END',)
+    yield joining, ('END',)
+    for ending in ('なさい', 'ましょう'):
+        yield joining + ending, ('END',)
+    joins = ('ら', '後', '後で', '後に', 'あと', 'あとで', 'あとに', 'のち')
+    for form in (f'{te}から', f'{te}いって', *(past + join for join in joins)):
+        yield form, ('END',)
+    for ending in ('ないで', 'ず', 'ずに', 'なくていい', 'なくて', 'ないように'):
+        yield negative + ending, ('NEG', 'END')
+    yield verb + 'な', ('NEG', 'END')
+    yield verb + '前に', ('ING', 'PREBEFORE')
+    yield verb + 'まえに', ('ING', 'PREBEFORE')
+    yield verb + 'の', ('ING',)
+    yield verb + 'こと', ('ING',)
+
+
+def _stems(verb: str) -> tuple[str, str, str, tuple[str, ...]]:
+    """The negative and joining stems, the te-form and the imperatives."""
+    stem, last = verb[:-1], verb[-1]
+    if verb.endswith('する'):
+        stem = verb[:-2]
+        orders = (f'{stem}しろ', f'{stem}せよ', f'{stem}しよう')
+        return f'{stem}し', f'{stem}し', f'{stem}して', orders
+    if verb == '来る' or verb.endswith('てくる'):
+        stem, joining = (verb[:-2], '来') if verb == '来る' else (verb[:-2], 'き')
+        return f'{stem}こ', stem + joining, f'{stem}{joining}て', (f'{stem}こい',)
+    if last == 'る' and verb not in _GODAN_RU:
+        return stem, stem, f'{stem}て', (f'{stem}ろ', f'{stem}よ', f'{stem}よう')
+    a, i, e, o = tuple(_ROWS[last])
+    te = f'{stem}って' if verb in ('行く', 'いく') else stem + _TE[last]
+    return stem + a, stem + i, te, (stem + e, f'{stem}{o}う')

@@ -1,0 +1,360 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Orders of several steps, distances, angles, places and conditions: carried out as plans. Pure.
+
+A sentence is a sequence of parts: conditions to check, drives to the light, and plans of skills
+between. Each decision finds the first part that is not done yet, from the steps of the turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from
+from curiosity_rosa_demo.agent.rule_model.context import (
+    Decision,
+    FinalAnswer,
+    MAX_ATTEMPTS,
+    RuleContext,
+    ToolCall,
+)
+from curiosity_rosa_demo.agent.rule_model.language.frames import Step
+from curiosity_rosa_demo.agent.rule_model.texts import text_for
+from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
+from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
+from curiosity_rosa_demo.trace.reporter import finite_float
+
+DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
+AROUND_PICTURES = 3
+MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
+MAX_DRIVE_M, MIN_DRIVE_M = 100.0, 0.05
+MAX_TURN_DEG = 720.0
+MAX_OPS = 30  # with the calls before it a plan must fit into turn.max_steps
+_TIMED = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
+_SKILLS = {'open': 'mast_open', 'close': 'mast_close', 'status': 'get_status'}
+_NEEDS_PLACE = ('home', 'back')
+
+Op = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """``kind``: check (the condition), search (the light) or plan (the steps)."""
+
+    kind: str
+    steps: tuple[Step, ...] = ()
+    condition: str = ''
+
+
+@dataclass
+class _Progress:
+    """What the steps of the turn since ``at`` have done. ``told``: the results, for the answer."""
+
+    steps: Sequence[ToolStep]
+    told: list[str]
+    at: int = 0
+
+    @property
+    def rest(self) -> Sequence[ToolStep]:
+        return self.steps[self.at :]
+
+    def find(self, *tools: str) -> ToolStep | None:
+        """The first success of one of these tools; None without one."""
+        return next((s for s in self.rest if s.tool in tools and s.result.ok), None)
+
+    def pass_by(self, step: ToolStep) -> None:
+        self.at = next(i for i in range(self.at, len(self.steps)) if self.steps[i] is step) + 1
+
+
+def limit_refusal(context: RuleContext) -> Decision | None:
+    """The refusal of a number that is beyond what the rover does at once; it names the limit."""
+    for step in context.intent.steps:
+        limits = {'s': MAX_TIMED_S, 'm': MAX_DRIVE_M, 'deg': MAX_TURN_DEG}
+        if step.verb in _TIMED and step.unit and step.amount > limits[step.unit]:
+            limit = f'{limits[step.unit]:g} {step.unit}'
+            return context.answer('too_far', asked=step.label, limit=limit)
+        if step.unit == 'm' and step.amount < MIN_DRIVE_M:
+            return context.answer('too_far', asked=step.label, limit=f'>= {MIN_DRIVE_M:g} m')
+        if step.verb == 'wait' and step.amount > 3600.0:
+            return context.answer('too_far', asked=step.label, limit='3600 s')
+    return None
+
+
+def carry_out(context: RuleContext) -> Decision:
+    """The next call of the order, or its end."""
+    progress = _Progress(context.view.steps, [])
+    for part in parts_of(context.intent.steps):
+        decide = {'check': _check, 'search': _search, 'plan': _plan}[part.kind]
+        decision = decide(context, part, progress)
+        if decision is not None:
+            return decision
+    done = '; '.join(progress.told) or context.intent.understood
+    return FinalAnswer(text_for('orders_done', context.language, done=done))
+
+
+def parts_of(steps: Sequence[Step]) -> Iterator[Part]:
+    """The parts of a sentence, in their order."""
+    condition = ''
+    waiting: list[Step] = []
+    for step in steps:
+        if step.condition != condition:
+            if waiting:
+                yield Part('plan', tuple(waiting))
+                waiting = []
+            condition = step.condition
+            yield Part('check', condition=condition)
+        if step.verb in ('light', 'explore'):
+            if waiting:
+                yield Part('plan', tuple(waiting))
+                waiting = []
+            yield Part('search', (step,))
+        else:
+            waiting.append(step)
+    if waiting:
+        yield Part('plan', tuple(waiting))
+
+
+# --- conditions --------------------------------------------------------------------------------
+
+
+def _check(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
+    """Measure the condition; end the turn if it does not hold."""
+    condition = part.condition
+    if condition in ('dark', 'bright'):
+        tool, arguments = 'capture_and_score', {}
+    elif condition.startswith('battery'):
+        tool, arguments = 'query_world', {'query': 'battery_pct'}
+    else:
+        tool, arguments = 'get_status', {}
+    measured = progress.find(tool)
+    if measured is None:
+        return _measure(context, progress, tool, arguments, condition)
+    progress.pass_by(measured)
+    holds = _holds(condition, measured.result.data)
+    if holds is None:
+        return context.answer('condition_unknown', condition=condition)
+    if not holds:
+        done = '; '.join(progress.told)
+        text = text_for('condition_not_met', context.language, condition=condition)
+        return FinalAnswer(f'{text} {done}'.strip())
+    return None
+
+
+def _holds(condition: str, data: Mapping[str, Any]) -> bool | None:
+    if condition in ('dark', 'bright'):
+        return (data.get('is_good') is True) == (condition == 'bright')
+    if condition.startswith('battery'):
+        charge = finite_float(data.get('battery_pct'))
+        if charge is None:
+            return None
+        limit = float(condition[8:])
+        return charge > limit if condition[7] == '>' else charge < limit
+    is_open = data.get('mast_is_open')
+    return is_open == (condition == 'mast open') if isinstance(is_open, bool) else None
+
+
+def _measure(
+    context: RuleContext, progress: _Progress, tool: str, arguments: dict[str, Any], what: str
+) -> Decision:
+    failed = [
+        step for step in progress.rest if step.tool in (tool, 'mast_open') and not step.result.ok
+    ]
+    if len(failed) >= MAX_ATTEMPTS:
+        return context.answer(
+            'orders_failed', what=what, reason=failed[-1].result.error_reason, done='-'
+        )
+    thought = text_for('check_condition', context.language, condition=what)
+    if tool == 'capture_and_score' and not any(
+        step.tool == 'mast_open' and step.result.ok for step in progress.rest
+    ):
+        return ToolCall('mast_open', thought)
+    return ToolCall(tool, thought, arguments)
+
+
+# --- the light ---------------------------------------------------------------------------------
+
+
+def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
+    """Explore with the steps of this part only; None when the light is found."""
+    good = next(
+        (
+            s
+            for s in progress.rest
+            if s.tool == 'capture_and_score' and s.result.data.get('is_good') is True
+        ),
+        None,
+    )
+    if good is None:
+        view = replace(context.view, steps=tuple(progress.rest))
+        beliefs = beliefs_from(view.steps)
+        inner = replace(context, view=view, beliefs=beliefs)
+        decisions = (rule(inner) for rule in context.explore_rules)
+        return next(decision for decision in decisions if decision is not None)
+    progress.pass_by(good)
+    score = finite_float(good.result.data.get('score')) or 0.0
+    progress.told.append(f'{part.steps[0].label} ({score:.2f})')
+    return None
+
+
+# --- plans of skills ---------------------------------------------------------------------------
+
+
+def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
+    proposed = next((s for s in progress.rest if s.tool == DECIDE_TOOL), None)
+    if proposed is not None:
+        return _follow(context, proposed, progress)
+    places: dict[str, tuple[float, float]] = {}
+    for verb in _NEEDS_PLACE:
+        if any(step.verb == verb for step in part.steps):
+            found = _place(context, verb, progress)
+            if not isinstance(found, tuple):
+                return found
+            places[verb] = found
+    ops = list(operations(part.steps, places, context.view.longest_s))
+    missing = [name for name, _ in ops if name not in context.view.tools]
+    if missing:
+        return context.answer('no_tool', tool=missing[0])
+    if len(ops) > MAX_OPS:
+        return context.answer('too_far', asked=context.intent.understood, limit=f'{MAX_OPS} steps')
+    steps = [
+        {'step_id': i, 'action': name, 'parameters': arguments, 'description': ''}
+        for i, (name, arguments) in enumerate(ops, start=1)
+    ]
+    patch = {'action': 'propose', 'plan': {'goal': context.view.text[:300], 'steps': steps}}
+    thought = text_for('plan', context.language, steps=context.intent.understood)
+    return ToolCall(
+        DECIDE_TOOL, thought, {'type': 'REPLAN', 'reason': thought, 'plan_patch': patch}
+    )
+
+
+def _place(context: RuleContext, verb: str, progress: _Progress) -> tuple[float, float] | Decision:
+    """Where to go: home, or the place where the turn began."""
+    if verb == 'home':
+        tool, keys, arguments = 'query_world', ('home_x', 'home_y'), {'query': 'home'}
+    else:
+        tool, keys, arguments = 'get_status', ('rover_x', 'rover_y'), {}
+    asked = [step for step in context.view.steps if step.tool == tool]
+    for step in asked:
+        x, y = (finite_float(step.result.data.get(key)) for key in keys)
+        if step.result.ok and x is not None and y is not None:
+            return x, y
+    if len(asked) >= MAX_ATTEMPTS:
+        return context.answer(
+            'orders_failed',
+            what=verb,
+            reason=text_for('place_unknown', context.language),
+            done='-',
+        )
+    return ToolCall(tool, text_for('find_place', context.language), arguments)
+
+
+def operations(
+    steps: Sequence[Step], places: Mapping[str, tuple[float, float]], longest_s: float
+) -> Iterator[Op]:
+    """The calls of skills that carry out ``steps``, with the mast as each needs it."""
+    mast = ''
+    for step in steps:
+        for op in _operations(step, places, longest_s):
+            needs = _mast_needed(op[0])
+            if needs and needs != mast:
+                mast = needs
+                if op[0] != needs:
+                    yield needs, {}
+            yield op
+
+
+def _mast_needed(skill: str) -> str:
+    if skill in ('capture_and_score', 'mast_rotate', 'mast_open'):
+        return 'mast_open'
+    drives = (*_TIMED.values(), 'drive_distance', 'turn_angle', 'navigate_to_pose', 'mast_close')
+    return 'mast_close' if skill in drives else ''
+
+
+def _operations(
+    step: Step, places: Mapping[str, tuple[float, float]], longest_s: float
+) -> Iterator[Op]:
+    verb = step.verb
+    if verb in _TIMED and step.unit == 'm':
+        yield 'drive_distance', {'distance_m': step.amount}
+    elif verb in _TIMED and step.unit == 'deg':
+        yield 'turn_angle', {'angle_deg': step.amount if verb == 'left' else -step.amount}
+    elif verb in _TIMED:
+        left = step.amount if step.unit else DEFAULT_DRIVE_S
+        legs = max(1, -int(-left // longest_s))
+        for _ in range(legs):
+            yield _TIMED[verb], {'duration_s': round(left / legs, 2)}
+    elif verb == 'goto':
+        yield 'navigate_to_pose', {'x': step.x, 'y': step.y}
+    elif verb in _NEEDS_PLACE:
+        yield 'navigate_to_pose', {'x': places[verb][0], 'y': places[verb][1]}
+    elif verb == 'picture':
+        yield from (('capture_and_score', {}) for _ in range(step.count or 1))
+    elif verb == 'around':
+        for i in range(step.count or AROUND_PICTURES):
+            if i:
+                yield 'mast_rotate', {}
+            yield 'capture_and_score', {}
+    elif verb == 'rotate':
+        yield 'mast_rotate', {}
+    elif verb == 'wait':
+        yield 'wait', {'duration_s': step.amount}
+    elif verb == 'say':
+        yield 'speak', {'text': step.text}
+    elif verb == 'skill':
+        yield step.text, {}
+    else:
+        yield _SKILLS[verb], {}
+
+
+def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> Decision | None:
+    """The end of a plan: None when all its steps were done, else the answer that it failed."""
+    progress.pass_by(proposed)
+    wanted = proposed.args.get('plan_patch', {}).get('plan', {}).get('steps', [])
+    if not proposed.result.ok:
+        return context.answer(
+            'orders_failed',
+            what=context.intent.understood,
+            reason=proposed.result.error_reason,
+            done='-',
+        )
+    for each in wanted:
+        step = next((s for s in progress.rest if s.tool == each['action']), None)
+        if step is None or not step.result.ok:
+            why = step.result.error_reason if step else text_for('not_known', context.language)
+            done = '; '.join(progress.told) or '-'
+            return context.answer('orders_failed', what=each['action'], reason=why, done=done)
+        progress.pass_by(step)
+        told = _told(step)
+        if told:
+            progress.told.append(told)
+    return None
+
+
+def _told(step: ToolStep) -> str:
+    """What a step really did, in measured numbers; '' for a move of the mast between others."""
+    data = step.result.data
+    metres, turned, score = (
+        finite_float(data.get(key)) for key in ('distance_m', 'turned_deg', 'score')
+    )
+    if step.tool == 'turn_angle' and turned is not None:
+        return f'turn_angle {turned:.0f} deg, {metres or 0.0:.1f} m'
+    if metres is not None:
+        return f'{step.tool} {metres:.1f} m'
+    if score is not None:
+        return f'capture_and_score {score:.2f}'
+    if step.tool == 'wait':
+        return f'wait {finite_float(data.get("waited_s")) or 0.0:g} s'
+    if step.tool == 'get_status':
+        x, y = (finite_float(data.get(key)) for key in ('rover_x', 'rover_y'))
+        return (
+            'get_status' if x is None or y is None else f'get_status x = {x:.2f} m, y = {y:.2f} m'
+        )
+    return '' if step.tool in ('mast_open', 'mast_close') else step.tool
