@@ -42,9 +42,9 @@ def question(terminal: Terminal) -> tuple[str, str]:
     return found
 
 
-def events(folder: Path, kind: str, tool: str) -> list[TraceEvent]:
-    path = folder / 'trace.jsonl'
-    return [event for event in read_trace(path) if (event.kind, event.tool_name) == (kind, tool)]
+def motions(folder: Path, kind: str) -> list[TraceEvent]:
+    events = read_trace(folder / 'trace.jsonl')
+    return [event for event in events if event.kind == kind and event.tool_name in MOTIONS]
 
 
 def seconds(text: str) -> float:
@@ -65,7 +65,7 @@ def driven(bench: Bench, witness: Witness, answer: Callable[[], None]) -> float:
 def test_each_motion_is_allowed_by_hand_also_by_a_new_agent(bench: Bench, tmp_path: Path) -> None:
     config = bench.box.config_dir(guardrails={'approval': {'skills': MOTIONS}})
     witness = Witness(bench.box)
-    start = ('--speed', '6', '--stand-in', 'initial_x=-30.0', '--stand-in', 'initial_mast=closed')
+    start = ('--speed', '6', '--stand-in', 'initial_x=-20.0', '--stand-in', 'initial_mast=closed')
     terminal = bench.terminal(*start, '--config-dir', config, '--artifacts', str(tmp_path))
     terminal.prompt()
     terminal.enter(':demo')
@@ -76,15 +76,15 @@ def test_each_motion_is_allowed_by_hand_also_by_a_new_agent(bench: Bench, tmp_pa
     edited_m = driven(bench, witness, lambda: terminal.enter(edit))
 
     second, text = question(terminal)
-    assert seconds(text) > 10.0
+    assert seconds(text) > 3.0
     old = bench.kill('agent_node')
     bench.back('agent_node', old)
     assert question(terminal) == (second, text)
     terminal.enter(':pending')
-    terminal.expect(rf'\n{second}  \d+ s +move_forward')
+    terminal.expect(rf'\n{second}  \d+ s +(move|turn)_')
     assert not bench.moving
     approved_m = driven(bench, witness, lambda: terminal.enter(':approve'))
-    assert approved_m > 2.0 * edited_m
+    assert min(edited_m, approved_m) > 0.5
 
     third, _ = question(terminal)
     place = witness.place
@@ -93,11 +93,11 @@ def test_each_motion_is_allowed_by_hand_also_by_a_new_agent(bench: Bench, tmp_pa
     terminal.expect('! .*too far')  # how the demo ends
     assert math.dist(place, witness.place) < 0.05
 
-    acts = [event.message for event in events(tmp_path, 'ACT', 'move_forward')]
+    acts = [event.message for event in motions(tmp_path, 'ACT')]
     assert [seconds(act) for act in acts] == [3.0, seconds(text)]
-    notes = ['note' in (done.data or {}) for done in events(tmp_path, 'RESULT', 'move_forward')]
+    notes = ['note' in (done.data or {}) for done in motions(tmp_path, 'RESULT')]
     assert notes == [True, False]  # that an operator changed the call
-    refused = events(tmp_path, 'ERROR', 'move_forward')
+    refused = motions(tmp_path, 'ERROR')
     assert [event.error_reason for event in refused] == ['Rejected by the operator: too far']
     assert witness.violations() == []
     terminal.enter(':quit')
