@@ -58,6 +58,8 @@ def stuck(goal: str, *messages: Json) -> str:
         (DRIVE, [entry('mast_close')], 'move_forward'),
         (OPEN, [entry('mast_close')], 'mast_open'),
         (OPEN, [entry('mast_open', op=False)], 'mast_open'),
+        ('Turn left 90 degrees, then take a picture.', [entry('turn_angle')], 'capture_and_score'),
+        ('If it is dark, drive 2 m.', [], ''),
         ('Stop!', [entry('stop_base')], ''),
         ('What is the rover status?', [], ''),
         ('Write a poem about dust.', [], ''),

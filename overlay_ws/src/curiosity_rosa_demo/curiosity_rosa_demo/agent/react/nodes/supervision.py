@@ -32,6 +32,15 @@ from curiosity_rosa_demo.infra.config.guardrails import Patience
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 STOPS = ('move_stop', 'stop_base')
+_ACTS = {
+    **dict.fromkeys(('forward', 'left', 'right', 'goto', 'home', 'back'), MOTIONS[0]),
+    **dict.fromkeys(('picture', 'around', 'light', 'explore'), CAPTURE),
+    'open': 'mast_open',
+    'close': 'mast_close',
+    'rotate': 'mast_rotate',
+    'wait': 'wait',
+    'say': 'speak',
+}
 Resources = Callable[[str], Iterable[str]]  # those that a skill claims
 
 
@@ -42,6 +51,9 @@ def asked_act(goal: str) -> str:
     intent = parse_intent(goal)
     if intent.kind == 'explore':
         return CAPTURE
+    if intent.kind == 'orders':  # the last of them, for which no condition has to hold
+        acts = [_ACTS.get(step.verb, '') for step in intent.steps if not step.condition]
+        return acts[-1] if acts else ''
     return (intent.tool or '') if intent.kind == 'command' else ''
 
 
