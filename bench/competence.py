@@ -114,19 +114,18 @@ def run_seed(seed: int) -> Run:
     return run_world(world_of(seed), load_config())
 
 
-def row(name: str, runs: Sequence[Run]) -> list[object]:
+def summary(runs: Sequence[Run]) -> dict[str, float | None]:
     possible = [run for run in runs if run.possible]
     over = [run.over for run in runs if run.over is not None]
-    percent = 100.0 / max(1, len(possible))
-    return [
-        name,
-        len(runs),
-        sum(run.safe for run in runs),
-        sum(run.truthful for run in runs),
-        f'{percent * sum(run.found for run in possible):.1f} %',
-        quantile(over, 0.5) if over else 0.0,
-        quantile(over, 0.9) if over else 0.0,
-    ]
+    found = 100.0 * sum(run.found for run in possible) / max(1, len(possible))
+    return {
+        'worlds': len(runs),
+        'safe': sum(run.safe for run in runs),
+        'truthful': sum(run.truthful for run in runs),
+        'found_percent': round(found, 1),
+        'over_optimum': round(quantile(over, 0.5), 2) if over else None,
+        'over_optimum_90': round(quantile(over, 0.9), 2) if over else None,
+    }
 
 
 def caption(run: Run) -> str:
@@ -146,8 +145,8 @@ def main(worlds: int = 50, first: int = 1, picture: str = '') -> int:
     groups['without a fault'] = [run for run in runs if not run.world.faults]
     groups['all'] = runs
     table(
-        ('light', 'worlds', 'safe', 'truthful', 'found', 'cost/optimum', '90 %'),
-        [row(name, group) for name, group in groups.items() if group],
+        ('light', 'worlds', 'safe', 'truthful', 'found, %', 'cost/optimum', '90 %'),
+        [[name, *summary(group).values()] for name, group in groups.items()],
     )
     worst = sorted(
         (run for run in runs if run.optimum),
@@ -160,7 +159,7 @@ def main(worlds: int = 50, first: int = 1, picture: str = '') -> int:
     faults = [f'seed {run.world.seed}: {what}' for run in runs for what in run.violations]
     faults += [f'seed {run.world.seed}: ok {run.ok}, found {run.found}: {run.answer}'
                for run in runs if not run.truthful]  # fmt: skip
-    figures = {name.replace(' ', '_'): row(name, group)[1:] for name, group in groups.items()}
+    figures = {name.replace(' ', '_'): summary(group) for name, group in groups.items()}
     took = time.perf_counter() - began
     return report('competence', faults, seconds=round(took, 1), seed=first, **figures)
 

@@ -274,6 +274,23 @@ def _hostile_model(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _competence(r: Result) -> tuple[str, str, str]:
+    over = {name: r.middle(name, 'over_optimum') for name in ('known', 'unknown')}
+    met = (
+        r.middle('all', 'found_percent') == 100.0
+        and over['known'] <= 1.3
+        and over['unknown'] <= 2.0
+    )
+    return (
+        f'{r.shown("all", "worlds", digits=0)} worlds: safe {r.shown("all", "safe", digits=0)}; '
+        f'found {r.shown("all", "found_percent", digits=1)} % of the possible; cost over the '
+        f'optimum, median: {over["known"]:.2f} with a known light, {over["unknown"]:.2f} with an '
+        'unknown one ([competence](competence.md))',
+        'all safe; 100 %; 1.3 and 2.0',
+        aim(met),
+    )
+
+
 def _resume(r: Result) -> tuple[str, str, str]:
     return (
         f'{r.shown("kills", digits=0)} kills in {r.shown("demos", digits=0)} demos: completed '
@@ -295,6 +312,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'tasks': _tasks,
     'react_overhead': _react_overhead,
     'page_stop': _page_stop,
+    'competence': _competence,
     'stop_under_load': _stop_under_load,
     'agent_death': _agent_death,
     'page_render': _page_render,

@@ -215,7 +215,7 @@ def test_a_model_that_keeps_failing_is_left_alone_for_a_while(make: Callable[...
 
 def test_what_is_between_two_failures_starts_the_count_anew(make: Callable[..., World]) -> None:
     capture = call('capture_and_score')
-    world = make(Fault(500), call('get_status'), Fault(500), capture, Say('Done.'))
+    world = make(Fault(500), call('mast_open'), Fault(500), capture, Say('Done.'))
     assert world.turn(DEMO).answer == 'Done.'
     assert handed_over(world.events) == [BROKEN, BROKEN]
 
