@@ -60,7 +60,8 @@ def test_the_models_of_the_tutorial_are_read(tmp_path: Path) -> None:
     scripted, real, options, approval = blocks('own_model.md', 'yaml')
     llm = loaded(tmp_path, agent=scripted).agent.llm
     assert (llm.provider, llm.model, llm.streaming) == ('openai', 'my-model', False)
-    assert loaded(tmp_path, agent=options).agent.llm.extra_body['top_k'] == 20
+    more = real + options.removeprefix('llm:\n')
+    assert loaded(tmp_path, agent=more).agent.llm.extra_body['top_k'] == 20
     config = loaded(tmp_path, agent=real, guardrails=approval)
     assert config.agent.llm.streaming
     assert 'move_forward' in config.guardrails.approval.skills
