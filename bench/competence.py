@@ -13,7 +13,7 @@ and adapter whose clock is owned. The cost is the sum of the prices (tool_costs.
 of the rover's motions, mast and camera, failed ones included; the optimum is that of a world that
 is known and without faults.
 
-Run: python bench/competence.py [WORLDS [FIRST_SEED [SVG]]]    50 worlds from seed 1; the file gets
+Run: python bench/competence.py [WORLDS [FIRST_SEED [SVG]]]    200 worlds from seed 1; the file gets
 the paths in the ten worst worlds
 """
 
@@ -137,7 +137,7 @@ def caption(run: Run) -> str:
     )
 
 
-def main(worlds: int = 50, first: int = 1, picture: str = '') -> int:
+def main(worlds: int = 200, first: int = 1, picture: str = '') -> int:
     began = time.perf_counter()
     with Pool(PROCESSES) as pool:
         runs = pool.map(run_seed, range(first, first + worlds), chunksize=1)
