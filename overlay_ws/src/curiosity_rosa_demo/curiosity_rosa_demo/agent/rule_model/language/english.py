@@ -87,13 +87,13 @@ WORDS = {
         'that you can find|that you can see|which you can see|you find|you see|over there|'
         'out there|right there|right here|over here|there in front|around there|down there|'
         'up there|then and there|on the spot|in place|where you stand|as you are|on you go|'
-        'off you go|there you go|come on|gimme|hand me|provide|provide me with|provide us with|'
-        "i expect|i'm after|i am after|i'll have|i'll take|as usual|as before|as always|all of|"
-        'each of|such|kindly do|simply do|in addition|additionally|too|besides|another set of|'
-        'a set of|set of|a series of|series of|a number of|a few more|total of|a total of|'
-        "in all|altogether|all together|overall|apiece|it happened|or it didn't happen|it on|"
-        'using|via|through|by means of|thereby|with the help of|so that it|so that|so it runs|'
-        "it's|its time to|it's time to|it is time to|time to|your next task is to|"
+        'there you go|come on|gimme|hand me|provide|provide me with|provide us with|i expect|'
+        "i'm after|i am after|i'll have|i'll take|as usual|as before|as always|all of|each of|"
+        'such|kindly do|simply do|in addition|additionally|too|besides|another set of|a set of|'
+        'set of|a series of|series of|a number of|a few more|total of|a total of|in all|'
+        "altogether|all together|overall|apiece|it happened|or it didn't happen|it on|using|"
+        "via|through|by means of|thereby|with the help of|so that it|so that|so it runs|it's|"
+        "its time to|it's time to|it is time to|time to|your next task is to|"
         'the next task is to|next task|your mission is to|your order is to|your orders are to|'
         'the order is to|order|command|task|mission|job|here is your task|new task|new order|'
         'here we go|ready|set|ideally|preferably|instantly|forthwith|this instant|this minute|'
@@ -110,7 +110,14 @@ WORDS = {
         "the mast's|camera's|i want to see|i'd like to see|i would like to see|we want to see|"
         "we'd like to see|we would like to see|i want to have|i'd like to have|"
         'i would like to have|we want to have|class wants to|use|my class|my students|'
-        'the class|the team|we all'
+        'the class|the team|we all|still|currently|already|at present|presently|'
+        'so that it runs|i want you looking backwards|i want you to look backwards|'
+        'so that you look backwards|such that you face backwards|; keep it up for|'
+        ', keep it up for|; keep that up for|, keep that up for|. keep it up for|'
+        'and keep it up for|, keep at it for|; keep at it for|, and keep it up for|'
+        ', continue for|; continue for|, go on for|, do that for|; do that for|and do that for|'
+        'and do so for|, keep going for|; keep going for|and keep going for|, for|'
+        ', keep this up for|and keep doing so for'
     ),
     'A': 'a|an|one single|single|the one|just one|only one|another',
     'THEN': (
@@ -144,7 +151,8 @@ WORDS = {
         'straight after|straight after that|right after|right after that|immediately after|'
         'immediately after that|immediately afterwards|directly after that|soon after|'
         'a moment later|later|later on|and later|till you are there then|'
-        'until you are there then'
+        "until you are there then|then we|and then we|then i want you to|then i'd like you to|"
+        'and then i want you to'
     ),
     'AND': (
         'and|and also|plus|as well as|and please|&|together with|along with|and likewise|'
@@ -326,7 +334,10 @@ WORDS = {
         'run along|get going|get moving|get rolling|get to moving|make a move|make headway|'
         'get driving|start off|pop over to|pop over|swing by|come along|walk over|walk up|'
         'walk yourself|roll over to|roll up to|roll yourself|gain|move up|go up|drive up|'
-        'roll up|drive up to|come up'
+        'roll up|drive up to|come up|drive to it|go there|drive there|go to it|move there|'
+        'move to it|get there|head there|head to it|drive over there|go over there|roll there|'
+        'travel there|make your way there|head over there|navigate there|navigate to it|'
+        'proceed there|go to that place|take me there|bring me there|move over there'
     ),
     'GO+ING': (
         'driven|moved|gone|driving|moving|going|rolling|heading|travelling|traveling|advancing|'
@@ -392,7 +403,7 @@ WORDS = {
         'to your left-hand side|your left|the left|to port|leftways|left-wards|lefties|'
         'to your left side|to your left hand|on the left hand|left-turn|left turn|'
         'lefthand side|left handed|leftie|counter-clock|anticlock|against the clock|ccw|'
-        'to lefthand|l'
+        'to lefthand|l|, that is, left|that is, left|, i.e. left|, ie left|, which is left'
     ),
     'RIGHT': (
         'right|rightward|rightwards|to the right|to your right|turn_right|clockwise|'
@@ -400,7 +411,8 @@ WORDS = {
         'the right hand side|rigth|rght|a right|right-hand side|the right-hand side|'
         'to the right-hand side|to your right-hand side|your right|the right|to starboard|'
         'rightways|to your right side|to your right hand|right turn|right-turn|righthand side|'
-        'righthand|cw|that is right|that is to say right|r'
+        'righthand|cw|that is right|that is to say right|r|, that is, right|that is, right|'
+        ', i.e. right|, ie right|, which is right'
     ),
     'AROUND+SHOOT': (
         'panorama|a panorama|panoramic picture|panoramic photo|full panorama|a full panorama|'
@@ -606,7 +618,8 @@ WORDS = {
         'pack down|pack in|stow away|stowed away|lowered down|all the way down|fully closed|'
         'closed up|close down|duck|duck down|crank down|flatten|lay flat|swing down|collapsed|'
         'in the stowed position|in its stowed position|to the stowed position|'
-        'into the stowed position|into its stowed position|park|retracted fully|fold together'
+        'into the stowed position|into its stowed position|park|retracted fully|fold together|'
+        'away|back in'
     ),
     'CLOSE+ING': (
         'closing|lowering|stowing|retracting|you close|you lower|you stow|folding|'
@@ -755,7 +768,7 @@ WORDS = {
         'a ground assessment|terrain assessment|a terrain assessment|ground inspection|'
         'a ground inspection|terrain inspection|surface analysis|a surface analysis|'
         'surface inspection|surface survey|exploration of the area|field survey|explorations|'
-        'anaylze|analize|analise|invesitgate|to understand'
+        'anaylze|analize|analise|invesitgate|to understand|discover'
     ),
     'VIEW': (
         'look at|take a look at|have a look at|search|check|look into|find out|'
@@ -767,9 +780,10 @@ WORDS = {
         'take a glance at|peek at|peer at|gaze at|stare at|glance at|go look at|go and look at|'
         'go have a look at|go and have a look at|go take a look at|go see|go and see|go check|'
         'go and check|go check out|go and check out|check on|check up on|keep an eye on|'
-        "contemplate|behold|discover what is|discover what|find out what is|find out what's|"
-        "find out how|find out which|find out what kind of|see what is|see what's|"
-        "see what kind of|see which|look what is|look what's|look what|look how"
+        "contemplate|behold|discover what|find out what is|find out what's|find out how|"
+        "find out which|find out what kind of|see what is|see what's|see what kind of|"
+        "see which|look what is|look what's|look what|look how|know about|know more about|"
+        'hear about|get to know about'
     ),
     'EXPLORE+ING': (
         'exploring|analyzing|analysing|investigating|surveying|examining|inspecting|scanning|'
@@ -923,8 +937,7 @@ WORDS = {
         'where you have ended up|how it went|what happened|result|results|the results|'
         'the outcome|outcome|your findings|findings|how things are|how you feel|'
         'your condition report|sitrep|a sitrep|a status|a status update|a report|state report|'
-        'battery state|your battery|your battery level|the battery|the battery level|'
-        'remaining battery|remaining charge|charge level|your charge'
+        'battery state|remaining battery|remaining charge|charge level|your charge'
     ),
     'STOPEND': (
         'and stop|then stop|and then stop|and halt|then halt|, stop|and stop there|'
@@ -1123,7 +1136,7 @@ WORDS = {
         'various directions|viewing directions|orientations|viewpoints|perspectives|'
         'different perspectives|different orientations'
     ),
-    'MULT': 'times|x|×|*',
+    'MULT': 'times|×',
     'COUNT 3': 'a trio of',
     'COUNT 6': 'half a dozen|half-a-dozen|a half dozen|half dozen',
     'COUNT 1': (
@@ -1139,10 +1152,16 @@ WORDS = {
         'by heading|by pivoting'
     ),
     'FACE': 'look|looking|facing|pointing|pointed|aimed|directed',
-    'LATERIN': (
-        'in|after|in another|in about|after another|after a wait of|after a pause of|'
-        'after a delay of|after waiting|after waiting for|after resting for|after resting|'
-        'after pausing for'
-    ),
+    'LATERIN': 'in|after|in another|in about|after another',
     'AGAIN': 'again|once more|once again|one more time',
+    'HOMEBASE': 'home|base|homebase',
+    'GOTHERE': (
+        'drive to it|go there|drive there|go to it|move there|move to it|get there|head there|'
+        'head to it|and go there|drive over|drive over there|go over there|drive right there|'
+        'roll there|travel there|make your way there|head over there|navigate there|'
+        'navigate to it|proceed there|go to that place|go to that point|drive to that point|'
+        'drive to that place|off you go|take me there|bring me there|and drive there|'
+        'move over there'
+    ),
+    'ONWARD': 'on|out|more|farther|further|onward|forth',
 }

@@ -169,7 +169,9 @@ def _rewritten(tokens: list[Token]) -> list[Token]:
 def _with_asked_condition(tokens: list[Token]) -> list[Token]:
     """ "Too dark? Then drive to the light" as "if too dark, drive to the light"."""
     ask = next((i for i, token in enumerate(tokens) if token.meanings[0] == ('ASK',)), None)
-    if not ask or any(token.can_be('IF') for token in tokens[:ask]):
+    if not ask or any(token.can_be(tag) for token in tokens for tag in ('IF', 'POLITE')):
+        return list(tokens)
+    if all(_is_mark(token) for token in tokens[ask:]):
         return list(tokens)
     asked = [Token('if', (('IF',),)), *tokens[:ask]]
     group = _group_of(asked, Words(()), frozenset())
@@ -313,6 +315,8 @@ def _group_of_reading(
             values[tag] = token.value
     kept = tuple(tokens)
     if not tags or set(tags) <= {'COMMA', 'AND', 'END', 'START'}:
+        return _Group('none', kept)
+    if set(tags) <= {'GOTHERE', 'COMMA', 'AND'} and 'KNOWNTARGET' in known:
         return _Group('none', kept)
     if set(tags) & set(HARD):
         return _Group('join', kept, text=next(iter(tags))) if len(tags) == 1 else None
@@ -489,6 +493,7 @@ def _known(tokens: Sequence[Token]) -> list[str]:
     named = {
         'KNOWNMAST': any(token.meanings[0] == ('MAST',) for token in tokens),
         'KNOWNPICTURE': any(token.can_be('PICTURE') or token.can_be('SHOOT') for token in tokens),
+        'KNOWNTARGET': any(token.can_be('XY') for token in tokens),
         'KNOWNGOTO': any(token.can_be('GO') or token.can_be('PLACE') for token in tokens),
         'ING': any(
             token.can_be(tag)

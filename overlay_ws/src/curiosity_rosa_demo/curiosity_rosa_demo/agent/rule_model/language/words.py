@@ -42,9 +42,24 @@ _SAYINGS = (
         r'(?<![听过他她我])(?:说出|说|讲)(?:一句|一声|句|：|:)?\s*[“"「]([^“”"「」]{1,200})[”"」]'
     ),
     re.compile(r'(?:^|(?<=[，。,.、请再后]))说(?:一句|一声|句|出)([^，。,.“”"「」]{1,200})$'),
-    re.compile(r'\b(?:say|announce)[:,]?\s+["“]([^"“”]{1,200})["”]', re.IGNORECASE),
     re.compile(
-        r'(?:^|(?<=[,.;] )|(?<=and )|(?<=then )|(?<=please ))say\s+'
+        r'[「『“"]([^「」『』“”"]{1,200})[」』”"](?:って|と)(?:声に出して|声に出し|大きな声で|'
+        r'一言)?(?:言って|いって|話して|しゃべって|喋って|発言して|読み上げて|唱えて|つぶやいて|'
+        r'叫んで|伝えて|挨拶して|アナウンスして)?(?!い)(?:みて)?'
+    ),
+    re.compile(
+        r'(?<![听过他她我])(?:说出|说|讲|念出|念|朗读|读出|喊出|喊|大声说|播报)(?:一句|一声|一下|句|：|:)?'
+        r'\s*[“"「‘\']([^“”"「」‘’]{1,200})[”"」’\'](?:这?[两三四一二]个字|这句话|这个词)?'
+    ),
+    re.compile(
+        r'\b(?:say|announce|speak|utter|pronounce|proclaim|call out|read out|read aloud)'
+        r'(?: out loud| aloud| the (?:words?|phrase|sentence|text)| this| these words)?[:,]?\s+'
+        r'["“\']([^"“”]{1,200}?)["”\'](?= *(?:$|[.,;!?]| and\b| then\b))'
+        r'(?: out loud| aloud)?',
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r'(?:^|(?<=[,.;] )|(?<=and )|(?<=then )|(?<=please ))say:?\s+'
         r'(?!(?:that|if|whether|what|why|no|yes)\b)([^"“”,.;?]{1,200}?)'
         r'(?=[.!]*$|,? (?:and )?then\b|[,;.] )',
         re.IGNORECASE,
