@@ -208,7 +208,7 @@ FRAMES = (
         ('VIEW', 'GROUND'),
         ('PLACE', 'AROUND', 'GO', 'EXPLORE', 'TAKE', 'FORWARD', 'WH', 'BE'),
     ),
-    Frame('wait', ('WAIT', 'DUR|NUM'), ('WITHIN', 'GO', 'TAKE')),
+    Frame('wait', ('WAIT', 'DUR|NUM'), ('WITHIN', 'GO')),
     Frame('wait', ('LATER', 'DUR'), ('WAIT',)),
     Frame('say', ('SAYING',)),
     Frame('status', ('STATUS', 'REPORT'), ('GROUND', 'BATTERY')),

@@ -135,8 +135,7 @@ def _may_ask(tokens: Sequence[Token]) -> bool:
         return True
     rest = tokens[asks[-1] + 1 :]
     return any(not _is_mark(token) for token in rest) and all(
-        any(set(meaning) <= _ASKED for meaning in token.meanings)
-        for token in tokens[: asks[-1]]
+        any(set(meaning) <= _ASKED for meaning in token.meanings) for token in tokens[: asks[-1]]
     )
 
 
@@ -318,6 +317,8 @@ def _group_of_reading(
         return _Group('none', kept)
     if set(tags) <= {'GOTHERE', 'COMMA', 'AND'} and 'KNOWNTARGET' in known:
         return _Group('none', kept)
+    if len(tags) > 1:
+        tags.pop('PREBEFORE', None)  # a verb in the form that joins
     if set(tags) & set(HARD):
         return _Group('join', kept, text=next(iter(tags))) if len(tags) == 1 else None
     if any(tag in tags for tag in ('UNKNOWN', 'CORRECT', 'SCRATCH', 'ELSE', 'BACKWARD')):
@@ -500,9 +501,20 @@ def _known(tokens: Sequence[Token]) -> list[str]:
             for token in tokens
             for tag in ('BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE', 'REPEAT', 'ORDERED')
         )
-        or any(token.can_be('THEN') and token.text.endswith(' by') for token in tokens),
+        or any(token.can_be('THEN') and token.text.endswith(' by') for token in tokens)
+        or _lists_plain_verbs(tokens),
     }
     return [name for name, is_named in named.items() if is_named]
+
+
+def _lists_plain_verbs(tokens: Sequence[Token]) -> bool:
+    """Whether several Japanese sentences end with a verb in the dictionary form: a procedure."""
+    ends = [
+        token
+        for token, after in pairwise([*tokens, Token('.', (('COMMA',),))])
+        if token.can_be('ING') and after.text == '.' and not token.text.isascii()
+    ]
+    return len(ends) > 1
 
 
 def _segments(tokens: Sequence[Token]) -> list[tuple[str, list[Token]]]:

@@ -320,12 +320,7 @@ def _joined(before: Token, token: Token, after: Token | None) -> Token | None:
             return Token(text, (('NUM',),), before.value * float(tenfold.split()[1]))
         tens = before.value % 10 == 0 and before.value % 100 >= 20
         spelled = before.text.replace(' ', '').isalpha()
-        if (
-            token.meanings[0] == ('NUM',)
-            and tens
-            and 0 < token.value < 10
-            and spelled
-        ):
+        if token.meanings[0] == ('NUM',) and tens and 0 < token.value < 10 and spelled:
             return Token(text, (('NUM',),), before.value + token.value)
         if (
             token.meanings[0] == ('NUM',)
