@@ -189,7 +189,8 @@ _SUGGESTION_EN = any_pattern(
     r'^(?:shall|should|may|might|must|ought) (?:i|we|you|the rover|it)\b',
     r"^(?:do|would|don't|wouldn't) (?:you|we|i) (?:want|like|wish|need|prefer|have)\b",
     r'^(?:do|don.t) you (?:think|believe|reckon|feel|suppose) (?:that )?(?:we|you|i|the rover|it)'
-    r' (?:should|ought|could|might|can|need|must)\b|^what do you (?:think|say) (?:of|about|to|if)\b'
+    r' (?:should|ought|could|might|can|need|must)\b'
+    r'|^what do you (?:think|say) (?:of|about|to|if)\b'
     r'|^(?:is|would|might) \w{2,12}ing\b.*\b(?:possible|feasible|ok|okay|safe|allowed|advisable'
     r'|sensible|wise|an option|a good idea|worthwhile)\b|^(?:is there|any) (?:a )?(?:chance|way)\b'
     r'|^(?:is|would) a \w{2,12}\b.*\b(?:possible|feasible|safe|allowed|advisable)\b'

@@ -117,7 +117,8 @@ WORDS = {
         'and keep it up for|, keep at it for|; keep at it for|, and keep it up for|'
         ', continue for|; continue for|, go on for|, do that for|; do that for|and do that for|'
         'and do so for|, keep going for|; keep going for|and keep going for|, for|'
-        ', keep this up for|and keep doing so for'
+        ', keep this up for|and keep doing so for|drive a square|do a square|make a square|'
+        'draw a square'
     ),
     'A': 'a|an|one single|single|the one|just one|only one|another',
     'THEN': (

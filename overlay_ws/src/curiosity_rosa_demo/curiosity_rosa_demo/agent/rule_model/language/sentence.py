@@ -141,8 +141,12 @@ def _may_ask(tokens: Sequence[Token]) -> bool:
 
 # What a question in front of an order may be about: nothing that is done.
 _ASKED = frozenset(
-    ['WH', 'GROUND', 'LIGHT', 'BRIGHT', 'DARK', 'PLACE', 'BE', 'AROUND', 'A', 'SHADE', 'IF', 'ASK']
-    + ['MAST', 'OPEN', 'CLOSE', 'COMMA', 'END', 'BATTERY', 'ABOVE', 'BELOW', 'NUM', 'PCT', *MARKS]
+    (
+        *('WH', 'GROUND', 'LIGHT', 'BRIGHT', 'DARK', 'PLACE', 'BE', 'AROUND', 'A', 'SHADE'),
+        *('IF', 'ASK', 'MAST', 'OPEN', 'CLOSE', 'COMMA', 'END', 'BATTERY', 'ABOVE', 'BELOW'),
+        *('NUM', 'PCT'),
+        *MARKS,
+    )
 )
 
 
@@ -166,7 +170,7 @@ def _rewritten(tokens: list[Token]) -> list[Token]:
 
 
 def _with_asked_condition(tokens: list[Token]) -> list[Token]:
-    """ "Too dark? Then drive to the light" as "if too dark, drive to the light"."""
+    """Read "too dark? Then drive to the light" as "if too dark, drive to the light"."""
     ask = next((i for i, token in enumerate(tokens) if token.meanings[0] == ('ASK',)), None)
     if not ask or any(token.can_be(tag) for token in tokens for tag in ('IF', 'POLITE')):
         return list(tokens)

@@ -175,16 +175,17 @@ def _unknown_token(text: str, start: int, lexicon: Lexicon) -> tuple[int, Token]
 
 
 # Words that look like a misspelt word of the lexicon and are none.
-_WORDS_OF_THEIR_OWN = frozenset(
-    'explode implode implore deplore export retreat reheat recast gravel decrees '
-    'meteors meteor insect infect reward foreword wayward leftover leftovers brighten '
-    'frighten lighting lightning lighten tighten lighter straits stranger stature statue '
-    'statues statute charger change changed changes secondary seconded minutely battery '
-    'buttery camper center counter exploit exploits explored explorer photon photons '
-    'contract protract attract distract detract inspector inspired searcher surfaces '
-    'service pictured pitcher pitchers departed travels gravels unravel rotor rotary '
-    'returned retuned rephrase replace repair repeal repeats repent report reports'.split()
+_own_words = (
+    'attract battery brighten buttery camper center change changed changes charger contract '
+    'counter decrees departed deplore detract distract explode exploit exploits explored '
+    'explorer export foreword frighten gravel gravels implode implore infect insect '
+    'inspector inspired leftover leftovers lighten lighter lighting lightning meteor '
+    'meteors minutely photon photons pictured pitcher pitchers protract recast reheat '
+    'repair repeal repeats repent rephrase replace report reports retreat retuned returned '
+    'reward rotary rotor searcher secondary seconded service statue statues stature statute '
+    'straits stranger surfaces tighten travels unravel wayward '
 )
+_WORDS_OF_THEIR_OWN = frozenset(_own_words.split())
 _LEAST_LETTERS = 6
 
 
@@ -195,7 +196,7 @@ def _meanings_of_misspelt(word: str, lexicon: Lexicon) -> tuple[Meaning, ...]:
     swapped = _meanings_of_swapped(word, lexicon)
     if swapped != (UNKNOWN,) or word in _WORDS_OF_THEIR_OWN or not word.isalpha():
         return swapped
-    if not _LEAST_LETTERS <= len(word) + 1 or len(word) > 14:
+    if not len(word) + 1 >= _LEAST_LETTERS or len(word) > 14:
         return swapped
     letters = 'abcdefghijklmnopqrstuvwxyz'
     for i in range(1, len(word)):
