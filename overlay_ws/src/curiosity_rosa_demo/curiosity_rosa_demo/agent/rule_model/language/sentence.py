@@ -382,7 +382,7 @@ def _says_again(reading: Sequence[tuple[str, ...]]) -> bool:
 
 def _denies(reading: Sequence[tuple[str, ...]], tags: Counter[str]) -> bool:
     """Whether the denial stands where it denies the whole group: at its begin or at its end."""
-    if {'IF', 'UNLESS', 'UNTIL', 'COMMA'} & set(tags):
+    if {'IF', 'UNLESS', 'UNTIL', 'COMMA', 'DARK'} & set(tags):
         return False
     said = [meaning for meaning in reading if meaning[0] not in MARKS]
     if set(tags) <= {'NEG', 'SANS', 'END', 'AND', 'START', 'BE'}:
