@@ -49,7 +49,8 @@ TOPICS_EN: Patterns = (
         any_pattern(
             r'^why\b.*\b(?:stop\w*|halt\w*|still|stand\w*|stood|paus\w*|wait\w*|stuck|refus\w*'
             r'|held|hold\w*'
-            r'|declin\w*|reject\w*|den(?:y|ied)|safe|cancel\w*|abort\w*|end(?:ed)?|mov\w*|driv\w*|drove|turn\w*'
+            r'|declin\w*|reject\w*|den(?:y|ied)'
+            r'|safe|cancel\w*|abort\w*|end(?:ed)?|mov\w*|driv\w*|drove|turn\w*'
             r'|do(?:ing|ne)?|did)\b',
             r'^what (?:made|makes|caused) (?:you|the rover|it)\b|^(?:what|who) stopped\b',
             r'\breason\b.*\b(?:refus|declin|reject|halt|paus|wait|stand|mov|turn|driv|drove)\w*',
