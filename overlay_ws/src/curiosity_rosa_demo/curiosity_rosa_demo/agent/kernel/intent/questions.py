@@ -141,6 +141,8 @@ _VERB_EN = (
 )
 _ACTION_EN = any_pattern(
     rf'\b{_VERB_EN}\b|\b(?:driving|going|turning|moving|taking|opening|closing|raising|lowering'
+    r'|heading|rolling|returning|exploring|surveying|analy[sz]ing|rotating|photographing|shooting'
+    r'|snapping|stowing|deploying|finding|inspecting|investigating|scanning|heading (?:home|back)'
     r'|drove|went|turned|moved|took|opened|closed)\b|\b(?:forwards?|backwards?|a turn)\b'
 )
 _ORDER_FIRST_EN = any_pattern(rf'^(?:do not |never )?{_VERB_EN}\b')
@@ -158,7 +160,9 @@ _ABILITY_EN = any_pattern(
 )
 _HOWTO_EN = any_pattern(
     r'\bhow (?:do|can|could|should|would|might|must) (?:i|we|one)\b|\bhow to\b',
-    r'\bwhat (?:do|should|must|can|could) i (?:say|type|do|enter|ask)\b',
+    r'\bwhat (?:do|should|must|can|could|would) (?:i|we) (?:have to |need to )?'
+    r'(?:say|type|do|enter|ask|write|input|tell)\b|\bwhat are you (?:capable|able)\b',
+    r'\b(?:which|what) (?:words?|phrase|sentence|wording) (?:do|should|must|makes?|gets?|lets?)\b',
     r'\bwhat (?:kinds? of |sorts? of )?(?:things|orders|commands) (?:can|could|may) (?:i|we)\b',
     rf'^how (?:do|does|can|could) (?:you|the rover|it) {_VERB_EN}\b',
 )
@@ -184,6 +188,13 @@ _BARE_EN = any_pattern(
 _SUGGESTION_EN = any_pattern(
     r'^(?:shall|should|may|might|must|ought) (?:i|we|you|the rover|it)\b',
     r"^(?:do|would|don't|wouldn't) (?:you|we|i) (?:want|like|wish|need|prefer|have)\b",
+    r'^(?:do|don.t) you (?:think|believe|reckon|feel|suppose) (?:that )?(?:we|you|i|the rover|it)'
+    r' (?:should|ought|could|might|can|need|must)\b'
+    r'|^what do you (?:think|say) (?:of|about|to|if)\b'
+    r'|^(?:is|would|might) \w{2,12}ing\b.*\b(?:possible|feasible|ok|okay|safe|allowed|advisable'
+    r'|sensible|wise|an option|a good idea|worthwhile)\b|^(?:is there|any) (?:a )?(?:chance|way)\b'
+    r'|^(?:is|would) a \w{2,12}\b.*\b(?:possible|feasible|safe|allowed|advisable)\b'
+    r'|^(?:are|is) (?:you|we|it|the rover) (?:allowed|supposed|meant|ready|free|willing) to\b',
     r"^(?:how|what) about\b|^what if\b|^why (?:don't|do not) (?:you|we|i)\b|^why not\b",
     r'^(?:is|would|will) it (?:be )?(?:\w+ )?(?:to|if|that)\b|^maybe\b|^perhaps\b',
 )
@@ -278,6 +289,7 @@ _NOUN_JA = any_pattern(
 _HOWTO_JA = any_pattern(
     r'どうやって|どうすれば|どうしたら|方法|[いきけしちてにびみめりれえせべじ]方(?!向|位|角)'
     r'|(?:何|なに|どんなこと)(?:が|を)(?:でき|出来)|できること|機能|能力'
+    r'|(?:何と|なんと|何て|なんて|どう)(?:入力|言え|いえ|打て|打ち|頼め|書け|指示|命令|伝え)'
 )
 _TELL_JA = any_pattern(
     r'(?:(?:教え|おしえ|知らせ|聞かせ|見せ|表示し|報告し|説明し|確認し)て?'
@@ -304,7 +316,8 @@ _STATE_JA = any_pattern(  # a question about the past or about what is so now
 )
 _SUGGESTION_JA = any_pattern(
     r'(?:ましょう|よう|ろう|こう)か|て(?:も)?(?:いい|よい|良い)|で(?:も)?(?:いい|よい|良い)'
-    r'|たらどう|だらどう|べき|(?:ほう|方)が(?:いい|よい|良い)|(?:でき|出来)(?:ます|る)か?'
+    r'|のは?どう(?:で|か|だ|$)|(?:可能|大丈夫|平気|問題ない|構わない|かまわない)(?:です|でしょう|か|$)'
+    r'|たい(?:です)?か|たらどう|だらどう|べき|(?:ほう|方)が(?:いい|よい|良い)|(?:でき|出来)(?:ます|る)か?'
 )
 
 
@@ -348,15 +361,18 @@ _VERB_ZH = (
 _ACTION_ZH = any_pattern(rf'{_VERB_ZH}|[往向朝](?:前|后|左|右)')
 _ADDRESS_ZH = any_pattern(r'^(?:(?:请问|喂|嗨|你好|火星车|机器人|那么?|好的?)[, ]*)+')
 _HELP_ZH = any_pattern(
-    r'^(?:我?需要)?(?:帮助|help|求助|(?:显示)?(?:所有)?命令(?:列表)?)$|(?:什么|哪些)命令'
+    r'^(?:我?需要)?(?:帮助|help|求助|(?:显示)?(?:所有)?命令(?:列表)?)$|(?:什么|哪些)(?:命令|指令)'
 )
 _NOUN_ZH = any_pattern(
-    r'^(?:当前|现在的?|你的)?(?:状态|状况|情况|位置|坐标|电量|电池|桅杆|计划|任务|历史|错误'
+    r'^(?:剩余|还有|目前|当前)?(?:电量|电池)(?:报|说|讲|汇报|显示)?(?:一下|一声)?$'
+    r'|^(?:当前|现在的?|你的)?(?:状态|状况|情况|位置|坐标|电量|电池|桅杆|计划|任务|历史|错误'
     r'|得分|分数)(?:状态|列表)?$'
 )
 _HOWTO_ZH = any_pattern(
     rf'(?:怎么|怎样|如何)(?:样)?(?:才能|才可以|可以|让|使|用|操作|控制|做|给|把|{_VERB_ZH})',
     r'(?:会|能|可以|能够)(?:做|干)(?:些|点)?(?:什么|啥|哪些)|有(?:什么|哪些)(?:功能|能力)',
+    r'(?:介绍|说明|讲讲|列出|列举)(?:一下)?你?的?(?:功能|能力|本领|本事)',
+    r'(?:该|应该|要|得|需要)(?:怎么|如何)?(?:输入|说|打|写|下|发)(?:些|点)?(?:什么|啥|哪个)',
 )
 _TELL_ZH = any_pattern(
     r'告诉我?|汇报(?:一下)?|报告(?:一下)?|说(?:一)?(?:下|说)|显示|查(?:看|询|一下)|想知道|给我看看?'
@@ -368,7 +384,7 @@ _BARE_ZH = any_pattern(
     r'(?:走|开车?|动|前进|后退|倒车|拍照片?|照相|转弯?|移动|行驶|掉头|探索)(?:吗|么|了吗)?'
 )
 _SUGGESTION_ZH = any_pattern(
-    r'要不要|该|需不需要|用不用|要不|不如|会|(?:怎么样|如何|好不好|行不行|好吗'
+    r'^要不|想不想|可行|行不通|可能吗|合不合适|合适吗|要不要|该|需不需要|用不用|要不|不如|会|(?:怎么样|如何|好不好|行不行|好吗'
     r'|行吗|可以吗|可不可以)$'
 )
 _GO_FIRST_ZH = any_pattern(rf'^(?:快|先|再|就|现在|马上|你)*(?:看看|去看|去|来)|^{_VERB_ZH}')

@@ -48,9 +48,12 @@ TOPICS_EN: Patterns = (
         Topic.WHY,
         any_pattern(
             r'^why\b.*\b(?:stop\w*|halt\w*|still|stand\w*|stood|paus\w*|wait\w*|stuck|refus\w*'
-            r'|held|hold\w*|safe|cancel\w*|abort\w*|end(?:ed)?|mov\w*|driv\w*|drove|turn\w*'
+            r'|held|hold\w*'
+            r'|declin\w*|reject\w*|den(?:y|ied)'
+            r'|safe|cancel\w*|abort\w*|end(?:ed)?|mov\w*|driv\w*|drove|turn\w*'
             r'|do(?:ing|ne)?|did)\b',
             r'^what (?:made|makes|caused) (?:you|the rover|it)\b|^(?:what|who) stopped\b',
+            r'\breason\b.*\b(?:refus|declin|reject|halt|paus|wait|stand|mov|turn|driv|drove)\w*',
             r'\breason\b.*\bstop\w*|\bwhy (?:you|the rover|it) (?:stopped|stop|halted|paused)\b',
             r'^why$|^why not$',
         ),
@@ -122,14 +125,16 @@ TOPICS_JA: Patterns = (
     (
         Topic.WHY,
         any_pattern(
-            r'(?:なぜ|なんで|どうして|何故|理由|原因).*(?:止|停|とま|動|待|中止|進|走|曲が|行)',
+            r'(?:なぜ|なんで|どうして|何故|理由|原因).*(?:止|停|とま|動|待|中止|進|走|曲が|行|断|拒|だめ|できな)',
             r'^(?:なぜ|なんで|どうして|何故)(?:ですか)?$',
         ),
     ),
     (Topic.ERRORS, any_pattern(r'エラー|失敗|故障|異常|問題|不具合|警告')),
     (
         Topic.PLAN,
-        any_pattern(r'計画|予定|プラン|次[はに]|つぎ[はに]|これから|このあと|今後|目的|目標'),
+        any_pattern(
+            r'計画|予定|プラン|つもり|この後|次[はに]|つぎ[はに]|これから|このあと|今後|目的|目標'
+        ),
     ),
     (Topic.BATTERY, any_pattern(r'バッテリ|電池|充電|電力|残量')),
     (Topic.MAST, any_pattern(r'マスト|mast')),
@@ -137,6 +142,7 @@ TOPICS_JA: Patterns = (
         Topic.HISTORY,
         any_pattern(
             r'これまで|今まで|履歴|(?:どれ|どの)(?:くらい|ぐらい|だけ|ほど).*(?:走|進|移動)'
+            r'|何(?:メートル|m|キロ|歩|回)[^,]{0,8}(?:走|進|移動|曲が|回)[^,]{0,3}[っんし]'
             r'|(?:何|なに)をし(?:まし)?た|どこ[へに]行(?:きました|った)|何が(?:あった|ありまし|起)'
         ),
     ),
@@ -156,7 +162,7 @@ TOPICS_JA: Patterns = (
     (
         Topic.STATUS,
         any_pattern(
-            r'状態|状況|ステータス|調子|モード|動い|動き|走って|止ま|停(?!止距)|とま|速度|速さ|安全'
+            r'(?:走行|移動|稼働|作動|停車|待機)中|状態|状況|ステータス|調子|モード|動い|動き|走って|止ま|停(?!止距)|とま|速度|速さ|安全'
             r'|大丈夫|元気'
         ),
     ),
@@ -206,7 +212,7 @@ TOPICS_ZH: Patterns = (
     (
         Topic.STATUS,
         any_pattern(
-            r'状态|情况|状况|怎么样|模式|(?:在|还)(?:动|走|开|移动|行驶)|动了?(?:吗|没)|停|速度'
+            r'正常|状态|情况|状况|怎么样|模式|(?:在|还)(?:动|走|开|移动|行驶)|动了?(?:吗|没)|停|速度'
             r'|多快|安全|还好'
         ),
     ),

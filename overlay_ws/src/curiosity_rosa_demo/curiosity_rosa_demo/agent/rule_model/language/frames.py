@@ -105,14 +105,20 @@ REPEATABLE = frozenset(
         'SHADE',
         'UTURN',
         'REPEAT',
+        'WH',
+        'BE',
+        'FACE',
+        'DARK',
+        'LOOK',
     }
 )
 _ALWAYS = ('END', 'ING', 'TIMES', 'REPEAT', 'START', 'COMMA', 'AND')
 FRAMES = (
     Frame('forward', ('FORWARD',), ('GO', 'DUR|DIST', 'PLACE')),
-    Frame('forward', ('GO', 'DUR|DIST')),
-    Frame('left', ('LEFT',), ('TURN', 'GO', 'DUR|ANGLE', 'PLACE')),
-    Frame('right', ('RIGHT',), ('TURN', 'GO', 'DUR|ANGLE', 'PLACE')),
+    Frame('forward', ('GO', 'DUR|DIST'), ('ONWARD',)),
+    Frame('forward', ('DIST', 'ONWARD')),
+    Frame('left', ('LEFT',), ('TURN', 'GO', 'DUR|ANGLE|NUM', 'PLACE', 'FACE')),
+    Frame('right', ('RIGHT',), ('TURN', 'GO', 'DUR|ANGLE|NUM', 'PLACE', 'FACE')),
     Frame('left spin', ('LEFT', 'SPIN'), ('TURN',)),
     Frame('right spin', ('RIGHT', 'SPIN'), ('TURN',)),
     Frame('around turn', ('UTURN',), ('TURN', 'GO', 'PLACE')),
@@ -123,18 +129,22 @@ FRAMES = (
     Frame(
         'light',
         ('LIGHT|BRIGHT', 'GO|FIND|VIEW'),
-        ('LIGHT', 'BRIGHT', 'PLACE', 'GO', 'FIND', 'SHADE', 'GROUND', 'FORWARD'),
+        (
+            *('LIGHT', 'BRIGHT', 'PLACE', 'GO', 'FIND', 'SHADE', 'GROUND', 'FORWARD'),
+            *('WH', 'AROUND', 'BE', 'DARK', 'TAKE'),
+        ),
     ),
-    Frame('light', ('SHADE', 'GO'), ('PLACE',)),
+    Frame('light', ('SHADE', 'GO|FIND'), ('PLACE', 'DARK')),
     Frame(
         'light',
         ('UNTIL', 'LIGHT|BRIGHT', 'GO|FORWARD'),
-        ('PLACE', 'BRIGHT', 'GO', 'FORWARD', 'FIND'),
+        ('PLACE', 'BRIGHT', 'LIGHT', 'GO', 'FORWARD', 'FIND', 'BE'),
     ),
-    Frame('goto', ('XY', 'GO|PLACE|FIND'), ('PLACE', 'GO')),
+    Frame('goto', ('XY', 'GO|PLACE|FIND'), ('PLACE', 'GO', 'FIND', 'FORWARD')),
     Frame('goto', ('XY', 'KNOWNGOTO')),
     Frame('home', ('BASE', 'GO|BACK|FIND'), ('PLACE', 'GO', 'BACK', 'HOMEWARD')),
     Frame('home', ('BASE', 'KNOWNGOTO')),
+    Frame('home', ('HOMEBASE',)),
     Frame('home', ('HOMEWARD',), ('BASE', 'GO', 'BACK')),
     Frame('back', ('BACK',), ('SAMEPLACE', 'GO', 'PLACE')),
     Frame('back', ('SAMEPLACE', 'GO|BACK'), ('PLACE', 'BACK')),
@@ -159,8 +169,14 @@ FRAMES = (
     Frame('picture', ('TAKE', 'CAMERA')),
     Frame(
         'around',
-        ('PICTURE|SHOOT|TAKE', 'AROUND'),
+        ('PICTURE|SHOOT|TAKE', 'AROUND|WAYS'),
         (
+            'AROUND',
+            'WAYS',
+            'SPIN',
+            'WH',
+            'FACE',
+            'BE',
             'TAKE',
             'COUNT|NUM',
             'GROUND',
@@ -173,18 +189,27 @@ FRAMES = (
             'VIEW',
         ),
     ),
-    Frame('open', ('OPEN', 'MAST'), ('CAMERA',)),
-    Frame('close', ('CLOSE', 'MAST'), ('CAMERA',)),
+    Frame('open', ('OPEN', 'MAST'), ('CAMERA', 'GO', 'TAKE', 'PLACE')),
+    Frame('close', ('CLOSE', 'MAST'), ('CAMERA', 'GO', 'TAKE', 'PLACE')),
     Frame('open', ('OPEN', 'KNOWNMAST')),
     Frame('close', ('CLOSE', 'KNOWNMAST')),
     Frame('open close', ('OPENCLOSE', 'MAST')),
     Frame('rotate', ('TURN', 'MAST|CAMERA'), ('SPIN', 'AROUND', 'TIMES')),
     Frame('rotate', ('TURN', 'KNOWNMAST'), ('SPIN',)),
-    Frame('rotate', ('LOOK',), ('MAST', 'AROUND', 'GROUND')),
+    Frame('rotate', ('LOOK',), ('MAST', 'AROUND', 'GROUND', 'CAMERA')),
     Frame('rotate', ('VIEW', 'AROUND')),
-    Frame('explore', ('EXPLORE',), ('GROUND', 'PLACE', 'AROUND', 'GO', 'VIEW', 'TAKE', 'FIND')),
-    Frame('explore', ('VIEW', 'GROUND'), ('PLACE', 'AROUND', 'GO', 'EXPLORE', 'TAKE', 'FORWARD')),
+    Frame(
+        'explore',
+        ('EXPLORE',),
+        ('GROUND', 'PLACE', 'AROUND', 'GO', 'VIEW', 'TAKE', 'FIND', 'WH', 'BE', 'LOOK'),
+    ),
+    Frame(
+        'explore',
+        ('VIEW', 'GROUND'),
+        ('PLACE', 'AROUND', 'GO', 'EXPLORE', 'TAKE', 'FORWARD', 'WH', 'BE'),
+    ),
     Frame('wait', ('WAIT', 'DUR|NUM'), ('WITHIN', 'GO')),
+    Frame('wait', ('LATER', 'DUR'), ('WAIT',)),
     Frame('say', ('SAYING',)),
     Frame('status', ('STATUS', 'REPORT'), ('GROUND', 'BATTERY')),
     Frame('skill', ('SKILL',), ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT')),
@@ -200,6 +225,10 @@ CONDITIONS = (
     ('mast closed', ('IF', 'MAST', 'CLOSE'), ('BE',)),
     ('mast closed', ('UNLESS', 'MAST', 'OPEN'), ('BE',)),
     ('mast open', ('UNLESS', 'MAST', 'CLOSE'), ('BE',)),
+    ('mast open', ('IF', 'OPEN', 'KNOWNMAST'), ('BE',)),
+    ('mast closed', ('IF', 'CLOSE', 'KNOWNMAST'), ('BE',)),
+    ('mast closed', ('UNLESS', 'OPEN', 'KNOWNMAST'), ('BE',)),
+    ('mast open', ('UNLESS', 'CLOSE', 'KNOWNMAST'), ('BE',)),
 )
 
 
@@ -231,10 +260,14 @@ def frame_of(tags: Counter[str], known: frozenset[str]) -> Frame | None:
     return None
 
 
-def condition_of(tags: Counter[str], values: Mapping[str, float]) -> str:
+def condition_of(
+    tags: Counter[str], values: Mapping[str, float], known: frozenset[str] = frozenset()
+) -> str:
     """The condition that ``tags`` state, such as ``battery>50``; '' for none."""
     for name, needs, may in CONDITIONS:
-        if fits(needs, may, tags):
+        if 'KNOWNMAST' in needs and 'KNOWNMAST' not in known:
+            continue
+        if fits(tuple(tag for tag in needs if tag != 'KNOWNMAST'), may, tags):
             number = values.get('PCT', values.get('NUM', 0.0))
             return f'{name}{number:g}' if name.startswith('battery') else name
     return ''
@@ -268,7 +301,9 @@ def steps_of(
             else []
         )
     if verb == 'around':
-        return [Step('around', count=count)]
+        return [Step('around', count=count or int(values.get('WAYS', 0)))]
+    if verb in ('left', 'right') and 'NUM' in tags:  # "left 90"
+        return [Step(verb, values['NUM'], 'deg')] if 10 <= values['NUM'] <= 360 else []
     if verb == 'skill':
         return [Step('skill', amount, unit, count=count, text=name)]
     return [Step(verb, amount, unit)] if verb in ('forward', 'left', 'right') else [Step(verb)]

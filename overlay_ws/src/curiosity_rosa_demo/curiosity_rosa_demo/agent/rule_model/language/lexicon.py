@@ -69,7 +69,7 @@ def _japanese_pairs() -> Iterator[tuple[str, Meaning]]:
     for tag, verbs in japanese.VERBS.items():
         for verb in verbs.split('|'):
             for form, more in japanese_forms(verb):
-                yield form, (tag, *more)
+                yield form, (*tag.split('+'), *more)
 
 
 @lru_cache(maxsize=16)

@@ -34,7 +34,7 @@ MAX_GROUP = 16
 MAX_READINGS = 256  # of a group
 MAX_STEPS = 40
 HARD = ('THEN', 'BUT', 'BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE')
-MARKS = ('FILLER', 'POLITE', 'ASK')
+MARKS = ('FILLER', 'POLITE', 'ASK', 'AGAIN', 'SIMUL', 'ORDERED')
 _COSTS = {'COMMA': 0.6, 'AND': 0.7, 'END': 0.6}
 _DIRECTIONS = ('LEFT', 'RIGHT', 'FORWARD')
 _AMOUNTS = ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT', 'PCT')
@@ -86,7 +86,7 @@ def read_sentence(text: str, language: str, extra: tuple[tuple[str, str], ...] =
 
 
 def _read(words: Words, language: str) -> Sentence:
-    tokens = _with_places(words.tokens)
+    tokens = _rewritten(_with_places(words.tokens))
     unknown = _unknown_words(tokens)
     if len(tokens) > MAX_TOKENS:
         return Sentence('unclear', missing='...')
@@ -127,9 +127,60 @@ def _without_echo(steps: list[Step]) -> list[Step]:
 
 
 def _may_ask(tokens: Sequence[Token]) -> bool:
-    """Only a polite request may have the form of a question."""
-    asks = any(token.meanings[0] == ('ASK',) for token in tokens)
-    return not asks or any(token.can_be('POLITE') for token in tokens)
+    """Only a polite request may have the form of a question, and what comes before an order:
+    "what kind of ground is this? Analyse it".
+    """
+    asks = [i for i, token in enumerate(tokens) if token.meanings[0] == ('ASK',)]
+    if not asks or any(token.can_be('POLITE') for token in tokens):
+        return True
+    rest = tokens[asks[-1] + 1 :]
+    return any(not _is_mark(token) for token in rest) and all(
+        any(set(meaning) <= _ASKED for meaning in token.meanings) for token in tokens[: asks[-1]]
+    )
+
+
+# What a question in front of an order may be about: nothing that is done.
+_ASKED = frozenset(
+    (
+        *('WH', 'GROUND', 'LIGHT', 'BRIGHT', 'DARK', 'PLACE', 'BE', 'AROUND', 'A', 'SHADE'),
+        *('IF', 'ASK', 'MAST', 'OPEN', 'CLOSE', 'COMMA', 'END', 'BATTERY', 'ABOVE', 'BELOW'),
+        *('NUM', 'PCT'),
+        *MARKS,
+    )
+)
+
+
+def _rewritten(tokens: list[Token]) -> list[Token]:
+    """The tokens with the meanings that only their place in the sentence gives."""
+    out = _with_asked_condition(tokens)
+    last = len(out) - 1
+    while last > 0 and _is_mark(out[last]) and out[last].text != 'first':
+        last -= 1
+    if last < 0:
+        return out
+    joined = any(each.can_be('BUT') or each.text == 'so' for each in out[:last])
+    if out[last].text == 'first' and joined:  # "but raise the mast first"
+        out[last] = replace(out[last], meanings=(('BACKBEFORE',),))
+    if out[last].text.endswith('こと'):  # at the end of a sentence it orders
+        meanings = tuple(
+            tuple(tag for tag in meaning if tag != 'ING') for meaning in out[last].meanings
+        )
+        out[last] = replace(out[last], meanings=meanings)
+    return out
+
+
+def _with_asked_condition(tokens: list[Token]) -> list[Token]:
+    """Read "too dark? Then drive to the light" as "if too dark, drive to the light"."""
+    ask = next((i for i, token in enumerate(tokens) if token.meanings[0] == ('ASK',)), None)
+    if not ask or any(token.can_be(tag) for token in tokens for tag in ('IF', 'POLITE')):
+        return list(tokens)
+    if all(_is_mark(token) for token in tokens[ask:]):
+        return list(tokens)
+    asked = [Token('if', (('IF',),)), *tokens[:ask]]
+    group = _group_of(asked, Words(()), frozenset())
+    if group is None or group.kind != 'cond':
+        return list(tokens)
+    return [*asked, Token(',', (('COMMA',),)), *tokens[ask + 1 :]]
 
 
 def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -> Sentence:
@@ -268,6 +319,10 @@ def _group_of_reading(
     kept = tuple(tokens)
     if not tags or set(tags) <= {'COMMA', 'AND', 'END', 'START'}:
         return _Group('none', kept)
+    if set(tags) <= {'GOTHERE', 'COMMA', 'AND'} and 'KNOWNTARGET' in known:
+        return _Group('none', kept)
+    if len(tags) > 1:
+        tags.pop('PREBEFORE', None)  # a verb in the form that joins
     if set(tags) & set(HARD):
         return _Group('join', kept, text=next(iter(tags))) if len(tags) == 1 else None
     if any(tag in tags for tag in ('UNKNOWN', 'CORRECT', 'SCRATCH', 'ELSE', 'BACKWARD')):
@@ -275,12 +330,14 @@ def _group_of_reading(
     if 'NEG' in tags:
         return _Group('neg', kept) if _denies(reading, tags) else None
     times = int(values.get('TIMES', 1))
-    if set(tags) <= {'TIMES', 'REPEAT', 'END', 'ING', 'COMMA'}:
+    if set(tags) <= {'TIMES', 'REPEAT', 'END', 'ING', 'COMMA', 'EACH'}:
         return _Group('times', kept, times=times) if 'TIMES' in tags else None
-    condition = condition_of(tags, values)
+    condition = condition_of(tags, values, known)
+    if condition and not _begins_with_if(tokens, reading):
+        return None
     if condition and not {'COMMA', 'START', 'TIMES', 'REPEAT'} & set(tags):
         return _Group('cond', kept, text=condition)
-    frame = frame_of(tags, known)
+    frame = None if _says_again(reading) else frame_of(tags, known)
     if frame is None or ('REPEAT' in tags and 'TIMES' not in tags):
         return None
     if 'ING' in tags and not ({'START', 'TIMES'} & set(tags) or 'ING' in known):
@@ -297,9 +354,35 @@ def _group_of_reading(
     return _Group('step', kept, tuple(steps * times), bare=bare)
 
 
+def _begins_with_if(tokens: Sequence[Token], reading: Sequence[tuple[str, ...]]) -> bool:
+    """An English "if" stands at the begin of its condition; "raise the mast if" is none."""
+    said = [
+        (token, meaning)
+        for token, meaning in zip(tokens, reading, strict=True)
+        if meaning[0] not in MARKS and not {'COMMA', 'AND'} & set(meaning)
+    ]
+    return not any(
+        token.text.isascii() and {'IF', 'UNLESS'} & set(meaning) for token, meaning in said[1:]
+    )
+
+
+def _says_again(reading: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a direction is given again after a comma: "right, right" are two turns."""
+    given: set[str] = set()
+    before: set[str] = set()
+    for meaning in reading:
+        if {'COMMA', 'AND'} & set(meaning):
+            before |= given
+        directions = {'LEFT', 'RIGHT', 'FORWARD', 'DUR', 'DIST', 'ANGLE'} & set(meaning)
+        if directions & before & {'LEFT', 'RIGHT', 'FORWARD'}:
+            return True
+        given |= directions
+    return False
+
+
 def _denies(reading: Sequence[tuple[str, ...]], tags: Counter[str]) -> bool:
     """Whether the denial stands where it denies the whole group: at its begin or at its end."""
-    if {'IF', 'UNLESS', 'UNTIL', 'COMMA'} & set(tags):
+    if {'IF', 'UNLESS', 'UNTIL', 'COMMA', 'DARK'} & set(tags):
         return False
     said = [meaning for meaning in reading if meaning[0] not in MARKS]
     if set(tags) <= {'NEG', 'SANS', 'END', 'AND', 'START', 'BE'}:
@@ -404,21 +487,38 @@ def _plan_of(tokens: Sequence[Token], words: Words, language: str) -> _Plan | No
         groups += more
     if any(group.kind == 'part' for group in groups):
         return None
-    return _ordered(groups, language)
+    plan = _ordered(groups, language)
+    at_once = any(token.can_be('SIMUL') for token in tokens)
+    if plan and at_once and sum(step.verb in MOTIONS for step in plan.steps) > 1:
+        return None  # two motions at the same time
+    return plan
 
 
 def _known(tokens: Sequence[Token]) -> list[str]:
     named = {
         'KNOWNMAST': any(token.meanings[0] == ('MAST',) for token in tokens),
         'KNOWNPICTURE': any(token.can_be('PICTURE') or token.can_be('SHOOT') for token in tokens),
+        'KNOWNTARGET': any(token.can_be('XY') for token in tokens),
         'KNOWNGOTO': any(token.can_be('GO') or token.can_be('PLACE') for token in tokens),
         'ING': any(
             token.can_be(tag)
             for token in tokens
-            for tag in ('BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE', 'REPEAT')
-        ),
+            for tag in ('BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE', 'REPEAT', 'ORDERED')
+        )
+        or any(token.can_be('THEN') and token.text.endswith(' by') for token in tokens)
+        or _lists_plain_verbs(tokens),
     }
     return [name for name, is_named in named.items() if is_named]
+
+
+def _lists_plain_verbs(tokens: Sequence[Token]) -> bool:
+    """Whether several Japanese sentences end with a verb in the dictionary form: a procedure."""
+    ends = [
+        token
+        for token, after in pairwise([*tokens, Token('.', (('COMMA',),))])
+        if token.can_be('ING') and after.text == '.' and not token.text.isascii()
+    ]
+    return len(ends) > 1
 
 
 def _segments(tokens: Sequence[Token]) -> list[tuple[str, list[Token]]]:
@@ -530,6 +630,7 @@ def _ordered(groups: list[_Group], language: str) -> _Plan | None:
     begin = 0
     denied = False
     swap_at: int | None = None
+    last = next((group for group in reversed(groups) if group.kind != 'none'), None)
     for group in groups:
         if group.kind == 'join':
             joint = group.text
@@ -540,6 +641,8 @@ def _ordered(groups: list[_Group], language: str) -> _Plan | None:
             elif joint == 'AFTER':
                 if plan.steps:
                     swap_at = len(plan.steps) - 1
+            elif joint == 'BACKBEFORE' and group is last:
+                swap_at = len(plan.steps) - 2 if len(plan.steps) > 1 else None
             elif plan.steps:  # BACKBEFORE, PREBEFORE, and BEFORE after its clause
                 swap_at = len(plan.steps) - 1
             continue

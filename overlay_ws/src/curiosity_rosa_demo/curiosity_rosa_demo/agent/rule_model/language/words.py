@@ -42,9 +42,24 @@ _SAYINGS = (
         r'(?<![听过他她我])(?:说出|说|讲)(?:一句|一声|句|：|:)?\s*[“"「]([^“”"「」]{1,200})[”"」]'
     ),
     re.compile(r'(?:^|(?<=[，。,.、请再后]))说(?:一句|一声|句|出)([^，。,.“”"「」]{1,200})$'),
-    re.compile(r'\b(?:say|announce)[:,]?\s+["“]([^"“”]{1,200})["”]', re.IGNORECASE),
     re.compile(
-        r'(?:^|(?<=[,.;] )|(?<=and )|(?<=then )|(?<=please ))say\s+'
+        r'[「『“"]([^「」『』“”"]{1,200})[」』”"](?:って|と)(?:声に出して|声に出し|大きな声で|'
+        r'一言)?(?:言って|いって|話して|しゃべって|喋って|発言して|読み上げて|唱えて|つぶやいて|'
+        r'叫んで|伝えて|挨拶して|アナウンスして)?(?!い)(?:みて)?'
+    ),
+    re.compile(
+        r'(?<![听过他她我])(?:说出|说|讲|念出|念|朗读|读出|喊出|喊|大声说|播报)(?:一句|一声|一下|句|：|:)?'
+        r'\s*[“"「‘\']([^“”"「」‘’]{1,200})[”"」’\'](?:这?[两三四一二]个字|这句话|这个词)?'
+    ),
+    re.compile(
+        r'\b(?:say|announce|speak|utter|pronounce|proclaim|call out|read out|read aloud)'
+        r'(?: out loud| aloud| the (?:words?|phrase|sentence|text)| this| these words)?[:,]?\s+'
+        r'["“\']([^"“”]{1,200}?)["”\'](?= *(?:$|[.,;!?]| and\b| then\b))'
+        r'(?: out loud| aloud)?',
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r'(?:^|(?<=[,.;] )|(?<=and )|(?<=then )|(?<=please ))say:?\s+'
         r'(?!(?:that|if|whether|what|why|no|yes)\b)([^"“”,.;?]{1,200}?)'
         r'(?=[.!]*$|,? (?:and )?then\b|[,;.] )',
         re.IGNORECASE,
@@ -82,6 +97,7 @@ class Words:
 
 
 def split_words(text: str, lexicon: Lexicon) -> Words:
+    text = text.replace('½', ' 1/2').replace('|', ',')
     text = unicodedata.normalize('NFKC', text).strip()
     sayings: list[str] = []
     for pattern in _SAYINGS:
@@ -155,7 +171,43 @@ def _unknown_token(text: str, start: int, lexicon: Lexicon) -> tuple[int, Token]
     word = _WORD.match(text, start)
     if word is None:
         return start + 1, Token(text[start], (UNKNOWN,))
-    return word.end(), Token(word[0], _meanings_of_swapped(word[0], lexicon))
+    return word.end(), Token(word[0], _meanings_of_misspelt(word[0], lexicon))
+
+
+# Words that look like a misspelt word of the lexicon and are none.
+_own_words = (
+    'attract battery brighten buttery camper center change changed changes charger contract '
+    'counter decrees departed deplore detract distract explode exploit exploits explored '
+    'explorer export foreword frighten gravel gravels implode implore infect insect '
+    'inspector inspired leftover leftovers lighten lighter lighting lightning meteor '
+    'meteors minutely photon photons pictured pitcher pitchers protract recast reheat '
+    'repair repeal repeats repent rephrase replace report reports retreat retuned returned '
+    'reward rotary rotor searcher secondary seconded service statue statues stature statute '
+    'straits stranger surfaces tighten travels unravel wayward '
+)
+_WORDS_OF_THEIR_OWN = frozenset(_own_words.split())
+_LEAST_LETTERS = 6
+
+
+def _meanings_of_misspelt(word: str, lexicon: Lexicon) -> tuple[Meaning, ...]:
+    """The meanings of the long word that ``word`` misspells by one letter, else UNKNOWN. Its
+    first and last letters are right: "explored" is no misspelt "explore".
+    """
+    swapped = _meanings_of_swapped(word, lexicon)
+    if swapped != (UNKNOWN,) or word in _WORDS_OF_THEIR_OWN or not word.isalpha():
+        return swapped
+    if not len(word) + 1 >= _LEAST_LETTERS or len(word) > 14:
+        return swapped
+    letters = 'abcdefghijklmnopqrstuvwxyz'
+    for i in range(1, len(word)):
+        head, tail = word[:i], word[i:]
+        changed = [head + each + tail for each in letters]
+        if i < len(word) - 1:
+            changed += [head + each + tail[1:] for each in ('', *letters)]
+        for each in changed:
+            if len(each) >= _LEAST_LETTERS and each in lexicon.meanings:
+                return lexicon.meanings[each]
+    return (UNKNOWN,)
 
 
 def _meanings_of_swapped(word: str, lexicon: Lexicon) -> tuple[Meaning, ...]:
@@ -195,20 +247,58 @@ def _below_10000(text: str) -> int:
 def _with_quantities(tokens: list[Token]) -> list[Token]:
     """Join numbers with the numbers and units that follow them."""
     out: list[Token] = []
-    for token, after in zip_longest(map(_with_value, tokens), tokens[1:]):
+    tokens = _with_decimals([_with_value(token) for token in tokens])
+    for token, after in zip_longest(tokens, tokens[1:]):
         before = out[-1] if out else None
         joined = None if before is None else _joined(before, token, after)
         if joined is None:
             out.append(token)
         else:
             out[-1] = joined
-    return [_unless_alone(token) for token in out]
+    return _with_delays([_unless_alone(token) for token in out])
+
+
+def _with_decimals(tokens: list[Token]) -> list[Token]:
+    """Join a number, a word for the decimal point, and one digit: two point five."""
+    out: list[Token] = []
+    for token in tokens:
+        digit = token.meanings[0] == ('NUM',) and 0 <= token.value < 10
+        if digit and len(out) > 1 and out[-1].can_be('POINT') and out[-2].can_be('NUM'):
+            whole = out[-2]
+            out[-2:] = [replace(whole, value=whole.value + token.value / 10)]
+        else:
+            out.append(token)
+    return out
+
+
+def _with_delays(tokens: list[Token]) -> list[Token]:
+    """Mark a duration that begins a clause and delays it: in 3 seconds, drive; 三秒后前进."""
+    out: list[Token] = []
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1 :]
+        begins = not out or any(out[-1].can_be(tag) for tag in ('COMMA', 'THEN', 'AND'))
+        long = len(following) > 1 and following[0].meanings[0] == ('DUR',)
+        if begins and long and token.can_be('LATERIN') and following[1].text != 'of':
+            out.append(replace(token, meanings=(('LATER',),)))
+            continue
+        late = bool(out) and out[-1].meanings[0] == ('DUR',) and token.can_be('SINCE')
+        if late and (len(out) == 1 or _begins_clause(out[:-1])):
+            out.append(replace(token, meanings=(('LATER',),)))
+            continue
+        out.append(token)
+    return out
+
+
+def _begins_clause(before: list[Token]) -> bool:
+    return any(before[-1].can_be(tag) for tag in ('COMMA', 'THEN', 'AND', 'LATER'))
 
 
 def _with_value(token: Token) -> Token:
     """A token of the lexicon with the value of its tag, such as NUM 2 or ANGLE 180."""
     tag = token.meanings[0][0]
     name, _, value = tag.partition(' ')
+    if name == 'TENFOLD' and token.text.startswith('a '):
+        return replace(token, meanings=(('NUM',),), value=float(value))
     if name in ('NUM', 'ANGLE', 'TIMES', 'COUNT') and value:
         return replace(token, meanings=((name,), *token.meanings[1:]), value=float(value))
     return token
@@ -230,12 +320,8 @@ def _joined(before: Token, token: Token, after: Token | None) -> Token | None:
         if tenfold:
             return Token(text, (('NUM',),), before.value * float(tenfold.split()[1]))
         tens = before.value % 10 == 0 and before.value % 100 >= 20
-        if (
-            token.meanings[0] == ('NUM',)
-            and tens
-            and 0 < token.value < 10
-            and before.text.isalpha()
-        ):
+        spelled = before.text.replace(' ', '').isalpha()
+        if token.meanings[0] == ('NUM',) and tens and 0 < token.value < 10 and spelled:
             return Token(text, (('NUM',),), before.value + token.value)
         if (
             token.meanings[0] == ('NUM',)
@@ -247,11 +333,15 @@ def _joined(before: Token, token: Token, after: Token | None) -> Token | None:
             return Token(f'{before.text}', before.meanings, before.value)
         if token.can_be('HALF'):
             return Token(text, (('NUM',),), before.value + 0.5)
+    if token.meanings[0] == ('NUM',) and before.can_be('MULT'):
+        return Token(text, (('COUNT',), ('TIMES',)), token.value)
     if token.meanings[0] == ('NUM',) and before.can_be('MINUS'):
         return Token(text, (('NUM',),), -token.value)
     if token.meanings[0] == ('NUM',) and before.can_be('PCTOF'):
         return Token(text, (('PCT',),), token.value)
     kind = before.meanings[0][0]
+    if token.meanings[0] == (kind,) and _is_smaller_part(before, token):
+        return Token(text, before.meanings, before.value + token.value)
     if kind in ('DIST', 'DUR') and before.value > 0:
         per_unit = 60.0 if kind == 'DUR' and re.search('分|min', before.text) else 1.0
         if token.can_be('HALF'):
@@ -264,6 +354,12 @@ def _joined(before: Token, token: Token, after: Token | None) -> Token | None:
         ):
             return Token(text, before.meanings, before.value + 0.1 * token.value)
     return None
+
+
+def _is_smaller_part(before: Token, token: Token) -> bool:
+    """Whether ``token`` counts on: 1 minute 30 seconds, 2 m 50 cm."""
+    unit = {'DUR': 60.0, 'DIST': 1.0}.get(before.meanings[0][0], 0.0)
+    return unit > 0.0 and before.value % unit == 0.0 < before.value and 0 < token.value < unit
 
 
 def _amount(token: Token) -> float | None:
