@@ -13,8 +13,8 @@ and adapter whose clock is owned. The cost is the sum of the prices (tool_costs.
 of the rover's motions, mast and camera, failed ones included; the optimum is that of a world that
 is known and without faults.
 
-Run: python bench/competence.py [WORLDS [FIRST_SEED [SVG]]]    200 worlds from seed 1; the file gets
-the paths in the ten worst worlds
+Run: python bench/competence.py [WORLDS [FIRST_SEED [SVG]]]    200 worlds from seed 1; the file
+gets the paths in the ten worst worlds
 """
 
 from __future__ import annotations

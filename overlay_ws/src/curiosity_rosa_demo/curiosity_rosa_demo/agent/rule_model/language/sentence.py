@@ -34,6 +34,7 @@ MAX_GROUP = 16
 MAX_READINGS = 256  # of a group
 MAX_STEPS = 40
 HARD = ('THEN', 'BUT', 'BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE')
+BRACKETS = ('()', '[]', '【】')
 MARKS = ('FILLER', 'POLITE', 'ASK', 'AGAIN', 'SIMUL', 'ORDERED')
 _COSTS = {'COMMA': 0.6, 'AND': 0.7, 'END': 0.6}
 _DIRECTIONS = ('LEFT', 'RIGHT', 'FORWARD')
@@ -241,6 +242,10 @@ def _with_places(tokens: Sequence[Token]) -> list[Token]:
             at += 1
         else:
             token, at = place
+            after = tokens[at].text if at < len(tokens) else ''
+            if out and out[-1].text + after in BRACKETS:
+                out.pop()
+                at += 1
             out.append(token)
     return out
 
@@ -621,6 +626,12 @@ def _forbids_driving(group: _Group) -> bool:
     return 'GO' in tags and not tags - {'NEG', 'SANS', 'GO', 'ING', 'END', *MARKS}
 
 
+def _repeats_all(group: _Group) -> bool:
+    """Whether "repeat n times" after this motion may mean the steps before it, too."""
+    drives = any(step.verb in MOTIONS for step in group.steps)
+    return drives and any('TIMES' in t.meanings[0] and '繰' in t.text for t in group.tokens)
+
+
 def _ordered(groups: list[_Group], language: str) -> _Plan | None:
     if not _denial_is_apart(groups):
         return None
@@ -668,6 +679,8 @@ def _ordered(groups: list[_Group], language: str) -> _Plan | None:
             continue
         if denied and not any(token.can_be('COMMA') for token in group.tokens[:1]):
             continue  # "do not turn and drive" denies both
+        if language == 'ja' and plan.steps and _repeats_all(group):
+            return None  # or only the last step?
         plan.steps += group.steps
         if any('PREBEFORE' in meaning for token in group.tokens for meaning in token.meanings):
             swap_at = len(plan.steps) - 1
