@@ -1,0 +1,81 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A world whose rover drives arcs at speeds of its own, for the skills of navigation."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose, pose_after
+from curiosity_rosa_demo.agent.skills.navigation.navigate import DUBINS_MOTIONS
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from skill_calls import SHIPPED, StillWorld
+
+LETTER = {name: letter for letter, name in DUBINS_MOTIONS.items()}
+
+
+class ArcWorld(StillWorld):
+    """``noise``: each leg's speed and radius are off by up to this part. ``coast_s``: it rolls on
+    for so long after each leg.
+    """
+
+    def __init__(
+        self,
+        *,
+        forward_mps: float = 0.5,
+        arc_mps: float = 0.25,
+        radius_m: float = 2.5,
+        noise: float = 0.0,
+        coast_s: float = 0.0,
+        seed: int = 0,
+        config: Any = SHIPPED,
+    ) -> None:
+        super().__init__(config)
+        self.at = PlanarPose(0.0, 0.0, 0.0)
+        self.speeds = {'S': forward_mps, 'L': arc_mps, 'R': arc_mps}
+        self.radius_m, self.noise, self.coast_s = radius_m, noise, coast_s
+        self.random = random.Random(seed)
+        self.blind_after = math.inf  # legs
+        self.answers: dict[int, ToolResult] = {}  # of the leg of that number
+        self.asked: list[tuple[str, float]] = []
+        self.driven_m = 0.0
+
+    def pose(self) -> RoverPose | None:
+        if len(self.tools) >= self.blind_after:
+            return None
+        yaw = math.remainder(self.at.yaw, math.tau)
+        return RoverPose(x=self.at.x, y=self.at.y, yaw_rad=yaw, frame_id='odom')
+
+    def may_drive(self, name: str, duration_s: float) -> str:
+        self.asked.append((name, duration_s))
+        return super().may_drive(name, duration_s)
+
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        super().tool(name, cancellation, **arguments)
+        letter, off = LETTER[name], self.noise
+        speed = self.speeds[letter] * (1 + self.random.uniform(-off, off))
+        driven = speed * (arguments['duration_s'] + self.coast_s)
+        radius = self.radius_m * (1 + self.random.uniform(-off, off))
+        self.at = pose_after(self.at, letter, driven, radius)
+        self.driven_m += driven
+        return self.answers.get(len(self.tools), ToolResult.success(distance_m=driven))
+
+    def off(self, x: float, y: float, yaw: float | None) -> tuple[float, float]:
+        turned = 0.0 if yaw is None else math.remainder(self.at.yaw - yaw, math.tau)
+        return math.hypot(self.at.x - x, self.at.y - y), abs(turned)
+
+
+class Blinking(Cancellation):
+    """Waits take no time."""
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
