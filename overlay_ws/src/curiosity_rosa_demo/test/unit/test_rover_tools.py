@@ -85,7 +85,9 @@ def test_a_motion_starts_waits_stops_and_waits_until_the_rover_is_still(
     began = rover.clock.seconds
     result = tools_of(rover).run(name, duration_s=duration)
     assert result.ok, result.error_reason
-    assert rover.calls == [name, 'move_stop', 'get_status']
+    orders = [call for call in rover.calls if call != 'get_status']  # a busy machine asks more
+    assert orders == [name, 'move_stop']
+    assert rover.calls[-1] == 'get_status'
     assert rover.clock.seconds - began == pytest.approx(duration, abs=0.1)
     assert result.data['duration_s'] == duration
     assert result.data['distance_m'] == pytest.approx(duration * SPEED_MPS, rel=0.05, abs=0.03)
