@@ -11,8 +11,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 import json
 import math
+import random
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -431,7 +433,9 @@ poses = st.none() | st.builds(RoverPose, x=metres, y=metres, frame_id=st.just('o
 
 
 @given(st.lists(poses, max_size=10))
-def test_a_path_is_never_shorter_than_the_straight_line(seen: list[RoverPose | None]) -> None:
+def test_a_path_is_between_its_ends_and_its_hops(
+    seen: list[RoverPose | None],
+) -> None:
     path = DrivenPath(seen[:1])
     for pose in seen[1:]:
         path.add(pose)
@@ -443,8 +447,20 @@ def test_a_path_is_never_shorter_than_the_straight_line(seen: list[RoverPose | N
     first, last = known[0], known[-1]
     assert path.length is not None
     assert path.length >= math.hypot(last.x - first.x, last.y - first.y) - 1e-6
-    back = DrivenPath(list(reversed(known)))
-    assert back.length == pytest.approx(path.length)
+    hops = pairwise(known)
+    assert path.length <= sum(math.hypot(b.x - a.x, b.y - a.y) for a, b in hops) + 1e-6
+
+
+@given(st.integers(0, 1000), st.floats(0.0, 0.05), st.floats(0.0, 10.0))
+def test_noise_is_no_driving(seed: int, noise_m: float, metres: float) -> None:
+    chance = random.Random(seed)
+
+    def noisy(x: float) -> RoverPose:
+        x, y = (at + chance.gauss(0.0, noise_m) for at in (x, 0.0))
+        return RoverPose(x=x, y=y, frame_id='odom')
+
+    path = DrivenPath([noisy(metres * step / 400) for step in range(401)])
+    assert path.length == pytest.approx(metres, rel=0.1, abs=0.35)
 
 
 @given(
