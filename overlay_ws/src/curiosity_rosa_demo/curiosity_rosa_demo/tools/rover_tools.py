@@ -37,7 +37,7 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 
 POSE_PERIOD_S = 0.05
-STRIDE_M = 0.3  # noise of 5 cm lengthens a stride by some 3 %
+STRIDE_M = 0.3  # noise of 5 cm makes 10 m 4 % longer, and 3.7 times as long without strides
 CLOCK_PERIOD_S = 0.02
 STATUS_PERIOD_S = 0.5
 STANDSTILL_TIMEOUT_S = 5.0
