@@ -58,11 +58,12 @@ def test_the_demo_finds_the_light(bench: Bench, tmp_path: Path, start: tuple[str
 
 def test_at_the_highest_speed_a_ride_ends_where_it_should(bench: Bench, sandbox: Sandbox) -> None:
     witness = Witness(sandbox)
-    goal = ':submit navigate_to_pose {"x": 3.0, "y": 3.0, "yaw_rad": 1.57}'
+    # Far enough for the bound of the detour: a leg of this clock is off by half a metre.
+    goal = ':submit navigate_to_pose {"x": 9.0, "y": 3.0}'
     status, result, output = bench.commands('close the mast', goal, options=('--speed', '60'))
     assert (status, result['ok']) == (0, True), output
     x, y = witness.place
-    assert math.hypot(x - 3.0, y - 3.0) <= 1.0
+    assert math.hypot(x - 9.0, y - 3.0) <= 1.0
     assert witness.violations() == []
 
 
@@ -278,7 +279,7 @@ def give(
 
 
 def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
-    run = bench.run('--speed', '3', '--stand-in', 'initial_x=-40.0')
+    run = bench.run('--speed', '3', '--stand-in', 'initial_x=-20.0')
     for number, name in enumerate(('visualizer', 'simulator', 'adapter', 'stand_in'), start=1):
         give(run, ':demo', done=lambda _: bench.moving, excuses=NO_PICTURE)
         pid = bench.kill(f'{name}_node')
