@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import Pool
 from pathlib import Path
 import sys
@@ -79,7 +80,7 @@ def run_turn(twin: RoverTwin, config: Config) -> TurnResult:
     executor = rosa.turn_executor
     while executor.last_result is None:
         cancellation = Cancellation()
-        twin.on_e_stop = lambda: cancellation.cancel('E-stop pressed')  # noqa: B023
+        twin.on_e_stop = partial(cancellation.cancel, 'E-stop pressed')
         executor.request = TurnRequest(TEXT, cancellation, thread_id='world')
         try:
             rosa.invoke(TEXT)

@@ -15,6 +15,7 @@ quotation or an unknown word therefore never drives the rover. A stop is found b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 import re
 from typing import Literal
 import unicodedata
@@ -63,6 +64,7 @@ def detect_language(text: str) -> Literal['en', 'ja', 'zh']:
     return 'zh' if re.search('[\u3400-\u9fff\uf900-\ufaff]', text) else 'en'
 
 
+@lru_cache(maxsize=64)  # a turn reads its goal several times a step
 def parse_intent(text: str, skill_words: SkillWords = ()) -> Intent:
     """The intent of ``text``. Doubt gives ``unclear`` or ``unknown``, never a motion.
 

@@ -26,7 +26,6 @@ COUNT_NOUNS = {
     'captures': 'capture',
     'moves': 'motion',
     'calls': 'tool call',
-    'hops': 'hop',
     'looks': 'time',
 }
 _TEXTS: dict[str, tuple[str, str, str]] = {

@@ -196,7 +196,7 @@ def _meanings_of_misspelt(word: str, lexicon: Lexicon) -> tuple[Meaning, ...]:
     swapped = _meanings_of_swapped(word, lexicon)
     if swapped != (UNKNOWN,) or word in _WORDS_OF_THEIR_OWN or not word.isalpha():
         return swapped
-    if not len(word) + 1 >= _LEAST_LETTERS or len(word) > 14:
+    if not _LEAST_LETTERS - 1 <= len(word) <= 14:
         return swapped
     letters = 'abcdefghijklmnopqrstuvwxyz'
     for i in range(1, len(word)):
