@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.rule_model.language.frames import MOTIONS
 from curiosity_rosa_demo.agent.rule_model.language.lexicon import lexicon
-from curiosity_rosa_demo.agent.rule_model.language.words import split_words, UNKNOWN
+from curiosity_rosa_demo.agent.rule_model.language.tokens import UNKNOWN
+from curiosity_rosa_demo.agent.rule_model.language.words import split_words
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language, Intent, parse_intent
 from examples import examples
 from hypothesis import given, settings

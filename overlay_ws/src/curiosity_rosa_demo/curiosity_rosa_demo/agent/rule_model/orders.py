@@ -27,22 +27,16 @@ from curiosity_rosa_demo.agent.rule_model.context import (
     ToolCall,
 )
 from curiosity_rosa_demo.agent.rule_model.language.frames import Step
+from curiosity_rosa_demo.agent.rule_model.operations import NEEDS_PLACE, operations, TIMED
 from curiosity_rosa_demo.agent.rule_model.texts import text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
 from curiosity_rosa_demo.trace.reporter import finite_float
 
-DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
-AROUND_PICTURES = 3
-MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
+MAXTIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
 MAX_DRIVE_M, MIN_DRIVE_M = 100.0, 0.05
 MAX_TURN_DEG = 720.0
 MAX_OPS = 30  # with the calls before it a plan must fit into turn.max_steps
-_TIMED = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
-_SKILLS = {'open': 'mast_open', 'close': 'mast_close', 'status': 'get_status'}
-_NEEDS_PLACE = ('home', 'back')
-
-Op = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -77,8 +71,8 @@ class _Progress:
 def limit_refusal(context: RuleContext) -> Decision | None:
     """The refusal of a number that is beyond what the rover does at once; it names the limit."""
     for step in context.intent.steps:
-        limits = {'s': MAX_TIMED_S, 'm': MAX_DRIVE_M, 'deg': MAX_TURN_DEG}
-        if step.verb in _TIMED and step.unit and step.amount > limits[step.unit]:
+        limits = {'s': MAXTIMED_S, 'm': MAX_DRIVE_M, 'deg': MAX_TURN_DEG}
+        if step.verb in TIMED and step.unit and step.amount > limits[step.unit]:
             limit = f'{limits[step.unit]:g} {step.unit}'
             return context.answer('too_far', asked=step.label, limit=limit)
         if step.unit == 'm' and step.amount < MIN_DRIVE_M:
@@ -212,7 +206,7 @@ def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | N
     if proposed is not None:
         return _follow(context, proposed, progress)
     places: dict[str, tuple[float, float]] = {}
-    for verb in _NEEDS_PLACE:
+    for verb in NEEDS_PLACE:
         if any(step.verb == verb for step in part.steps):
             found = _place(context, verb, progress)
             if not isinstance(found, tuple):
@@ -254,64 +248,6 @@ def _place(context: RuleContext, verb: str, progress: _Progress) -> tuple[float,
             done='-',
         )
     return ToolCall(tool, text_for('find_place', context.language), arguments)
-
-
-def operations(
-    steps: Sequence[Step], places: Mapping[str, tuple[float, float]], longest_s: float
-) -> Iterator[Op]:
-    """The calls of skills that carry out ``steps``, with the mast as each needs it."""
-    mast = ''
-    for step in steps:
-        for op in _operations(step, places, longest_s):
-            needs = _mast_needed(op[0])
-            if needs and needs != mast:
-                mast = needs
-                if op[0] != needs:
-                    yield needs, {}
-            yield op
-
-
-def _mast_needed(skill: str) -> str:
-    if skill in ('capture_and_score', 'mast_rotate', 'mast_open'):
-        return 'mast_open'
-    drives = (*_TIMED.values(), 'drive_distance', 'turn_angle', 'navigate_to_pose', 'mast_close')
-    return 'mast_close' if skill in drives else ''
-
-
-def _operations(
-    step: Step, places: Mapping[str, tuple[float, float]], longest_s: float
-) -> Iterator[Op]:
-    verb = step.verb
-    if verb in _TIMED and step.unit == 'm':
-        yield 'drive_distance', {'distance_m': step.amount}
-    elif verb in _TIMED and step.unit == 'deg':
-        yield 'turn_angle', {'angle_deg': step.amount if verb == 'left' else -step.amount}
-    elif verb in _TIMED:
-        left = step.amount if step.unit else DEFAULT_DRIVE_S
-        legs = max(1, -int(-left // longest_s))
-        for _ in range(legs):
-            yield _TIMED[verb], {'duration_s': round(left / legs, 2)}
-    elif verb == 'goto':
-        yield 'navigate_to_pose', {'x': step.x, 'y': step.y}
-    elif verb in _NEEDS_PLACE:
-        yield 'navigate_to_pose', {'x': places[verb][0], 'y': places[verb][1]}
-    elif verb == 'picture':
-        yield from (('capture_and_score', {}) for _ in range(step.count or 1))
-    elif verb == 'around':
-        for i in range(step.count or AROUND_PICTURES):
-            if i:
-                yield 'mast_rotate', {}
-            yield 'capture_and_score', {}
-    elif verb == 'rotate':
-        yield 'mast_rotate', {}
-    elif verb == 'wait':
-        yield 'wait', {'duration_s': step.amount}
-    elif verb == 'say':
-        yield 'speak', {'text': step.text}
-    elif verb == 'skill':
-        yield step.text, {}
-    else:
-        yield _SKILLS[verb], {}
 
 
 def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> Decision | None:

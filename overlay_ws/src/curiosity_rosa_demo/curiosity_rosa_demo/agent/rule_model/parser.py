@@ -21,7 +21,7 @@ from typing import Literal
 import unicodedata
 
 from curiosity_rosa_demo.agent.rule_model import vocabulary
-from curiosity_rosa_demo.agent.rule_model.language.frames import Step
+from curiosity_rosa_demo.agent.rule_model.language.frames import Step, TOOLS
 from curiosity_rosa_demo.agent.rule_model.language.sentence import read_sentence, Sentence
 
 SkillWords = tuple[tuple[str, str], ...]  # phrases of skills, with the skills' names
@@ -29,15 +29,7 @@ MAX_REQUEST_CHARS = 500  # longer texts are rejected; this also bounds the match
 Kind = Literal[
     'explore', 'status', 'command', 'orders', 'greeting', 'help', 'negated', 'unclear', 'unknown'
 ]
-_COMMANDS = {
-    'forward': 'move_forward',
-    'left': 'turn_left',
-    'right': 'turn_right',
-    'open': 'mast_open',
-    'close': 'mast_close',
-    'rotate': 'mast_rotate',
-    'picture': 'capture_and_score',
-}
+_COMMANDS = ('forward', 'left', 'right', 'open', 'close', 'rotate', 'picture')
 
 
 @dataclass(frozen=True)
@@ -112,7 +104,6 @@ def _intent_of(sentence: Sentence) -> Intent:
             return _STATUS
         if step.verb in _COMMANDS and step.unit in ('', 's') and not step.count:
             seconds = step.amount if step.unit else None
-            return Intent(
-                'command', _COMMANDS[step.verb], seconds, sentence.steps, sentence.understood
-            )
+            tool = TOOLS[step.verb]
+            return Intent('command', tool, seconds, sentence.steps, sentence.understood)
     return Intent('orders', steps=sentence.steps, understood=sentence.understood)

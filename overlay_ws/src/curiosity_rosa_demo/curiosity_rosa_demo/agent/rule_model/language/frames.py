@@ -22,6 +22,18 @@ import math
 # Beyond these a number is absurd.
 MOST = {'s': 7200.0, 'm': 20000.0, 'deg': 3600.0}
 MOST_REPETITIONS = 20
+TOOLS = {  # of the verbs that are one call of a skill
+    'forward': 'move_forward',
+    'left': 'turn_left',
+    'right': 'turn_right',
+    'open': 'mast_open',
+    'close': 'mast_close',
+    'rotate': 'mast_rotate',
+    'picture': 'capture_and_score',
+    'status': 'get_status',
+    'wait': 'wait',
+    'say': 'speak',
+}
 MOTIONS = ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back', 'skill')
 
 
