@@ -18,6 +18,7 @@ Run by bench/crash.py as: python _crash_child.py FILE SEED load|drain
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from datetime import datetime, timedelta, timezone
 from itertools import count
 import os
@@ -25,6 +26,7 @@ import random
 import sys
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
 
 USERS = 8
 STEPS = 4
@@ -131,7 +133,8 @@ async def main() -> None:
     left = [task for task in runner.list_tasks() if not task.terminal]
     for task in left:
         if task.held:
-            await runner.resume(task.id)
+            with contextlib.suppress(TaskError):  # its deadline has passed meanwhile
+                await runner.resume(task.id)
     ends = [asyncio.create_task(await_end(task.id)) for task in left]
     if mode == 'load':
         await asyncio.gather(*(run_client() for _ in range(USERS)))

@@ -24,6 +24,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout, ToolResult
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from tool_rover import OwnedClock, TURNS
 from turn_world import SimulatedRoverWorld
 
@@ -51,6 +52,7 @@ class HostileRover:
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
+        self.simulation = SimulationClock.of(None, self.config.thresholds.motion)
         self.place()
 
     def place(self) -> None:

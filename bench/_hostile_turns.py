@@ -166,6 +166,8 @@ class Turns:
                     rover.violated('foreign', f'act {fields["tool_name"]!r:.80}')
             elif kind is TraceKind.ERROR and fields.get('tool_name'):
                 rule = (fields.get('data') or {}).get('rule')
+                if 'Internal error' in str(fields['error_reason']):
+                    self._violated('internal', str(fields['error_reason']))
                 self.refusals[f'rule {rule}' if rule else _kind(str(fields['error_reason']))] += 1
 
         def shown(react: ReactState) -> None:
