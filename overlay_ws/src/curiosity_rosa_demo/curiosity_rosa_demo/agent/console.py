@@ -30,12 +30,14 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     parse,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import answer_query, AUTONOMY_COMMANDS
-from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
+from curiosity_rosa_demo.agent.kernel.hci_ingress import beside_the_stop, classify
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language
+from curiosity_rosa_demo.agent.rule_model.parser import detect_language, parse_intent
+from curiosity_rosa_demo.agent.rule_model.step_texts import steps_text
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
+from curiosity_rosa_demo.agent.runtime.answer_texts import answer_line
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
@@ -172,7 +174,8 @@ class Console:
         if command.name == 'text':
             self._languages[typed.origin] = detect_language(command.text)
         if is_stop(command):
-            self._report_outcome(self.stop(typed.by), typed.on_reply)
+            outcome = self.stop(typed.by)
+            self._report_outcome(_with_rest(outcome, command), typed.on_reply)
             return
         with self._condition:
             is_early = not self._ready and command.name not in COMMANDS_BEFORE_READY
@@ -420,6 +423,19 @@ class Console:
 
 
 def _ignore_reply(reply: MessageReply) -> None: ...
+
+
+def _with_rest(outcome: Outcome, command: Command) -> Outcome:
+    """The outcome of a stop, with what the line orders besides."""
+    if command.name != 'text' or not outcome.ok:
+        return outcome
+    intent = parse_intent(beside_the_stop(command.text))
+    language = detect_language(command.text)
+    rest = steps_text(intent.steps or intent.understood, language)
+    if not rest:
+        return outcome
+    answer = answer_line('rest_not_done', language, stopped=outcome.answer, rest=rest)
+    return replace(outcome, answer=answer)
 
 
 def _local_only_reason(command: Command) -> str:

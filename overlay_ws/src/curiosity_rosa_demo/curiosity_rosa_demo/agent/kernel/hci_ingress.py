@@ -44,6 +44,7 @@ LOG_LINES = 50
 DOUBT_MAX_AGE_S = 60.0
 MAX_ANSWER_CHARS = 200  # a longer text is never a clear, a resume or an answer
 _MASK = ' # '
+_STOPS = (stops.STOP_EN, stops.STOP_JA, stops.STOP_ZH, stops.STOP_SIGNS)
 _MESSAGE_SHAPES = '{"text": ...} or {"intent": ..., "payload": {...}}'
 # A program sends no NORMAL: the rules find the topics of a text.
 _INTENTS = {intent.value for intent in UserInterruptType} - {
@@ -125,8 +126,17 @@ def _without_masked_commands(folded: str) -> str:
 
 def _contains_stop(text: str) -> bool:
     text = without_gaps(text)
-    patterns = (stops.STOP_EN, stops.STOP_JA, stops.STOP_ZH, stops.STOP_SIGNS)
-    return any(pattern.search(text) for pattern in patterns)
+    return any(pattern.search(text) for pattern in _STOPS)
+
+
+def beside_the_stop(text: str) -> str:
+    """What a ``text`` with a stop says besides, folded: "don't move, take a picture" also asks for
+    a picture.
+    """
+    folded = without_gaps(canonical(fold(text.strip())))
+    for pattern in _STOPS:
+        folded = pattern.sub(', ', folded)
+    return folded.strip(' ,.!')
 
 
 def _goal(text: str, *, urgent: bool) -> Intent:

@@ -67,7 +67,8 @@ def _operations(
     elif verb == 'goto':
         yield 'navigate_to_pose', {'x': step.x, 'y': step.y}
     elif verb in NEEDS_PLACE:
-        yield 'navigate_to_pose', {'x': places[verb][0], 'y': places[verb][1]}
+        x, y = places[verb]
+        yield 'navigate_to_pose', {'x': round(x, 3), 'y': round(y, 3)}
     elif verb == 'picture':
         yield from (('capture_and_score', {}) for _ in range(step.count or 1))
     elif verb == 'around':

@@ -28,14 +28,21 @@ from curiosity_rosa_demo.agent.rule_model.context import (
 )
 from curiosity_rosa_demo.agent.rule_model.language.frames import Step
 from curiosity_rosa_demo.agent.rule_model.operations import NEEDS_PLACE, operations, TIMED
+from curiosity_rosa_demo.agent.rule_model.step_texts import (
+    condition_text,
+    done_text,
+    step_text,
+    steps_text,
+)
 from curiosity_rosa_demo.agent.rule_model.texts import text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
 from curiosity_rosa_demo.trace.reporter import finite_float
 
-MAXTIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
+MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
 MAX_DRIVE_M, MIN_DRIVE_M = 100.0, 0.05
 MAX_TURN_DEG = 720.0
+MAX_WAIT_S = 3600.0
 MAX_OPS = 30  # with the calls before it a plan must fit into turn.max_steps
 
 
@@ -71,15 +78,19 @@ class _Progress:
 def limit_refusal(context: RuleContext) -> Decision | None:
     """The refusal of a number that is beyond what the rover does at once; it names the limit."""
     for step in context.intent.steps:
-        limits = {'s': MAXTIMED_S, 'm': MAX_DRIVE_M, 'deg': MAX_TURN_DEG}
-        if step.verb in TIMED and step.unit and step.amount > limits[step.unit]:
-            limit = f'{limits[step.unit]:g} {step.unit}'
-            return context.answer('too_far', asked=step.label, limit=limit)
-        if step.unit == 'm' and step.amount < MIN_DRIVE_M:
-            return context.answer('too_far', asked=step.label, limit=f'>= {MIN_DRIVE_M:g} m')
-        if step.verb == 'wait' and step.amount > 3600.0:
-            return context.answer('too_far', asked=step.label, limit='3600 s')
+        limit = _limit_broken(step)
+        if limit:
+            return context.answer('too_far', asked=step_text(step, context.language), limit=limit)
     return None
+
+
+def _limit_broken(step: Step) -> str:
+    most = {'s': MAX_TIMED_S, 'm': MAX_DRIVE_M, 'deg': MAX_TURN_DEG}
+    if step.verb in TIMED and step.unit and step.amount > most[step.unit]:
+        return f'{most[step.unit]:g} {step.unit}'
+    if step.unit == 'm' and step.amount < MIN_DRIVE_M:
+        return f'>= {MIN_DRIVE_M:g} m'
+    return f'{MAX_WAIT_S:g} s' if step.verb == 'wait' and step.amount > MAX_WAIT_S else ''
 
 
 def carry_out(context: RuleContext) -> Decision:
@@ -90,7 +101,7 @@ def carry_out(context: RuleContext) -> Decision:
         decision = decide(context, part, progress)
         if decision is not None:
             return decision
-    done = '; '.join(progress.told) or context.intent.understood
+    done = '; '.join(progress.told) or steps_text(context.intent.steps, context.language)
     return FinalAnswer(text_for('orders_done', context.language, done=done))
 
 
@@ -134,10 +145,13 @@ def _check(context: RuleContext, part: Part, progress: _Progress) -> Decision | 
     progress.pass_by(measured)
     holds = _holds(condition, measured.result.data)
     if holds is None:
-        return context.answer('condition_unknown', condition=condition)
+        return context.answer(
+            'condition_unknown', condition=condition_text(condition, context.language)
+        )
     if not holds:
         done = '; '.join(progress.told)
-        text = text_for('condition_not_met', context.language, condition=condition)
+        said = condition_text(condition, context.language)
+        text = text_for('condition_not_met', context.language, condition=said)
         return FinalAnswer(f'{text} {done}'.strip())
     return None
 
@@ -156,8 +170,9 @@ def _holds(condition: str, data: Mapping[str, Any]) -> bool | None:
 
 
 def _measure(
-    context: RuleContext, progress: _Progress, tool: str, arguments: dict[str, Any], what: str
+    context: RuleContext, progress: _Progress, tool: str, arguments: dict[str, Any], condition: str
 ) -> Decision:
+    what = condition_text(condition, context.language)
     failed = [
         step for step in progress.rest if step.tool in (tool, 'mast_open') and not step.result.ok
     ]
@@ -194,7 +209,7 @@ def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision |
         return next(decision for decision in decisions if decision is not None)
     progress.pass_by(good)
     score = finite_float(good.result.data.get('score')) or 0.0
-    progress.told.append(f'{part.steps[0].label} ({score:.2f})')
+    progress.told.append(f'{step_text(part.steps[0], context.language)} ({score:.2f})')
     return None
 
 
@@ -212,18 +227,19 @@ def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | N
             if not isinstance(found, tuple):
                 return found
             places[verb] = found
+    ordered = steps_text(part.steps, context.language)
     ops = list(operations(part.steps, places, context.view.longest_s))
     missing = [name for name, _ in ops if name not in context.view.tools]
     if missing:
         return context.answer('no_tool', tool=missing[0])
     if len(ops) > MAX_OPS:
-        return context.answer('too_far', asked=context.intent.understood, limit=f'{MAX_OPS} steps')
+        return context.answer('too_far', asked=ordered, limit=f'{MAX_OPS} steps')
     steps = [
         {'step_id': i, 'action': name, 'parameters': arguments, 'description': ''}
         for i, (name, arguments) in enumerate(ops, start=1)
     ]
     patch = {'action': 'propose', 'plan': {'goal': context.view.text[:300], 'steps': steps}}
-    thought = text_for('plan', context.language, steps=context.intent.understood)
+    thought = text_for('plan', context.language, steps=ordered)
     return ToolCall(
         DECIDE_TOOL, thought, {'type': 'REPLAN', 'reason': thought, 'plan_patch': patch}
     )
@@ -243,7 +259,7 @@ def _place(context: RuleContext, verb: str, progress: _Progress) -> tuple[float,
     if len(asked) >= MAX_ATTEMPTS:
         return context.answer(
             'orders_failed',
-            what=verb,
+            what=step_text(Step(verb), context.language),
             reason=text_for('place_unknown', context.language),
             done='-',
         )
@@ -257,7 +273,7 @@ def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> De
     if not proposed.result.ok:
         return context.answer(
             'orders_failed',
-            what=context.intent.understood,
+            what=steps_text(context.intent.steps, context.language),
             reason=proposed.result.error_reason,
             done='-',
         )
@@ -268,29 +284,7 @@ def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> De
             done = '; '.join(progress.told) or '-'
             return context.answer('orders_failed', what=each['action'], reason=why, done=done)
         progress.pass_by(step)
-        told = _told(step)
+        told = done_text(step.tool, step.result.data, context.language)
         if told:
             progress.told.append(told)
     return None
-
-
-def _told(step: ToolStep) -> str:
-    """What a step really did, in measured numbers; '' for a move of the mast between others."""
-    data = step.result.data
-    metres, turned, score = (
-        finite_float(data.get(key)) for key in ('distance_m', 'turned_deg', 'score')
-    )
-    if step.tool == 'turn_angle' and turned is not None:
-        return f'turn_angle {turned:.0f} deg, {metres or 0.0:.1f} m'
-    if metres is not None:
-        return f'{step.tool} {metres:.1f} m'
-    if score is not None:
-        return f'capture_and_score {score:.2f}'
-    if step.tool == 'wait':
-        return f'wait {finite_float(data.get("waited_s")) or 0.0:g} s'
-    if step.tool == 'get_status':
-        x, y = (finite_float(data.get(key)) for key in ('rover_x', 'rover_y'))
-        return (
-            'get_status' if x is None or y is None else f'get_status x = {x:.2f} m, y = {y:.2f} m'
-        )
-    return '' if step.tool in ('mast_open', 'mast_close') else step.tool

@@ -42,7 +42,7 @@ class Intent:
     tool: str | None = None
     duration_s: float | None = None
     steps: tuple[Step, ...] = ()
-    understood: str = ''
+    understood: tuple[Step, ...] = ()
     missing: str = ''
 
 
@@ -99,11 +99,11 @@ def _intent_of(sentence: Sentence) -> Intent:
     step = sentence.steps[0]
     if len(sentence.steps) == 1 and not step.condition:
         if step.verb in ('explore', 'light'):
-            return Intent('explore', steps=sentence.steps, understood=sentence.understood)
+            return Intent('explore', steps=sentence.steps)
         if step.verb == 'status':
             return _STATUS
         if step.verb in _COMMANDS and step.unit in ('', 's') and not step.count:
             seconds = step.amount if step.unit else None
             tool = TOOLS[step.verb]
-            return Intent('command', tool, seconds, sentence.steps, sentence.understood)
-    return Intent('orders', steps=sentence.steps, understood=sentence.understood)
+            return Intent('command', tool, seconds, sentence.steps)
+    return Intent('orders', steps=sentence.steps)

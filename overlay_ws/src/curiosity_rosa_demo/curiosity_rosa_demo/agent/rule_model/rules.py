@@ -35,6 +35,7 @@ from curiosity_rosa_demo.agent.rule_model.parser import (
     parse_intent,
     SkillWords,
 )
+from curiosity_rosa_demo.agent.rule_model.step_texts import steps_text
 from curiosity_rosa_demo.agent.rule_model.texts import (
     broken_text,
     result_text,
@@ -45,7 +46,8 @@ from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
-MAX_CALLS = 36  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
+_MISSING = {'number': 'a_number', 'backward': 'no_reverse'}
+MAX_CALLS = 76  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
 _OPERATOR = re.compile(
     r'\b(stopped|rejected|denied|refused|cancell?ed) by (the|an) operator', re.I
 )
@@ -77,7 +79,8 @@ def is_understood(text: str, skill_words: SkillWords = ()) -> bool:
 def what_was_not_understood(context: RuleContext) -> FinalAnswer:
     """Nothing is done: what was understood, what is missing, and the nearest that can be done."""
     intent, language = context.intent, context.language
-    nearest = intent.understood or text_for('examples', language)
+    understood = steps_text(intent.understood, language)
+    nearest = understood or text_for('examples', language)
     if intent.kind == 'unknown':
         answer = context.answer('unknown')
         return replace(
@@ -86,10 +89,14 @@ def what_was_not_understood(context: RuleContext) -> FinalAnswer:
     if intent.kind != 'unclear':
         return context.answer(intent.kind)
     missing = intent.missing or text_for('what_is_meant', language)
-    if missing == 'number':
-        missing = text_for('a_number', language)
-    understood = intent.understood or text_for('none', language)
-    return context.answer('missing', understood=understood, missing=missing, nearest=nearest)
+    if missing in _MISSING:
+        missing = text_for(_MISSING[missing], language)
+    return context.answer(
+        'missing',
+        understood=understood or text_for('none', language),
+        missing=missing,
+        nearest=nearest,
+    )
 
 
 def _as_orders(intent: Intent, longest_s: float) -> Intent:
@@ -193,7 +200,7 @@ def do_as_asked(context: RuleContext) -> Decision:
     tool, mast = context.intent.tool or '', context.beliefs.mast
     if tool == 'capture_and_score':
         return context.capture('asked_for_a_picture')
-    if tool == 'mast_rotate' and mast in (Mast.UNKNOWN, Mast.CLOSED):
+    if tool == 'mast_rotate' and mast in (Mast.UNKNOWN, Mast.CLOSED, Mast.UNASKED):
         return context.call('mast_open', 'open_before_turning')
     return context.call(tool, 'asked')
 

@@ -211,6 +211,11 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         'x = {x:.2f} 米，y = {y:.2f} 米',
     ),
     'place_unknown': ('at an unknown place', '不明', '未知'),
+    'no_reverse': (
+        'how to drive backwards; the rover cannot',
+        '後退のしかた（この車は後退できません）',
+        '怎么倒车（火星车不能倒车）',
+    ),
     'a_number': ('the number', '数', '数字'),
     'what_is_meant': ('what is meant as a whole', '全体の意味', '整句的意思'),
     'examples': (

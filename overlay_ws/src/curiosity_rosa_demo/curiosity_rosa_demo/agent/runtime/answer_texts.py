@@ -54,6 +54,12 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         'タスク: 実行中 {running}、待機 {waiting}、保留 {held}。',
         '任务：运行 {running}，等待 {waiting}，搁置 {held}。',
     ),
+    'rest_not_done': (
+        '{stopped}; the rest is not done: {rest}. Say it again without a stop or a "don\'t".',
+        '{stopped}。残りは行っていません: {rest}。'
+        '停止や「〜しないで」を除いて、もう一度言ってください。',
+        '{stopped}；其余的没有做：{rest}。请不带“停”或“别”再说一遍。',
+    ),
     'no_tasks': ('There is no task.', 'タスクはありません。', '没有任务。'),
     'task': ('- {what}: {state}', '- {what}: {state}', '- {what}：{state}'),
     'more': ('- and {count} more', '- ほか {count} 件', '- 另有 {count} 个'),
@@ -85,9 +91,9 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     'no_plan': ('There is no plan.', '計画はありません。', '没有计划。'),
     'goal': ('The goal is: {goal}', '目標: {goal}', '目标：{goal}'),
     'history': (
-        'The last tasks, the newest last; the last turn drove {metres:.1f} m:',
-        '最近のタスク（新しいものが最後。直近のターンの走行は {metres:.1f} m）:',
-        '最近的任务（最新的在最后；最近一轮行驶 {metres:.1f} 米）：',
+        'The last tasks, the newest last; ended motions of the last turn: {metres:.1f} m:',
+        '最近のタスク（新しいものが最後。直近のターンで終わった走行は {metres:.1f} m）:',
+        '最近的任务（最新的在最后；最近一轮已完成的行驶 {metres:.1f} 米）：',
     ),
     'no_history': (
         'No task has ended yet.',

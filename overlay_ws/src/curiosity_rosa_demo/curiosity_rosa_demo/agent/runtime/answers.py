@@ -37,6 +37,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     Question,
     ReactState,
 )
+from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.text import clip, printable
@@ -202,10 +203,15 @@ def _ended(task: Task, facts: AnswerFacts, language: str) -> str:
 
 def _history(facts: AnswerFacts, language: str, text: str) -> str:
     ended = _ended_tasks(facts)[-MAX_LINES:]
-    if not ended:
+    if not ended and not any(task.state.running for task in facts.tasks):
         return answer_line('no_history', language)
     head = answer_line('history', language, metres=facts.react.spent.metres)
-    return '\n'.join([head, *(_ended(task, facts, language) for task in ended)])
+    running = [
+        answer_line('task', language, what=_summary(task), state=task.state.name)
+        for task in facts.tasks
+        if task.state.running
+    ]
+    return '\n'.join([head, *(_ended(task, facts, language) for task in ended), *running])
 
 
 def _errors(facts: AnswerFacts, language: str, text: str) -> str:
@@ -238,7 +244,11 @@ def _why(facts: AnswerFacts, language: str, text: str) -> str:
         lines += [answer_line('last_task', language), _ended(ended[0], facts, language)]
     elif not live:
         lines.append(answer_line('no_tasks', language))
-    decided = [each.message for each in facts.events if each.kind is TraceKind.DECIDE]
+    decided = [
+        each.message
+        for each in facts.events
+        if each.kind is TraceKind.DECIDE and each.tool_name != DECIDE_TOOL
+    ]
     if decided:
         what = clip(printable(decided[-1]), MAX_TEXT_CHARS)
         lines.append(answer_line('decision', language, what=what))

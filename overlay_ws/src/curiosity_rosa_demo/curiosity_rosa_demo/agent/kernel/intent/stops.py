@@ -100,6 +100,7 @@ STOP_EN = english_pattern(
     r"\b(?:don't|dont) you dare\b|\bno (?:further|farther|moving|movement|more \w{1,12}ing)\b",
     r'\bnot (?:one|another|an?)(?: single| more)? (?:inch|step|met[er]{2}|centimet[er]{2})\b',
     r'\bnot any (?:further|closer)\b|\bfar enough[ .!]*$',
+    r'^(?:no,? )?wait,? (?:no,? )?i mean(?:t)?\b|^no,? i mean(?:t)?\b',
     r'\bquit (?:it|that|moving|driving|going|\w{1,15}ing)\b',
     r'\bstay (?:put|still|there|here|where|right there|right where|in place)\b',
     r'\bremain where you are\b|\b(?:hold|stand|keep|remain|sit) still\b|\bstand down\b',
@@ -125,7 +126,9 @@ STOP_EN = english_pattern(
 )
 STOP_EN_WHOLE = whole_utterance(
     *sorted(NEAR_STOP),
-    r'quit|hold|stay|cut|brakes?|end it|finish it|never ?mind|forget (?:it|that|about it)|drop it'
+    r'quit|hold|stay|cut|brakes?|end it|finish it|drop it'
+    r'|never ?mind(?: (?:forget|drop|leave|skip) (?:it|that|about it))?'
+    r'|forget (?:it|that|about it)'
     r"|leave it|no more|that'll do|that will do|give up|desist|terminate|kill|basta|enough said",
     polite=FILL_EN,
 )

@@ -82,7 +82,8 @@ TOPICS_EN: Patterns = (
         Topic.HISTORY,
         any_pattern(
             rf'\b(?:did|have|has) {_WHO_EN} (?:do|done|been|drive|driven|go|gone|move|travel\w*)\b'
-            r'|\bso far\b|\bhistory\b|\bwhat (?:has )?happened\b'
+            r'|\bso far\b|\bhistory\b|\bwhat (?:has )?happened\b|\blast (?:thing|task|order)\b'
+            r'|\bdid (?:it|that|this) (?:work|succeed|go well|go wrong|fail)\b'
         ),
     ),
     (
@@ -141,7 +142,8 @@ TOPICS_JA: Patterns = (
     (
         Topic.HISTORY,
         any_pattern(
-            r'これまで|今まで|履歴|(?:どれ|どの)(?:くらい|ぐらい|だけ|ほど).*(?:走|進|移動)'
+            r'これまで|今まで|履歴|うまくい[っきく]|成功し(?:た|まし)|失敗し(?:た|まし)|'
+            r'(?:どれ|どの)(?:くらい|ぐらい|だけ|ほど).*(?:走|進|移動)'
             r'|何(?:メートル|m|キロ|歩|回)[^,]{0,8}(?:走|進|移動|曲が|回)[^,]{0,3}[っんし]'
             r'|(?:何|なに)をし(?:まし)?た|どこ[へに]行(?:きました|った)|何が(?:あった|ありまし|起)'
         ),
@@ -191,7 +193,8 @@ TOPICS_ZH: Patterns = (
     (
         Topic.HISTORY,
         any_pattern(
-            r'(?:做|干)[了过](?:什么|些什么|啥|哪些)|(?:走|开|行驶|移动)了多|去过|历史|发生了什么'
+            r'(?:做|干)[了过](?:什么|些什么|啥|哪些)|(?:成功|做成|做好|失败)了[吗没]|'
+            r'(?:走|开|行驶|移动)了多|去过|历史|发生了什么'
         ),
     ),
     (

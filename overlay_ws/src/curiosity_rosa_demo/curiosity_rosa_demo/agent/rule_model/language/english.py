@@ -445,7 +445,7 @@ WORDS = {
         'all about|all about you|round about you|round about|in several different directions|'
         'in many directions|in multiple directions|in opposite directions|in a full circle|'
         'all the way around|all the way round|around in a circle|round in a circle|full circle|'
-        '360|360 degrees|360 degrees around|through 360 degrees|over 360 degrees|a full 360|'
+        '360 degrees around|over 360 degrees|'
         'while turning|while turning around|while rotating|while spinning|while you turn|'
         'while you rotate|while turning round|while turning on the spot|'
         'while turning all the way round|while turning all the way around|as you turn|'
@@ -497,7 +497,9 @@ WORDS = {
         'turn yourself round|turn yourself about|turn back to front|opposite direction|'
         'face the way you came from|face the way you came|face where you came from'
     ),
+    'TURN+SPIN': 'spin around once|spin round once|spin once|spin around one time',
     'SPIN': (
+        '360|360 degrees|through 360 degrees|'
         'a full turn|full turn|a full circle|full circle|a full rotation|full rotation|'
         'a complete turn|a complete circle|once around|all the way around|all the way round|'
         'a complete rotation|one full turn|one full rotation|one full circle|a 360|'
@@ -630,6 +632,7 @@ WORDS = {
         'you fold|folding away|folding down|packing away'
     ),
     'MAST': (
+        'take the mast|take your mast|'
         'mast|the mast|camera mast|the camera mast|sensor mast|mast of the camera|head|'
         'camera head|periscope|your mast|camera tower|camera pole|masthead|mast head|mast arm|'
         'camera stalk|your head|your neck|neck|mast camera|mastcam|camera boom|masts|'
@@ -832,27 +835,30 @@ WORDS = {
         'terrain conditions|soil conditions|state of the ground|surface texture|soil texture|'
         'terrain features|surface features|roughness|quality|nature of'
     ),
+    'SAMEPLACE': (
+        'where you started|where you began|where you started from|where you came from|'
+        'where you set out|where you set off|where you set out from|where you departed|'
+        'where you departed from|the place you started|the place you started from|'
+        'the place where you started|the point where you started|the spot where you started|'
+        'the place you came from|the place where you began'
+    ),
     'BASE': (
         'base|home|start|start position|starting point|starting position|origin|station|'
-        'starting place|where you started|where you began|where we started|start point|'
-        'charging station|charger|home base|initial position|home position|base camp|dock|camp|'
-        'the beginning|original position|starting location|where you came from|charging place|'
-        'lander|where it all began|start location|beginning|point of origin|point of departure|'
-        'docking station|your start|headquarters|the base|homebase|base station|home station|'
-        'your base|your home|our base|our home|mother ship|mothership|launch site|landing site|'
-        'landing place|landing point|launch point|garage|hangar|parking place|parking spot|'
-        'parking position|depot|starting spot|the start|start line|starting line|starting area|'
-        'initial location|initial point|initial place|original location|original place|'
-        'original point|original spot|original starting point|first position|first location|'
-        'very beginning|very start|where you started from|where you set out|where you set off|'
-        'where you set out from|where you departed|where you departed from|where we began|'
-        'where you first were|where it all started|where everything began|'
-        'the place you started|the place you started from|the place where you started|'
-        'the point where you started|the spot where you started|the place you came from|'
-        'the place where you began|zero point|the zero point|home point|home location|'
-        'home spot|home site|charging point|charging dock|charging base|recharging station|'
-        'power station|recharge station|outpost|nest|kennel|hq|main base|starting pose|'
-        'initial pose|home pose|basecamp|the origin|outset'
+        'starting place|where we started|start point|charging station|charger|home base|'
+        'initial position|home position|base camp|dock|camp|the beginning|original position|'
+        'starting location|charging place|lander|where it all began|start location|beginning|'
+        'point of origin|point of departure|docking station|your start|headquarters|the base|'
+        'homebase|base station|home station|your base|your home|our base|our home|mother ship|'
+        'mothership|launch site|landing site|landing place|landing point|launch point|garage|'
+        'hangar|parking place|parking spot|parking position|depot|starting spot|the start|'
+        'start line|starting line|starting area|initial location|initial point|initial place|'
+        'original location|original place|original point|original spot|original starting point|'
+        'first position|first location|very beginning|very start|where we began|'
+        'where you first were|where it all started|where everything began|zero point|'
+        'the zero point|home point|home location|home spot|home site|charging point|'
+        'charging dock|charging base|recharging station|power station|recharge station|outpost|'
+        'nest|kennel|hq|main base|starting pose|initial pose|home pose|basecamp|the origin|'
+        'outset'
     ),
     'BACK': (
         'come back|return|go back|drive back|head back|get back|back|move back|come back here|'

@@ -180,8 +180,9 @@ FRAMES = (
         ('PICTURE|SHOOT|TAKE', 'AROUND|WAYS'),
         (*_OF_PICTURES, 'AROUND', 'WAYS', 'SPIN', 'WH', 'FACE', 'BE', 'TURN'),
     ),
-    Frame('open', ('OPEN', 'MAST'), ('CAMERA', 'GO', 'TAKE', 'PLACE')),
-    Frame('close', ('CLOSE', 'MAST'), ('CAMERA', 'GO', 'TAKE', 'PLACE')),
+    Frame('around', ('PICTURE|SHOOT', 'SPIN'), (*_OF_PICTURES, 'AROUND')),
+    Frame('open', ('OPEN', 'MAST'), ('CAMERA', 'GO', 'PLACE')),
+    Frame('close', ('CLOSE', 'MAST'), ('CAMERA', 'GO', 'PLACE')),
     Frame('open', ('OPEN', 'KNOWNMAST')),
     Frame('close', ('CLOSE', 'KNOWNMAST')),
     Frame('open close', ('OPENCLOSE', 'MAST')),
@@ -292,6 +293,7 @@ def steps_of(
             else []
         )
     if verb == 'around':
+        count = 0 if count == 360 else count  # degrees of a panorama
         return [Step('around', count=count or int(values.get('WAYS', 0)))]
     if verb in ('left', 'right') and 'NUM' in tags:  # "left 90"
         return [Step(verb, values['NUM'], 'deg')] if 10 <= values['NUM'] <= 360 else []

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.rule_model.language.lexicon import lexicon
 from curiosity_rosa_demo.agent.rule_model.language.places import with_places
 from curiosity_rosa_demo.agent.rule_model.language.step_order import plan_of
 from curiosity_rosa_demo.agent.rule_model.language.tokens import Token, UNKNOWN, Words
-from curiosity_rosa_demo.agent.rule_model.language.words import split_words
+from curiosity_rosa_demo.agent.rule_model.language.words import as_typed, split_words
 
 MAX_TOKENS = 120
 MAX_STEPS = 40
@@ -31,14 +31,15 @@ MAX_STEPS = 40
 
 @dataclass(frozen=True)
 class Sentence:
-    """``steps`` of a sentence that was understood as a whole, else empty. ``understood``: its
-    parts that make sense. ``missing``: the words that do not, or ``number``. ``kind``: order,
-    negated, unclear (some of it makes sense) or unknown.
+    """``steps`` of a sentence that was understood as a whole, else empty. ``understood``:
+    the parts of another one that make sense. ``missing``: the words that do not, as typed,
+    or ``number`` or ``backward``. ``kind``: order, negated, unclear (some of it makes sense) or
+    unknown.
     """
 
     kind: str
     steps: tuple[Step, ...] = ()
-    understood: str = ''
+    understood: tuple[Step, ...] = ()
     missing: str = ''
 
 
@@ -55,6 +56,8 @@ def read_sentence(text: str, language: str, extra: tuple[tuple[str, str], ...] =
 def _read(words: Words, language: str) -> Sentence:
     tokens = _rewritten(with_places(words.tokens))
     unknown = _unknown_words(tokens)
+    if tokens and all(token.can_be('SCRATCH') or is_mark(token) for token in tokens):
+        return Sentence('negated')  # never mind, forget it
     if len(tokens) > MAX_TOKENS:
         return Sentence('unclear', missing='...')
     if unknown or not _may_ask(tokens):
@@ -65,12 +68,11 @@ def _read(words: Words, language: str) -> Sentence:
     steps = _without_echo(plan.steps)
     if not steps:
         return Sentence('negated' if plan.negated else 'unknown')
-    labels = ', '.join(step.label for step in steps)
     if len(steps) > MAX_STEPS or any(step.problem for step in steps):
-        return Sentence('unclear', understood=labels, missing='number')
+        return Sentence('unclear', understood=tuple(steps), missing='number')
     if len(steps) == 1 and steps[0].verb == 'back':
         steps = [replace(steps[0], verb='home')]
-    return Sentence('order', tuple(steps), labels)
+    return Sentence('order', tuple(steps))
 
 
 def _unknown_words(tokens: Sequence[Token]) -> list[str]:
@@ -151,17 +153,28 @@ def _with_asked_condition(tokens: list[Token]) -> list[Token]:
 
 
 def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -> Sentence:
-    known: list[str] = []
-    for start in range(len(tokens)):
-        group = group_of(tokens[start : start + 4], words, frozenset())
-        if group is not None and group.kind == 'step':
-            known += [step.label for step in group.steps if step.label not in known]
+    known: list[Step] = []
+    at = 0
+    while at < len(tokens):
+        size, steps = _steps_at(tokens, at, words)
+        known += [step for step in steps if step not in known]
+        at += size
     action = any(
         tag in _ACTIONS for token in tokens for meaning in token.meanings for tag in meaning
     )
-    return Sentence(
-        'unclear' if action else 'unknown', (), ', '.join(known[:5]), ' '.join(unknown[:12])
-    )
+    missing = ' '.join(as_typed(word, words.text) for word in unknown[:12])
+    if any(token.can_be('BACKWARD') for token in tokens):
+        missing = 'backward'
+    return Sentence('unclear' if action else 'unknown', (), tuple(known[:5]), missing)
+
+
+def _steps_at(tokens: Sequence[Token], at: int, words: Words) -> tuple[int, tuple[Step, ...]]:
+    """The longest clause that begins here: how many tokens, and its steps; one token, none."""
+    for size in range(min(6, len(tokens) - at), 0, -1):
+        group = group_of(tokens[at : at + size], words, frozenset())
+        if group is not None and group.kind == 'step':
+            return size, group.steps
+    return 1, ()
 
 
 _ACTIONS = frozenset(

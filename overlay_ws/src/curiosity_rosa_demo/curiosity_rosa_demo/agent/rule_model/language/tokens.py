@@ -40,7 +40,8 @@ class Token:
 
 @dataclass(frozen=True)
 class Words:
-    """The tokens of a sentence. ``sayings``: the words to speak, as given, by their index."""
+    """The tokens of a ``text``. ``sayings``: the words to speak, as given, by their index."""
 
     tokens: tuple[Token, ...]
+    text: str = ''
     sayings: tuple[str, ...] = ()

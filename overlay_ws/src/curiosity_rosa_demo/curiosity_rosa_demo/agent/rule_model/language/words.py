@@ -73,7 +73,17 @@ def split_words(text: str, lexicon: Lexicon) -> Words:
         text = pattern.sub(lambda match: _hide_saying(match, sayings), text)
     folded = re.sub(r'(?<=\d),(?=\d{3}(?!\d))', '', folded_text(text))
     folded = re.sub(r'(?<=[\u3040-\u9fff]) +(?=[\u3040-\u9fff])', '', folded)
-    return Words(tuple(with_quantities(_segment(folded, lexicon))), tuple(sayings))
+    return Words(tuple(with_quantities(_segment(folded, lexicon))), text, tuple(sayings))
+
+
+def as_typed(word: str, text: str) -> str:
+    """The part of ``text`` whose folded form is ``word``: コーヒー for こひ."""
+    for start in range(len(text)):
+        ends = range(min(len(text), start + 2 * len(word) + 2), start, -1)
+        for end in ends:
+            if folded_text(text[start:end]) == word:
+                return text[start:end].strip()
+    return word
 
 
 def _hide_saying(match: re.Match[str], sayings: list[str]) -> str:
