@@ -107,7 +107,7 @@ def text(topic: Topic, facts: AnswerFacts, said: str = 'x') -> str:
         (Topic.TASKS, 'no task', 'I wait for an answer: Drive for 9 s?'),
         (Topic.PICTURE, 'No picture', 'score 0.80: good. It was taken 5 s ago'),
         (Topic.PLAN, 'no plan', 'The goal is: look around'),
-        (Topic.HISTORY, 'No task has ended', 'ended motions of the last turn: 3.2 m:\n- find the light: FAILED'),
+        (Topic.HISTORY, 'No task has ended', 'the last turn: 3.2 m:\n- find the light: FAILED'),
         (Topic.ERRORS, 'no error', '- 5 s ago: [ERROR] mast_open: timed out'),
         (Topic.WHY, 'unknown whether the rover moves', 'The rover stands still.\nMode SAFE'),
         (Topic.WHY, 'no task', 'go home: PAUSED (left from an earlier run)'),
