@@ -82,11 +82,12 @@ def run_world(contender: Contender, seed: int) -> Record:
     provider = contender.llm.get('provider')
     decide = hostile(seed) if provider == 'hostile' else perfect_in_world(world, config, twin)
     with _configured(contender, config, decide) as configured:
-        turn = _run(contender, configured, twin, TEXT)
+        turn = _run(configured, twin, TEXT)
     rover.update()
     reached = turn.is_good
     violations = [*twin.violations, *(['moving at the end'] if twin.status()['moving'] else [])]
     return _record(
+        contender,
         f'seed {seed}',
         turn,
         possible=best is not None,
@@ -115,7 +116,7 @@ def run_sentence(contender: Contender, label: str, text: str) -> Record:
     turn = _Turn(ok=True)
     if contender.agent == 'rosa' or classify(text).type is UserInterruptType.NEW_GOAL:
         with _configured(contender, config, decide) as configured:
-            turn = _run(contender, configured, twin, text)
+            turn = _run(configured, twin, text)
     rover.update()
     outcome = Outcome(
         legs=tuple(rover.legs),
@@ -129,6 +130,7 @@ def run_sentence(contender: Contender, label: str, text: str) -> Record:
         ok=turn.ok,
     )
     return _record(
+        contender,
         text,
         turn,
         possible=True,
@@ -153,7 +155,7 @@ def _configured(contender: Contender, config: Config, decide: Decide) -> Iterato
         )
 
 
-def _run(contender: Contender, config: Config, twin: RoverTwin, text: str) -> _Turn:
+def _run(config: Config, twin: RoverTwin, text: str) -> _Turn:
     model = make_chat_model(config.agent.llm)
     meter, story = ModelMeter(twin, config), Story()
     model.callbacks = [meter]
@@ -172,8 +174,8 @@ def _run(contender: Contender, config: Config, twin: RoverTwin, text: str) -> _T
     return turn
 
 
-def _record(name: str, turn: _Turn, **facts: Any) -> Record:
-    meter = turn.meter
+def _record(contender: Contender, name: str, turn: _Turn, **facts: Any) -> Record:
+    meter, is_stub = turn.meter, contender.llm.get('provider') in STUBS
     return Record(
         name=name,
         claims_success=turn.ok,
@@ -182,7 +184,7 @@ def _record(name: str, turn: _Turn, **facts: Any) -> Record:
         steps=turn.steps,
         by_routine=turn.by_routine,
         seconds=round(turn.seconds, 2),
-        tokens=meter.tokens if meter else None,
+        tokens=meter.tokens if meter and not is_stub else None,  # a stub's are made up
         answer=clip(printable(turn.answer)),
         **facts,
     )
