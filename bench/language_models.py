@@ -39,7 +39,7 @@ from _bench import report, ROOT, SMOKE, table
 from _peers import environment_python, has_environment
 from chat_server import ChatServer, Fault
 from models.outcome import figures, Record, Sentence, sentences
-from models.turns import Contender, run_sentence, run_world
+from models.turns import Contender, model_problem, run_sentence, run_world
 
 REQUIREMENTS = ROOT / 'bench/models/requirements.txt'
 INSPECT = ROOT / '.venv-inspect'
@@ -176,10 +176,15 @@ def main() -> int:
         Row(name, Contender(llm={'provider': name}), seeds, lines)
         for name in ('routine', 'perfect', 'hostile')
     ]
-    if options.model_worlds or options.model_sentences:
+    problem = ''
+    if options.model_worlds or options.model_sentences or options.peer_worlds:
+        problem = model_problem(options.llm)
+    if problem:
+        print(f'without a language model: {problem}')
+    if not problem and (options.model_worlds or options.model_sentences):
         seeds, lines = range(1, 1 + options.model_worlds), spread(every, options.model_sentences)
         rows.append(Row('model', Contender(llm=options.llm), seeds, lines))
-    if options.peer_worlds:
+    if not problem and options.peer_worlds:
         seeds = range(1, 1 + options.peer_worlds)
         rows.append(Row('rosa', Contender('rosa', options.llm), seeds, []))
     for row in rows:

@@ -24,11 +24,12 @@ from typing import Any
 import _bench  # noqa: F401 - the tests' folder is on the path from here on
 from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN, RAISED_P
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
-from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
+from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
+from pydantic import ValidationError
 from rover_twin import Body, Light, RoverTwin
 from turn_world import config_of, rosa_of
 from worlds.optimum import optimum
@@ -68,6 +69,15 @@ class _Turn:
     by_routine: int = 0
     seconds: float = 0.0
     meter: ModelMeter | None = None
+
+
+def model_problem(llm: dict[str, Any]) -> str:
+    """Why this model cannot be measured here; empty if it can."""
+    try:
+        make_chat_model(config_of(llm=llm).agent.llm)
+    except (ModelSetupError, ValidationError) as error:
+        return ' '.join(str(error).split())
+    return ''
 
 
 def run_world(contender: Contender, seed: int) -> Record:
