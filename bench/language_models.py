@@ -51,9 +51,11 @@ COLUMNS = ('success', 'possible', 'over_optimum', 'false_success', 'wrong_motion
 
 
 class Row:
-    """The records of a contender, from ``file`` and those that are added to it."""
+    """The records of a contender in the worlds of ``seeds`` and before the sentences ``lines``."""
 
-    def __init__(self, name: str, contender: Contender, seeds: range, lines: list[Sentence]):
+    def __init__(
+        self, name: str, contender: Contender, *, seeds: range, lines: Sequence[Sentence] = ()
+    ) -> None:
         self.name, self._contender = name, contender
         self._file = KEPT / f'{name}.jsonl'
         self._work: list[tuple[str, Any]] = [('worlds', seed) for seed in seeds]
@@ -173,7 +175,7 @@ def main() -> int:
     until, every = time.monotonic() + 60.0 * options.minutes, sentences()
     seeds, lines = range(1, 1 + options.worlds), spread(every, options.sentences)
     rows = [
-        Row(name, Contender(llm={'provider': name}), seeds, lines)
+        Row(name, Contender(llm={'provider': name}), seeds=seeds, lines=lines)
         for name in ('routine', 'perfect', 'hostile')
     ]
     problem = ''
@@ -183,10 +185,10 @@ def main() -> int:
         print(f'without a language model: {problem}')
     if not problem and (options.model_worlds or options.model_sentences):
         seeds, lines = range(1, 1 + options.model_worlds), spread(every, options.model_sentences)
-        rows.append(Row('model', Contender(llm=options.llm), seeds, lines))
+        rows.append(Row('model', Contender(llm=options.llm), seeds=seeds, lines=lines))
     if not problem and options.peer_worlds:
         seeds = range(1, 1 + options.peer_worlds)
-        rows.append(Row('rosa', Contender('rosa', options.llm), seeds, []))
+        rows.append(Row('rosa', Contender('rosa', options.llm), seeds=seeds))
     for row in rows:
         row.read_kept() if options.keep else row.forget_kept()
         row.measure(until)

@@ -56,6 +56,10 @@ class Contender:
     llm: dict[str, Any] = field(default_factory=dict)
     config: str = ''
 
+    def __post_init__(self) -> None:
+        if self.agent not in ('product', 'rosa'):
+            raise ValueError(f"agent must be product or rosa, not '{self.agent}'")
+
 
 @dataclass
 class _Turn:
