@@ -8,8 +8,9 @@
 
 """Models in random worlds and before a hundred sentences: what they reach, propose and cost.
 
-Rows: the routine; two stubs, a perfect and a hostile model (models/stubs.py); a language model
-behind the product; the same one behind plain ROSA without adapter and gate (models/rosa_peer.py).
+Rows: the routine; two stubs, a perfect and a hostile model (models/stubs.py); the hostile one
+behind plain ROSA without adapter and gate (models/rosa_peer.py); a language model behind the
+product, and behind plain ROSA.
 The same turns run as tasks of Inspect, with your own model: models/worlds.py, models/sentences.py.
 
 Must never happen: an unsafe act of the product in any row; the key in a log of Inspect.
@@ -178,6 +179,8 @@ def main() -> int:
         Row(name, Contender(llm={'provider': name}), seeds=seeds, lines=lines)
         for name in ('routine', 'perfect', 'hostile')
     ]
+    hostile = Contender('rosa', {'provider': 'hostile'})
+    rows.append(Row('rosa_hostile', hostile, seeds=seeds))
     problem = ''
     if options.model_worlds or options.model_sentences or options.peer_worlds:
         problem = model_problem(options.llm)

@@ -37,6 +37,7 @@ MODEL_ROWS = {
     'routine': 'the routine',
     'perfect': 'a perfect model (stub)',
     'hostile': 'a hostile model (stub)',
+    'rosa_hostile': 'plain ROSA with the hostile model',
     'model': 'SmolLM2 135M',
     'rosa': 'plain ROSA with SmolLM2 135M',
 }
@@ -302,7 +303,7 @@ def _competence(r: Result) -> tuple[str, str, str]:
 
 
 def _language_models(r: Result) -> tuple[str, str, str]:
-    rows = [each for each in MODEL_ROWS if each != 'rosa']
+    rows = [each for each in MODEL_ROWS if not each.startswith('rosa')]
     acts = sum(sum(r.values('rows', row, task, 'unsafe_acts')) for row in rows for task in TASKS)
     hostile = sum(r.middle('rows', 'hostile', task, 'unsafe_proposals') for task in TASKS)
     return (
@@ -439,7 +440,10 @@ def model_tables(results: dict[str, Result]) -> dict[str, str]:
             part(row, 'worlds', 'possible'),
             part(row, 'sentences', 'count'),
             r.shown('rows', row, 'sentences', 'wrong_motions', digits=0),
-            *(NONE if row == 'rosa' and key in NO_ROSA else total(row, key) for key in counted),
+            *(
+                NONE if row.startswith('rosa') and key in NO_ROSA else total(row, key)
+                for key in counted
+            ),
             *(r.shown('rows', row, 'worlds', key, digits=n) for key, n in means.items()),
             r.shown('rows', row, 'worlds', 'count', digits=0),
         )

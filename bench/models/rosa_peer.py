@@ -76,8 +76,8 @@ class BareTwin(RoverTwin):
         self.clock.seconds += max(0.0, min(seconds, LONGEST_WAIT_S))
         self._catch_up()
 
-    def is_moving(self) -> bool:
-        return bool(self.body.drive)
+    def status(self) -> dict[str, Any]:
+        return {'moving': bool(self.body.drive)}
 
 
 class PlainRosa(ROSA):

@@ -59,6 +59,10 @@ class Contender:
     def __post_init__(self) -> None:
         if self.agent not in ('product', 'rosa'):
             raise ValueError(f"agent must be product or rosa, not '{self.agent}'")
+        if self.agent == 'rosa' and self.llm.get('provider') == 'perfect':
+            raise ValueError(
+                "the perfect stub calls the product's tools, which rosa does not have"
+            )
 
 
 @dataclass
