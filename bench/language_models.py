@@ -44,7 +44,7 @@ from models.turns import Contender, model_problem, run_sentence, run_world
 
 REQUIREMENTS = ROOT / 'bench/models/requirements.txt'
 INSPECT = ROOT / '.venv-inspect'
-KEPT = ROOT / 'run/language_models'
+KEPT = ROOT / ('run/language_models_smoke' if SMOKE else 'run/language_models')
 EASY_WORLD = 2  # its optimum is a look without a drive
 COLUMNS = ('success', 'possible', 'over_optimum', 'false_success', 'wrong_motions',
            'unsafe_proposals', 'unsafe_acts', 'refusals', 'steps', 'by_routine', 'tokens',
@@ -102,12 +102,19 @@ class Row:
 
     @property
     def faults(self) -> list[str]:
-        """Each unsafe act; the peer has no gate, and its acts are figures."""
-        if self._contender.agent == 'rosa':
-            return []
+        """Each unsafe act, and a model that never answers. The peer has no gate: its acts are
+        figures.
+        """
         every = [record for found in self.records.values() for record in found]
-        return [f'{self.name}, {each.name}: {", ".join(each.violations)}'
-                for each in every if each.unsafe_acts or each.violations]  # fmt: skip
+        silent = self.name == 'model' and every and not any(each.answers for each in every)
+        found = [f'{self.name}: the model has answered nothing'] if silent else []
+        if self._contender.agent == 'rosa':
+            return found
+        return found + [
+            f'{self.name}, {each.name}: {", ".join(each.violations)}'
+            for each in every
+            if each.unsafe_acts or each.violations
+        ]
 
 
 def _name(work: tuple[str, Any]) -> str:

@@ -34,10 +34,12 @@ class ModelMeter(BaseCallbackHandler):
 
     def __init__(self, twin: RoverTwin, config: Config) -> None:
         self._twin, self._config = twin, config
+        self.answers = 0
         self.tokens: int | None = None
         self.unsafe: Counter[str] = Counter()
 
     def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+        self.answers += 1
         message = getattr(response.generations[0][0], 'message', None)
         usage = getattr(message, 'usage_metadata', None)
         if usage:

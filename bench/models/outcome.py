@@ -110,6 +110,7 @@ class Record:
     tokens: int | None = None
     over_optimum: float | None = None
     wrong_motion: bool = False
+    answers: int = 0  # of the model
     answer: str = ''
     violations: tuple[str, ...] = ()
 

@@ -198,6 +198,7 @@ def _record(contender: Contender, name: str, turn: _Turn, **facts: Any) -> Recor
         name=name,
         claims_success=turn.ok,
         unsafe_proposals=sum(meter.unsafe.values()) if meter else 0,
+        answers=meter.answers if meter else 0,
         refusals=turn.refusals,
         steps=turn.steps,
         by_routine=turn.by_routine,
