@@ -131,7 +131,7 @@ def run_sentence(contender: Contender, label: str, text: str) -> Record:
     rover = RoverMeter(twin)
     provider = contender.llm.get('provider')
     decide = hostile(len(text)) if provider == 'hostile' else perfect_for_label(label, twin)
-    turn = _Turn(ok=True)
+    turn = _Turn()
     if contender.agent == 'rosa' or classify(text).type is UserInterruptType.NEW_GOAL:
         with _configured(contender, config, decide) as configured:
             turn = _run(configured, twin, text)
