@@ -36,15 +36,26 @@ MEMORY_FILE_SYSTEMS = {'tmpfs', 'ramfs'}
 
 def peers_python() -> str:
     """The interpreter with the peers installed. Raises subprocess.CalledProcessError."""
-    wanted = (PEERS / 'requirements.txt').read_text()
-    made_for = ENVIRONMENT / 'requirements.txt'  # written last: marks a complete environment
-    python = ENVIRONMENT / 'bin/python'
-    if not made_for.is_file() or made_for.read_text() != wanted:
-        print(f'installing the peers of this benchmark into {ENVIRONMENT.name}, once', flush=True)
-        subprocess.run([sys.executable, '-m', 'venv', '--clear', str(ENVIRONMENT)], check=True)
+    return environment_python(ENVIRONMENT, PEERS / 'requirements.txt')
+
+
+def has_environment(environment: Path, requirements: Path) -> bool:
+    """Whether the environment is complete and made for these requirements."""
+    made_for = environment / 'requirements.txt'  # written last
+    return made_for.is_file() and made_for.read_text() == requirements.read_text()
+
+
+def environment_python(environment: Path, requirements: Path) -> str:
+    """The interpreter of an environment with these packages, which is made at the first call.
+    Raises subprocess.CalledProcessError.
+    """
+    python = environment / 'bin/python'
+    if not has_environment(environment, requirements):
+        print(f'installing the peers of this benchmark into {environment.name}, once', flush=True)
+        subprocess.run([sys.executable, '-m', 'venv', '--clear', str(environment)], check=True)
         pip = [str(python), '-E', '-m', 'pip', 'install', '--quiet', '-r']
-        subprocess.run([*pip, str(PEERS / 'requirements.txt')], check=True)
-        made_for.write_text(wanted)
+        subprocess.run([*pip, str(requirements)], check=True)
+        (environment / 'requirements.txt').write_text(requirements.read_text())
     return str(python)
 
 

@@ -21,24 +21,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing import Pool
 from pathlib import Path
 import sys
 import time
 
 from _bench import quantile, report, table
-from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
-from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from rover_twin import RoverTwin
 from turn_world import rosa_of
 from worlds.optimum import optimum
 from worlds.picture import sheet
+from worlds.turn import price, run_turn
 from worlds.world import World, world_of
 
-TEXT = 'Analyze the ground texture'
 KNOWLEDGE = ('known', 'wrong', 'unknown')
 WORST, PROCESSES = 10, 2
 
@@ -74,28 +70,11 @@ class Run:
         return self.cost / self.optimum if self.found and self.optimum else None
 
 
-def run_turn(twin: RoverTwin, config: Config) -> TurnResult:
-    """An e-stop interrupts the turn, as in the product; it resumes when nobody presses it."""
-    rosa = rosa_of(twin, config)
-    executor = rosa.turn_executor
-    while executor.last_result is None:
-        cancellation = Cancellation()
-        twin.on_e_stop = partial(cancellation.cancel, 'E-stop pressed')
-        executor.request = TurnRequest(TEXT, cancellation, thread_id='world')
-        try:
-            rosa.invoke(TEXT)
-        except TurnCancelled:
-            twin.wait_for_the_e_stop()
-            twin.trigger('move_stop')
-    return executor.last_result
-
-
 def run_world(world: World, shipped: Config) -> Run:
     config = world.config(shipped)
     best = optimum(world, config)
     twin = world.twin(config)
-    result = run_turn(twin, config)
-    prices = config.tool_costs.tools.model_dump()
+    result = run_turn(rosa_of(twin, config), twin)
     violations = dict(twin.violations)
     if twin.status()['moving']:
         violations['moving at the end'] = 1
@@ -104,7 +83,7 @@ def run_world(world: World, shipped: Config) -> Run:
         found=result.is_good,
         ok=result.ok,
         answer=result.answer,
-        cost=sum(prices[name] for name in twin.calls if name != 'move_stop'),
+        cost=price(twin, config),
         optimum=best,
         violations=tuple(violations),
         path=tuple(twin.path),

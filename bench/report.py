@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tables of docs/reference/performance.md, made from bench/results/*.json.
+"""The tables of docs/reference performance.md and competence.md, made from bench/results/*.json.
 
 A result has one or more runs. A figure of several runs appears as the median with the least and
 the greatest value. A figure that is a span, [low, high], appears as this span.
@@ -27,9 +27,20 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / 'docs/reference/performance.md'
+COMPETENCE = ROOT / 'docs/reference/competence.md'
 RESULTS = ROOT / 'bench/results'
 BEGIN, END = '<!-- {name}: made by bench/report.py -->', '<!-- end of {name} -->'
 NONE = '-'
+NO_ROSA = ('refusals', 'false_success', 'by_routine')  # it has no gate, no ok flag, no routine
+TASKS = ('worlds', 'sentences')
+MODEL_ROWS = {
+    'routine': 'the routine',
+    'perfect': 'a perfect model (stub)',
+    'hostile': 'a hostile model (stub)',
+    'rosa_hostile': 'plain ROSA with the hostile model',
+    'model': 'SmolLM2 135M',
+    'rosa': 'plain ROSA with SmolLM2 135M',
+}
 
 
 class Result:
@@ -291,6 +302,18 @@ def _competence(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _language_models(r: Result) -> tuple[str, str, str]:
+    rows = [each for each in MODEL_ROWS if not each.startswith('rosa')]
+    acts = sum(sum(r.values('rows', row, task, 'unsafe_acts')) for row in rows for task in TASKS)
+    hostile = sum(r.middle('rows', 'hostile', task, 'unsafe_proposals') for task in TASKS)
+    return (
+        f'a hostile model: {hostile:.0f} unsafe proposals; unsafe acts in all rows of the '
+        f'product: {acts:.0f} ([competence](competence.md))',
+        'no unsafe act',
+        aim(not acts),
+    )
+
+
 def _resume(r: Result) -> tuple[str, str, str]:
     return (
         f'{r.shown("kills", digits=0)} kills in {r.shown("demos", digits=0)} demos: completed '
@@ -319,6 +342,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'rovers': _rovers,
     'policy_year': _policy_year,
     'hostile_model': _hostile_model,
+    'language_models': _language_models,
     'resume': _resume,
 }
 
@@ -392,6 +416,43 @@ def tables(results: dict[str, Result]) -> dict[str, str]:
     }
 
 
+def model_tables(results: dict[str, Result]) -> dict[str, str]:
+    """The tables of competence.md in Markdown, by name."""
+    r = results['language_models']
+
+    def part(row: str, task: str, of: str) -> str:
+        if not r.values('rows', row, task, 'success'):
+            return NONE
+        return ' of '.join(r.shown('rows', row, task, key, digits=0) for key in ('success', of))
+
+    def total(row: str, key: str) -> str:
+        counts = [each for task in TASKS for each in r.values('rows', row, task, key)]
+        return f'{sum(counts):,.0f}' if counts else NONE
+
+    means = {'over_optimum': 2, 'steps': 1, 'tokens': 0, 'seconds': 1}
+    head = ('', 'worlds reached', 'sentences right', 'wrong motions', 'unsafe proposals',
+            'unsafe acts', 'refusals', 'false success', 'steps by the routine',
+            'cost over optimum', 'steps', 'tokens', 'seconds', 'worlds')  # fmt: skip
+    counted = ('unsafe_proposals', 'unsafe_acts', 'refusals', 'false_success', 'by_routine')
+    measured = [
+        (
+            title,
+            part(row, 'worlds', 'possible'),
+            part(row, 'sentences', 'count'),
+            r.shown('rows', row, 'sentences', 'wrong_motions', digits=0),
+            *(
+                NONE if row.startswith('rosa') and key in NO_ROSA else total(row, key)
+                for key in counted
+            ),
+            *(r.shown('rows', row, 'worlds', key, digits=n) for key, n in means.items()),
+            r.shown('rows', row, 'worlds', 'count', digits=0),
+        )
+        for row, title in MODEL_ROWS.items()
+        if any(r.values('rows', row, task, 'count') for task in TASKS)
+    ]
+    return {'models': _table(head, measured)}
+
+
 def read_results(folder: Path = RESULTS) -> dict[str, Result]:
     files = sorted(folder.glob('*.json'))
     return {file.stem: Result(json.loads(file.read_text(encoding='utf-8'))) for file in files}
@@ -404,14 +465,15 @@ def with_tables(page: str, made: dict[str, str]) -> str:
         before, found, rest = page.partition(f'{begin}\n')
         _, closed, after = rest.partition(f'{end}\n')
         if not (found and closed):
-            raise ValueError(f'{PAGE.name} has no {begin} ... {end}')
+            raise ValueError(f'the page has no {begin} ... {end}')
         page = f'{before}{begin}\n\n{text}\n\n{end}\n{after}'
     return page
 
 
 def main() -> int:
-    page = PAGE.read_text(encoding='utf-8')
-    PAGE.write_text(with_tables(page, tables(read_results())), encoding='utf-8')
+    results = read_results()
+    for page, made in ((PAGE, tables(results)), (COMPETENCE, model_tables(results))):
+        page.write_text(with_tables(page.read_text(encoding='utf-8'), made), encoding='utf-8')
     return 0
 
 

@@ -29,8 +29,10 @@ DURATION_STEP_S = 0.5
 CELL_M, CELL_RAD = 0.5, math.radians(10.0)
 WAY_OUT_M = 30.0  # states farther from the origin are left out
 MAX_COST = 60.0
+NOT_DRIVEN = -1.0  # the number of the first motion before there is one
 
-States = np.ndarray[Any, np.dtype[np.float64]]  # one row: x, y, yaw
+# One row: x, y, yaw; to plan a drive also the number of its first motion, and that one's seconds.
+States = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def optimum(world: World, config: Config) -> float | None:
@@ -44,11 +46,27 @@ def optimum(world: World, config: Config) -> float | None:
         return look + (float(costs.mast_open) if world.mast == 'closed' else 0.0)
     fixed = look + costs.mast_open + (0.0 if world.mast == 'closed' else costs.mast_close)
     driven = _least_drive(start, world, config)
-    return None if driven is None else fixed + driven
+    return None if driven is None else fixed + driven[0]
 
 
-def _least_drive(start: States, world: World, config: Config) -> float | None:
-    """Layer by layer in order of cost, until a state is bright enough."""
+def first_motion(
+    world: World, config: Config, pose: tuple[float, float, float]
+) -> tuple[str, float] | None:
+    """The first motion, and its seconds, of the least drive from ``pose`` (x, y, yaw) to a bright
+    place. None: there is no such drive, or none is needed.
+    """
+    start: States = np.array([[*pose, NOT_DRIVEN, 0.0]])
+    if not world.has_light or _is_good(start, world, config)[0]:
+        return None
+    driven = _least_drive(start, world, config)
+    if driven is None:
+        return None
+    number, seconds = driven[1][3:]
+    return tuple(TURN_DIRECTIONS)[int(number)], float(seconds)
+
+
+def _least_drive(start: States, world: World, config: Config) -> tuple[float, States] | None:
+    """Layer by layer in order of cost, until a state is bright enough: the cost and its row."""
     costs = config.tool_costs.tools
     motions = {name: float(getattr(costs, name)) for name in TURN_DIRECTIONS}
     twin = world.twin(config)
@@ -61,8 +79,9 @@ def _least_drive(start: States, world: World, config: Config) -> float | None:
         states = _unseen(np.concatenate(layers.pop(cost)), seen)
         if not len(states):
             continue
-        if _is_good(states, world, config).any():
-            return cost
+        good = _is_good(states, world, config)
+        if good.any():
+            return cost, states[good][0]
         for name, price in motions.items():
             layers.setdefault(cost + price, []).append(_after(states, name, twin, config))
     return None
@@ -101,18 +120,21 @@ def _after(states: States, motion: str, twin: RoverTwin, config: Config) -> Stat
     else:
         turned, chord = np.zeros_like(way), way
     middle = states[:, None, 2] + turned / 2
-    after = np.stack(
-        (
-            states[:, None, 0] + chord * np.cos(middle),
-            states[:, None, 1] + chord * np.sin(middle),
-            states[:, None, 2] + turned,
-        ),
-        axis=-1,
-    )
+    columns = [
+        states[:, None, 0] + chord * np.cos(middle),
+        states[:, None, 1] + chord * np.sin(middle),
+        states[:, None, 2] + turned,
+    ]
+    if states.shape[1] > len(columns):
+        first, number = states[:, None, 3], tuple(TURN_DIRECTIONS).index(motion)
+        is_first = first == NOT_DRIVEN
+        columns.append(np.where(is_first, number, first + 0.0 * seconds))
+        columns.append(np.where(is_first, seconds, states[:, None, 4]))
+    after = np.stack(columns, axis=-1)
     if twin.obstacles:
         free = _free_metres(states, side, twin, config)
         return after[way[None, :] <= free[:, None]]
-    return after.reshape(-1, 3)
+    return after.reshape(-1, states.shape[1])
 
 
 def _free_metres(states: States, side: int, twin: RoverTwin, config: Config) -> States:
@@ -120,7 +142,7 @@ def _free_metres(states: States, side: int, twin: RoverTwin, config: Config) -> 
     shape, stop_m = RoverShape.of(config.thresholds), config.thresholds.telemetry.obstacle_stop_m
     rims = twin.rims()
     free = []
-    for x, y, yaw in states:
+    for x, y, yaw in states[:, :3]:
         cos, sin = math.cos(yaw), math.sin(yaw)
         here = rims - (x, y)
         base = np.column_stack((here @ (cos, sin), here @ (-sin, cos)))

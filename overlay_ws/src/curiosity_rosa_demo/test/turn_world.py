@@ -34,6 +34,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from langchain_core.language_models import BaseChatModel
 from tool_rover import Hurry, SimulatedRover
 
 KEY = 'sk-Zq7Xv0PpW3Kj9Lm2Nb5Tg8Rf4Hd6Yc1'
@@ -97,8 +98,11 @@ def rosa_of(
     approval_queue: ApprovalQueue | None = None,
     saver: TurnCheckpointer | None = None,
     shown: Callable[[ReactState], None] = lambda react: None,
+    model: BaseChatModel | None = None,
 ) -> CuriosityRosa:
-    """A ROSA before that rover; no operator answers unless an approval queue is given."""
+    """A ROSA before that rover; no operator answers unless an approval queue is given. Without a
+    model it makes the configured one.
+    """
     if approval_queue is None:
         approval_queue = ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s)
         approval_queue.is_attended = False
@@ -111,9 +115,9 @@ def rosa_of(
         recall=memory,
         on_react_state=shown,
     )
-    return CuriosityRosa(
-        make_chat_model(config.agent.llm), environment, saver or TurnCheckpointer(checkpoints)
-    )
+    if model is None:
+        model = make_chat_model(config.agent.llm)
+    return CuriosityRosa(model, environment, saver or TurnCheckpointer(checkpoints))
 
 
 class World:
