@@ -36,11 +36,11 @@ def names(rover: Rover) -> list[str]:
         ('stop', {'moving': True}, ['move_stop']),
         ('open the mast', {'is_up': False, 'known': False}, ['mast_open']),
         ('close the mast', {}, ['mast_close']),
-        ('rotate the mast', {}, ['mast_rotate']),
+        ('rotate the mast', {}, ['mast_open', 'mast_rotate']),
         (
             'rotate the mast',
             {'is_up': False, 'known': False},
-            ['mast_rotate', 'mast_open', 'mast_rotate'],
+            ['mast_open', 'mast_rotate'],
         ),
         ('take a picture', {}, ['capture_and_score']),
         (
