@@ -24,11 +24,13 @@ from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 
+FORWARD = 'move_forward'
+
 
 def detour_cost(
     view: TurnView, tool: str, arguments: Mapping[str, Any], measured: Pose | None = None
 ) -> float:
-    """The price of this call and what the planner expects of the search after it, less what it
+    """The price of this call, of one drive at most, and what the planner expects of the search after it, less what it
     expects now; 0 for what it cannot compare: no search, no pose, no motion. ``measured``: the
     pose, for a turn that has not asked for it.
     """
@@ -46,7 +48,8 @@ def detour_cost(
     then = _expected(view, facts, belief, after, Mast.CLOSED, seen_here=False)
     if now is None:
         return 0.0
-    return math.inf if then is None else view.cost(tool) + then - now
+    price = min(view.cost(tool), view.cost(FORWARD))  # a ride is dear for its length
+    return math.inf if then is None else price + then - now
 
 
 def _expected(
