@@ -18,11 +18,11 @@ import psutil
 import pytest
 from rover_witness import Witness
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(420)]
 MODEL = 'local_child'
-TURN_S = 200.0  # with the machine's cores busy elsewhere: a decision takes seconds on an idle one
-# One takeover ends a weak model's part of the turn: the test is of the way, not of its wits.
-RULES = {'patience': {'takeovers': 1}}
+TURN_S = 300.0  # with the machine's cores busy elsewhere: a decision takes seconds on an idle one
+# One repeated call ends a weak model's part of the turn: this tests the way, not its wits.
+RULES = {'patience': {'takeovers': 1, 'no_progress': 2}}
 AGENT = {'llm': {'provider': 'local'}}
 
 

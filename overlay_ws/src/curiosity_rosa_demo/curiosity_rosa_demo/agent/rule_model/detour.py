@@ -30,9 +30,9 @@ FORWARD = 'move_forward'
 def detour_cost(
     view: TurnView, tool: str, arguments: Mapping[str, Any], measured: Pose | None = None
 ) -> float:
-    """The price of this call, of one drive at most, and what the planner expects of the search after it, less what it
-    expects now; 0 for what it cannot compare: no search, no pose, no motion. ``measured``: the
-    pose, for a turn that has not asked for it.
+    """The price of this call, at most that of a drive, and what the planner expects of the search
+    after it, less what it expects now; 0 for what it cannot compare: no search, no pose, no
+    motion. ``measured``: the pose, for a turn that has not asked for it.
     """
     facts = beliefs_from(view.steps)
     pose = facts.pose or measured
