@@ -17,6 +17,7 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.models import ToolResult
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -60,7 +61,7 @@ def test_a_long_way_from_the_light_is_a_detour(
     assert (cost(tool, yaw, **arguments) > LIMIT) is is_detour
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.floats(-8.0, 3.0), st.floats(1.0, 20.0), st.floats(-0.4, 0.4))
 def test_a_drive_towards_the_light_is_none(x: float, seconds: float, yaw: float) -> None:
     assert cost(DRIVE, yaw, x, duration_s=seconds) <= LIMIT

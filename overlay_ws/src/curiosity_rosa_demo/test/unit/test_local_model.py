@@ -93,10 +93,10 @@ def model_of(server: LocalServer) -> Any:
     return make_local_model(server, {'timeout': 10.0, 'max_retries': 0})
 
 
-def end(pid: int | None) -> None:
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: psutil.Process(pid).status() == psutil.STATUS_ZOMBIE, 'its end', 10.0)
+def end(server: LocalServer) -> None:
+    assert server.pid is not None
+    os.kill(server.pid, signal.SIGKILL)
+    wait_until(lambda: server.pid is None, 'its end', 10.0)
 
 
 # --- the process ----------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_the_answer_of_the_process_is_a_tool_call(server: LocalServer) -> None:
 def test_a_process_that_has_ended_is_started_again_at_the_next_call(server: LocalServer) -> None:
     for _ in range(MAX_STARTS + 1):  # each answer makes the next end the first again
         first = server.address()
-        end(server.pid)
+        end(server)
         assert model_of(server).invoke(QUESTION).tool_calls
         assert server.address() != first
 
@@ -141,7 +141,7 @@ def test_the_key_is_new_at_each_start_and_only_in_the_environment(server: LocalS
     assert process.environ()[KEY_VARIABLE] == first.key
     assert first.key not in ' '.join(process.cmdline())
     assert 'OPENAI_API_KEY' not in process.environ()
-    end(server.pid)
+    end(server)
     assert server.address().key != first.key
 
 
