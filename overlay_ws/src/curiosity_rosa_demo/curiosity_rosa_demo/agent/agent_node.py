@@ -41,6 +41,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     wait_for_go_ahead,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
+from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import ros_clock_of
@@ -524,6 +525,8 @@ def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
         print_addresses(app.web.url, app.config.topics.agent.run_task)
         wait_for_a_signal()
         return EXIT_CRASHED if app.crashed else 0
+    if note := missing_model_note(app.config.agent.llm):
+        app.console.print_notice(note)
     interrupts = InterruptHandler(app.console, exit_at_once=bool(options.command))
     if options.command:
         try:

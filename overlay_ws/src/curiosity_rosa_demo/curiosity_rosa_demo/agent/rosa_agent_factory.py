@@ -14,31 +14,39 @@ some of them run shell text. TurnExecutor replaces ROSA's executor and handles e
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.answers import answer_problem, without_thinking
 from curiosity_rosa_demo.agent.llm.call import readable_actions, UnusableAnswer
 from curiosity_rosa_demo.agent.llm.chat_model import tool_options
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
-from curiosity_rosa_demo.agent.llm.messages import names_other_tools, with_one_system_message
+from curiosity_rosa_demo.agent.llm.messages import (
+    estimated_tokens,
+    fitting,
+    message_tokens,
+    names_other_tools,
+    with_one_system_message,
+)
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment
-from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
+from curiosity_rosa_demo.agent.rule_model.model import read_view, RuleChatModel
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.infra.config.agent import LOCAL
 from curiosity_rosa_demo.infra.config.prompts import Prompts
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from langchain.agents.format_scratchpad.tools import format_to_tool_messages
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from rosa import RobotSystemPrompts, ROSA
 import rosa.rosa
 
@@ -58,19 +66,24 @@ class NextActionAgent:
     RunnableSequence they would cost twice as much, most of it in thread pools.
     """
 
-    def __init__(self, prompt: Any, model: Any, parser: Any, offered: Collection[str]) -> None:
+    def __init__(
+        self,
+        prompt: Any,
+        model: Any,
+        parser: Any,
+        offered: Collection[str],
+        most_tokens: int = 0,
+    ) -> None:
+        """``most_tokens``: of the messages of a request, as estimated; 0: no limit."""
         self._prompt, self._model, self._parser = prompt, model, parser
-        self._offered = offered
+        self._offered, self._most_tokens = offered, most_tokens
 
     def invoke(self, inputs: dict[str, Any], config: Any = None) -> Any:
         """One decision: AgentFinish or a list of AgentActions. Raises UnusableAnswer. ``rejected``
         of the inputs, if any, are messages that show the model its last answer and why it is asked
         again.
         """
-        scratchpad = format_to_tool_messages(inputs['intermediate_steps'])
-        prompt = self._prompt.format_prompt(**inputs, agent_scratchpad=scratchpad)
-        messages = [*prompt.to_messages(), *inputs.get('rejected', ())]
-        message = self._model.invoke(with_one_system_message(messages), config)
+        message = self._model.invoke(self.messages(inputs), config)
         # The parser silently drops tool calls that it cannot read, so check them first.
         message = readable_actions(message)
         if isinstance(message, AIMessage):
@@ -79,6 +92,21 @@ class NextActionAgent:
             if problem:
                 raise UnusableAnswer(problem, message.text())
         return self._parser.parse_result([ChatGeneration(message=message)])
+
+    def messages(self, inputs: dict[str, Any]) -> list[BaseMessage]:
+        """The request: as much of the talk and of the calls as the window holds."""
+
+        def filled(history: Sequence[BaseMessage], steps: Sequence[Any]) -> list[BaseMessage]:
+            scratchpad = format_to_tool_messages(steps)
+            changed = {'chat_history': history, 'agent_scratchpad': scratchpad}
+            prompt = self._prompt.format_prompt(**{**inputs, **changed})
+            return with_one_system_message([*prompt.to_messages(), *inputs.get('rejected', ())])
+
+        history, steps = inputs['chat_history'], inputs['intermediate_steps']
+        return filled(*fitting(history, steps, lambda *kept: self._fits(filled(*kept))))
+
+    def _fits(self, messages: list[BaseMessage]) -> bool:
+        return not self._most_tokens or estimated_tokens(messages) <= self._most_tokens
 
 
 class CuriosityRosa(ROSA):
@@ -135,6 +163,8 @@ class CuriosityRosa(ROSA):
         before = list(shared)
         offered = [tool.name for tool in self._our_tools]
         shared[:] = [each for each in before if not names_other_tools(each[1], offered)]
+        if self._llm.provider == LOCAL:  # a small model reads slowly: ours alone
+            shared.clear()
         try:
             return super()._get_prompts(robot_prompts)
         finally:
@@ -144,11 +174,16 @@ class CuriosityRosa(ROSA):
         _, prompt, _, parser = super()._get_agent().steps
         offered = [tool.name for tool in self._our_tools]
         model = self._model.bind_tools(self._our_tools, **tool_options(self._llm))
-        self._agent: Any = NextActionAgent(prompt, model, parser, offered)
+        tokens = message_tokens(self._llm, map(convert_to_openai_tool, self._our_tools))
+        self._agent: Any = NextActionAgent(prompt, model, parser, offered, tokens)
         self._fallback: FallbackModel | None = None
         if self._has_fallback:
             routine = RuleChatModel().bind_tools(self._our_tools)
-            self._fallback = FallbackModel(NextActionAgent(prompt, routine, parser, offered))
+            rules = NextActionAgent(prompt, routine, parser, offered)
+            tools = [convert_to_openai_tool(tool) for tool in self._our_tools]
+            self._fallback = FallbackModel(
+                rules, view=lambda inputs: read_view(rules.messages(inputs), tools)
+            )
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.llm.keys import key_name, KEY_NAMES
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
-from curiosity_rosa_demo.infra.config.agent import LlmConfig
+from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
 from langchain_core.language_models import BaseChatModel
 
 
@@ -28,6 +28,8 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
     """Create the configured chat model. Raises ModelSetupError, whose text never quotes a key."""
     if llm.provider == 'routine':
         return RuleChatModel()
+    if llm.provider == LOCAL:
+        return _local_model(llm)
     variable = key_name(llm.provider)
     key = os.environ.get(variable, '')
     if llm.provider in KEY_NAMES and not key.strip():
@@ -42,16 +44,7 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
         )
     from langchain.chat_models import init_chat_model
 
-    options: dict[str, Any] = {
-        'temperature': llm.temperature,
-        'timeout': llm.timeout_s,
-        'max_retries': llm.max_retries,
-    }
-    if llm.max_tokens:
-        options['max_tokens'] = llm.max_tokens
-    if llm.extra_body:
-        sent = {name: value for name, value in llm.extra_body.items() if value is not None}
-        options['extra_body'] = sent
+    options = _options(llm)
     if llm.base_url:
         options['base_url'] = llm.base_url
     if llm.provider in ('openai', 'azure_openai', 'anthropic'):
@@ -84,6 +77,31 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
             f"The model '{llm.model}' of {llm.provider} cannot be set up "
             f'({type(error).__name__}); is {variable} set?'
         ) from None
+
+
+def _options(llm: LlmConfig) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        'temperature': llm.temperature,
+        'timeout': llm.timeout_s,
+        'max_retries': llm.max_retries,
+    }
+    if llm.max_tokens:
+        options['max_tokens'] = llm.max_tokens
+    if llm.extra_body:
+        sent = {name: value for name, value in llm.extra_body.items() if value is not None}
+        options['extra_body'] = sent
+    return options
+
+
+def _local_model(llm: LlmConfig) -> BaseChatModel:
+    """A model that cannot start says so at its first call: until then the rule model decides."""
+    from curiosity_rosa_demo.agent.llm.local_model import make_local_model
+    from curiosity_rosa_demo.agent.llm.local_server import install_problem, shared_server
+
+    server = shared_server(llm.model, llm.window_tokens)
+    if not install_problem(llm.model):
+        server.start()
+    return make_local_model(server, _options(llm))
 
 
 def tool_options(llm: LlmConfig) -> dict[str, Any]:

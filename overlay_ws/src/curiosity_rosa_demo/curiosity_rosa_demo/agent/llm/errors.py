@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from curiosity_rosa_demo.agent.llm.keys import quoted
+from curiosity_rosa_demo.agent.llm.local_server import LocalModelFailed
 from curiosity_rosa_demo.agent.llm.wire import retry_after_s
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 
@@ -36,6 +37,8 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
     """One sentence for ``error``, an exception of a LangChain chat model."""
     who = f"The model '{llm.model}' of {llm.provider}" if llm.model else 'The model'
     chain = _error_chain(error)
+    if isinstance(error, LocalModelFailed):
+        return str(error)
     names = ' '.join(type(each).__name__ for each in chain)
     said = quoted(next(filter(None, map(_server_text, chain)), ''), llm)
     status = next((_status(each) for each in chain if _status(each)), None)

@@ -15,20 +15,27 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.circuit_breaker import CircuitBreaker
+from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
 # consecutive failures that open the breaker, and its time open
 MAX_FAILURES, BREAKER_OPEN_S = 2, 60.0
 
 
 class FallbackModel:
-    """The fallback for a failing model. ``agent`` is ROSA's agent with the rule model.
+    """The fallback for a failing model. ``agent`` is ROSA's agent with the rule model, and
+    ``view`` reads the inputs of a decision as that model does; None: nothing is compared with it.
 
     Share one instance between all turns: then a dead provider does not cost its time-out in each
     step and each turn.
     """
 
-    def __init__(self, agent: Any, steady: Callable[[], float] = time.monotonic) -> None:
-        self.agent, self._clock = agent, steady
+    def __init__(
+        self,
+        agent: Any,
+        steady: Callable[[], float] = time.monotonic,
+        view: Callable[[dict[str, Any]], TurnView] | None = None,
+    ) -> None:
+        self.agent, self.view, self._clock = agent, view, steady
         self._breaker = CircuitBreaker(MAX_FAILURES, BREAKER_OPEN_S)
         self._last_failure = ''
 

@@ -12,10 +12,13 @@ The templates of Qwen and Mistral refuse a second system message, and one that i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+import json
 import re
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 _TOOL_NAME = re.compile(r'\b[a-z0-9]+(?:_[a-z0-9]+)+\b')
@@ -25,6 +28,10 @@ _OTHER_TOOLS = re.compile(
     r'|\btopic or node names\b|\brosa_instructions\b',
     re.IGNORECASE,
 )
+CHARS_PER_TOKEN = 3
+ANSWER_TOKENS = 512  # left to an answer without a limit
+_Step = TypeVar('_Step')
+_Fits = Callable[[list[BaseMessage], list[_Step]], bool]
 NO_TEXT = '(no text)'  # some servers refuse an empty message
 MAX_SAID_CHARS = 2000  # characters of a rejected answer that the model reads again
 HOW = (
@@ -38,6 +45,40 @@ def with_one_system_message(messages: Sequence[BaseMessage]) -> list[BaseMessage
     texts = [text for m in messages if isinstance(m, SystemMessage) if (text := m.text().strip())]
     others = [m for m in messages if not isinstance(m, SystemMessage)]
     return [SystemMessage('\n\n'.join(texts)), *others] if texts else others
+
+
+def estimated_tokens(messages: Sequence[BaseMessage]) -> int:
+    """An upper estimate of the tokens of these messages, for any tokenizer of a Latin script."""
+    calls = (message.tool_calls for message in messages if isinstance(message, AIMessage))
+    chars = sum(len(message.text()) for message in messages) + len(str(list(calls)))
+    return chars // CHARS_PER_TOKEN
+
+
+def message_tokens(llm: LlmConfig, tools: Iterable[Any]) -> int:
+    """The tokens that the window leaves to the messages; 0: no limit. ``tools``: their schemas."""
+    if not llm.window_tokens:
+        return 0
+    answer = llm.max_tokens or ANSWER_TOKENS
+    offered = sum(len(json.dumps(tool)) for tool in tools) // CHARS_PER_TOKEN
+    return max(1, llm.window_tokens - answer - offered)
+
+
+def fitting(
+    history: Sequence[BaseMessage], steps: Sequence[_Step], fits: _Fits[_Step]
+) -> tuple[list[BaseMessage], list[_Step]]:
+    """The longest end of the talk and of the calls that fits: the oldest of the talk goes first,
+    then the oldest calls. System messages and the newest call stay.
+    """
+    kept, calls = list(history), list(steps)
+    while not fits(kept, calls):
+        oldest = next((m for m in kept if not isinstance(m, SystemMessage)), None)
+        if oldest is not None:
+            kept.remove(oldest)
+        elif len(calls) > 1:
+            del calls[0]
+        else:
+            break
+    return kept, calls
 
 
 def names_other_tools(text: str, offered: Collection[str]) -> bool:

@@ -27,7 +27,10 @@ FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
 FileCount = Annotated[int, Field(ge=1, le=10_000)]
 
 # Their LangChain classes send OpenAI's protocol and know extra_body.
-EXTRA_BODY_PROVIDERS = ('openai', 'azure_openai', 'deepseek', 'xai')
+EXTRA_BODY_PROVIDERS = ('openai', 'azure_openai', 'deepseek', 'xai', 'local')
+
+LEAST_CONTEXT_TOKENS = 4096
+LOCAL = 'local'  # the provider that runs a model in a process of the agent's own
 
 
 class LlmConfig(Section):
@@ -36,6 +39,7 @@ class LlmConfig(Section):
     base_url: str
     temperature: float = Field(ge=0.0, le=2.0)
     max_tokens: int = Field(ge=0, le=10_000_000)  # 0: no limit of ours
+    context_tokens: int = Field(ge=0, le=10_000_000)  # 0: no limit of ours
     tool_choice: Literal['auto', 'required']
     extra_body: Json
     timeout_s: Seconds
@@ -43,12 +47,22 @@ class LlmConfig(Section):
     streaming: bool
     fallback: Literal['routine', 'none']
 
+    @property
+    def window_tokens(self) -> int:
+        """Of prompt and answer; 0: no limit of ours."""
+        return self.context_tokens or (LEAST_CONTEXT_TOKENS if self.provider == LOCAL else 0)
+
     @model_validator(mode='after')
     def _model_is_named(self) -> LlmConfig:
-        if self.provider != 'routine' and not self.model:
+        if self.provider not in ('routine', LOCAL) and not self.model:
             raise rule_error(
                 'model', self.model, f'must be set when provider is {self.provider!r}'
             )
+        if self.provider == LOCAL and self.base_url:
+            raise rule_error('base_url', self.base_url, "must be empty when provider is 'local'")
+        if 0 < self.context_tokens < LEAST_CONTEXT_TOKENS:
+            rule = f'must be 0, or at least {LEAST_CONTEXT_TOKENS}: prompt and tools need that'
+            raise rule_error('context_tokens', self.context_tokens, rule)
         if self.extra_body and self.provider not in EXTRA_BODY_PROVIDERS:
             raise rule_error(
                 'extra_body', self.extra_body, f'needs provider {", ".join(EXTRA_BODY_PROVIDERS)}'

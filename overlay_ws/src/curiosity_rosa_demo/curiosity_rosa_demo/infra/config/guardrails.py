@@ -56,6 +56,7 @@ class Patience(Section):
     no_progress: int = Field(ge=2, le=1000)
     idle_steps: int = Field(ge=1, le=1000)
     idle_cost: float = Field(gt=0.0, le=1e6)
+    detour_cost: float = Field(gt=0.0, le=1e6)
     takeovers: int = Field(ge=1, le=1000)
     exhausted: Annotated[DecisionType, _member(DecisionType)]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import json
+import math
 import time
 from typing import Any
 
@@ -42,6 +43,8 @@ from curiosity_rosa_demo.agent.react.turn.decide_tool import (
     PROPOSED_KEY,
 )
 from curiosity_rosa_demo.agent.react.turn.messages import call_entry, with_react_fields
+from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
+from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, DecisionType, Json
 from curiosity_rosa_demo.domain.decided_op import (
     CourseChange,
@@ -58,6 +61,7 @@ from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
 from curiosity_rosa_demo.domain.text import clip, count_text, printable
 from curiosity_rosa_demo.tools.arguments import arguments_error_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.messages import BaseMessage, SystemMessage
@@ -169,6 +173,8 @@ def _checked_answer(
 ) -> AgentFinish | list[AgentAction]:
     """The model's decision; an end of the turn is checked against the goal."""
     outcome = _call_agent(state, turn, turn.agent, state.messages, rejected)
+    if detour := _detour_text(state, turn, outcome):
+        raise UnusableAnswer(detour, '')
     if turn.config.agent.llm.provider == ROUTINE:  # it ends no order as a false success
         return outcome
     said = _final_text(outcome)
@@ -177,6 +183,29 @@ def _checked_answer(
         return outcome
     quote = clip(printable(said))
     raise UnusableAnswer(f'The model ended without a successful {act}: {quote}', said)
+
+
+def _detour_text(
+    state: BrainState, turn: TurnContext, outcome: AgentFinish | list[AgentAction]
+) -> str:
+    """Why the rule model's planner holds the proposed motion for a waste; empty if it does not."""
+    view_of = None if turn.fallback is None else turn.fallback.view
+    if isinstance(outcome, AgentFinish) or view_of is None or not rules_may_decide(state, turn):
+        return ''
+    tool, arguments = outcome[0].tool, outcome[0].tool_input
+    if not isinstance(arguments, dict):
+        return ''
+    view = view_of(_question(state, turn, messages_for_rules(state.messages)))
+    cost = detour_cost(view, tool, arguments, _measured_pose(state.react.observation))
+    if cost <= turn.config.guardrails.patience.detour_cost:
+        return ''
+    more = f'a cost of {cost:.0f} more' if math.isfinite(cost) else 'no way to the light'
+    return f'The planner expects {more} after {call_text(tool, arguments)}.'
+
+
+def _measured_pose(observation: Json) -> Pose | None:
+    x, y, yaw = (finite_float(observation.get(name)) for name in ('x', 'y', 'yaw_rad'))
+    return None if x is None or y is None or yaw is None else Pose(x, y, yaw)
 
 
 def _final_text(outcome: AgentFinish | list[AgentAction]) -> str | None:
@@ -227,12 +256,7 @@ def _call_agent(
     """
     kind = TraceKind.OBSERVE if state.messages else TraceKind.HYPOTHESIZE
     sentences = SentenceStream(lambda text: turn.trace(kind, text))
-    question = {
-        'input': turn.text,
-        'chat_history': [*_context_messages(state), *turn.history],
-        'intermediate_steps': turn.steps.steps(calls),
-        'rejected': rejected,
-    }
+    question = {**_question(state, turn, calls), 'rejected': rejected}
     try:
         outcome = decide(agent, question, turn.config.agent.llm, turn.cancellation, sentences)
         if not (_answer_text(outcome) if isinstance(outcome, AgentFinish) else outcome):
@@ -243,6 +267,14 @@ def _call_agent(
         return outcome
     finally:
         sentences.close()
+
+
+def _question(state: BrainState, turn: TurnContext, calls: list[Json]) -> dict[str, Any]:
+    return {
+        'input': turn.text,
+        'chat_history': [*_context_messages(state), *turn.history],
+        'intermediate_steps': turn.steps.steps(calls),
+    }
 
 
 def _context_messages(state: BrainState) -> list[BaseMessage]:
