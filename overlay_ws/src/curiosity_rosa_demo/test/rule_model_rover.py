@@ -191,7 +191,7 @@ def run_turn(
     prompt: str = HINT,
     costs: Mapping[str, float] = COSTS,
     history: list[BaseMessage] | None = None,
-    limit: int = 50,
+    limit: int = 90,
 ) -> str:
     """One turn through the real model; its answer. AssertionError after ``limit`` calls."""
     model = RuleChatModel().bind_tools(tools(costs))

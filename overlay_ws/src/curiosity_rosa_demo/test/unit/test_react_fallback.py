@@ -101,10 +101,10 @@ TORN = Say('So.', (Call('move_forward', '{"duration_s": 1'),))
 UNUSABLE = {
     'torn': (TORN, 'The model wrote a tool call that cannot be read.'),
     'nothing': (Say(), 'The model answered nothing.'),
-    'words': (Say('I see sand.'), f'{ENDED_WITHOUT} capture_and_score: I see sand.'),
+    'words': (Say('I see sand.'), f'{ENDED_WITHOUT} good picture: I see sand.'),
     'finish': (
         call('decide', type='FINISH', reason='I see sand.'),
-        f'{ENDED_WITHOUT} capture_and_score: I see sand.',
+        f'{ENDED_WITHOUT} good picture: I see sand.',
     ),
     'cut': (Say('I see', finish='length'), CUT_TEXT),
     'filtered': (Say('I see', finish='content_filter'), FILTERED_TEXT),

@@ -49,10 +49,12 @@ def stuck(goal: str, *messages: Json) -> str:
 @pytest.mark.parametrize(
     ('goal', 'messages', 'missing'),
     [
-        (EXPLORE, [], 'capture_and_score'),
-        (EXPLORE, [entry('mast_open')], 'capture_and_score'),
-        (EXPLORE, [entry('capture_and_score', 'dark')], 'capture_and_score'),
-        (EXPLORE, [entry('capture_and_score', score=0.1)], ''),
+        (EXPLORE, [], 'good picture'),
+        (EXPLORE, [entry('mast_open')], 'good picture'),
+        (EXPLORE, [entry('capture_and_score', 'no image')], 'good picture'),
+        (EXPLORE, [entry('capture_and_score', score=0.1, is_good=False)], 'good picture'),
+        (EXPLORE, [entry('capture_and_score', score=0.9, is_good=True)], ''),
+        ('Take a picture.', [entry('capture_and_score', score=0.1, is_good=False)], ''),
         (DRIVE, [entry('turn_left')], ''),
         (DRIVE, [entry('navigate_to_pose')], ''),
         (DRIVE, [entry('mast_close')], 'move_forward'),

@@ -23,7 +23,8 @@ from curiosity_rosa_demo.agent.react.nodes.observe_result import (
 )
 from curiosity_rosa_demo.agent.react.nodes.rule_step import BY, ROUTINE
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
-from curiosity_rosa_demo.agent.rule_model.parser import parse_intent
+from curiosity_rosa_demo.agent.rule_model.language.frames import TOOLS
+from curiosity_rosa_demo.agent.rule_model.parser import Intent, parse_intent
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import CAPTURE, MOTIONS
@@ -32,14 +33,13 @@ from curiosity_rosa_demo.infra.config.guardrails import Patience
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 STOPS = ('move_stop', 'stop_base')
+LIGHT = ('light', 'explore')  # verbs whose goal is a good picture
+GOOD_PICTURE = 'good picture'
 _ACTS = {
-    **dict.fromkeys(('forward', 'left', 'right', 'goto', 'home', 'back'), MOTIONS[0]),
-    **dict.fromkeys(('picture', 'around', 'light', 'explore'), CAPTURE),
-    'open': 'mast_open',
-    'close': 'mast_close',
-    'rotate': 'mast_rotate',
-    'wait': 'wait',
-    'say': 'speak',
+    **TOOLS,
+    **dict.fromkeys(('goto', 'home', 'back'), MOTIONS[0]),
+    **dict.fromkeys(('around', *LIGHT), CAPTURE),
+    'status': '',  # an answer in text tells it
 }
 Resources = Callable[[str], Iterable[str]]  # those that a skill claims
 
@@ -49,12 +49,15 @@ def asked_act(goal: str) -> str:
     does not understand.
     """
     intent = parse_intent(goal)
-    if intent.kind == 'explore':
-        return CAPTURE
-    if intent.kind == 'orders':  # the last of them, for which no condition has to hold
-        acts = [_ACTS.get(step.verb, '') for step in intent.steps if not step.condition]
-        return acts[-1] if acts else ''
+    if intent.kind in ('explore', 'orders'):
+        return _ACTS.get(_last_verb(intent), '')
     return (intent.tool or '') if intent.kind == 'command' else ''
+
+
+def _last_verb(intent: Intent) -> str:
+    """The last step for which no condition has to hold; empty without one."""
+    verbs = [step.verb for step in intent.steps if not step.condition]
+    return verbs[-1] if verbs else ''
 
 
 def fits(act: str, tool: str, resources: Resources) -> bool:
@@ -68,12 +71,18 @@ def fits(act: str, tool: str, resources: Resources) -> bool:
 
 
 def missing_act(goal: str, messages: Sequence[Json], resources: Resources) -> str:
-    """The tool that must succeed before an answer in text ends the turn; empty for none."""
+    """What must succeed before an answer in text ends the turn: a tool, or a good picture where
+    the light was asked for; empty for nothing.
+    """
     act = asked_act(goal)
-    done = any(
-        result.ok and fits(act, str(each['tool']), resources) for each, result in _acted(messages)
-    )
-    return '' if done else act
+    results = [
+        result
+        for each, result in _acted(messages)
+        if result.ok and fits(act, str(each['tool']), resources)
+    ]
+    if _last_verb(parse_intent(goal)) not in LIGHT:
+        return '' if results else act
+    return '' if any(each.data.get('is_good') is True for each in results) else GOOD_PICTURE
 
 
 def stuck_reason(
