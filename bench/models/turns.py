@@ -25,8 +25,10 @@ import _bench  # noqa: F401 - the tests' folder is on the path from here on
 from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN, RAISED_P
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
+from curiosity_rosa_demo.agent.llm.local_server import install_problem
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.text import clip, printable
+from curiosity_rosa_demo.infra.config.agent import LOCAL
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from pydantic import ValidationError
@@ -82,10 +84,11 @@ class _Turn:
 def model_problem(llm: dict[str, Any]) -> str:
     """Why this model cannot be measured here; empty if it can."""
     try:
-        make_chat_model(config_of(llm=llm).agent.llm)
+        config = config_of(llm=llm).agent.llm
+        make_chat_model(config)
     except (ModelSetupError, ValidationError) as error:
         return ' '.join(str(error).split())
-    return ''
+    return install_problem(config.model) if config.provider == LOCAL else ''
 
 
 def run_world(contender: Contender, seed: int) -> Record:
