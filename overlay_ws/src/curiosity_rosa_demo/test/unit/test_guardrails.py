@@ -326,7 +326,7 @@ def test_a_foreign_skill_that_claims_the_base_is_a_motion() -> None:
 @pytest.mark.parametrize(
     ('rule', 'last', 'over'),
     [
-        ('steps_left', {'steps': 39}, {'steps': 40}),
+        ('steps_left', {'steps': 79}, {'steps': 80}),
         ('cost_left', {'cost': 995.0}, {'cost': 995.1}),
         ('metres_left', {'metres': 194.5}, {'metres': 194.6}),
         ('seconds_left', {'seconds': 3594.5}, {'seconds': 3594.6}),

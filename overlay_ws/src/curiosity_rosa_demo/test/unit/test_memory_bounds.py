@@ -93,7 +93,9 @@ def test_a_buffer_keeps_the_newest_events_that_fit(
 
 
 def publish(events: Callable[[int], TraceEvent], count: int) -> int:
-    """The memory that a bus and a listener that keeps its events take."""
+    """The memory that a bus and a listener that keeps its events take. The least of three
+    measurements: threads of earlier tests allocate, too.
+    """
 
     def run() -> tuple[EventBus, list[TraceEvent]]:
         bus, kept = EventBus(), list[TraceEvent]()
@@ -102,7 +104,7 @@ def publish(events: Callable[[int], TraceEvent], count: int) -> int:
             bus.publish(events(number))
         return bus, kept
 
-    return traced_bytes(run)
+    return min(traced_bytes(run) for _ in range(3))
 
 
 @pytest.mark.parametrize('data', LARGE.values(), ids=LARGE)

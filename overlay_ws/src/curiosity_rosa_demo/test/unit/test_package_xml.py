@@ -44,6 +44,7 @@ RUN = {  # what is started, not imported
     'rosidl_default_runtime',
 }
 REQUIREMENTS = [ROOT / 'standalone/requirements.txt', ROOT / 'docker/requirements.txt']
+OPTIONAL = ROOT / 'standalone/requirements-model.txt'  # what scripts/setup.sh --model adds
 
 
 def depends(package: str, *tags: str) -> set[str]:
@@ -93,6 +94,8 @@ def test_every_import_is_declared_or_pinned(package: str) -> None:
         if KEYS.get(name, name) in declared:
             continue
         homes = {normal(home) for home in found.get(name, [])}
+        if homes & pinned(OPTIONAL):
+            continue
         for requirements in REQUIREMENTS:
             assert homes & pinned(requirements), (
                 f'{package} imports {name}: neither package.xml nor {requirements.name} in '

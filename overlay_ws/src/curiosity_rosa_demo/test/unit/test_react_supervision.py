@@ -15,7 +15,12 @@ from typing import Any
 from chat_server import call, Reply, Say
 from curiosity_rosa_demo.agent.llm.answers import holds_tool_call
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
-from curiosity_rosa_demo.agent.react.nodes.supervision import fits, missing_act, stuck_reason
+from curiosity_rosa_demo.agent.react.nodes.supervision import (
+    fits,
+    missing_act,
+    REPEATS,
+    stuck_reason,
+)
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import to_json
@@ -103,16 +108,16 @@ def test_a_call_in_words_is_told_from_an_answer(text: str, holds: bool) -> None:
 
 # --- progress -------------------------------------------------------------------------------
 
-HALF_SAME, HALF_FAILED = PATIENCE.no_progress // 2, PATIENCE.failures_in_a_row // 2
+HALF_FAILED = PATIENCE.failures_in_a_row // 2
 LOOP = [entry('mast_close'), entry('move_forward'), entry('mast_open')]
 
 
 @pytest.mark.parametrize(
     ('messages', 'why'),
     [
-        ([entry('get_status')] * HALF_SAME, 'The model called get_status 3 times with the same'),
-        ([entry('get_status')] * (HALF_SAME - 1), ''),
-        ([entry('mast_open'), entry('mast_close')] * HALF_SAME, 'The model called mast_close 3'),
+        ([entry('get_status')] * REPEATS, 'The model called get_status 2 times with the same'),
+        ([entry('get_status')] * (REPEATS - 1), ''),
+        ([entry('mast_open'), entry('mast_close')] * REPEATS, 'The model called mast_close 2'),
         ([entry('get_status', n=n) for n in range(6)], ''),
         ([entry('fly', f'no {n}', op=False) for n in range(HALF_FAILED)], '4 calls of the'),
         ([entry('fly', ONE_CALL_AT_A_TIME_TEXT, op=False)] * 9, ''),

@@ -35,6 +35,7 @@ from curiosity_rosa_demo.trace.reporter import finite_float
 STOPS = ('move_stop', 'stop_base')
 LIGHT = ('light', 'explore')  # verbs whose goal is a good picture
 GOOD_PICTURE = 'good picture'
+REPEATS = 2  # equal calls: the second shows that the first has changed nothing
 _ACTS = {
     **TOOLS,
     **dict.fromkeys(('goto', 'home', 'back'), MOTIONS[0]),
@@ -94,11 +95,11 @@ def stuck_reason(
         return ''
     last, result = idle[-1]
     same = sum(_is_same(last, result, *each) for each in _since_motion(idle, resources))
-    if same >= _half(patience.no_progress):
+    if same >= REPEATS:
         times = count_text(same, 'time')
         return f'The model called {clip(str(last["tool"]))} {times} with the same result.'
     failed = len(list(takewhile(lambda entry: not entry[1].ok, reversed(idle))))
-    if failed >= _half(patience.failures_in_a_row):
+    if failed >= max(2, patience.failures_in_a_row // 2):  # before they end the turn
         return f'{count_text(failed, "call")} of the model in a row failed.'
     if len(idle) >= patience.idle_steps:
         return f'{count_text(len(idle), "call")} of the model brought the goal no nearer.'
@@ -106,11 +107,6 @@ def stuck_reason(
     if cost >= patience.idle_cost:
         return f'Calls of the model for a cost of {cost:g} brought the goal no nearer.'
     return ''
-
-
-def _half(limit: int) -> int:
-    """The rule model steps in at half of what ends the turn."""
-    return max(2, limit // 2)
 
 
 Entry = tuple[Json, ToolResult]
