@@ -155,7 +155,7 @@ def test_plans_from_files(bench: Bench) -> None:
     wait_until(lambda: math.hypot(*witness.place) < 0.6, 'the odometry of the start')
     wait_until(lambda: speech[-1].data == 'Back at the start.', 'the last speech')
     run.send(':budget')
-    run.expect('drive back to where the rover began\nsteps  5 of 40 ')
+    run.expect('drive back to where the rover began\nsteps  5 of 80 ')
     path_m = float(re.findall(r'path   ([\d.]+) of 200 m', run.output())[-1])
     assert path_m >= 6.0
     assert run.end() == 0
