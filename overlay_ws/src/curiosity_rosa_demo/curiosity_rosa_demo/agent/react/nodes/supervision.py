@@ -35,7 +35,7 @@ from curiosity_rosa_demo.trace.reporter import finite_float
 STOPS = ('move_stop', 'stop_base')
 LIGHT = ('light', 'explore')  # verbs whose goal is a good picture
 GOOD_PICTURE = 'good picture'
-REPEATS = 2  # equal calls: the second shows that the first has changed nothing
+REPEATS = 2  # equal calls that succeed: the second shows that the first has changed nothing
 _ACTS = {
     **TOOLS,
     **dict.fromkeys(('goto', 'home', 'back'), MOTIONS[0]),
@@ -95,7 +95,7 @@ def stuck_reason(
         return ''
     last, result = idle[-1]
     same = sum(_is_same(last, result, *each) for each in _since_motion(idle, resources))
-    if same >= REPEATS:
+    if same >= (REPEATS if result.ok else max(2, patience.no_progress // 2)):
         times = count_text(same, 'time')
         return f'The model called {clip(str(last["tool"]))} {times} with the same result.'
     failed = len(list(takewhile(lambda entry: not entry[1].ok, reversed(idle))))
