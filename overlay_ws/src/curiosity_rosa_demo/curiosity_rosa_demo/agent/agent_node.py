@@ -59,6 +59,8 @@ from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor
+from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers
+from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
 from curiosity_rosa_demo.agent.topics.message_intake import MessageIntake
 from curiosity_rosa_demo.agent.topics.node_events import NodeEvents, read_process_events
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
@@ -168,6 +170,9 @@ class AgentApp:
             approval_queue=approval_queue,
             checkpoints=turn_checkpoint_file(database),
             say=speech,
+            graph=GraphAnswers(
+                RclpyGraph(self.node, self.rover_client.transforms), self.config.topics
+            ),
         )
         telemetry = TelemetrySource(
             self.node, self.config, self.rover_client.transforms, on_urgent=self._tick_now

@@ -318,6 +318,8 @@ class Console:
                     'by': typed.by,
                 }
                 self._send(partial(post_message, message, origin=typed.origin), typed)
+            elif command.name == 'graph':
+                self._send(partial(self._runtime.ask_graph, command.text), replace(typed, line=''))
             elif command.name in COMMAND_INTENTS:
                 payload: Json = (
                     {'task_id': self._runtime.find_task(command.text).id} if command.text else {}

@@ -15,7 +15,7 @@ from datetime import datetime
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode
 
 # They look or stop. Stowing the mast moves it, so the guardrails refuse mast_close in SAFE too.
-SKILLS_IN_SAFE = frozenset({'get_status', 'query_world', 'move_stop', 'stop_base'})
+SKILLS_IN_SAFE = frozenset({'get_status', 'query_world', 'query_graph', 'move_stop', 'stop_base'})
 CODE = 'SAFE_MODE'  # of docs/reference/guardrails.md
 
 

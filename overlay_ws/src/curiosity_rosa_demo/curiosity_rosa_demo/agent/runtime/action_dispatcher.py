@@ -33,6 +33,7 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     SubmitCharge,
     SubmitGoal,
 )
+from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
@@ -96,7 +97,8 @@ class _Batch:
 
 class ActionDispatcher:
     """Use it in the runtime's loop only. ``say`` prints a line; ``answer_text`` returns the answer
-    to a question. Both are called in that loop.
+    to a question. Both are called in that loop. ``graph_text`` answers a question about the ROS
+    graph; it listens for a few seconds, and so is called in a thread.
 
     ``refusal`` returns why an order for a skill is refused now, '' when it is taken. It is asked
     when an order arrives, so that a later clear does not release it, and again when its turn
@@ -112,10 +114,13 @@ class ActionDispatcher:
         say: Callable[[str], None],
         answer_text: Callable[[Answer], str],
         refusal: Callable[[str], str] = lambda skill: '',
+        graph_text: Callable[[str], str] = lambda question: '',
     ) -> None:
         self._session, self._runner, self._blocking = session, runner, blocking
         self._answer_text, self._refusal = answer_text, refusal
         self._approvals, self._say = approvals, say
+        self._graph_text = graph_text
+        self._graph_replies: set[asyncio.Task[None]] = set()
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
         self._dropped_messages = 0  # dropped by a stop and not yet reported
         self.dropped_task_ids: set[str] = set()  # tasks that a stop ended before they began
@@ -143,14 +148,29 @@ class ActionDispatcher:
                 # A thread: the rover's answer takes a while, and the loop must not block.
                 threading.Thread(target=self._session.stop_rover, name='stop', daemon=True).start()
                 wake()
-        texts = [self._answer_text(each) for each in actions if isinstance(each, Answer)]
-        if texts and on_reply is not None:
-            on_reply(MessageReply(texts))
+        questions = [each for each in actions if isinstance(each, Answer)]
+        texts = [text for each in questions if (text := self._answer_text(each))]
+        if questions and on_reply is not None:
+            about_graph = [each.text for each in questions if Topic.GRAPH in each.topics]
+            if about_graph:
+                reply = asyncio.get_running_loop().create_task(
+                    self._reply_with_graph(texts, about_graph, on_reply)
+                )
+                self._graph_replies.add(reply)  # the loop holds only a weak reference
+                reply.add_done_callback(self._graph_replies.discard)
+            else:
+                on_reply(MessageReply(texts))
             on_reply = None
         actions = [each for each in actions if not isinstance(each, Answer)]
         if actions or on_reply or halted:
             steps = [self._admitted(action) for action in actions]
             self._batches.put_nowait(_Batch(steps, on_reply, halted, paused, stopped_by))
+
+    async def _reply_with_graph(
+        self, texts: list[str], questions: list[str], on_reply: ReplyCallback
+    ) -> None:
+        answers = await run_in_thread('graph', lambda: list(map(self._graph_text, questions)))
+        on_reply(MessageReply([*texts, *answers]))
 
     def enqueue_task(
         self, task: Task, on_reply: ReplyCallback, wanted: Callable[[], bool] = always

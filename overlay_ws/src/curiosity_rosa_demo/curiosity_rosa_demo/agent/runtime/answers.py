@@ -73,9 +73,12 @@ class AnswerFacts:
 
 
 def answer_text(answer: Answer, facts: AnswerFacts) -> str:
-    """The answer in the language of the question."""
+    """The answer in the language of the question. It leaves out the ROS graph, which takes time
+    to read.
+    """
     language = detect_language(answer.text)
-    return '\n'.join(_ANSWERS[topic](facts, language, answer.text) for topic in answer.topics)
+    topics = (topic for topic in answer.topics if topic is not Topic.GRAPH)
+    return '\n'.join(_ANSWERS[topic](facts, language, answer.text) for topic in topics)
 
 
 def _position(facts: AnswerFacts, language: str, text: str) -> str:

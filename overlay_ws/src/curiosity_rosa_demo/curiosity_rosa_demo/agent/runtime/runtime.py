@@ -32,9 +32,12 @@ from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTa
 from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
+from curiosity_rosa_demo.agent.kernel.intent.graph_questions import graph_query
+from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal
+from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import (
     ActionDispatcher,
     always,
@@ -60,6 +63,7 @@ from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.texts import mode_text
+from curiosity_rosa_demo.agent.topics.graph.texts import graph_text
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
@@ -69,10 +73,11 @@ from curiosity_rosa_demo.domain.brain_state import (
     Reading,
     UserInterruptType,
 )
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
+from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS, printable
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
@@ -135,6 +140,7 @@ class Runtime(TaskClient):
             say,
             self._answer_text,
             self.order_refusal,
+            self._graph_text,
         )
         self._rules = KernelRules.of(config.thresholds)
         self._kernel = KernelLoop(
@@ -477,6 +483,23 @@ class Runtime(TaskClient):
         except Exception as error:
             self._trace_error_soon(f'No answer to {answer.text[:MAX_QUOTE_CHARS]!r}: {error!r}')
             return NO_ANSWER_TEXT
+
+    def _graph_text(self, question: str) -> str:
+        """The answer to a question about the ROS graph. Blocks for a few seconds at most."""
+        query, language = graph_query(question), detect_language(question)
+        if query is None:
+            return graph_text('unclear', language)
+        try:
+            result = self._agent_session.world.graph(query, language, Cancellation())
+        except Exception as error:
+            self._trace_error(f'No answer to {question[:MAX_QUOTE_CHARS]!r}: {error!r}')
+            return graph_text('failed', language, why=printable(repr(error))[:MAX_QUOTE_CHARS])
+        return str(result.data['answer']) if result.ok else result.error_reason
+
+    def ask_graph(self, question: str, on_reply: ReplyCallback, stop_count: int) -> None:
+        """Answer a question about the ROS graph; a stop does not drop it: it moves nothing."""
+        answer = Answer((Topic.GRAPH,), question)
+        self._event_loop.call_soon(lambda: self._dispatcher.enqueue_actions([answer], on_reply))
 
     def _answer_from_facts(self, answer: Answer) -> str:
         session = self._agent_session

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from curiosity_rosa_demo.agent.skills.library.knowledge import make_search_knowledge
+from curiosity_rosa_demo.agent.skills.library.query_graph import query_graph
 from curiosity_rosa_demo.agent.skills.library.query_world import query_world
 from curiosity_rosa_demo.agent.skills.library.rover import (
     capture_and_score,
@@ -75,6 +76,7 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
         wait,
         wait_until,
         query_world,
+        query_graph,
         make_search_knowledge(config.agent.knowledge.folder),
         make_navigate_skill(config.agent.navigation.action) if nav2 else navigate_to_pose,
         drive_distance,

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -36,6 +37,9 @@ class SkillWorld(Protocol):
 
     def facts(self) -> Json:
         """The current facts, flat: mast, moving, x, y, yaw_rad, battery_pct, zones, mode."""
+
+    def graph(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
+        """Read the ROS graph: ``answer``, a text, with ``rows``. Raises TurnCancelled."""
 
     def say(self, text: str) -> None:
         """Publish ``text`` on the console, in the trace and on the speech topic."""

@@ -21,6 +21,7 @@ import threading
 import time
 from typing import Any, Protocol
 
+from curiosity_rosa_demo.domain.graph import FrameAge
 from curiosity_rosa_demo.domain.models import RoverPose, Stamp
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
@@ -79,6 +80,10 @@ class TransformSource(Protocol):
         """
         ...
 
+    def frames(self) -> list[FrameAge]:
+        """All frames that were heard, and their ages by the clock of ``lookup``. Thread-safe."""
+        ...
+
 
 class ComposedTransforms:
     """TransformSource without tf2_ros: composes the newest transform of each link."""
@@ -108,6 +113,14 @@ class ComposedTransforms:
                 )
                 if link is not None:
                     self._on_link(before, link)
+
+    def frames(self) -> list[FrameAge]:
+        with self._lock:
+            now_s = self._clock()
+            return [
+                FrameAge(each.parent, each.child, max(0.0, now_s - each.changed_s), each.static)
+                for each in self._tree
+            ]
 
     def lookup(self, world: str, base: str) -> RoverPose:
         transform, stamp_ns = self._newest(world, base)

@@ -66,6 +66,7 @@ COMMANDS = {
         CommandSpec('message', 'TEXT', 'send data, not an order, to a rover on its own'),
         CommandSpec('device', 'NAME on|off', 'let the rover use a device, or not'),
         CommandSpec('record', '[on|off|status]', 'record the run into an MCAP file; alone: show'),
+        CommandSpec('graph', 'QUESTION', 'answer a question about the ROS graph; reads only'),
         CommandSpec('clear', '', 'release the safety latch, once its cause is gone'),
         CommandSpec('quit', '', 'stop the rover and exit'),
     )
@@ -182,6 +183,7 @@ _FREE_TEXT_PARSERS = {
     'run': _text,
     'tree': _text,
     'message': _text,
+    'graph': _text,
     'edit': _edit,
     'reject': _text,  # the console splits ID and reason: it knows the open questions
 }

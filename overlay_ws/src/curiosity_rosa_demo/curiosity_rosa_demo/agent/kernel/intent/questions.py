@@ -22,6 +22,7 @@ from enum import auto, Enum
 import re
 
 from curiosity_rosa_demo.agent.kernel.intent.frames import any_pattern, FILL_EN
+from curiosity_rosa_demo.agent.kernel.intent.graph_questions import is_graph_question
 from curiosity_rosa_demo.agent.kernel.intent.normalize import CJK, without_gaps
 from curiosity_rosa_demo.agent.kernel.intent.topics import (
     Patterns,
@@ -106,6 +107,8 @@ def _says_something(sentence: str) -> bool:
 
 
 def _read_sentence(sentence: str) -> Reading:
+    if is_graph_question(sentence):
+        return _question(Topic.GRAPH)
     marked = sentence.endswith('?')
     sentence = sentence.rstrip('? ')
     read: Callable[[str, bool], Reading] = _read_english

@@ -35,6 +35,7 @@ class Topic(str, Enum):
     PICTURE = 'picture'  # the last picture and its score
     POSITION = 'position'
     STATUS = 'status'
+    GRAPH = 'graph'  # the ROS graph; graph_questions.py has its rules
     DOUBT = 'doubt'  # a question or an order? the agent asks back
     DROPPED = 'dropped'  # a no to that question
     UNCLEAR_YES = 'unclear_yes'  # a yes that could answer two questions

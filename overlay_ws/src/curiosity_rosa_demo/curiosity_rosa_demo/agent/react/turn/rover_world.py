@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
 )
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
@@ -59,9 +60,17 @@ class _DrivenLegs:
             self._counted_from, self._metres, self._since_s = spent, 0.0, time.monotonic()
 
 
+GraphReader = Callable[[GraphQuery, str, Cancellation], ToolResult]
+
+
+def no_graph(query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
+    """The GraphReader of a world without ROS."""
+    return ToolResult.failure('There is no ROS graph here.')
+
+
 class RoverWorld:
     """A SkillWorld. ``brain_state`` returns the kernel's state, ``spent`` the turn's used budget,
-    ``say`` prints, traces and publishes a text.
+    ``say`` prints, traces and publishes a text, ``graph`` reads the ROS graph.
     """
 
     def __init__(
@@ -73,12 +82,14 @@ class RoverWorld:
         brain_state: Callable[[], BrainState] = BrainState,
         spent: Callable[[], Spent] = Spent,
         say: Callable[[str], None] = lambda text: None,
+        graph: GraphReader = no_graph,
     ) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
         self._legs = _DrivenLegs()
         self._home: tuple[float, float] | None = None  # where the pose was known first
         self.brain_state, self.spent, self.say = brain_state, spent, say
+        self._graph = graph
 
     @property
     def config(self) -> Config:
@@ -161,6 +172,9 @@ class RoverWorld:
             'home_y': self._home[1] if self._home else None,
             'distance_to_target': state.robot.distance_to_target,
         }
+
+    def graph(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
+        return self._graph(query, language, cancellation)
 
     def may_drive(self, name: str, duration_s: float) -> str:
         return drive_refusal(

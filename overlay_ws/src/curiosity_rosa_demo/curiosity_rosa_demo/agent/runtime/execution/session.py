@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import MAST_SKILLS
 from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
-from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.react.turn.rover_world import GraphReader, no_graph, RoverWorld
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.agent.runtime.answer_texts import answer_line
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
@@ -69,7 +69,7 @@ class CurrentActivity:
 
 class AgentSession:
     """``approval_queue`` gets the questions of a turn. ``checkpoints`` is the file of the turns
-    that can resume. ``say`` prints, traces and publishes a text.
+    that can resume. ``say`` prints, traces and publishes a text. ``graph`` reads the ROS graph.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class AgentSession:
         approval_queue: ApprovalQueue,
         checkpoints: Path | str,
         say: Callable[[str], None] = lambda text: None,
+        graph: GraphReader = no_graph,
     ) -> None:
         self._client, self._config, self._emit = client, config, emit
         self._registry, self.approval_queue = registry, approval_queue
@@ -94,6 +95,7 @@ class AgentSession:
             brain_state=lambda: self.brain_state(),
             spent=lambda: self.react_state.spent if self._in_turn else Spent(),
             say=say,
+            graph=graph,
         )
         self.monitor = SkillMonitor(self._trace_progress, rover_clock=client.simulation)
         self._rosa_loader = RosaLoader(
