@@ -42,7 +42,7 @@ class ContractRun:
         box.env['XDG_STATE_HOME'] = str(box.folder / 'state')
         with socket.socket() as probe:
             probe.bind(('127.0.0.1', 0))
-            self._url = f'http://127.0.0.1:{probe.getsockname()[1]}'
+            self.url = f'http://127.0.0.1:{probe.getsockname()[1]}'
             config = box.config_dir(agent={'http': {'port': probe.getsockname()[1]}})
         box.start('curiosity_stand_in', 'stand_in_node', '--enclave', ROVER, publish_clock=True)
         for name in NODES:  # without config_dir: its default is seen
@@ -114,7 +114,7 @@ class ContractRun:
     def _ask(self, route: str, body: Any = None) -> None:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
-            self._url + route, data, {'Content-Type': 'application/json'}
+            self.url + route, data, {'Content-Type': 'application/json'}
         )
         with suppress(OSError), urllib.request.urlopen(request, timeout=5.0) as answer:
             answer.read()  # while it starts there is nobody, and no picture yet

@@ -36,7 +36,8 @@ _ORDERS = any_pattern(
     r'|移动|行驶|拍(?:照|摄|一|张)|照相|探索|调查|旋转|环顾|往前|向前',
 )
 _SETS = any_pattern(  # a write is no question
-    r'(?:^|please )set\b|\bset (?:#|the param|param|use_)|\b(?:change|kill|restart|delete|remove|call|send|reset|shut)\b|(?:^|please )publish\b',
+    r'(?:^|please )set\b|\bset (?:#|the param|param|use_)'
+    r'|\b(?:change|kill|restart|delete|remove|call|send|reset|shut)\b|(?:^|please )publish\b',
     r'設定し[てろ]|変更し|変え|削除|再起動|呼び出し|送[っれ]|送信し|(?:配信|発行)して(?:くだ|くれ)',
     r'设置|设为|修改|删除|重启|调用|发送|请?发布一',
 )

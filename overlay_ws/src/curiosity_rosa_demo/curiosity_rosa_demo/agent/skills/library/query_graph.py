@@ -21,7 +21,7 @@ from pydantic import Field
 
 KINDS = ', '.join(kind.value for kind in GraphKind)
 What = Annotated[str, Field(max_length=40, description=f'one of: {KINDS}; empty: use question')]
-Name = Annotated[
+Target = Annotated[
     str,
     Field(max_length=200, description='a topic, node, service, action or frame, or a part of it'),
 ]
@@ -32,7 +32,7 @@ Question = Annotated[str, Field(max_length=300, description='a question in words
 def query_graph(
     call: SkillCall,
     what: What = '',
-    name: Name = '',
+    target: Target = '',
     parameter: Parameter = '',
     question: Question = '',
 ) -> ToolResult:
@@ -42,7 +42,7 @@ def query_graph(
     if what:
         if what not in KINDS.split(', '):
             return ToolResult.failure(f'what: {what[:40]!r} is none of: {KINDS}')
-        query = GraphQuery(GraphKind(what), name, parameter)
+        query = GraphQuery(GraphKind(what), target, parameter)
     else:
         asked = graph_query(question)
         if asked is None:

@@ -235,12 +235,6 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         'simulator ノードを起動してください。',
         '相机正常（{topic}），但没有节点发布 {capture}：simulator 节点没有运行。请启动它。',
     ),
-    'simulator_deaf': (
-        '{node} does not subscribe to {topic}. Look at images in topics.yaml, and start it again.',
-        '{node} は {topic} を購読していません。topics.yaml の images を見て、起動し直してくだ'
-        'さい。',
-        '{node} 没有订阅 {topic}。请检查 topics.yaml 的 images 并重新启动它。',
-    ),
     'no_viewer': (
         'Camera and simulator work, but nobody subscribes to {capture}. Open RViz or the '
         'page, or take a picture '
