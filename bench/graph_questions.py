@@ -182,7 +182,7 @@ def ask(url: str, text: str) -> str:
         f'{url}/say', json.dumps({'text': text}).encode(), {'Content-Type': 'application/json'}
     )
     with urllib.request.urlopen(request, timeout=20.0) as answer:
-        return str(json.loads(answer.read())['text'])
+        return str(json.loads(answer.read())['words'])
 
 
 def main() -> int:

@@ -39,7 +39,13 @@ def refusal(line: str) -> str:
 def test_every_command_is_understood_and_helped(name: str) -> None:
     arguments = {
         **{'task': 'ab', 'history': 'ab', 'cancel': 'ab', 'priority': 'ab 3', 'submit': 'x'},
-        **{'run': 'a', 'edit': '{}', 'message': 'hi', 'device': 'camera off'},
+        **{
+            'run': 'a',
+            'edit': '{}',
+            'message': 'hi',
+            'graph': 'which nodes?',
+            'device': 'camera off',
+        },
     }
     command = read(f':{name} {arguments.get(name, "")}')
     assert command is not None

@@ -200,6 +200,7 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
         'wait',
         'wait_until',
         'query_world',
+        'query_graph',
         'query_knowledge',
         'navigate_to_pose',
         'drive_distance',

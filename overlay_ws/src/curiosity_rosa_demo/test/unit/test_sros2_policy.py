@@ -75,7 +75,30 @@ def test_a_policy_has_no_wildcard_nothing_twice_and_only_known_names(path: Path)
     }
     own = {grant for grant in allowed if not grant.name.startswith(f'{grant.node}/')}
     # A node's own services start as its name does; those of the adapter and the agent do as well.
-    assert {grant.name for grant in own} <= known | OF_ROS
+    names = {grant.name for grant in own if not _reads_parameters(grant)}
+    assert names <= known | OF_ROS
+
+
+def _reads_parameters(grant: Grant) -> bool:
+    is_getter = grant.name.endswith(('/list_parameters', '/get_parameters'))
+    return grant.kind == 'request' and is_getter
+
+
+def test_the_agent_reads_the_parameters_of_each_node_and_no_enclave_sets_any() -> None:
+    allowed = read(OVERLAY)
+    asked = [each for each in allowed if each.kind == 'request' and 'parameter' in each.name]
+    assert {each.enclave for each in asked} == {AGENT}
+    assert all(map(_reads_parameters, asked))
+    nodes = {each.node for each in allowed} - {'/agent'}
+    assert {each.name.rpartition('/')[0] for each in asked} == nodes
+
+
+def test_what_answers_about_the_graph_need_lets_the_agent_write_nothing() -> None:
+    written = {g.name for g in read(OVERLAY) if g.node == '/agent' and g.kind == 'publish'}
+    assert not written & (MOVERS | set(TOPICS.rover.model_dump().values()))
+    requested = {g for g in read(OVERLAY) if g.node == '/agent' and g.kind == 'request'}
+    others = {g.name for g in requested if not _reads_parameters(g)}
+    assert others == CALLED | {TOPICS.services.capture_and_score.name}
 
 
 @BOTH
@@ -107,7 +130,7 @@ def test_in_a_namespace_the_names_move_as_those_of_the_nodes_do() -> None:
         assert grant.enclave.startswith('/r1/curiosity_rosa/')
         assert grant.node.startswith('/r1/')
         ours = grant.name.startswith(f'{grant.node}/')
-        assert ours or grant.name in known | OF_ROS, grant
+        assert ours or _reads_parameters(grant) or grant.name in known | OF_ROS, grant
 
 
 def _edits() -> list[tuple[str, str]]:
