@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Questions about the ROS graph: what a sentence asks, what the answer is, and that none writes."""
+"""Questions about the ROS graph: what a sentence asks, its answer, and that none writes."""
 
 from __future__ import annotations
 

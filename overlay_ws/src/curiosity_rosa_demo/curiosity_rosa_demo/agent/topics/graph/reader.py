@@ -188,7 +188,8 @@ class RclpyGraph:
         age = None
         if header is not None:
             stamp = header.stamp.sec + header.stamp.nanosec / 1e9
-            age = self._node.get_clock().now().nanoseconds / 1e9 - stamp if stamp else None
+            now_s = self._node.get_clock().now().nanoseconds / 1e9
+            age = max(0.0, now_s - stamp) if stamp else None
         return Sample(seconds, count, size, interval, message_lines(message), age)
 
 

@@ -17,26 +17,26 @@ from typing import Any
 
 LANGUAGES = ('en', 'ja', 'zh')
 _TEXTS: dict[str, tuple[str, str, str]] = {
-    'nodes': ('{count} nodes:', 'ノードは {count} 個です:', '共有 {count} 个节点：'),
-    'topics': ('{count} topics:', 'トピックは {count} 個です:', '共有 {count} 个话题：'),
+    'nodes': ('Nodes: {count}', 'ノードは {count} 個です:', '共有 {count} 个节点：'),
+    'topics': ('Topics: {count}', 'トピックは {count} 個です:', '共有 {count} 个话题：'),
     'services': (
-        '{count} services (and those for parameters):',
+        'Services, without those for parameters: {count}',
         'サービスは {count} 個です（パラメータ用を除く）:',
         '共有 {count} 个服务（不含参数服务）：',
     ),
-    'actions': ('{count} actions:', 'アクションは {count} 個です:', '共有 {count} 个动作：'),
+    'actions': ('Actions: {count}', 'アクションは {count} 個です:', '共有 {count} 个动作：'),
     'served_by': (
         '{name} [{type}] by {nodes}',
         '{name} [{type}] 提供: {nodes}',
         '{name} [{type}] 提供者：{nodes}',
     ),
     'without_subscribers': (
-        '{count} topics have publishers but no subscribers:',
+        'Topics that have publishers but no subscribers: {count}',
         '配信者がいて購読者がいないトピックは {count} 個です:',
         '有发布者但没有订阅者的话题共 {count} 个：',
     ),
     'without_publishers': (
-        '{count} topics have subscribers but no publishers:',
+        'Topics that have subscribers but no publishers: {count}',
         '購読者がいて配信者がいないトピックは {count} 個です:',
         '有订阅者但没有发布者的话题共 {count} 个：',
     ),
@@ -46,27 +46,27 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '{name} 的类型是 {type}。',
     ),
     'publishers': (
-        '{name} [{type}] has {count} publishers:',
+        'Publishers of {name} [{type}]: {count}',
         '{name} [{type}] の配信者は {count} 個です:',
         '{name} [{type}] 有 {count} 个发布者：',
     ),
     'subscribers': (
-        '{name} [{type}] has {count} subscribers:',
+        'Subscribers of {name} [{type}]: {count}',
         '{name} [{type}] の購読者は {count} 個です:',
         '{name} [{type}] 有 {count} 个订阅者：',
     ),
     'publishes': (
-        '{name} publishes {count} topics:',
+        'Topics that {name} publishes: {count}',
         '{name} が配信するトピックは {count} 個です:',
         '{name} 发布 {count} 个话题：',
     ),
     'subscribes': (
-        '{name} subscribes to {count} topics:',
+        'Topics that {name} subscribes to: {count}',
         '{name} が購読するトピックは {count} 個です:',
         '{name} 订阅 {count} 个话题：',
     ),
     'serves': (
-        '{name} serves {count} services:',
+        'Services of {name}: {count}',
         '{name} が提供するサービスは {count} 個です:',
         '{name} 提供 {count} 个服务：',
     ),
@@ -76,12 +76,12 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '没有 QoS 不匹配的发布者和订阅者。',
     ),
     'mismatches': (
-        '{count} pairs have a mismatched QoS (offered / requested):',
+        'Pairs with a mismatched QoS (offered / requested): {count}',
         'QoS が合わない組は {count} 組です（提供 / 要求）:',
         'QoS 不匹配的共 {count} 对（提供 / 请求）：',
     ),
     'parameters': (
-        '{name} has {count} parameters:',
+        'Parameters of {name}: {count}',
         '{name} のパラメータは {count} 個です:',
         '{name} 有 {count} 个参数：',
     ),
@@ -121,12 +121,12 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '{name}：{kilobytes:.1f} kB/s（{seconds:.1f} 秒内 {count} 条，每条 {mean} 字节）。',
     ),
     'one_message': (
-        '{name}: only {count} message in {seconds:.1f} s; too few for a rate.',
+        '{name}: only one message in {seconds:.1f} s; too few for a rate.',
         '{name}: {seconds:.1f} 秒に {count} 件だけで、周期は分かりません。',
         '{name}：{seconds:.1f} 秒内只有 {count} 条，无法得出频率。',
     ),
     'silent': (
-        '{name}: no message in {seconds:.1f} s; it has {count} publishers.',
+        '{name}: no message in {seconds:.1f} s; publishers: {count}.',
         '{name}: {seconds:.1f} 秒間メッセージがありません。配信者は {count} 個です。',
         '{name}：{seconds:.1f} 秒内没有消息；它有 {count} 个发布者。',
     ),
@@ -141,7 +141,7 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '{name} 的最新消息{age}：',
     ),
     'age': (' ({age:.1f} s old)', '（{age:.1f} 秒前）', '（{age:.1f} 秒前）'),
-    'frames': ('{count} frames:', '座標フレームは {count} 個です:', '共有 {count} 个坐标系：'),
+    'frames': ('Frames: {count}', '座標フレームは {count} 個です:', '共有 {count} 个坐标系：'),
     'frame': (
         '{child} in {parent}, {age:.1f} s old',
         '{parent} の中の {child}、{age:.1f} 秒前',
