@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.skills.signature import arguments_model, descript
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import one_line
@@ -137,6 +138,9 @@ class GuardedWorld:
         self._world, self._may_move = world, may_move
         self.config, self.pose, self.facts = world.config, world.pose, world.facts
         self.say, self.may_drive = world.say, world.may_drive
+
+    def graph(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
+        return self._world.graph(query, language, cancellation)
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         why = ''
