@@ -195,6 +195,18 @@ def _react_overhead(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _tracing(r: Result) -> tuple[str, str, str]:
+    met = r.middle('on_ratio_cpu') <= 1.02 and r.middle('off_ratio_cpu') <= 1.005
+    return (
+        f'a tool step with six spans to a file: {r.shown("on_ratio_cpu", digits=3)} times the CPU '
+        f'time of one with tracing off ({r.shown("on_ratio_wall", digits=3)} of wall time); off: '
+        f'{r.shown("off_ratio_cpu", digits=3)} times that without the hooks, '
+        f'{r.shown("off_hook_ns", digits=0)} ns a hook',
+        '1.02; 1.005',
+        aim(met),
+    )
+
+
 def _page_stop(r: Result) -> tuple[str, str, str]:
     def ms(who: str, what: str) -> str:
         return r.shown(who, 'called', what, digits=1)
@@ -334,6 +346,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'stop_latency': _stop_latency,
     'tasks': _tasks,
     'react_overhead': _react_overhead,
+    'tracing': _tracing,
     'page_stop': _page_stop,
     'competence': _competence,
     'stop_under_load': _stop_under_load,

@@ -14,62 +14,64 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import json
-from typing import Any
 
 from curiosity_rosa_demo.infra.tracing.span import EVENT_ID, Span, Value
 
 SCOPE = 'curiosity_rosa_demo'
 INTERNAL, CLIENT = 1, 3  # span kinds
 ERROR = 2  # status code
-_encode = json.JSONEncoder(separators=(',', ':'), check_circular=False).encode
+_text = json.encoder.encode_basestring_ascii  # a JSON string, with its quotes
 
 
 class OtlpJsonEncoder:
+    """Writes the JSON itself: half the time of a dict and json.dumps, and it is most of the time
+    that tracing takes.
+    """
+
     def __init__(self, resource: Mapping[str, Value]) -> None:
-        head = _encode({'attributes': _attributes(resource)})
         self._begin = (
-            f'{{"resourceSpans":[{{"resource":{head},"scopeSpans":[{{"scope":{{"name":"{SCOPE}"}},'
-            '"spans":['
+            f'{{"resourceSpans":[{{"resource":{{"attributes":{_attributes(resource)}}},'
+            f'"scopeSpans":[{{"scope":{{"name":"{SCOPE}"}},"spans":['
         )
 
     def line(self, span: Span) -> str:
         """One line of ASCII, without its end."""
-        return f'{self._begin}{_encode(_span(span))}]}}]}}]}}'
+        return f'{self._begin}{_span(span)}]}}]}}]}}'
 
 
-def _span(span: Span) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        'traceId': f'{span.trace_id:032x}',
-        'spanId': f'{span.span_id:016x}',
-        'name': span.name,
-        'kind': CLIENT if span.is_client else INTERNAL,
-        'startTimeUnixNano': str(span.start_ns),
-        'endTimeUnixNano': str(span.end_ns),
-        'attributes': _attributes(dict(span.attributes)),
-    }
-    if span.parent_id:
-        data['parentSpanId'] = f'{span.parent_id:016x}'
+def _span(span: Span) -> str:
+    parent = f'"parentSpanId":"{span.parent_id:016x}",' if span.parent_id else ''
+    events = status = ''
     if span.events:
-        data['events'] = [
-            {'timeUnixNano': str(at), 'name': kind, 'attributes': _attributes({EVENT_ID: event})}
-            for at, kind, event in span.events
-        ]
+        events = f',"events":[{",".join(map(_event, list(span.events)))}]'
     if span.failure:
-        data['status'] = {'code': ERROR, 'message': span.failure}
-    return data
+        status = f',"status":{{"code":{ERROR},"message":{_text(span.failure)}}}'
+    return (
+        f'{{"traceId":"{span.trace_id:032x}","spanId":"{span.span_id:016x}",{parent}'
+        f'"name":{_text(span.name)},"kind":{CLIENT if span.is_client else INTERNAL},'
+        f'"startTimeUnixNano":"{span.start_ns}","endTimeUnixNano":"{span.end_ns}",'
+        f'"attributes":{_attributes(dict(span.attributes))}{events}{status}}}'
+    )
 
 
-def _attributes(values: Mapping[str, Value]) -> list[dict[str, Any]]:
-    return [{'key': key, 'value': _value(value)} for key, value in values.items()]
+def _event(event: tuple[int, str, str]) -> str:
+    at_ns, kind, event_id = event
+    named = _attributes({EVENT_ID: event_id})
+    return f'{{"timeUnixNano":"{at_ns}","name":{_text(kind)},"attributes":{named}}}'
 
 
-def _value(value: Value) -> dict[str, Any]:
+def _attributes(values: Mapping[str, Value]) -> str:
+    parts = [f'{{"key":{_text(key)},"value":{_value(value)}}}' for key, value in values.items()]
+    return f'[{",".join(parts)}]'
+
+
+def _value(value: Value) -> str:
     if isinstance(value, str):
-        return {'stringValue': value}
+        return f'{{"stringValue":{_text(value)}}}'
     if isinstance(value, bool):
-        return {'boolValue': value}
+        return f'{{"boolValue":{"true" if value else "false"}}}'
     if isinstance(value, int):
-        return {'intValue': str(value)}
+        return f'{{"intValue":"{value}"}}'
     if isinstance(value, float):
-        return {'doubleValue': value}
-    return {'arrayValue': {'values': [{'stringValue': each} for each in value]}}
+        return f'{{"doubleValue":{value!r}}}'
+    return f'{{"arrayValue":{{"values":[{",".join(map(_value, value))}]}}}}'

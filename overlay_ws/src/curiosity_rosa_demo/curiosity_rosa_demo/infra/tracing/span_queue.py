@@ -48,10 +48,14 @@ class SpanQueue:
         if task_ended or len(pending) >= BATCH:
             self._thread.wake()
 
+    def flush(self, timeout_s: float) -> bool:
+        """Export what is there; False after ``timeout_s``."""
+        self._thread.wake()
+        return self._thread.wait(timeout_s)
+
     def close(self) -> None:
         """Export what is there, for END_TIMEOUT_S at most."""
-        self._thread.wake()
-        self._thread.wait(END_TIMEOUT_S)
+        self.flush(END_TIMEOUT_S)
         self._exporter.close()
 
     def _export(self) -> None:

@@ -116,7 +116,7 @@ def tree_lines(spans: Iterable[TreeSpan]) -> Iterator[str]:
     todo = [(each, '', '') for each in reversed(children[''])]
     while todo:
         each, lead, below = todo.pop()
-        yield printable(f'{_duration(each)}  {lead}{_label(each, is_root=not lead)}')
+        yield f'{_duration(each)}  {lead}{printable(_label(each, is_root=not lead))}'
         within = children[each.id]
         for place, child in reversed(list(enumerate(within))):
             last = place == len(within) - 1
