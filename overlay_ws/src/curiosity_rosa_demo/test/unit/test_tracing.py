@@ -175,7 +175,7 @@ def test_a_goal_of_run_task_carries_it_beside_the_arguments_of_its_skill() -> No
     assert parse_goal(Goal()) == expected
 
 
-def test_a_file_holds_the_tree_and_rotates(tmp_path: Path) -> None:
+def test_a_file_holds_the_tree(tmp_path: Path) -> None:
     settings = {'exporter': 'file', 'max_file_mb': 1, 'max_files': 2}
     tracing = load_config().agent.tracing.model_copy(update=settings)
     path = tmp_path / 'spans.jsonl'
