@@ -42,6 +42,11 @@ class SpanListener(BaseCallbackHandler):
     def __init__(self, call: Span) -> None:
         self._call = call
 
+    @property
+    def ignore_chain(self) -> bool:
+        """Prompt and parser are not of interest; LangChain then spares their calls."""
+        return True
+
     def on_chat_model_start(
         self, serialized: Any, messages: Any, *, metadata: Any = None, **_: Any
     ) -> None:
