@@ -33,12 +33,14 @@ from curiosity_rosa_demo.infra.tracing.span import EVENT_ID, NO_SPAN, Span, span
 from curiosity_rosa_demo.infra.tracing.span_queue import SpanQueue
 from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines
 from curiosity_rosa_demo.trace.bus import EventBus
+from http_world import alone
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 import pytest
 from react_world import asking
+from skill_world import in_loop
 
 KEY, PROMPT, ANSWER = 'sk-nobodys-key', 'open the mast, then drive', 'Stowed away, nothing driven.'
 CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
@@ -309,3 +311,12 @@ print(any(name.startswith('opentelemetry') for name in sys.modules))
         [sys.executable, '-c', program], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.split() == ['False']
+
+
+@in_loop
+async def test_a_posted_task_carries_the_traceparent_of_its_request() -> None:
+    headers = {TRACEPARENT: CALLER}
+    async with alone() as http:
+        sent = await http.post('/tasks', json={'name': 'job'}, headers=headers)
+        wrong = await http.post('/tasks', json={'name': 'job'}, headers={TRACEPARENT: 'none'})
+    assert (sent.json()['metadata'], wrong.json()['metadata']) == (headers, {})

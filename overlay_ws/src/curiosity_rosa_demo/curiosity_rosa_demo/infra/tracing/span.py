@@ -19,11 +19,12 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 import random
 import time
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 Value = str | bool | int | float | list[str]
 Attributes = Mapping[str, Value]
 Sink = Callable[['Span'], None]
+NONE: Attributes = MappingProxyType({})
 
 TASK_ID, EVENT_ID = 'curiosity.task.id', 'curiosity.event.id'
 MAX_EVENTS = 128  # of one span; the SDK's limit
@@ -84,7 +85,7 @@ class Span:
     def recording(self) -> bool:
         return self.end_ns == 0
 
-    def child(self, name: str, attributes: Attributes = {}, *, is_client: bool = False) -> Span:  # noqa: B006
+    def child(self, name: str, attributes: Attributes = NONE, *, is_client: bool = False) -> Span:
         """A span within this one, from now on. The caller ends it."""
         offset = self._clock_offset_ns
         started = Span(
@@ -207,7 +208,7 @@ _OFF = _Off()
 
 def span(
     name: str,
-    attributes: Attributes = {},  # noqa: B006
+    attributes: Attributes = NONE,
     *,
     is_client: bool = False,
 ) -> Activated | _Off:
