@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 import json
 from pathlib import Path
+import signal
 import sys
 from typing import Any
 
@@ -157,6 +158,7 @@ def main() -> None:
     ]
     if not wanted:
         sys.exit(f'spans: {options.file}: no span of task {options.task!r}; leave out --task')
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly with a pager or head
     for line in tree_lines(wanted):
         print(line)
 
