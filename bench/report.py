@@ -195,6 +195,20 @@ def _react_overhead(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _tracing(r: Result) -> tuple[str, str, str]:
+    met = r.middle('on_share') <= 0.02 and r.middle('off_share') <= 0.002
+    shown = r.middle('on_ratio_cpu') <= 1.02 and r.middle('off_ratio_cpu') <= 1.005
+    return (
+        f'six spans to a file take {r.shown("on_share", digits=4)} of a tool step '
+        f'({r.shown("spans_us", digits=0)} us of CPU), the hooks that are off '
+        f'{r.shown("off_share", digits=5)}; whole turns, CPU: {r.shown("on_ratio_cpu", digits=3)} '
+        f'times those with tracing off, and off {r.shown("off_ratio_cpu", digits=3)} times those '
+        'without the hooks',
+        '0.02; 0.002',
+        aim(met) if shown else f'{aim(met)} for the spans alone, not shown by whole turns',
+    )
+
+
 def _page_stop(r: Result) -> tuple[str, str, str]:
     def ms(who: str, what: str) -> str:
         return r.shown(who, 'called', what, digits=1)
@@ -334,6 +348,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'stop_latency': _stop_latency,
     'tasks': _tasks,
     'react_overhead': _react_overhead,
+    'tracing': _tracing,
     'page_stop': _page_stop,
     'competence': _competence,
     'stop_under_load': _stop_under_load,

@@ -48,6 +48,7 @@ from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import ros_clock_of
 from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import make_provider
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -82,10 +83,12 @@ from curiosity_rosa_demo.infra.storage.paths import (
     agent_log_file,
     policy_state_file,
     recordings_folder,
+    span_file,
     task_database_file,
     trace_file,
     turn_checkpoint_file,
 )
+from curiosity_rosa_demo.infra.tracing.tracing import make_span_queue
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recording_client import RecordingClient
 from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
@@ -121,6 +124,15 @@ class AgentApp:
         self._losses = LossCounter()
         publisher = TracePublisher(self.node, self.config, self._losses)
         self.event_bus = EventBus(self._listener_failed)
+        tracing = self.config.agent.tracing
+        self._spans = make_span_queue(
+            tracing,
+            file=span_file(self.config, space),
+            node=self.node.get_name(),
+            namespace=space,
+            write=self.console_writer.write,
+            failed=self._spans_lost,
+        )
         self._recorders: list[JsonlTraceLog] = []
         self._event_threads: list[EventThread[TraceEvent]] = []
         self.recording = RecordingControl(
@@ -202,6 +214,7 @@ class AgentApp:
             say=self.console_writer.write,
             clock=clock.now,
             event_bus=self.event_bus,
+            spans=TaskSpans(self._spans),
         )
         self.autonomy = Autonomy(
             self.runtime,
@@ -347,6 +360,10 @@ class AgentApp:
                 _log.warning('event=listener_failed name=%s', name, exc_info=error)
             self.console_writer.write(printable(f'! {name} has lost trace events: {error}'))
 
+    def _spans_lost(self, count: int, error: Exception) -> None:
+        if self._losses.count('tracing', count) == count:
+            self.console_writer.write(printable(f'! tracing has lost spans: {error}'))
+
     def _on_ros_failure(self, error: Exception) -> None:
         self.crashed = True
         print(f'agent: lost ROS: {error!r}', file=sys.stderr, flush=True)
@@ -400,6 +417,10 @@ class AgentApp:
         for thread in self._event_threads:
             thread.close()
 
+    def close_spans(self) -> None:
+        if self._spans is not None:
+            self._spans.close()
+
     def close_ros(self) -> None:
         if self._spin is not None:
             self._spin.close()
@@ -452,6 +473,7 @@ END: Sequence[Callable[[AgentApp], None]] = (
     AgentApp.linger_goals,  # the clients get their results while ROS still spins
     AgentApp.close_recording,
     AgentApp.close_event_threads,  # they publish the last events on a topic
+    AgentApp.close_spans,
     AgentApp.close_ros,
     AgentApp.close_logs,
     AgentApp.close_console_writer,

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 import time
 from typing import TypeVar
@@ -18,6 +19,7 @@ from typing import TypeVar
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.infra.tracing.span import span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 from rclpy.node import Node
@@ -38,7 +40,7 @@ class ServiceCall:
 
 class RecordingClient(RoverClient):
     """``on_call`` runs in the caller's thread and must return quickly. Successful get_status calls
-    are not reported: there are up to twenty a second.
+    are neither reported nor spans: there are up to twenty a second.
     """
 
     def __init__(
@@ -69,13 +71,16 @@ class RecordingClient(RoverClient):
 
     def _record(self, service: str, call: Callable[[], T], text_of: Callable[[T], str]) -> T:
         began_s, ok, answer = time.monotonic(), False, CANCELLED
-        try:
-            result = call()
-            ok, answer = True, text_of(result)
-            return result
-        except ServiceFailed as failure:
-            answer = str(failure)
-            raise
-        finally:
-            if not (ok and service == self._names['get_status']):
-                self.on_call(ServiceCall(service, ok, answer, time.monotonic() - began_s))
+        is_status = service == self._names['get_status']
+        attributes = {'rpc.system.name': 'ros2', 'rpc.method': service}
+        with nullcontext() if is_status else span(f'call {service}', attributes, is_client=True):
+            try:
+                result = call()
+                ok, answer = True, text_of(result)
+                return result
+            except ServiceFailed as failure:
+                answer = str(failure)
+                raise
+            finally:
+                if not (ok and is_status):
+                    self.on_call(ServiceCall(service, ok, answer, time.monotonic() - began_s))

@@ -20,6 +20,7 @@ from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply as KernelReply
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
@@ -42,6 +43,7 @@ class AgentWorld(RuntimeHarness):
         *script: Reply,
         skills: tuple[Skill, ...] = (),
         config: Config = SHIPPED,
+        spans: TaskSpans | None = None,
     ) -> None:
         self.server = ChatServer(*script)
         config = config_of(llm={**LLM, 'base_url': self.server.url}, config=config)
@@ -60,7 +62,7 @@ class AgentWorld(RuntimeHarness):
             approval_queue=ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s),
             checkpoints=':memory:',
         )
-        super().__init__(folder, self.session, config, registry)
+        super().__init__(folder, self.session, config, registry, spans=spans)
         self.runtime.start()
         self.runtime.run_tasks(go_on=False, ended=lambda task: None)
 

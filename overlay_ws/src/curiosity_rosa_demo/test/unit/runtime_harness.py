@@ -16,10 +16,12 @@ import time
 from types import TracebackType
 from typing import Any, TypeVar
 
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import Reading
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.trace.bus import EventBus
 from harness import wait_until
 
 H = TypeVar('H', bound='RuntimeHarness')
@@ -47,6 +49,7 @@ class RuntimeHarness:
         config: Config,
         registry: SkillRegistry,
         clock: Callable[[], float] = time.time,
+        spans: TaskSpans | None = None,
     ) -> None:
         self.said: list[str] = []
         self.beats = 0
@@ -60,6 +63,8 @@ class RuntimeHarness:
             beat=self._beat,
             say=self.said.append,
             clock=clock,
+            event_bus=EventBus(),
+            spans=spans,
         )
 
     def _beat(self) -> None:

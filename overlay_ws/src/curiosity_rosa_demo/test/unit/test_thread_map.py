@@ -45,7 +45,7 @@ def text_of(name: ast.expr | None) -> str | None:
 
 
 def names_in_code() -> Iterator[tuple[str, str | None]]:
-    for where in ('agent/**', 'recording/**', 'infra/event_thread'):
+    for where in ('agent/**', 'recording/**', 'infra/tracing/**', 'infra/event_thread'):
         for path in PACKAGE.glob(f'{where}/*.py' if where.endswith('**') else f'{where}.py'):
             if path.name in WRAPPERS:
                 continue

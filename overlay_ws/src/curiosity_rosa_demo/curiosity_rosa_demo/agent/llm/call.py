@@ -16,6 +16,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.errors import explain
+from curiosity_rosa_demo.agent.llm.model_span import model_span, span_listeners
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
@@ -67,6 +68,17 @@ def decide(
     ``listeners`` receive the text as it arrives. A call that hangs is abandoned in its thread, so
     that a stop never waits for it.
     """
+    with model_span(llm) as call:
+        return _decide(agent, inputs, llm, cancellation, *listeners, *span_listeners(call))
+
+
+def _decide(
+    agent: Any,
+    inputs: dict[str, Any],
+    llm: LlmConfig,
+    cancellation: Cancellation,
+    *listeners: BaseCallbackHandler,
+) -> AgentFinish | list[AgentAction]:
     outcome: list[Any] = []
     done = threading.Event()
 

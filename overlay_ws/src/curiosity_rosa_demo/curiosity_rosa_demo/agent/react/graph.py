@@ -59,7 +59,7 @@ def build_graph(
     graph = StateGraph(Channels)
     for name, nodes in STAGES.items():
         names = ', '.join(node.__name__ for node in nodes)
-        graph.add_node(name, _stage_node(nodes, turn, loop), metadata={'nodes': names})
+        graph.add_node(name, _stage_node(name, nodes, turn, loop), metadata={'nodes': names})
     graph.add_edge(START, 'think')
     graph.add_conditional_edges('think', after_think, ['ask', 'act'])
     graph.add_conditional_edges('ask', after_think, ['ask', 'act'])
@@ -78,11 +78,14 @@ def after_act(channels: Channels) -> str:
     return END if react.stop_reason else 'think'
 
 
-def _stage_node(nodes: tuple[Node, ...], turn: Callable[[], TurnContext], loop: Any) -> Any:
+def _stage_node(
+    name: str, nodes: tuple[Node, ...], turn: Callable[[], TurnContext], loop: Any
+) -> Any:
     async def run(state: BrainState) -> BrainState:
         started_s = time.monotonic()
-        for node in nodes:
-            state = await node(state, turn())
+        with turn().step_spans.stage(name, state.react.iter + 1):
+            for node in nodes:
+                state = await node(state, turn())
         spent = state.react.spent
         seconds = spent.seconds + time.monotonic() - started_s
         return with_react_fields(state, spent=spent.model_copy(update={'seconds': seconds}))

@@ -95,6 +95,7 @@ class TurnExecutor:
         except Exception as failure:  # ROSA would return it as the answer, untraced
             react = ReactState(answer=f'Internal error: {failure!r}')
         finally:
+            turn.step_spans.end()
             loop.close()
         if react.ok:
             turn.trace(**TurnAnswered(True, react.score).trace_fields(react.answer))
@@ -162,7 +163,8 @@ class TurnExecutor:
     def _wait_for_answer(self, state: BrainState) -> Command[Any]:
         question = state.react.question
         assert question is not None
-        answer = self._approval_queue.ask(question, self._turn.cancellation)
+        with self._turn.step_spans.waiting():
+            answer = self._approval_queue.ask(question, self._turn.cancellation)
         return Command(
             resume={
                 'action': answer.action.value,

@@ -54,6 +54,7 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, TaskMessage, UserMessage
 from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
 from curiosity_rosa_demo.agent.runtime.task_client import TaskClient
@@ -108,6 +109,7 @@ class Runtime(TaskClient):
         say: Callable[[str], None],
         clock: Callable[[], float] = time.time,
         event_bus: EventBus | None = None,
+        spans: TaskSpans | None = None,
     ) -> None:
         self._agent_session, self._config = session, config
         self._on_beat = beat
@@ -162,7 +164,10 @@ class Runtime(TaskClient):
             robot=lambda: self.state.robot,
             charged_level=config.thresholds.battery.charged,
             clock=clock,
+            spans=spans or TaskSpans(),
         )
+        if event_bus is not None:
+            context.spans.follow(event_bus, self.runner.get_task)
         register_skills(registry, context)
         self._pending_replies = PendingReplies()
         self.stop_count = 0  # stops requested so far

@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.skills.run import SkillRun
 from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.infra.tracing.span import span
 
 MAX_ENDED_RUNS = 100  # runs kept, so that an ended run can still be queried
 CODES: dict[type[Exception], str] = {
@@ -80,6 +81,17 @@ class SkillExecutor:
         """Run a skill to its end. A skill that cannot start returns FAILED, with an error code
         of ``CODES``. Raises TurnCancelled.
         """
+        attributes = {'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': skill_name}
+        with span(f'execute_tool {skill_name}', attributes) as run:
+            result = await self._result_of(skill_name, params, cancellation)
+            run.set({'curiosity.skill.status': result.status.value})
+            if result.status is not SkillStatus.SUCCESS:
+                run.fail(result.error_code or result.status.value)
+            return result
+
+    async def _result_of(
+        self, skill_name: str, params: Json, cancellation: Cancellation
+    ) -> SkillResult:
         try:
             return await self.get_result(await self.dispatch(skill_name, params, cancellation))
         except (BadArguments, ResourceBusy, UnknownSkill) as refusal:

@@ -20,7 +20,7 @@ from curiosity_rosa_demo.infra.config.base import (
     Section,
 )
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 Rate = Annotated[float, Field(ge=0.0, le=100.0)]
 FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
@@ -109,6 +109,21 @@ class RecordingConfig(Section):
     rates: RecordingRates
 
 
+def off_if_false(value: object) -> object:
+    """``off`` without quotes is false in YAML."""
+    return 'off' if value is False else value
+
+
+class TracingConfig(Section):
+    """``endpoint``: of an OTLP collector; empty: OTEL_EXPORTER_OTLP_ENDPOINT decides."""
+
+    exporter: Annotated[Literal['off', 'console', 'file', 'otlp'], BeforeValidator(off_if_false)]
+    file: str
+    max_file_mb: FileSize
+    max_files: FileCount
+    endpoint: str = Field(pattern=r'^(https?://\S+)?$')
+
+
 class HttpConfig(Section):
     """Address of the HTTP API and the page, and the limits for clients."""
 
@@ -176,3 +191,4 @@ class AgentConfig(Section):
     http: HttpConfig
     recorder: RecorderConfig
     recording: RecordingConfig
+    tracing: TracingConfig

@@ -41,6 +41,16 @@ def trace_file(config: Config, namespace: str = '') -> Path | None:
     return namespaced_path(Path(configured).expanduser(), namespace) if configured else None
 
 
+def span_file(config: Config, namespace: str = '') -> Path:
+    """The file of tracing.file, or by default one per ROS domain in the state folder. Raises
+    OSError if that folder cannot be made.
+    """
+    domain = os.environ.get('ROS_DOMAIN_ID') or '0'
+    configured, default = config.agent.tracing.file, f'spans_{domain}.jsonl'
+    path = Path(configured).expanduser() if configured else state_folder() / default
+    return namespaced_path(path, namespace)
+
+
 def recordings_folder(config: Config, asked: str, namespace: str = '') -> Path:
     """The folder for recordings: ``asked``, else recording.folder, else one in the state folder.
     Raises OSError.

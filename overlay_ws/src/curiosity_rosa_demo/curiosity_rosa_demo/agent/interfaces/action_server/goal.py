@@ -18,6 +18,7 @@ from typing import Any, NoReturn, Protocol
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.models import json_object
+from curiosity_rosa_demo.infra.tracing.ids import parse_traceparent, TRACEPARENT
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_TEXT_CHARS = 20_000  # of a text or of arguments; enough for a plan
@@ -35,11 +36,14 @@ class GoalRequest(Protocol):
 
 @dataclass(frozen=True)
 class GoalArguments:
-    """Either a ``text``, or the name of a skill and its arguments."""
+    """Either a ``text``, or the name of a skill and its arguments. ``traceparent``: of the caller,
+    from the arguments, if it is one.
+    """
 
     text: str = ''
     skill: str = ''
     arguments: dict[str, Any] | None = None
+    traceparent: str = ''
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,23 @@ def parse_goal(request: GoalRequest) -> GoalArguments:
             f'The goal has text {text[:40]!r} and skill {skill[:40]!r}; {TEXT_OR_SKILL_RULE}'
         )
     if skill:
-        return GoalArguments(skill=skill, arguments=_arguments(arguments))
+        given_arguments = _arguments(arguments)
+        traceparent = _taken_traceparent(given_arguments)
+        return GoalArguments('', skill, given_arguments, traceparent)
     if not text:
         raise BadTask(f'The goal is empty; {TEXT_OR_SKILL_RULE}, {EXAMPLE}')
     if arguments.strip():
         raise BadTask(f'arguments_json goes with skill, not with text; {EXAMPLE}')
     return GoalArguments(text=text)
+
+
+def _taken_traceparent(arguments: dict[str, Any]) -> str:
+    """The W3C header in ``arguments``, which then loses it; '' for none. No skill has such an
+    argument, so another value is left for its check to refuse.
+    """
+    if parse_traceparent(arguments.get(TRACEPARENT)) is None:
+        return ''
+    return str(arguments.pop(TRACEPARENT))
 
 
 def _arguments(text: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
 )
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle, GoalHandles
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.progress import PROGRESS
@@ -199,7 +199,8 @@ class RunTaskServer:
         try:
             if request.skill:
                 task = self._robot.make_task(request.skill, request.arguments or {})
-                goal.task = await self._robot.submit(with_origin(task, Origin.ACTION))
+                with_traceparent(with_origin(task, Origin.ACTION), request.traceparent)
+                goal.task = await self._robot.submit(task)
             else:
                 result = await self._robot.say(request.text, Origin.ACTION)
                 if result.task is None:

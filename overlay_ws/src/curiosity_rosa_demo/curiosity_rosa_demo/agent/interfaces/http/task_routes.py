@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.openapi import problems, ResponseSpecs
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import (
@@ -50,6 +50,13 @@ IdempotencyKey = Annotated[
         max_length=200,
         pattern=r'^[\x21-\x7e]+$',
         description='A second request with the same key makes no second task.',
+    ),
+]
+Traceparent = Annotated[
+    str | None,
+    Header(
+        description='W3C Trace Context: the spans of the task belong to the trace of the caller. '
+        'An invalid value counts as none.'
     ),
 ]
 
@@ -100,13 +107,16 @@ class TaskEndpoints:
 
         return await self._do(read_page)
 
-    async def submit(self, new: NewTask, key: str | None) -> tuple[TaskView, bool]:
+    async def submit(
+        self, new: NewTask, key: str | None, traceparent: str | None = None
+    ) -> tuple[TaskView, bool]:
         """The task, and whether it had been submitted before under the same key."""
         task = self._task(new.name, new.metadata, key)
         task.priority, task.max_retries = new.priority, new.max_retries
         task.blocked_by = tuple(new.blocked_by)
         task.deadline_s, task.not_before = new.deadline_s, new.not_before
         task.needs_approval = new.needs_approval
+        with_traceparent(task, traceparent)
         if self._robot is None:
             return await self._task_view(task, await self._do(lambda runner: runner.submit(task)))
 
@@ -253,10 +263,13 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
 
     @router.post('/tasks', status_code=201, responses={**again, **problems(409, 422)})
     async def submit_task(
-        new: NewTask, response: Response, key: IdempotencyKey = None
+        new: NewTask,
+        response: Response,
+        key: IdempotencyKey = None,
+        traceparent: Traceparent = None,
     ) -> TaskView:
         """Queue a task. The response comes after the task is stored."""
-        return made(await endpoints.submit(new, key), response)
+        return made(await endpoints.submit(new, key, traceparent), response)
 
     @router.get('/tasks/{task_id}', responses=problems(404, 422))
     async def get_task(task_id: TaskId) -> TaskView:

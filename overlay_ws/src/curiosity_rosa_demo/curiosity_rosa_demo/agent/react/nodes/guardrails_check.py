@@ -11,8 +11,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, order_verdict
+from curiosity_rosa_demo.agent.react.guardrails.guard_span import traced_check
 from curiosity_rosa_demo.agent.react.guardrails.order import Order
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, situation_of
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
@@ -46,7 +48,8 @@ async def apply_guardrails(
     for op in proposed.to_dispatch:
         proposal = Proposal(op, *skills(op.skill))
         situation = situation_of(state)
-        verdict = order_verdict(proposal, situation, limits, Order(origin))
+        check = partial(order_verdict, proposal, situation, limits, Order(origin))
+        verdict = traced_check(op.skill, check)
         if isinstance(verdict, Refusal):
             on_refusal(op, verdict)
             state = _refused_state(state, op, verdict.reason)

@@ -17,6 +17,7 @@ import time
 
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.infra.tracing.span import span
 
 
 class QuestionNotFound(Exception):
@@ -91,8 +92,14 @@ class ApprovalQueue:
             self._open = (*self._open, pending)
         try:
             self.on_change()
-            with cancellation.call_when_pressed(self._notify), self._lock:
-                return self._wait_for_answer(pending, until_s, cancellation)
+            with (
+                span('approval', {'curiosity.approval.question': question.id}) as wait,
+                cancellation.call_when_pressed(self._notify),
+                self._lock,
+            ):
+                answer = self._wait_for_answer(pending, until_s, cancellation)
+                wait.set({'curiosity.approval.answer': answer.action.value})
+                return answer
         finally:
             with self._lock:
                 self._remove(pending)

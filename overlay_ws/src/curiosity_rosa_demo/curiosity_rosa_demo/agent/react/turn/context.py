@@ -17,6 +17,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.turn.messages import StepCache
+from curiosity_rosa_demo.agent.react.turn.step_spans import StepSpans
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import SkillWorld
@@ -46,3 +47,4 @@ class TurnContext:
     memory: Callable[[], str] = lambda: ''
     recalled: str = ''  # the memory at the start of the turn
     steps: StepCache = field(default_factory=StepCache)
+    step_spans: StepSpans = field(default_factory=StepSpans)

@@ -11,10 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, call_refusal, order_verdict
+from curiosity_rosa_demo.agent.react.guardrails.guard_span import traced_check
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order
 from curiosity_rosa_demo.agent.react.guardrails.rules import CALL_RULES, drive_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
@@ -103,15 +105,8 @@ class RoverWorld:
         """
         cancellation.check()
         if name in MOTIONS or name in MAST_SKILLS:
-            try:
-                facts = self._facts_of(self._client.status())
-            except ServiceFailed as failure:
-                return ToolResult.failure(str(failure), refusal=_silent(failure, name).to_json())
-            spent = self._legs.total_spent(self.spent())
-            refused = call_refusal(
-                name, arguments, facts, spent, self._limits, current_order(), self._risk_of(name)
-            )
-            if refused is not None:
+            refused = traced_check(name, lambda: self._call_refusal(name, arguments))
+            if isinstance(refused, Refusal):
                 return ToolResult.failure(refused.reason, refusal=refused.to_json())
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
@@ -119,8 +114,22 @@ class RoverWorld:
         self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
         return result
 
+    def _call_refusal(self, name: str, arguments: dict[str, Any]) -> Refusal | None:
+        try:
+            facts = self._facts_of(self._client.status())
+        except ServiceFailed as failure:
+            return _silent(failure, name)
+        spent = self._legs.total_spent(self.spent())
+        return call_refusal(
+            name, arguments, facts, spent, self._limits, current_order(), self._risk_of(name)
+        )
+
     def order_verdict(self, proposal: Proposal, order: Order) -> Refusal | Ask | None:
         """What the gate says to a skill that no turn has checked; None: it may run."""
+        check = partial(self._order_verdict, proposal, order)
+        return traced_check(proposal.op.skill, check)
+
+    def _order_verdict(self, proposal: Proposal, order: Order) -> Refusal | Ask | None:
         facts: Json = {}
         if self._limits.may_move_base(proposal) or proposal.moves_mast:
             try:

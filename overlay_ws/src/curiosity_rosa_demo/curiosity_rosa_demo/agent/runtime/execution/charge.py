@@ -36,7 +36,11 @@ async def run_charge(task: Task, context: SkillContext) -> None:
     await context.blocking.run(lambda _: context.execution.stop_rover())
 
     def stow(cancellation: Cancellation) -> Outcome:
-        with running_task(task.id), under_order(Order(task_origin(task))):
+        with (
+            running_task(task.id),
+            context.spans.active(task.id),
+            under_order(Order(task_origin(task))),
+        ):
             # A skill that ignored its stop may hold the mast until its thread ends.
             while context.execution.monitor.holder_of(('mast',)) is not None:
                 cancellation.sleep(POLL_PERIOD_S)

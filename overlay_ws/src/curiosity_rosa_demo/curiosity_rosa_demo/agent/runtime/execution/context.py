@@ -11,11 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import RobotState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -32,6 +33,7 @@ class SkillContext:
     robot: Callable[[], RobotState]  # as the kernel knows it
     charged_level: float  # part of the full charge at which charging ends
     clock: Callable[[], float]  # the policy's clock: monotonic seconds since the epoch
+    spans: TaskSpans = field(default_factory=TaskSpans)  # off
 
 
 async def reobserve(task: Task, context: SkillContext) -> None:

@@ -34,7 +34,11 @@ async def run_react(task: Task, context: SkillContext) -> None:
     await reobserve(task, context)
 
     def work(cancellation: Cancellation) -> Outcome:
-        with running_task(task.id), under_order(Order(task_origin(task))):
+        with (
+            running_task(task.id),
+            context.spans.active(task.id),
+            under_order(Order(task_origin(task))),
+        ):
             return context.execution.run_turn(
                 task.metadata['text'],
                 task.metadata.get('expects', 'answer'),

@@ -18,6 +18,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
+from curiosity_rosa_demo.infra.tracing.span import span
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
@@ -87,8 +88,10 @@ class RosaLoader:
         TurnCancelled.
         """
         self.start()
-        while not self._agent.done():
-            request.cancellation.sleep(0.05)
+        if not self._agent.done():
+            with span('model load'):
+                while not self._agent.done():
+                    request.cancellation.sleep(0.05)
         from curiosity_rosa_demo.agent.react.turn.request import TurnResult
         from curiosity_rosa_demo.domain.text import valid_unicode
 

@@ -68,7 +68,7 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
         await context.runner.checkpoint(task)
 
     def work(cancellation: Cancellation) -> Outcome:
-        with running_task(task.id):
+        with running_task(task.id), context.spans.active(task.id):
             try:
                 with under_order(Order(origin)):
                     order = context.execution.admit(task.name, cancellation, **arguments)

@@ -52,6 +52,7 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.infra.tracing.span import current_span, span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted
 from curiosity_rosa_demo.trace.reporter import result_summary, tool_result, trace_result
@@ -135,6 +136,7 @@ class AgentSession:
             self.current_activity = CurrentActivity(message, time.monotonic())
         elif self.current_activity is not None:
             self.current_activity = CurrentActivity('thinking', time.monotonic())
+        current_span().add_event(kind.value, event.event_id)
         if event.score is not None:
             self.last_score = event.score
         self._record(event)
@@ -145,7 +147,9 @@ class AgentSession:
         """
         name, fraction = run.skill_name, fraction_of(run.progress)
         progressed = SkillProgressed(name, run.task_id, run.progress, fraction)
-        self._emit(new_event(**progressed.trace_fields(progress_text(name, run.progress))))
+        event = new_event(**progressed.trace_fields(progress_text(name, run.progress)))
+        current_span().add_event(event.kind.value, event.event_id)
+        self._emit(event)
 
     def _record(self, event: TraceEvent) -> None:
         with self._trace_lock:  # a stop and the stopped turn trace from two threads
@@ -179,7 +183,12 @@ class AgentSession:
             self.trace(**TurnStarted(calls, door).trace_fields(f'{prefix}: {text}'))
 
         request = TurnRequest(text, cancellation, task_id, plan, on_start)
-        return self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))
+        with span('turn', {'gen_ai.operation.name': 'invoke_agent'}) as turn:
+            outcome = self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))
+            turn.set({'curiosity.ok': outcome.ok})
+            if not outcome.ok:
+                turn.fail('TURN_FAILED')
+            return outcome
 
     def admit(self, name: str, cancellation: Cancellation, **arguments: Any) -> Order:
         """The order with which ``run_skill`` may run this skill. Blocks while a person is asked.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.infra.tracing.ids import parse_traceparent, TRACEPARENT
 
 ORIGIN_KEY = 'origin'  # in a task's metadata
 TURN_SKILL, CHARGE_SKILL = 'react', 'charge'
@@ -21,6 +22,13 @@ _KNOWN = {origin.value: origin for origin in Origin}
 def with_origin(task: Task, origin: Origin) -> Task:
     """The task, with the door that made it."""
     task.metadata[ORIGIN_KEY] = origin.value
+    return task
+
+
+def with_traceparent(task: Task, traceparent: object) -> Task:
+    """The task, as part of its caller's trace. An invalid ``traceparent`` counts as none."""
+    if parse_traceparent(traceparent) is not None:
+        task.metadata[TRACEPARENT] = traceparent
     return task
 
 

@@ -1,0 +1,167 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The spans of a file as a tree, for people without a collector.
+
+Run: ros2 run curiosity_rosa_demo spans FILE
+Without ros2: python -m curiosity_rosa_demo.infra.tracing.span_tree FILE
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+import json
+from pathlib import Path
+import signal
+import sys
+from typing import Any
+
+from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.infra.tracing.span import Span, TASK_ID
+
+# Of an attribute, the last part of its name is shown.
+SHOWN = (
+    'curiosity.skill',
+    'curiosity.task.origin',
+    'curiosity.task.state',
+    'curiosity.guard.verdict',
+    'curiosity.guard.rule',
+    'curiosity.guard.code',
+    'curiosity.approval.answer',
+    'curiosity.skill.status',
+    'gen_ai.usage.input_tokens',
+    'gen_ai.usage.output_tokens',
+    'gen_ai.response.finish_reasons',
+)
+
+
+@dataclass(frozen=True)
+class TreeSpan:
+    """Times in ns since the epoch. ``trace``, ``id`` and ``parent`` in hexadecimal."""
+
+    trace: str
+    id: str
+    parent: str
+    name: str
+    start_ns: int
+    end_ns: int
+    attributes: dict[str, Any]
+    failure: str
+
+    @classmethod
+    def of(cls, span: Span) -> TreeSpan:
+        return cls(
+            f'{span.trace_id:032x}',
+            f'{span.span_id:016x}',
+            f'{span.parent_id:016x}' if span.parent_id else '',
+            span.name,
+            span.start_ns,
+            span.end_ns,
+            dict(span.attributes),
+            span.failure,
+        )
+
+
+def read_spans(lines: Iterable[str]) -> Iterator[TreeSpan]:
+    """The spans of OTLP's JSON lines. Raises ValueError for a line that is none."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            for resource in json.loads(line)['resourceSpans']:
+                for scope in resource['scopeSpans']:
+                    yield from map(_span_of, scope['spans'])
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f'line {number} is no span in OTLP JSON ({error!r})') from None
+
+
+def _span_of(data: dict[str, Any]) -> TreeSpan:
+    attributes = {each['key']: _plain(each['value']) for each in data.get('attributes', ())}
+    status = data.get('status', {})
+    return TreeSpan(
+        str(data['traceId']),
+        str(data['spanId']),
+        str(data.get('parentSpanId', '')),
+        str(data['name']),
+        int(data['startTimeUnixNano']),
+        int(data['endTimeUnixNano']),
+        attributes,
+        str(status.get('message') or 'error') if status.get('code') == 2 else '',
+    )
+
+
+def _plain(value: dict[str, Any]) -> Any:
+    ((kind, content),) = value.items()
+    if kind == 'arrayValue':
+        return [_plain(each) for each in content.get('values', ())]
+    return int(content) if kind == 'intValue' else content
+
+
+def tree_lines(spans: Iterable[TreeSpan]) -> Iterator[str]:
+    """A line for each span, below its parent: duration, name, attributes. A span whose parent is
+    not there, such as that of a task that has not ended, begins a tree of its own.
+    """
+    every = sorted(spans, key=lambda each: each.start_ns)
+    known = {each.id for each in every}
+    children: dict[str, list[TreeSpan]] = defaultdict(list)
+    for each in every:
+        children[each.parent if each.parent in known else ''].append(each)
+    todo = [(each, '', '') for each in reversed(children[''])]
+    while todo:
+        each, lead, below = todo.pop()
+        yield f'{_duration(each)}  {lead}{printable(_label(each, is_root=not lead))}'
+        within = children[each.id]
+        for place, child in reversed(list(enumerate(within))):
+            last = place == len(within) - 1
+            todo.append(
+                (child, f'{below}{"└─ " if last else "├─ "}', f'{below}{"   " if last else "│  "}')
+            )
+
+
+def _duration(span: TreeSpan) -> str:
+    return f'{(span.end_ns - span.start_ns) / 1e6:10.1f} ms'
+
+
+def _label(span: TreeSpan, *, is_root: bool) -> str:
+    shown = [
+        f'{key.rpartition(".")[2]}={",".join(value) if isinstance(value, list) else value}'
+        for key in SHOWN
+        if (value := span.attributes.get(key)) is not None
+    ]
+    if is_root:
+        shown.append(f'task={span.attributes.get(TASK_ID, "")} trace={span.trace}')
+    if span.failure:
+        shown.append(f'! {span.failure}')
+    return ' '.join((span.name, *shown))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog='spans', description='Print the spans of a file.')
+    parser.add_argument('file', type=Path, help='of tracing.exporter: file')
+    parser.add_argument('--task', default='', help='only that of the task with this ID')
+    options = parser.parse_args()
+    try:
+        with options.file.open(encoding='utf-8', errors='replace') as file:
+            found = list(read_spans(file))
+    except (OSError, ValueError) as error:
+        sys.exit(f'spans: {options.file}: {error}')
+    wanted = [
+        each for each in found if options.task in ('', str(each.attributes.get(TASK_ID, '')))
+    ]
+    if not wanted:
+        sys.exit(f'spans: {options.file}: no span of task {options.task!r}; leave out --task')
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly with a pager or head
+    for line in tree_lines(wanted):
+        print(line)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,322 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The spans of a turn, their IDs, their export, and that nothing is imported or sent unasked."""
+
+from http.server import BaseHTTPRequestHandler, HTTPServer
+import json
+from pathlib import Path
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from agent_world import AgentWorld
+from chat_server import call, Say
+from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
+from curiosity_rosa_demo.agent.llm.model_span import response_attributes
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.tracing.exporters import make_exporter
+from curiosity_rosa_demo.infra.tracing.ids import task_trace_ids, TRACEPARENT
+from curiosity_rosa_demo.infra.tracing.otlp_http import readable_span
+from curiosity_rosa_demo.infra.tracing.span import EVENT_ID, NO_SPAN, Span, span, TASK_ID
+from curiosity_rosa_demo.infra.tracing.span_queue import SpanQueue
+from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines
+from curiosity_rosa_demo.trace.bus import EventBus
+from http_world import alone
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+import pytest
+from react_world import asking
+from skill_world import in_loop
+
+KEY, PROMPT, ANSWER = 'sk-nobodys-key', 'open the mast, then drive', 'Stowed away, nothing driven.'
+CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+TASK = 'a9bc7787-f45d-4a87-9af6-d09e891433a0'
+SCRIPT = (call('mast_open'), call('move_forward', duration_s=2.0), Say(ANSWER))
+
+
+class Spans(list[Span]):
+    """Ended spans in memory."""
+
+    def add(self, span: Span, *, task_ended: bool = False) -> None:
+        self.append(span)
+
+    def named(self, begin: str) -> list[Span]:
+        return [each for each in self if each.name.startswith(begin)]
+
+
+def finished(sink: Any, *, traceparent: str = '', work: Any = lambda: None) -> None:
+    """A task whose skill does ``work``, from its submission to its end."""
+    bus, task = EventBus(), Task('react', id=TASK, metadata={TRACEPARENT: traceparent})
+    spans = TaskSpans(sink)
+    spans.follow(bus, lambda task_id: task)
+    bus.publish(Event(EventType.TASK_SUBMIT, task.id))
+    with spans.active(task.id):
+        work()
+    task.state = LifecycleState.COMPLETED
+    bus.publish(Event(EventType.TASK_COMPLETE, task.id))
+
+
+def turn_with_a_model_call() -> None:
+    with span('turn'), span('chat scripted', is_client=True) as chat:
+        chat.set({'gen_ai.usage.input_tokens': 7, 'gen_ai.response.finish_reasons': ['stop']})
+        chat.add_event('OBSERVE', 'e1')
+        chat.fail('UnusableAnswer')
+
+
+def test_the_spans_of_a_turn_are_one_tree_with_the_ids_of_task_and_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    found = Spans()
+    with AgentWorld(
+        tmp_path, *SCRIPT, config=asking('mast_open'), spans=TaskSpans(found)
+    ) as world:
+        task = world.submit('react', text=PROMPT)
+        queue = world.session.approval_queue
+        world.until(lambda: queue.questions, 'the question')
+        queue.answer(ApprovalAnswer(ApprovalAction.APPROVE))
+        world.until(lambda: found.named('task'), 'the end of the task')
+        published = {event.event_id for event in world.events}
+    (root,), (turn,), steps = found.named('task'), found.named('turn'), found.named('step')
+    assert [root.parent_id, turn.parent_id] == [0, root.span_id]
+    assert {each.trace_id for each in found} == {int(task.id.replace('-', ''), 16)}
+    assert {each.attributes[TASK_ID] for each in found} == {task.id}
+    assert {each.parent_id for each in steps} == {turn.span_id}
+    by_id = {each.span_id: each for each in found}
+    steps_of: dict[str, list[str]] = {each.name: [] for each in steps}
+    for each in found:
+        parent = by_id.get(each.parent_id)
+        if parent is not None:
+            assert parent.start_ns <= each.start_ns <= each.end_ns <= parent.end_ns
+            if parent in steps:
+                steps_of[parent.name].append(each.name)
+    assert steps_of['step 1'][:4] == [
+        'chat scripted',
+        'guard mast_open',
+        'approval',
+        'guard mast_open',
+    ]
+    assert steps_of['step 1'][-1] == 'execute_tool mast_open'
+    verdicts = [each.attributes['curiosity.guard.verdict'] for each in found.named('guard')]
+    assert verdicts[0] == 'ask'
+    (refused,) = (each for each in found.named('guard move_forward') if each.failure)
+    assert refused.attributes['curiosity.guard.code'] == refused.failure == 'MAST_NOT_CLOSED'
+    assert found.named('approval')[0].attributes['curiosity.approval.answer'] == 'APPROVE'
+    chat = found.named('chat')[0].attributes
+    assert chat['gen_ai.operation.name'] == 'chat'
+    assert (chat['gen_ai.provider.name'], chat['gen_ai.request.model']) == ('openai', 'scripted')
+    noted = {event for each in found for _, _, event in each.events}
+    assert noted
+    assert noted <= published
+    exported = ''.join(repr((each.name, each.attributes, each.failure)) for each in found)
+    assert not any(secret in exported for secret in (KEY, PROMPT, ANSWER))
+
+
+def test_without_a_task_or_with_tracing_off_there_is_no_span() -> None:
+    with span('guard') as outside:
+        assert outside is NO_SPAN
+    seen = []
+
+    def work() -> None:
+        with span('guard') as within:
+            seen.append(within)
+
+    finished(None, work=work)
+    finished(Spans(), work=work, traceparent=CALLER[:-2] + '00')  # its caller does not record
+    assert seen == [NO_SPAN, NO_SPAN]
+
+
+@pytest.mark.parametrize(
+    ('traceparent', 'trace_id', 'parent_id'),
+    [
+        (CALLER, '0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'),
+        (CALLER.replace('00-', '01-', 1) + '-more', '0af7651916cd43dd8448eb211c80319c',
+         'b7ad6b7169203331'),
+        (CALLER + '-more', TASK.replace('-', ''), '0' * 16),
+        (CALLER.replace('00-', 'ff-', 1), TASK.replace('-', ''), '0' * 16),
+        (CALLER.upper(), TASK.replace('-', ''), '0' * 16),
+        (f'00-{"0" * 32}-b7ad6b7169203331-01', TASK.replace('-', ''), '0' * 16),
+        (None, TASK.replace('-', ''), '0' * 16),
+    ],
+)  # fmt: skip
+def test_a_task_belongs_to_the_trace_of_its_caller(
+    traceparent: Any, trace_id: str, parent_id: str
+) -> None:
+    ids = task_trace_ids(TASK, traceparent)
+    assert (f'{ids.trace_id:032x}', f'{ids.parent_id:016x}') == (trace_id, parent_id)
+
+
+@given(st.text(min_size=1), st.text() | st.none() | st.integers())
+def test_every_task_has_ids_whatever_the_caller_sends(task_id: str, sent: object) -> None:
+    ids = task_trace_ids(task_id, sent)
+    assert 0 < ids.trace_id < 2**128
+    assert 0 < ids.span_id < 2**64
+    assert ids == task_trace_ids(task_id, sent)  # the next run of the agent finds the same
+
+
+def test_a_goal_of_run_task_carries_it_beside_the_arguments_of_its_skill() -> None:
+    class Goal:
+        text, skill = '', 'move_forward'
+        arguments_json = json.dumps({'duration_s': 2.0, TRACEPARENT: CALLER})
+
+    expected = GoalArguments('', 'move_forward', {'duration_s': 2.0}, CALLER)
+    assert parse_goal(Goal()) == expected
+
+
+def test_a_file_holds_the_tree(tmp_path: Path) -> None:
+    settings = {'exporter': 'file', 'max_file_mb': 1, 'max_files': 2}
+    tracing = load_config().agent.tracing.model_copy(update=settings)
+    path = tmp_path / 'spans.jsonl'
+    exporter = make_exporter(tracing, path, {'service.name': 'curiosity_rosa'}, print)
+    assert exporter is not None
+    queue = SpanQueue(exporter, lambda count, error: pytest.fail(str(error)))
+    finished(queue, traceparent=CALLER, work=turn_with_a_model_call)
+    queue.close()
+    with path.open() as file:
+        lines = [line.split(' ms  ')[1].rstrip() for line in tree_lines(read_spans(file))]
+    trace = CALLER.split('-')[1]
+    task = 'task react skill=react origin=unknown state=completed'
+    chat = 'chat scripted input_tokens=7 finish_reasons=stop ! UnusableAnswer'
+    assert lines == [f'{task} task={TASK} trace={trace}', '└─ turn', f'   └─ {chat}']
+    spans = [json.loads(line)['resourceSpans'][0]['scopeSpans'][0]['spans'][0]
+             for line in path.read_text().splitlines()]  # fmt: skip
+    (event,) = spans[0]['events']
+    assert event['attributes'] == [{'key': EVENT_ID, 'value': {'stringValue': 'e1'}}]
+
+
+def test_the_console_prints_the_tree_when_the_task_has_ended() -> None:
+    said: list[str] = []
+    tracing = load_config().agent.tracing.model_copy(update={'exporter': 'console'})
+    exporter = make_exporter(tracing, Path('unused'), {}, said.append)
+    assert exporter is not None
+    queue = SpanQueue(exporter, lambda count, error: pytest.fail(str(error)))
+    finished(queue, work=turn_with_a_model_call)
+    queue.close()
+    assert [line.split()[2] for line in said] == ['task', '└─', '└─']
+
+
+def test_a_collector_gets_the_same_spans_by_otlp() -> None:
+    bodies: list[bytes] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            assert self.path == '/v1/traces'
+            bodies.append(self.rfile.read(int(self.headers['Content-Length'])))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = HTTPServer(('127.0.0.1', 0), Collector)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    endpoint = f'http://127.0.0.1:{server.server_port}'
+    changed = {'exporter': 'otlp', 'endpoint': endpoint}
+    exporter = make_exporter(
+        load_config().agent.tracing.model_copy(update=changed), Path('unused'), {'a': 'b'}, print
+    )
+    assert exporter is not None
+    found = Spans()
+    finished(found, work=turn_with_a_model_call)
+    exporter.export(found)
+    exporter.close()
+    server.shutdown()
+    server.server_close()
+    assert bytes.fromhex(TASK.replace('-', '')) in bodies[0]
+    memory = InMemorySpanExporter()
+    memory.export([readable_span(each) for each in found])
+    names = [each.name for each in memory.get_finished_spans()]
+    assert names == ['chat scripted', 'turn', 'task react']
+
+
+def test_lost_spans_are_counted_and_hurt_nobody(tmp_path: Path) -> None:
+    class Full:
+        def export(self, spans: Any) -> None:
+            raise OSError('no space left')
+
+        def close(self) -> None: ...
+
+    lost: list[int] = []
+    queue = SpanQueue(Full(), lambda count, error: lost.append(count))
+    finished(queue, work=turn_with_a_model_call)
+    queue.close()
+    assert sum(lost) == 3
+
+
+@pytest.mark.parametrize(
+    ('answer', 'attributes'),
+    [
+        (AIMessage('x'), {}),
+        (
+            AIMessage(
+                'x',
+                usage_metadata={'input_tokens': 3, 'output_tokens': 5, 'total_tokens': 8},
+                response_metadata={'finish_reason': 'stop', 'model_name': 'm-2'},
+            ),
+            {
+                'gen_ai.usage.input_tokens': 3,
+                'gen_ai.usage.output_tokens': 5,
+                'gen_ai.response.finish_reasons': ['stop'],
+                'gen_ai.response.model': 'm-2',
+            },
+        ),
+        (
+            AIMessage('x', response_metadata={'stop_reason': 'tool_use', 'model': 'c'}),
+            {'gen_ai.response.finish_reasons': ['tool_use'], 'gen_ai.response.model': 'c'},
+        ),
+    ],
+)
+def test_a_model_call_says_its_tokens_and_how_it_finished(
+    answer: AIMessage, attributes: dict[str, Any]
+) -> None:
+    assert response_attributes(answer) == attributes
+
+
+def test_off_in_yaml_needs_no_quotes(tmp_path: Path) -> None:
+    from curiosity_rosa_demo.infra.config.agent import TracingConfig
+
+    shipped = load_config().agent.tracing
+    assert shipped.exporter == 'off'
+    assert TracingConfig.model_validate({**shipped.model_dump(), 'exporter': False}) == shipped
+
+
+@pytest.mark.parametrize('exporter', ['off', 'file'])
+def test_the_agent_imports_nothing_of_opentelemetry_until_it_sends_by_otlp(
+    exporter: str, tmp_path: Path
+) -> None:
+    program = f"""
+import sys
+import curiosity_rosa_demo.agent.agent_node
+from pathlib import Path
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.tracing.exporters import make_exporter
+tracing = load_config().agent.tracing.model_copy(update={{'exporter': '{exporter}'}})
+make_exporter(tracing, Path({str(tmp_path / 'spans')!r}), {{}}, print)
+print(any(name.startswith('opentelemetry') for name in sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, '-c', program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.split() == ['False']
+
+
+@in_loop
+async def test_a_posted_task_carries_the_traceparent_of_its_request() -> None:
+    headers = {TRACEPARENT: CALLER}
+    async with alone() as http:
+        sent = await http.post('/tasks', json={'name': 'job'}, headers=headers)
+        wrong = await http.post('/tasks', json={'name': 'job'}, headers={TRACEPARENT: 'none'})
+    assert (sent.json()['metadata'], wrong.json()['metadata']) == (headers, {})
