@@ -46,6 +46,7 @@ setup(
             f'adapter_node = {PACKAGE}.adapter.adapter_node:main',
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
             f'replay = {PACKAGE}.trace.replay:main',
+            f'mcp = {PACKAGE}.agent.interfaces.mcp.bridge:main',
         ],
     },
 )
