@@ -48,7 +48,7 @@ class McpEndpoint:
 
 def add_mcp(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) -> ToolCalls:
     """Serve MCP in ``app``, within its lifespan. Call it before a page takes the other paths."""
-    # The SDK logs each session and request; its own transports' INFO lines tell an operator nothing.
+    # The SDK logs each session and request, which tells an operator nothing.
     logging.getLogger('mcp').setLevel(logging.WARNING)
     calls = ToolCalls(robot, runner)
     manager = StreamableHTTPSessionManager(
