@@ -26,7 +26,7 @@ from mcp_types import ElicitResult
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
-RULES = {'geofence': {'x_max': 6.0}, 'approval': {'skills': ['turn_left']}}
+RULES = {'geofence': {'x_max': 60.0}, 'approval': {'skills': ['turn_left']}}
 DRIVER = textwrap.dedent("""
     import asyncio, sys
     from mcp import Client
@@ -76,7 +76,7 @@ def test_list_call_refusal_question_cancel_and_a_killed_client(bench: Bench) -> 
             assert 'move_forward' in {each.name for each in (await client.list_tools()).tools}
             stowed = await client.call_tool('mast_close', {})
             assert stowed.structured_content['ok'], stowed
-            refused = await client.call_tool('move_forward', {'duration_s': 50.0})
+            refused = await client.call_tool('navigate_to_pose', {'x': 62.0, 'y': 0.0})
             error = refused.structured_content['error']
             assert (refused.is_error, error['code']) == (True, 'GEOFENCE')
             assert error['rule'] == 'geofence'
