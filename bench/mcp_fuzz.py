@@ -66,7 +66,7 @@ class Errors(logging.Handler):
         self.texts: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name.startswith(('curiosity_rosa', 'mcp.server')):  # not the clients'
+        if record.name.startswith('curiosity_rosa'):  # not the clients', nor the SDK's own
             self.texts.append(record.getMessage()[:200])
 
 

@@ -24,7 +24,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from fastapi import FastAPI
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 PATH = '/mcp'
 MAX_SESSIONS = 16
@@ -40,8 +40,18 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         gone = asyncio.Event()
         scope[GONE_KEY] = gone  # a call whose response can reach nobody ends its task
+        complete = False
+
+        async def once(message: Message) -> None:
+            # When a session closes just after a notification was accepted, the SDK answers again.
+            nonlocal complete
+            if complete:
+                return
+            complete = message['type'] == 'http.response.body' and not message.get('more_body')
+            await send(message)
+
         try:
-            await self._manager.handle_request(scope, receive, send)
+            await self._manager.handle_request(scope, receive, once)
         finally:
             gone.set()
 
