@@ -47,6 +47,7 @@ setup(
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
             f'replay = {PACKAGE}.trace.replay:main',
             f'spans = {PACKAGE}.infra.tracing.span_tree:main',
+            f'mcp = {PACKAGE}.agent.interfaces.mcp.bridge:main',
         ],
     },
 )

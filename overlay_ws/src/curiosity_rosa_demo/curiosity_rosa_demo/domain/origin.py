@@ -23,3 +23,4 @@ class Origin(str, Enum):
     PAGE = 'page'
     HTTP = 'http'
     ACTION = 'action'  # /agent/run_task
+    MCP = 'mcp'  # a tool call of a foreign model

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 import json
 from pathlib import Path
+import threading
 import time
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -26,6 +27,8 @@ from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server import server as action_server
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.mcp.calls import ToolCalls
+from curiosity_rosa_demo.agent.interfaces.mcp.server import make_server
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.policy.action import SubmitTasks
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
@@ -42,6 +45,7 @@ from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from http_world import client
+from mcp import Client
 import pytest
 from robot_service_world import RobotServiceBench
 
@@ -80,6 +84,7 @@ class DoorsWorld(AgentWorld):
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         self.name, self.arguments = name, arguments
+        self.robot_config = config
         script = (call(name, **arguments), Say('Done.'), Say('Done.'), Say('Done.'))
         super().__init__(folder, *script, config=config)
         self.rover.clock.ros_time_is_active = False  # no wait makes this clock pass
@@ -200,6 +205,18 @@ def action(world: DoorsWorld) -> None:
     handles.begin(GoalHandle(ros))  # type: ignore[attr-defined]
 
 
+def mcp(world: DoorsWorld) -> None:
+    """The client waits for the end of its call; it has no elicitation."""
+    runner = world.runtime.runner
+
+    async def call() -> None:
+        calls = ToolCalls(world.robot, runner)
+        async with Client(make_server(world.robot, runner, world.robot_config, calls)) as session:
+            await session.call_tool(world.name, world.arguments)
+
+    threading.Thread(target=lambda: world.run(call), name='mcp client', daemon=True).start()
+
+
 DOORS: dict[Origin, Callable[[DoorsWorld], Any]] = {
     Origin.MODEL: model,
     Origin.PLAN: plan,
@@ -210,4 +227,5 @@ DOORS: dict[Origin, Callable[[DoorsWorld], Any]] = {
     Origin.PAGE: page,
     Origin.HTTP: http,
     Origin.ACTION: action,
+    Origin.MCP: mcp,
 }

@@ -29,6 +29,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
@@ -144,6 +145,9 @@ class FakeRobot:
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         return make_task(REGISTRY, name, arguments)
+
+    def skills(self) -> Sequence[Skill]:
+        return REGISTRY.for_model()
 
     async def submit(self, task: Task) -> Task:
         return await self.call(self.runner.submit(task))

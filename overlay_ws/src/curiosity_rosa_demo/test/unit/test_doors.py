@@ -49,7 +49,7 @@ from turn_world import KEY, SHIPPED
 
 FORWARD: tuple[str, dict[str, Any]] = ('move_forward', {'duration_s': 12.0})
 OPEN: tuple[str, dict[str, Any]] = ('mast_open', {})
-PEOPLE = (Origin.CONSOLE, Origin.PAGE, Origin.HTTP, Origin.ACTION)
+PEOPLE = (Origin.CONSOLE, Origin.PAGE, Origin.HTTP, Origin.ACTION, Origin.MCP)
 FENCE = {'x_max': 3.0}
 
 

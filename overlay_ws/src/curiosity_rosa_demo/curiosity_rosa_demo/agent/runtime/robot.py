@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The port through which HTTP, page and action use the agent.
+"""The port through which HTTP, page, action and MCP use the agent.
 
 ``agent/runtime/robot_service.py`` implements it.
 """
@@ -18,6 +18,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
@@ -56,6 +57,9 @@ class Robot(Protocol):
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""
+
+    def skills(self) -> Sequence[Skill]:
+        """The skills that a model may call."""
 
     async def submit(self, task: Task) -> Task:
         """Submit a task to the kernel and return it once it is stored. Raises TaskError, for

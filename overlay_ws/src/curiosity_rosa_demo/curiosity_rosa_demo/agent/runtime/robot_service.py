@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
+from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
@@ -111,6 +112,9 @@ class RobotService:
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         return self._runtime.make_task(name, arguments)
+
+    def skills(self) -> Sequence[Skill]:
+        return self._runtime.skills()
 
     async def submit(self, task: Task) -> Task:
         why = self.not_ready_reason()

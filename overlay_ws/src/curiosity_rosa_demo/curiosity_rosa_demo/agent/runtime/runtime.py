@@ -61,6 +61,7 @@ from curiosity_rosa_demo.agent.runtime.task_client import TaskClient
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.texts import mode_text
@@ -431,6 +432,10 @@ class Runtime(TaskClient):
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
         return make_task(self._registry, name, arguments)
+
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that a model may call."""
+        return self._registry.for_model()
 
     def mode_text(self) -> str:
         return mode_text(self.state)

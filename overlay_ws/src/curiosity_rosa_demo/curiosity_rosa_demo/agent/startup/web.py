@@ -100,5 +100,9 @@ class WebServer:
         runner, robot, config = self._runner, self._robot_service, self._config
         token = os.environ.get(TOKEN_VARIABLE, '')
         app = create_app(runner, robot=robot, settings=config.agent.http, token=token)
+        if config.agent.http.mcp:  # a large import, so only where it is used
+            from curiosity_rosa_demo.agent.interfaces.mcp.endpoint import add_mcp
+
+            add_mcp(app, robot, runner, config)
         add_page(app, robot, runner, config)
         return app

@@ -135,6 +135,7 @@ class HttpConfig(Section):
     max_connections: int = Field(ge=1)
     requests_per_s: float = Field(gt=0.0)  # per address; bursts of ten times as many
     camera_hz: float = Field(gt=0.0, le=30.0)
+    mcp: bool
 
 
 class KernelConfig(Section):

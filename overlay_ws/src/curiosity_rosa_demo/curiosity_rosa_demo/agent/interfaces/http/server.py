@@ -58,6 +58,7 @@ STANDALONE_SETTINGS = HttpConfig(
     max_connections=100,
     requests_per_s=50.0,
     camera_hz=10.0,
+    mcp=False,
 )
 HTTP_METHODS = ('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE')
 

@@ -1,0 +1,100 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""The tools: one for each skill that a model may call, and ``stop`` and ``say``. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+import mcp_types as types
+
+STOP, SAY = 'stop', 'say'
+TURN_SKILL = 'react'  # what a sentence becomes
+STOPPING_SKILLS = ('move_stop', 'stop_base')  # they hold no resource, and yet they act
+MAX_TEXT_CHARS = 4000
+
+STOP_TOOL = types.Tool(
+    name=STOP,
+    title='Stop the rover',
+    description='Stop the rover at once and end all tasks. Always allowed; waits in no queue.',
+    input_schema={'type': 'object', 'properties': {}, 'additionalProperties': False},
+    annotations=types.ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    ),
+)
+SAY_TOOL = types.Tool(
+    name=SAY,
+    title='Say a sentence',
+    description=(
+        'Give the agent a sentence in English, Japanese or Chinese as the goal of a turn, such as '
+        '"go to the light and take a picture". Commands that begin with a colon are refused.'
+    ),
+    input_schema={
+        'type': 'object',
+        'properties': {'text': {'type': 'string', 'minLength': 1, 'maxLength': MAX_TEXT_CHARS}},
+        'required': ['text'],
+        'additionalProperties': False,
+    },
+    annotations=types.ToolAnnotations(
+        read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
+    ),
+)
+OUTPUT_SCHEMA: dict[str, Any] = {
+    'type': 'object',
+    'properties': {
+        'ok': {'type': 'boolean'},
+        'answer': {'type': 'string'},
+        'state': {'type': 'string'},
+        'task_id': {'type': 'string'},
+        'score': {'type': ['number', 'null']},
+        'error': {
+            'type': ['object', 'null'],
+            'description': 'code, why, rule, asked, allowed, way_out',
+        },
+    },
+    'required': ['ok', 'answer'],
+}
+
+
+def tools_of(skills: Iterable[Skill]) -> list[types.Tool]:
+    """``stop`` and ``say`` first, then the skills in their order. A skill of the same name as one
+    of the two is left out.
+    """
+    own = [each for each in skills if each.definition.name not in (STOP, SAY)]
+    tools = [STOP_TOOL, SAY_TOOL, *map(_tool_of, own)]
+    return [each.model_copy(update={'output_schema': OUTPUT_SCHEMA}) for each in tools]
+
+
+def _tool_of(skill: Skill) -> types.Tool:
+    definition = skill.definition
+    reads = (
+        skill.repeatable
+        and not definition.resources_required
+        and skill.risk is RiskLevel.LOW
+        and definition.name not in STOPPING_SKILLS
+    )
+    return types.Tool(
+        name=definition.name,
+        description=skill.description,
+        input_schema=definition.args_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=reads,
+            destructive_hint=skill.risk is not RiskLevel.LOW,
+            idempotent_hint=skill.repeatable,
+            open_world_hint=False,
+        ),
+        _meta={
+            'curiosity/resources': list(definition.resources_required),
+            'curiosity/risk': skill.risk.value,
+        },
+    )

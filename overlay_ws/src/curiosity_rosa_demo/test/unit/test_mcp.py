@@ -1,0 +1,228 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""The MCP server before a robot in memory: the SDK's own client, a real socket, both protocols."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+import json
+import time
+from types import SimpleNamespace
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.mcp.approvals import answer_of, own_question
+from curiosity_rosa_demo.agent.interfaces.mcp.tools import OUTPUT_SCHEMA, tools_of
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question
+from curiosity_rosa_demo.domain.operation import Operation
+from fake_robot import CONFIG, FakeRobot, REGISTRY
+from http_world import until
+import httpx
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import MCPError
+from mcp_types import ElicitResult
+from mcp_world import connected, serving
+import pytest
+
+TOKEN = 'a-long-enough-secret'
+MODES = pytest.mark.parametrize('mode', ['legacy', 'auto'])
+DRIVE: tuple[str, dict[str, Any]] = ('move_forward', {'duration_s': 2.0})
+
+
+@pytest.fixture
+def world() -> Iterator[Any]:
+    with FakeRobot() as robot, serving(robot, robot.runner, CONFIG, TOKEN) as made:
+        yield SimpleNamespace(robot=robot, **made)
+
+
+def ends(robot: FakeRobot) -> list[tuple[str, str]]:
+    async def read() -> list[tuple[str, str]]:
+        return [(each.name, each.state.name) for each in robot.runner.list_tasks()]
+
+    return robot.do(read())
+
+
+@MODES
+def test_tools_resources_and_prompts_are_listed_and_read(world: Any, mode: str) -> None:
+    async def walk() -> None:
+        async with connected(world.url, TOKEN, mode=mode) as client:
+            tools = {each.name: each for each in (await client.list_tools()).tools}
+            assert {'stop', 'say', 'move_forward', 'get_status'} <= set(tools)
+            assert not {'react', 'charge', 'activity', 'decide'} & set(tools)
+            assert tools['get_status'].annotations.read_only_hint
+            assert not tools['move_stop'].annotations.read_only_hint
+            assert tools['move_forward'].annotations.destructive_hint
+            for each in (await client.list_resources()).resources:
+                if each.name != 'capture':  # there is none yet
+                    assert (await client.read_resource(each.uri)).contents[0].text
+            with pytest.raises(MCPError, match='no capture yet'):
+                await client.read_resource('curiosity://capture')
+            shown = await client.get_prompt('demo_ground_texture', {'language': 'ja'})
+            assert shown.messages[0].content.text == '地面のテクスチャを調査して'
+            done = await client.call_tool('say', {'text': 'go to the light'})
+            assert done.structured_content['ok']
+            blob = (await client.read_resource('curiosity://capture')).contents[0]
+            assert blob.mime_type == 'image/jpeg'
+
+    asyncio.run(walk())
+
+
+@MODES
+@pytest.mark.parametrize(
+    ('name', 'arguments', 'code'),
+    [
+        ('no_such_tool', {}, 'UNKNOWN_TOOL'),
+        ('react', {'text': 'x'}, 'UNKNOWN_TOOL'),
+        ('move_forward', {'duration_s': 'far'}, 'PARAM_INVALID'),
+        ('say', {'text': ':clear'}, 'PARAM_INVALID'),
+        ('say', {'text': '  ：yes'}, 'PARAM_INVALID'),
+        ('say', {'text': 'x' * 5000}, 'PARAM_INVALID'),
+    ],
+)
+def test_a_wrong_call_becomes_no_task(
+    world: Any, mode: str, name: str, arguments: dict[str, Any], code: str
+) -> None:
+    async def walk() -> None:
+        async with connected(world.url, TOKEN, mode=mode) as client:
+            result = await client.call_tool(name, arguments)
+        assert result.is_error
+        assert result.structured_content['error']['code'] == code
+
+    asyncio.run(walk())
+    assert ends(world.robot) == []
+
+
+@MODES
+@pytest.mark.parametrize('how', ['cancelled', 'closed'])
+def test_a_call_ends_with_its_client(world: Any, mode: str, how: str) -> None:
+    world.robot.paused = True
+
+    async def walk() -> None:
+        async with connected(world.url, TOKEN, mode=mode) as client:
+            call = asyncio.ensure_future(client.call_tool(*DRIVE))
+            await until(lambda: ('move_forward', 'ACTIVE') in ends(world.robot), 'the drive')
+            if how == 'cancelled':
+                call.cancel()
+                await until(
+                    lambda: ends(world.robot) == [('move_forward', 'CANCELLED')], 'its end'
+                )
+        await asyncio.gather(call, return_exceptions=True)
+
+    asyncio.run(walk())
+    asyncio.run(until(lambda: ends(world.robot) == [('move_forward', 'CANCELLED')], 'its end'))
+
+
+@MODES
+@pytest.mark.parametrize('action', ['APPROVE', 'REJECT', 'EDIT'])
+def test_the_client_is_asked_about_its_own_task_alone(world: Any, mode: str, action: str) -> None:
+    robot = world.robot
+    robot.paused = True
+    robot.ask('another order', Operation('turn_left', {'duration_s': 2.0}))
+    edited = {'duration_s': 1.0}
+
+    async def answer(_: Any, params: Any) -> ElicitResult:
+        assert 'move_forward' in params.message
+        content = {'decision': action.lower(), 'why': 'x', 'arguments': json.dumps(edited)}
+        return ElicitResult(action='accept', content=content)
+
+    async def walk() -> None:
+        async with connected(world.url, TOKEN, mode=mode, elicitation_callback=answer) as client:
+            call = asyncio.ensure_future(client.call_tool(*DRIVE))
+            await until(lambda: ('move_forward', 'ACTIVE') in ends(robot), 'the drive')
+            op = Operation(DRIVE[0], {**REGISTRY_DEFAULTS, **DRIVE[1]})
+            asked = robot.ask(op.full_text, op)
+            await until(lambda: robot.answers, 'the answer')
+            robot.paused = False
+            assert (await call).structured_content['ok']
+            arguments = edited if action == 'EDIT' else None
+            assert robot.answers == [(asked.id, ApprovalAction[action], arguments, 'x')]
+
+    asyncio.run(walk())
+    assert len(robot.questions()) == 1
+
+
+REGISTRY_DEFAULTS = {
+    key: value
+    for key, value in FakeRobot.make_task(None, *DRIVE).metadata['arguments'].items()  # type: ignore[arg-type]
+    if key not in DRIVE[1]
+}
+
+
+def test_stop_waits_for_no_call_and_say_stops_too(world: Any) -> None:
+    async def walk() -> None:
+        async with connected(world.url, TOKEN) as client:
+            for name, arguments in (('stop', {}), ('say', {'text': 'stop'})):
+                assert (await client.call_tool(name, arguments)).structured_content['ok']
+
+    world.robot.not_ready = 'the other nodes are not up yet'
+    asyncio.run(walk())
+    assert world.robot.stops == ['MCP', 'MCP']
+
+
+def test_the_checks_of_the_http_server_are_before_it(world: Any) -> None:
+    right = {'Authorization': f'Bearer {TOKEN}'}
+    for headers, status in (
+        ({}, 401),
+        ({**right, 'Host': 'evil.example'}, 421),
+        ({**right, 'Origin': 'https://evil.example'}, 403),
+        ({**right, 'Content-Type': 'text/plain'}, 400),
+    ):
+        answer = httpx.post(world.url, content=b'{', headers=headers)
+        assert answer.status_code in (status, 406), (headers, answer.text)
+        assert 'Traceback' not in answer.text
+    large = httpx.post(world.url, content=b' ' * 300_000, headers=right)
+    assert large.status_code == 413
+
+
+def test_the_configuration_hides_what_may_hold_a_key(world: Any) -> None:
+    async def walk() -> str:
+        async with connected(world.url, TOKEN) as client:
+            return (await client.read_resource('curiosity://configuration')).contents[0].text
+
+    assert TOKEN not in asyncio.run(walk())
+
+
+def test_every_tool_has_its_own_schema_and_the_common_output() -> None:
+    for tool, skill in zip(tools_of(REGISTRY.for_model())[2:], REGISTRY.for_model(), strict=True):
+        assert tool.input_schema == skill.definition.args_schema
+        assert tool.output_schema == OUTPUT_SCHEMA
+
+
+@given(
+    st.sampled_from(['accept', 'decline', 'cancel']),
+    st.dictionaries(
+        st.sampled_from(['decision', 'arguments', 'why']),
+        st.one_of(st.text(), st.sampled_from(['approve', 'reject', 'edit', '{}']), st.booleans()),
+    ),
+)
+def test_only_an_explicit_decision_approves(action: str, content: dict[str, Any]) -> None:
+    answer = answer_of(ElicitResult(action=action, content=content))  # type: ignore[arg-type]
+    if answer is not None and answer[0] is not ApprovalAction.REJECT:
+        assert action == 'accept'
+        assert content['decision'] == answer[0].value.lower()
+
+
+def test_a_question_is_another_tasks_unless_it_is_surely_its_own() -> None:
+    def running(name: str, arguments: dict[str, Any]) -> Task:
+        return Task(name, state=LifecycleState.ACTIVE, metadata={'arguments': arguments})
+
+    now = time.time()
+    drive, turn = running('move_forward', {'duration_s': 2.0}), running('react', {})
+    asked = Question(id='q1', text='?', op=Operation('move_forward', {'duration_s': 2.0}))
+    asked = asked.model_copy(update={'asked_at': now})
+    assert own_question([asked], drive, [drive], now - 1) is asked
+    assert own_question([asked], turn, [turn], now - 1) is asked
+    assert own_question([asked], drive, [drive], now + 1) is None
+    assert own_question([asked], drive, [drive, turn], now - 1) is None
+    assert own_question([asked], turn, [drive, turn], now - 1) is None
+    assert own_question([asked], running('turn_left', {}), [], now - 1) is None
+    assert own_question([asked], running('move_forward', {}), [], now - 1) is None
