@@ -18,6 +18,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, ASK_AGAIN_TEXT, not_approved
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
@@ -69,7 +70,7 @@ class CurrentActivity:
 
 class AgentSession:
     """``approval_queue`` gets the questions of a turn. ``checkpoints`` is the file of the turns
-    that can resume. ``say`` prints, traces and publishes a text.
+    that can resume. ``say`` prints, traces and publishes a text. ``usage`` counts the model's calls.
     """
 
     def __init__(
@@ -83,7 +84,9 @@ class AgentSession:
         approval_queue: ApprovalQueue,
         checkpoints: Path | str,
         say: Callable[[str], None] = lambda text: None,
+        usage: UsageLedger | None = None,
     ) -> None:
+        self.usage = usage or UsageLedger(config.agent.llm)
         self._client, self._config, self._emit = client, config, emit
         self._registry, self.approval_queue = registry, approval_queue
         self.trace_buffer = TraceBuffer(1000)
@@ -106,6 +109,7 @@ class AgentSession:
                 recall=self._recall,
                 on_react_state=self._set_react_state,
                 monitor=self.monitor,
+                usage=self.usage,
             )
         )
         self._direct_orders = DirectOrders(
@@ -226,6 +230,11 @@ class AgentSession:
     def wait_for_model(self) -> None:
         """Block until the loading that ``warm_up`` has started is done."""
         self._rosa_loader.wait_until_loaded()
+
+    def task_usage(self, task_id: str) -> Json:
+        """What the calls of a language model for this task have used; empty: none was made."""
+        spent = self.usage.recent_task_spending(task_id)
+        return spent.to_json(self._config.agent.llm.prices.currency) if spent.calls else {}
 
     def rover_status(self) -> ToolResult:
         """The rover's status. May be called while a skill or a turn runs."""
