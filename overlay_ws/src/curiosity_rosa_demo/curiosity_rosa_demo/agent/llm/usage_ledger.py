@@ -79,9 +79,9 @@ class CallEntry:
 
 
 class UsageLedger:
-    """Thread-safe. A day begins at midnight in ``zone``. ``on_call`` gets each call that has ended,
-    in its thread. A file that cannot be written is said in ``problem``; the sums then last until
-    the agent ends.
+    """Thread-safe. A day begins at midnight in ``zone``. ``on_call`` gets each call that has
+    ended, in its thread. A file that cannot be written is said in ``problem``; the sums then last
+    until the agent ends.
     """
 
     def __init__(

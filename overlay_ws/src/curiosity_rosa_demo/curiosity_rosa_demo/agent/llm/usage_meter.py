@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import Any
 from uuid import UUID
@@ -26,6 +27,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
+_callback_log = logging.getLogger('langchain_core.callbacks.manager')
 _NOT_SENT = ('ConnectError', 'ConnectTimeout', 'LocalModelFailed', 'UnsupportedProtocol')
 
 
@@ -35,6 +37,10 @@ class BudgetReached(ModelCallFailed):
     def __init__(self, refusal: BudgetRefusal) -> None:
         super().__init__(refusal.text())
         self.refusal = refusal
+
+
+# LangChain logs what a callback raises; this is no fault, and the turn says it.
+_callback_log.addFilter(lambda record: BudgetReached.__name__ not in record.getMessage())
 
 
 class UsageMeter(BaseCallbackHandler):

@@ -70,7 +70,8 @@ class CurrentActivity:
 
 class AgentSession:
     """``approval_queue`` gets the questions of a turn. ``checkpoints`` is the file of the turns
-    that can resume. ``say`` prints, traces and publishes a text. ``usage`` counts the model's calls.
+    that can resume. ``say`` prints, traces and publishes a text. ``usage`` counts the
+    model's calls.
     """
 
     def __init__(
