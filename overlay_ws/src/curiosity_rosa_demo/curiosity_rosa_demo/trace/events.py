@@ -213,7 +213,7 @@ class ModelCalled:
 
     @classmethod
     def of(cls, event: TraceEvent) -> ModelCalled | None:
-        call = (event.data or {}).get('model_call')
+        call: Any = (event.data or {}).get('model_call')
         if event.kind is not TraceKind.OBSERVE or not isinstance(call, dict):
             return None
         kinds: dict[str, tuple[type, ...]] = {
@@ -250,7 +250,7 @@ class BudgetLimitReached:
 
     @classmethod
     def of(cls, event: TraceEvent) -> BudgetLimitReached | None:
-        reached = (event.data or {}).get('budget')
+        reached: Any = (event.data or {}).get('budget')
         names = {'scope', 'unit', 'used', 'needed', 'limit'}
         if event.kind is not TraceKind.ERROR or event.ok is not False:
             return None

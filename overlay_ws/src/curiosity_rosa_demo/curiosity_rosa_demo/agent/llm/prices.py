@@ -57,12 +57,10 @@ def _published_cost(llm: LlmConfig, tokens: Tokens) -> Decimal | None:
         output_tokens=tokens.output,
         cache_read_tokens=tokens.cached or None,
     )
-    where = (
-        {'provider_api_url': llm.base_url}
-        if llm.base_url
-        else {'provider_id': _PROVIDER_IDS.get(llm.provider, llm.provider)}
-    )
     try:
-        return calc_price(usage, llm.model, **where).total_price  # type: ignore[arg-type]
+        if llm.base_url:
+            return calc_price(usage, llm.model, provider_api_url=llm.base_url).total_price
+        provider = _PROVIDER_IDS.get(llm.provider, llm.provider)
+        return calc_price(usage, llm.model, provider_id=provider).total_price
     except (LookupError, ValueError):
         return None

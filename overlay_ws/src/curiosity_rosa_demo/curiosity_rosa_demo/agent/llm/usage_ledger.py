@@ -183,8 +183,8 @@ class UsageLedger:
 
     def _add(self, keys: list[Key], more: Spending) -> None:
         for key in keys:
-            self._sums[key] = self._sums.pop(key, None) or self._read(key)
-            self._sums[key] += more  # also the newest of the dictionary
+            so_far = self._sums.pop(key) if key in self._sums else self._read(key)
+            self._sums[key] = so_far + more  # the newest of the dictionary
         while len(self._sums) > MAX_SUMS:
             self._sums.pop(next(iter(self._sums)))
 
