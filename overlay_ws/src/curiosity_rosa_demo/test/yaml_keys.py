@@ -169,6 +169,9 @@ def kind(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
         return f'list of {kind(arguments[0])}{_limits(metadata)}'
     if origin is dict:
         return f'any names, each with: {kind(arguments[1])}{_limits(metadata)}'
+    if type(None) in arguments:
+        (other,) = (each for each in arguments if each is not type(None))
+        return f'{kind(other, metadata)}, or null'
     return PLAIN[annotation] + _limits(metadata)
 
 
