@@ -45,7 +45,7 @@ setup(
             f'simulator_node = {PACKAGE}.sim.simulator_node:main',
             f'adapter_node = {PACKAGE}.adapter.adapter_node:main',
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
-            f'replay = {PACKAGE}.trace.replay:main',
+            f'replay = {PACKAGE}.recording.replay.main:main',
             f'spans = {PACKAGE}.infra.tracing.span_tree:main',
             f'mcp = {PACKAGE}.agent.interfaces.mcp.bridge:main',
         ],

@@ -40,12 +40,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Say:
-    """An answer: text, tool calls, or both. ``piece`` is how many characters a chunk carries."""
+    """An answer: text, tool calls, or both. ``piece`` is how many characters a chunk carries.
+    ``tokens``: a stream reports them only if it was asked to, as OpenAI's does.
+    """
 
     text: str = ''
     calls: tuple[Call, ...] = ()
     piece: int = 4
     finish: str = ''
+    tokens: tuple[int, int] | None = None  # reported input and output
 
 
 def call(name: str, text: str = '', **arguments: Any) -> Say:
@@ -193,6 +196,7 @@ def _handler_of(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             body = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
             key = self.headers.get('Authorization', '')
             reply = server.take(Request(self.path, key, body))
+            self._counts = bool((body.get('stream_options') or {}).get('include_usage'))
             try:
                 self._answer(reply, streaming=bool(body.get('stream')), key=key)
             except (BrokenPipeError, ConnectionResetError):
@@ -229,7 +233,7 @@ def _handler_of(server: ChatServer) -> type[BaseHTTPRequestHandler]:
                 chunks = (
                     iter([reply.body])
                     if isinstance(reply, Raw)
-                    else _chunks(reply, server.call_id)
+                    else _chunks(reply, server.call_id, self._counts)
                 )
                 if streaming:
                     self._stream(chunks)
@@ -305,11 +309,16 @@ def _whole(say: Say, call_id: Any) -> dict[str, Any]:
         'created': 1,
         'model': 'scripted',
         'choices': [{'index': 0, 'message': message, 'finish_reason': _finish(say)}],
-        'usage': {'prompt_tokens': 1, 'completion_tokens': 1, 'total_tokens': 2},
+        'usage': _usage(say.tokens or (1, 1)),
     }
 
 
-def _chunks(say: Say, call_id: Any) -> Iterator[str]:
+def _usage(tokens: tuple[int, int]) -> dict[str, int]:
+    given, made = tokens
+    return {'prompt_tokens': given, 'completion_tokens': made, 'total_tokens': given + made}
+
+
+def _chunks(say: Say, call_id: Any, counts: bool = False) -> Iterator[str]:
     def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
         return json.dumps(
             {
@@ -339,3 +348,5 @@ def _chunks(say: Say, call_id: Any) -> Iterator[str]:
         for piece in pieces(call.text):
             yield chunk({'tool_calls': [{'index': index, 'function': {'arguments': piece}}]})
     yield chunk({}, _finish(say))
+    if counts and say.tokens:
+        yield json.dumps({**json.loads(chunk({})), 'choices': [], 'usage': _usage(say.tokens)})

@@ -18,6 +18,8 @@ from typing import Any
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
+from curiosity_rosa_demo.agent.llm.usage import CallUsage
+from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
@@ -99,6 +101,7 @@ def rosa_of(
     saver: TurnCheckpointer | None = None,
     shown: Callable[[ReactState], None] = lambda react: None,
     model: BaseChatModel | None = None,
+    usage: UsageLedger | None = None,
 ) -> CuriosityRosa:
     """A ROSA before that rover; no operator answers unless an approval queue is given. Without a
     model it makes the configured one.
@@ -114,9 +117,10 @@ def rosa_of(
         trace=trace,
         recall=memory,
         on_react_state=shown,
+        usage=usage,
     )
     if model is None:
-        model = make_chat_model(config.agent.llm)
+        model = make_chat_model(config.agent.llm, usage)
     return CuriosityRosa(model, environment, saver or TurnCheckpointer(checkpoints))
 
 
@@ -136,6 +140,8 @@ class World:
         self.server = ChatServer(*script)
         llm = {**LLM, 'base_url': self.server.url, **llm}
         self.config = config_of(llm=llm, turn=turn, config=config)
+        self.used: list[CallUsage] = []
+        self.usage = UsageLedger(self.config.agent.llm, on_call=self.used.append)
         self.rover = SimulatedRover()
         self.events: list[TraceEvent] = []
         self.reacts: list[ReactState] = []
@@ -147,6 +153,7 @@ class World:
             shown=self.reacts.append,
             approval_queue=approval_queue,
             saver=saver,
+            usage=self.usage,
         )
         self.renew_button()
 
@@ -162,10 +169,12 @@ class World:
     def renew_button(self) -> None:
         self.button = Cancellation()
 
-    def turn(self, text: str = 'Go on.', *, plan: Json | None = None) -> TurnResult:
+    def turn(
+        self, text: str = 'Go on.', *, plan: Json | None = None, task: str = ''
+    ) -> TurnResult:
         """One turn; its result, checked against what ROSA's invoke hands back."""
         self.rosa.turn_executor.last_result = None
-        self.rosa.turn_executor.request = TurnRequest(text, self.button, plan=plan)
+        self.rosa.turn_executor.request = TurnRequest(text, self.button, task, plan)
         answer = self.rosa.invoke(text)
         last = self.rosa.turn_executor.last_result
         assert last is not None, answer

@@ -38,6 +38,7 @@ WORDS: dict[Callable[..., Any], str] = {
 }
 PLAIN = {bool: 'true or false', int: 'whole number', float: 'number', str: 'text'}
 LONGEST = 60  # characters of a value that is shown
+NULL = object()  # the value of a key that is null in the file
 OPTIONAL = object()  # the default of a key that may be left out and has no value then
 
 
@@ -105,6 +106,8 @@ def _section(
         value = values.get(name) if isinstance(values, dict) else None
         if value is None and field is not None:
             value = field.get_default(call_default_factory=True)
+        if value is None and isinstance(values, dict) and name in values:
+            value = NULL
         yield from _key((*path, name), annotation, metadata, value, said)
     extra = get_type_hints(model, include_extras=True).get('__pydantic_extra__')
     if get_origin(extra) is dict:
@@ -169,6 +172,9 @@ def kind(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
         return f'list of {kind(arguments[0])}{_limits(metadata)}'
     if origin is dict:
         return f'any names, each with: {kind(arguments[1])}{_limits(metadata)}'
+    if type(None) in arguments:
+        (other,) = (each for each in arguments if each is not type(None))
+        return f'{kind(other, metadata)}, or null'
     return PLAIN[annotation] + _limits(metadata)
 
 
@@ -211,6 +217,8 @@ def _shown(value: Any) -> str:
         value = value['name']
     if value is OPTIONAL:
         return ''
+    if value is NULL:
+        return '`null`'
     if value is None:
         return 'required'
     if isinstance(value, enum.Enum):

@@ -42,6 +42,8 @@ from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
+from curiosity_rosa_demo.agent.llm.usage import CallUsage
+from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import ros_clock_of
@@ -73,6 +75,7 @@ from curiosity_rosa_demo.domain.brain_state import Mode
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import printable, visible
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.event_thread import EventThread
@@ -81,6 +84,7 @@ from curiosity_rosa_demo.infra.ros.process import END_LIMIT_S, end_within
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
 from curiosity_rosa_demo.infra.storage.paths import (
     agent_log_file,
+    model_usage_file,
     policy_state_file,
     recordings_folder,
     span_file,
@@ -92,6 +96,7 @@ from curiosity_rosa_demo.infra.tracing.tracing import make_span_queue
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recording_client import RecordingClient
 from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
+from curiosity_rosa_demo.trace.events import ModelCalled
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import rclpy
@@ -173,6 +178,14 @@ class AgentApp:
         )
         speech = SpeechPublisher(self.node, self.config, self.console_writer.write, self._losses)
         database = task_database_file(self.config.agent.tasks.db_path, space)
+        llm = self.config.agent.llm
+        self.usage = UsageLedger(
+            llm,
+            model_usage_file(database),
+            zone=time_zone(self.config.agent.policy.timezone),
+            kept_days=self.config.agent.tasks.retention_days,
+            on_call=self._on_model_call,
+        )
         self.session = AgentSession(
             self.rover_client,
             self.config,
@@ -185,6 +198,7 @@ class AgentApp:
             graph=GraphAnswers(
                 RclpyGraph(self.node, self.rover_client.transforms), self.config.topics
             ),
+            usage=self.usage,
         )
         telemetry = TelemetrySource(
             self.node, self.config, self.rover_client.transforms, on_urgent=self._tick_now
@@ -222,7 +236,9 @@ class AgentApp:
             trace=self.session.trace,
             file=policy_state_file(database, self.config.agent.policy.world_view),
             clock=clock,
-            provider=partial(make_provider, self.config, self.session.wait_for_model),
+            provider=partial(
+                make_provider, self.config, self.session.wait_for_model, usage=self.usage
+            ),
             speak=speech,
         )
         self.console = Console(
@@ -272,7 +288,6 @@ class AgentApp:
         self._run_task = RunTaskServer(
             self.config, self.robot_service, self.runtime.runner, self.runtime.loop
         )
-        llm = self.config.agent.llm
         Diagnostics(
             self.node,
             self.config,
@@ -341,6 +356,23 @@ class AgentApp:
     def _tick_now(self) -> None:
         self.runtime.tick_now()
 
+    def _on_model_call(self, call: CallUsage) -> None:
+        cost = None if call.cost is None else float(call.cost)
+        tokens = call.tokens
+        called = ModelCalled(
+            call.provider,
+            call.model,
+            tokens.input,
+            tokens.output,
+            tokens.cached,
+            tokens.reasoning,
+            tokens.estimated,
+            cost,
+            call.currency,
+            call.scope.task,
+        )
+        self.event_bus.publish(new_event(**called.trace_fields(called.text())))
+
     def _on_message(self, message: String) -> None:
         self._message_intake.take(message.data)
 
@@ -406,6 +438,7 @@ class AgentApp:
 
     def close_runtime(self) -> None:
         self.runtime.close()
+        self.usage.close()
 
     def linger_goals(self) -> None:
         self._run_task.close()

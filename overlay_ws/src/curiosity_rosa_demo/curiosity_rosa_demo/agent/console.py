@@ -58,7 +58,7 @@ from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.prompts import Language
 from curiosity_rosa_demo.recording.recorder import RecordingControl
-from curiosity_rosa_demo.trace.events import QuestionAsked, TurnAnswered, TurnStarted
+from curiosity_rosa_demo.trace.events import ModelCalled, QuestionAsked, TurnAnswered, TurnStarted
 
 OPERATOR = 'the operator'
 COMMAND_INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
@@ -284,6 +284,7 @@ class Console:
         is_known = (start is not None and start.calls == 0) or (
             question is not None and self._session.approval_queue.is_attended
         )
+        is_known = is_known or ModelCalled.of(event) is not None  # :budget has the sum
         if TurnAnswered.of(event) is None and not is_known:
             self._say(f'  {trace_line(event)}')
             if event.kind is TraceKind.RESULT:

@@ -179,3 +179,88 @@ class CaptureTaken:
         if event.kind is not TraceKind.RESULT or event.tool_name != CAPTURE:
             return None
         return cls(event.ok, event.score, event.error_reason, event.data)
+
+
+@dataclass(frozen=True)
+class ModelCalled:
+    """A call of a language model has ended. Tokens: ``cached`` is a part of ``input``,
+    ``reasoning`` one of ``output``; ``estimated``: not all are reported by the provider. ``cost``
+    None: the price is unknown. ``task_id``: '' for a call of the policy.
+    """
+
+    provider: str
+    model: str
+    input: int
+    output: int
+    cached: int
+    reasoning: int
+    estimated: bool
+    cost: float | None
+    currency: str
+    task_id: str
+
+    def text(self) -> str:
+        cost = 'cost unknown' if self.cost is None else f'{self.cost:.6f} {self.currency}'
+        mark = ' (estimated)' if self.estimated else ''
+        return f'{self.model or self.provider}: {self.input} in, {self.output} out{mark}, {cost}'
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        return {
+            'kind': TraceKind.OBSERVE,
+            'message': message,
+            'data': {'model_call': dict(vars(self))},
+        }
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> ModelCalled | None:
+        call: Any = (event.data or {}).get('model_call')
+        if event.kind is not TraceKind.OBSERVE or not isinstance(call, dict):
+            return None
+        kinds: dict[str, tuple[type, ...]] = {
+            **dict.fromkeys(('provider', 'model', 'currency', 'task_id'), (str,)),
+            **dict.fromkeys(('input', 'output', 'cached', 'reasoning'), (int,)),
+            'estimated': (bool,),
+            'cost': (float, type(None)),
+        }
+        fits = set(call) == set(kinds) and all(
+            type(call[name]) in kind for name, kind in kinds.items()
+        )
+        return cls(**call) if fits else None
+
+
+@dataclass(frozen=True)
+class BudgetLimitReached:
+    """A call of a language model was not made: it would exceed a limit of llm.budget. ``unit``:
+    ``tokens`` or a currency. ``needed``: by its estimated input; None: its price is unknown.
+    """
+
+    scope: str
+    unit: str
+    used: float
+    needed: float | None
+    limit: float
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        return {
+            'kind': TraceKind.ERROR,
+            'message': message,
+            'ok': False,
+            'data': {'budget': dict(vars(self))},
+        }
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> BudgetLimitReached | None:
+        reached: Any = (event.data or {}).get('budget')
+        names = {'scope', 'unit', 'used', 'needed', 'limit'}
+        if event.kind is not TraceKind.ERROR or event.ok is not False:
+            return None
+        if not isinstance(reached, dict) or set(reached) != names:
+            return None
+        numbers = [reached[name] for name in ('used', 'limit')]
+        fits = (
+            isinstance(reached['scope'], str)
+            and isinstance(reached['unit'], str)
+            and all(type(each) is float for each in numbers)
+            and type(reached['needed']) in (float, type(None))
+        )
+        return cls(**reached) if fits else None

@@ -235,6 +235,12 @@ class FakeRobot:
     def autonomy_status(self) -> str:
         return 'off'
 
+    def usage(self) -> Json:
+        return {}
+
+    def usage_text(self) -> str:
+        return ''
+
     # --- skills, in the runner's loop -----------------------------------------------------------
 
     async def _pace(self) -> None:

@@ -21,6 +21,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
@@ -60,6 +61,7 @@ class ScriptedAgentSession:
     def __init__(self, approval_s: float) -> None:
         self.approval_queue = ApprovalQueue(timeout_s=approval_s)
         self.react_state = ReactState()
+        self.usage = UsageLedger(load_config().agent.llm)
         self.monitor = SkillMonitor()
         self.brain_state: Callable[[], BrainState] = BrainState
         self.asks: list[Question] = []
@@ -79,6 +81,9 @@ class ScriptedAgentSession:
         self.used: list[Cancellation] = []
         self.answers = True  # whether the status comes
         self.on_begin: Callable[[str], None] = lambda what: None
+
+    def task_usage(self, task_id: str) -> Json:
+        return {}
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
         self.trace_buffer.append(new_event(kind, message, **fields))

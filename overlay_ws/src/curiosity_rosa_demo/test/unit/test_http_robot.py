@@ -24,6 +24,7 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, R
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.trace.events import ModelCalled
 import cv2
 from fake_robot import FakeRobot
 from fastapi import FastAPI
@@ -348,6 +349,8 @@ async def test_the_figures_count_what_happened():
             await http.post('/stop')
             await state_of(http, task['id'], 'completed', 'cancelled')
             robot.trace(TraceKind.OBSERVE, 'seen')
+            called = ModelCalled('openai', 'm', 900, 80, 0, 0, False, 0.5, 'USD', '')
+            robot.trace(**called.trace_fields('called'))
             robot.brain_state = robot.brain_state.model_copy(
                 update={'robot': robot.brain_state.robot.model_copy(update={'battery_pct': 42.5})}
             )
@@ -359,7 +362,10 @@ async def test_the_figures_count_what_happened():
         assert found[requests(404, 'GET', 'other')] == 1
         assert found[requests(404, 'other', 'other')] == 1
         assert found['curiosity_stop_seconds_count'] == 1
-        assert found['curiosity_trace_events_total{kind="OBSERVE"}'] == 1
+        assert found['curiosity_trace_events_total{kind="OBSERVE"}'] == 2
+        tokens = 'curiosity_model_tokens_total{{direction="{}",model="m"}}'.format
+        assert (found[tokens('input')], found[tokens('output')]) == (900, 80)
+        assert found['curiosity_model_cost_total{currency="USD",model="m"}'] == 0.5
         assert found['curiosity_battery_percent'] == 42.5
         assert found['curiosity_mode{mode="IDLE"}'] == 1
         assert found['curiosity_mode{mode="EXEC"}'] == 0
@@ -373,7 +379,9 @@ async def test_the_figures_count_what_happened():
         counted = {name for name, kind in kinds.items() if kind == 'counter'}
         assert counted == {
             *('curiosity_http_requests_total', 'curiosity_trace_events_total'),
-            'curiosity_task_events_total',
+            *('curiosity_task_events_total', 'curiosity_model_tokens_total'),
+            *('curiosity_model_cost_total', 'curiosity_model_calls_without_price_total'),
+            'curiosity_model_budget_refusals_total',
         }
         assert all(name.endswith('_total') for name in counted)
 

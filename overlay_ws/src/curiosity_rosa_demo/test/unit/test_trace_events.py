@@ -14,7 +14,9 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.events import (
+    BudgetLimitReached,
     CaptureTaken,
+    ModelCalled,
     NodeStarted,
     QuestionAsked,
     SkillProgressed,
@@ -27,13 +29,29 @@ from hypothesis import strategies as st
 import pytest
 from strategies import events, finite, fraction, json_objects, names, text
 
-TYPES = (TurnStarted, TurnAnswered, QuestionAsked, SkillProgressed, NodeStarted, CaptureTaken)
+TYPES = (
+    TurnStarted,
+    TurnAnswered,
+    QuestionAsked,
+    SkillProgressed,
+    NodeStarted,
+    CaptureTaken,
+    ModelCalled,
+    BudgetLimitReached,
+)
+counts = st.integers(0, 10**12)
 typed_events = st.one_of(
     st.builds(TurnStarted, st.integers(0, 10**6), text),
     st.builds(TurnAnswered, st.none() | st.booleans(), st.none() | finite),
     st.builds(QuestionAsked, text),
     st.builds(SkillProgressed, names, text, json_objects, st.none() | fraction),
     st.builds(NodeStarted, text),
+    st.builds(
+        ModelCalled,
+        *(text, text, counts, counts, counts, counts, st.booleans()),
+        *(st.none() | finite, text, text),
+    ),
+    st.builds(BudgetLimitReached, text, text, finite, st.none() | finite, finite),
     st.builds(
         CaptureTaken,
         st.none() | st.booleans(),

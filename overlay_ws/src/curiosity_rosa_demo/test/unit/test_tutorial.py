@@ -57,13 +57,15 @@ def test_the_skill_of_the_tutorial_is_one() -> None:
 
 
 def test_the_models_of_the_tutorial_are_read(tmp_path: Path) -> None:
-    scripted, local, file, real, options, approval = blocks('own_model.md', 'yaml')
+    scripted, local, file, real, options, budget, approval = blocks('own_model.md', 'yaml')
     llm = loaded(tmp_path, agent=scripted).agent.llm
     assert (llm.provider, llm.model, llm.streaming) == ('openai', 'my-model', False)
     assert loaded(tmp_path, agent=local).agent.llm.provider == 'local'
     assert loaded(tmp_path, agent=file).agent.llm.context_tokens == 8192
     more = real + options.removeprefix('llm:\n')
     assert loaded(tmp_path, agent=more).agent.llm.extra_body['top_k'] == 20
+    spending = real + budget.removeprefix('llm:\n')
+    assert loaded(tmp_path, agent=spending).agent.llm.budget.day_money == 1.0
     config = loaded(tmp_path, agent=real, guardrails=approval)
     assert config.agent.llm.streaming
     assert 'move_forward' in config.guardrails.approval.skills

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
 import json
 import threading
 import time
@@ -91,7 +92,8 @@ def _decide(
             done.set()
 
     cancellation.check()
-    threading.Thread(target=invoke, name='model-call', daemon=True).start()
+    context = copy_context()  # the call counts for its turn and task
+    threading.Thread(target=lambda: context.run(invoke), name='model-call', daemon=True).start()
     limit_s = call_timeout_s(llm)
     deadline = time.monotonic() + limit_s
     while not done.wait(POLL_PERIOD_S):
@@ -100,7 +102,7 @@ def _decide(
             raise ModelCallFailed(f'The model did not answer within {limit_s:g} s.')
     cancellation.check()
     decision = outcome[0]
-    if isinstance(decision, UnusableAnswer):
+    if isinstance(decision, ModelCallFailed):
         raise decision
     if isinstance(decision, OutputParserException):
         raise UnusableAnswer('The model wrote a tool call that cannot be read.') from decision

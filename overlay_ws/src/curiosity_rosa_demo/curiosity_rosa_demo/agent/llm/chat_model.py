@@ -12,24 +12,43 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.llm.keys import key_name, KEY_NAMES
+from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
 from langchain_core.language_models import BaseChatModel
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.agent.llm.usage_meter import UsageMeter
 
 
 class ModelSetupError(Exception):
     """The configured model cannot be created. The message names the fix."""
 
 
-def make_chat_model(llm: LlmConfig) -> BaseChatModel:
-    """Create the configured chat model. Raises ModelSetupError, whose text never quotes a key."""
+def make_chat_model(llm: LlmConfig, usage: UsageLedger | None = None) -> BaseChatModel:
+    """Create the configured chat model. Raises ModelSetupError, whose text never quotes a key.
+    ``usage`` counts its calls and keeps their limits; the rule model's cost nothing.
+    """
     if llm.provider == 'routine':
         return RuleChatModel()
-    if llm.provider == LOCAL:
-        return _local_model(llm)
+    meter = None if usage is None else _meter_of(usage)
+    model = _local_model(llm) if llm.provider == LOCAL else _provider_model(llm, meter)
+    if meter is not None:
+        model.callbacks = [meter]
+    return model
+
+
+def _meter_of(usage: UsageLedger) -> UsageMeter:
+    from curiosity_rosa_demo.agent.llm.usage_meter import UsageMeter
+
+    usage.open()
+    return UsageMeter(usage)
+
+
+def _provider_model(llm: LlmConfig, meter: UsageMeter | None) -> BaseChatModel:
     variable = key_name(llm.provider)
     key = os.environ.get(variable, '')
     if llm.provider in KEY_NAMES and not key.strip():
@@ -49,11 +68,13 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
         options['base_url'] = llm.base_url
     if llm.provider in ('openai', 'azure_openai', 'anthropic'):
         options['streaming'] = llm.streaming
+    if llm.provider in ('openai', 'azure_openai') and 'stream_options' not in llm.extra_body:
+        options['stream_usage'] = True  # else a stream ends without a count of its tokens
     try:
         if llm.provider == 'openai':
             from curiosity_rosa_demo.agent.llm.http_client import HEADERS, make_http_client
 
-            options['http_client'] = make_http_client(llm.timeout_s)
+            options['http_client'] = make_http_client(llm.timeout_s, meter)
             options['default_headers'] = HEADERS
         return init_chat_model(llm.model, model_provider=llm.provider, **options)
     except ImportError as error:

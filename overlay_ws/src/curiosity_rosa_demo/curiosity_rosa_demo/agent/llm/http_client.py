@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 import json
 import time
+from typing import Protocol
 
 from curiosity_rosa_demo.agent.llm.wire import repaired_body, repaired_stream, retry_after_s
 import httpx
@@ -21,9 +22,24 @@ from openai import DefaultHttpxClient
 HEADERS = {'Accept-Encoding': 'identity'}
 
 
-def make_http_client(longest_wait_s: float) -> httpx.Client:
+class AttemptListener(Protocol):
+    def record_attempt(self) -> None:
+        """A request is sent, for the first time or again."""
+
+    def record_response(self, ok: bool) -> None:
+        """It is answered. ``ok``: without an error."""
+
+
+def make_http_client(
+    longest_wait_s: float, listener: AttemptListener | None = None
+) -> httpx.Client:
     """A client that retries only if the server asks to wait ``longest_wait_s`` at most."""
-    return DefaultHttpxClient(event_hooks={'response': [_on_response(longest_wait_s)]})
+    requests: list[Callable[[httpx.Request], None]] = []
+    responses = [_on_response(longest_wait_s)]
+    if listener is not None:
+        requests.append(lambda request: listener.record_attempt())
+        responses.append(lambda response: listener.record_response(response.is_success))
+    return DefaultHttpxClient(event_hooks={'request': requests, 'response': responses})
 
 
 def _on_response(longest_wait_s: float) -> Callable[[httpx.Response], None]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.llm.call import CANCEL_GRACE_S, readable_actions
 from curiosity_rosa_demo.agent.llm.errors import explain
+from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
     cleaned_text,
@@ -59,6 +60,8 @@ def ask_chat_model(model: BaseChatModel, view: WorldView, llm: LlmConfig) -> Ask
             return read_action(answer['raw'])
         except SuggestionFailed:
             raise
+        except BudgetReached as reached:
+            raise SuggestionFailed(str(reached)) from None
         except NotImplementedError:
             raise SuggestionFailed(
                 f"The model '{llm.model}' of {llm.provider} cannot call tools: choose another "

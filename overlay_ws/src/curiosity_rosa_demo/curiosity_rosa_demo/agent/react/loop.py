@@ -21,6 +21,7 @@ import sqlite3
 from typing import Any
 import uuid
 
+from curiosity_rosa_demo.agent.llm.usage import turn_scope
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.graph import build_graph
 from curiosity_rosa_demo.agent.react.nodes.observe_result import (
@@ -82,7 +83,8 @@ class TurnExecutor:
         turn.steps = StepCache()
         loop = asyncio.new_event_loop()
         try:
-            react = self._run(request, loop)
+            with turn_scope(request.thread_id):
+                react = self._run(request, loop)
         except TurnLost as failure:
             react = ReactState(answer=str(failure))
         except sqlite3.Error as failure:

@@ -127,3 +127,9 @@ class Robot(Protocol):
 
     def autonomy_status(self) -> str:
         """A text about the autonomy: whether it is on, and its activity."""
+
+    def usage(self) -> Json:
+        """What the model's calls have used: ``turn``, ``task`` and ``day``, with their limits."""
+
+    def usage_text(self) -> str:
+        """The same in one line; '' for the routine."""

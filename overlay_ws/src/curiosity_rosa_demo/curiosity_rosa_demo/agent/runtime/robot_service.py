@@ -22,6 +22,7 @@ from functools import partial
 import time
 from typing import Any, Protocol, TypeVar
 
+from curiosity_rosa_demo.agent.llm.budget import usage_json, usage_line
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
@@ -227,6 +228,14 @@ class RobotService:
 
     def autonomy_status(self) -> str:
         return self._autonomy.status_text()
+
+    def usage(self) -> Json:
+        usage = self._session.usage
+        return usage_json(usage.llm, usage.report())
+
+    def usage_text(self) -> str:
+        usage = self._session.usage
+        return usage_line(usage.llm, usage.report())
 
     async def _reply_to(self, post: Callable[[ReplyCallback, int], None]) -> MessageReply:
         future: Future[MessageReply] = _new_future()

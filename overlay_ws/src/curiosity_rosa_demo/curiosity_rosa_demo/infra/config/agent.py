@@ -25,12 +25,45 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 Rate = Annotated[float, Field(ge=0.0, le=100.0)]
 FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
 FileCount = Annotated[int, Field(ge=1, le=10_000)]
+Limit = Annotated[int, Field(ge=0, le=1_000_000_000_000)]  # tokens
+Money = Annotated[float, Field(ge=0.0, le=1_000_000.0)]
 
 # Their LangChain classes send OpenAI's protocol and know extra_body.
 EXTRA_BODY_PROVIDERS = ('openai', 'azure_openai', 'deepseek', 'xai', 'local')
 
 LEAST_CONTEXT_TOKENS = 4096
 LOCAL = 'local'  # the provider that runs a model in a process of the agent's own
+
+
+class BudgetConfig(Section):
+    """Limits of the model's calls; 0: none. Money in ``prices.currency``."""
+
+    turn_tokens: Limit
+    task_tokens: Limit
+    day_tokens: Limit
+    turn_money: Money
+    task_money: Money
+    day_money: Money
+
+
+class PricesConfig(Section):
+    """Prices of a million tokens; None: those that genai-prices knows, in USD."""
+
+    input: Money | None
+    output: Money | None
+    cached: Money | None
+    currency: str = Field(pattern='^[A-Z]{3}$')
+
+    @model_validator(mode='after')
+    def _prices_fit(self) -> PricesConfig:
+        if (self.input is None) != (self.output is None):
+            raise rule_error('output', self.output, 'must be set if and only if input is set')
+        if self.input is None and self.cached is not None:
+            raise rule_error('cached', self.cached, 'needs input and output')
+        if self.input is None and self.currency != 'USD':
+            rule = 'must be USD unless input and output are set: known prices are in USD'
+            raise rule_error('currency', self.currency, rule)
+        return self
 
 
 class LlmConfig(Section):
@@ -46,6 +79,8 @@ class LlmConfig(Section):
     max_retries: int = Field(ge=0, le=10)
     streaming: bool
     fallback: Literal['routine', 'none']
+    budget: BudgetConfig
+    prices: PricesConfig
 
     @property
     def window_tokens(self) -> int:

@@ -81,6 +81,11 @@ def turn_checkpoint_file(database: Path) -> Path:
     return Path(f'{database}.react')
 
 
+def model_usage_file(database: Path) -> Path:
+    """The file of what the model's calls have used, beside the task database."""
+    return Path(f'{database}.usage')
+
+
 def policy_state_file(database: Path, world_view: str) -> Path:
     """The file of the policy state for ``world_view``, beside the task database."""
     return Path(f'{database}.{world_view}.policy')

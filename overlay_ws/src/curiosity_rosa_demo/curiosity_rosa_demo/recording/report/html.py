@@ -20,6 +20,7 @@ from curiosity_rosa_demo.recording.report.drawings import run_battery, run_map, 
 from curiosity_rosa_demo.recording.report.run import RecordedRun
 from curiosity_rosa_demo.recording.report.text import clock, utc, visible
 from curiosity_rosa_demo.recording.report.timeline import timeline_svg
+from curiosity_rosa_demo.trace.events import ModelCalled
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -93,7 +94,27 @@ def _key_figures(run: RecordedRun) -> list[tuple[str, str]]:
         ('Acts', str(acts)),
         ('Failures', str(failed)),
     ]
+    figures += _model_figures([call for _, event in run.events if (call := ModelCalled.of(event))])
     if run.battery:
         first, last = run.battery[0][1], run.battery[-1][1]
         figures.append(('Battery', f'{100 * first:.0f} → {100 * last:.0f} %'))
     return figures
+
+
+def _model_figures(calls: list[ModelCalled]) -> list[tuple[str, str]]:
+    """Tokens and cost of the language model; empty without one."""
+    if not calls:
+        return []
+    tokens = sum(call.input + call.output for call in calls)
+    costs: dict[str, float] = {}
+    for call in calls:
+        if call.cost is not None:
+            costs[call.currency] = costs.get(call.currency, 0.0) + call.cost
+    parts = [f'{cost:.6g} {currency}' for currency, cost in costs.items()]
+    unknown = sum(call.cost is None for call in calls)
+    parts += [f'{count_text(unknown, "call")} unknown'] if unknown else []
+    return [
+        ('Model calls', str(len(calls))),
+        ('Model tokens', f'{tokens:,}'),
+        ('Model cost', ', '.join(parts)),
+    ]

@@ -15,16 +15,19 @@ from collections.abc import Mapping
 
 from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
+from curiosity_rosa_demo.agent.llm.budget import SCOPES
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner
 from curiosity_rosa_demo.domain.brain_state import Mode
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.trace.events import BudgetLimitReached, ModelCalled
 from fastapi import APIRouter, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 KNOWN_METHODS = ('GET', 'POST', 'PATCH', 'DELETE')
+MAX_MODELS = 20  # labels: another node of the ROS domain may publish any name
 STOP_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
@@ -68,6 +71,31 @@ class Metrics:
             ['mode'],
             registry=registry,
         )
+        self._models: set[str] = set()
+        self._model_tokens = Counter(
+            'curiosity_model_tokens_total',
+            'Tokens of the model by direction: input, output.',
+            ['model', 'direction'],
+            registry=registry,
+        )
+        self._model_cost = Counter(
+            'curiosity_model_cost_total',
+            'Cost of the calls with a known price, in the currency of the label.',
+            ['model', 'currency'],
+            registry=registry,
+        )
+        self._unpriced = Counter(
+            'curiosity_model_calls_without_price_total',
+            'Calls whose price is unknown.',
+            ['model'],
+            registry=registry,
+        )
+        self._budget_refusals = Counter(
+            'curiosity_model_budget_refusals_total',
+            'Calls that were not made because of llm.budget.',
+            ['scope'],
+            registry=registry,
+        )
 
     def count_task_events(self, counts: Mapping[str, int]) -> None:
         """``counts``: number of each task event since the start."""
@@ -77,6 +105,23 @@ class Metrics:
 
     def traces(self, event: TraceEvent) -> None:
         self.traced.labels(event.kind.value).inc()
+        if (call := ModelCalled.of(event)) is not None:
+            self._count_model_call(call)
+        elif (reached := BudgetLimitReached.of(event)) is not None:
+            scope = reached.scope if reached.scope in SCOPES else 'other'
+            self._budget_refusals.labels(scope).inc()
+
+    def _count_model_call(self, call: ModelCalled) -> None:
+        model = call.model or call.provider
+        if model not in self._models and len(self._models) >= MAX_MODELS:
+            model = 'other'
+        self._models.add(model)
+        for direction, count in (('input', call.input), ('output', call.output)):
+            self._model_tokens.labels(model, direction).inc(max(0, count))
+        if call.cost is None:
+            self._unpriced.labels(model).inc()
+        else:
+            self._model_cost.labels(model, call.currency).inc(max(0.0, call.cost))
 
 
 class CountRequests:

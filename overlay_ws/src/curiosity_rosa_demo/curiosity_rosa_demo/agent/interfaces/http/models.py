@@ -295,7 +295,7 @@ class NodeView(BaseModel):
 
 class StateView(BaseModel):
     """The kernel's state (``brain_state``), the pose in the world frame (metres, radians; null:
-    unknown) and the health of each node.
+    unknown), the health of each node, and the tokens and cost of the model's calls (``usage``).
     """
 
     brain_state: dict[str, Any]
@@ -303,6 +303,7 @@ class StateView(BaseModel):
     nodes: list[NodeView]
     ready: str
     auto: str
+    usage: dict[str, Any]
 
 
 class FieldErrorView(BaseModel):

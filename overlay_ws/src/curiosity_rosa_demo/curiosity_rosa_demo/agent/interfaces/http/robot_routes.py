@@ -132,6 +132,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             nodes=nodes,
             ready=robot.not_ready_reason(),
             auto=robot.autonomy_status(),
+            usage=robot.usage(),
         )
 
     @router.get('/trace', responses=problems(422), response_model=list[TraceEvent])

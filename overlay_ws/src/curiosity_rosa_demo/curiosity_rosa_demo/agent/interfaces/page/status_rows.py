@@ -48,10 +48,11 @@ def status_data(
     replay: bool,
     limits: Mapping[str, float],
     replay_text: str = '',
+    usage: str = '',
 ) -> PanelData:
     """The status panel. ``waits_for``: why no task can run yet. ``limits``: the age in seconds
     from which a source is stale. ``replay``: a recording is shown; ``replay_text``: which, while
-    it is played.
+    it is played. ``usage``: of the language model; '' for the routine.
     """
     robot, tasks = state.robot, state.tasks
     known = robot.battery_state is not BatteryLevel.UNKNOWN
@@ -83,6 +84,7 @@ def status_data(
         ],
         'waits_for': _clipped(waits_for),
         'auto': _clipped(auto),
+        'usage': _clipped(usage),
         'replay': replay,
         'replay_text': _clipped(replay_text),
     }

@@ -99,6 +99,7 @@ class ViewModel:
                 health,
                 waits_for=robot.not_ready_reason(),
                 auto=robot.autonomy_status(),
+                usage=robot.usage_text(),
                 replay=replay,
                 replay_text=replay_text,
                 limits=self._limits,

@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 import time
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command, help_text
+from curiosity_rosa_demo.agent.llm.budget import usage_table
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
@@ -21,7 +22,7 @@ from curiosity_rosa_demo.agent.react.plan.steps import plan_text
 from curiosity_rosa_demo.agent.react.turn.texts import budget_text, pending_table
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
-from curiosity_rosa_demo.agent.tasks.texts import history_table, task_text, tasks_table
+from curiosity_rosa_demo.agent.tasks.texts import history_table, table, task_text, tasks_table
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -33,6 +34,7 @@ RULES_NOTE = (
     'The agent uses the rule model, not a language model. '
     'To use a model, set llm.provider and llm.model in agent.yaml.'
 )
+NO_TOKENS = 'tokens  none: the rule model costs nothing'
 NO_RECORDING = 'nothing can be recorded here'
 AUTONOMY_COMMANDS = ('auto', 'why', 'tree', 'message', 'device')
 
@@ -94,9 +96,10 @@ def _query_text(command: Command, session: AgentSession, runtime: Runtime, confi
         plan = session.react_state.plan
         return plan_text(Plan.from_dict(plan)) if plan else 'no plan'
     if name == 'budget':
-        return budget_text(
+        text = budget_text(
             session.react_state, config.guardrails.budget, config.agent.turn.max_steps
         )
+        return f'{text}\n{_usage_text(session)}'
     if name == 'mode':
         return runtime.mode_text()
     if name == 'tasks':
@@ -107,3 +110,13 @@ def _query_text(command: Command, session: AgentSession, runtime: Runtime, confi
         return history_table(runtime.task_history(runtime.find_task(command.text).id))
     notes = [RULES_NOTE] if config.agent.llm.provider == 'routine' else []
     return '\n'.join([help_text(), *notes])
+
+
+def _usage_text(session: AgentSession) -> str:
+    """What the model's calls have used, with the limits of llm.budget."""
+    usage = session.usage
+    if usage.llm.provider == 'routine':
+        return NO_TOKENS
+    usage.open()
+    text = table(usage_table(usage.llm, usage.report()))
+    return f'{text}\n! {usage.problem}' if usage.problem else text

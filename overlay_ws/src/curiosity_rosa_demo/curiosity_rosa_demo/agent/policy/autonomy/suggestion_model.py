@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import threading
 
+from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
@@ -22,15 +23,18 @@ ProviderFactory = Callable[[Callable[[], None]], LLMPolicyProvider | None]  # ar
 
 
 def make_provider(
-    config: Config, imported: Callable[[], None], on_answer: Callable[[], None]
+    config: Config,
+    imported: Callable[[], None],
+    on_answer: Callable[[], None],
+    usage: UsageLedger | None = None,
 ) -> LLMPolicyProvider | None:
     """None when the rules decide alone. ``imported`` blocks until the agent has imported its own
-    model: two threads that import parts of LangChain can deadlock.
+    model: two threads that import parts of LangChain can deadlock. ``usage`` counts the calls.
     """
     settings, llm = config.agent.policy, config.agent.llm
     if 'routine' in (settings.provider, llm.provider):
         return None
-    return LLMPolicyProvider(_lazy_ask(config, imported), settings, on_answer=on_answer)
+    return LLMPolicyProvider(_lazy_ask(config, imported, usage), settings, on_answer=on_answer)
 
 
 def missing_model_note(config: Config) -> str:
@@ -43,7 +47,7 @@ def missing_model_note(config: Config) -> str:
     )
 
 
-def _lazy_ask(config: Config, imported: Callable[[], None]) -> Ask:
+def _lazy_ask(config: Config, imported: Callable[[], None], usage: UsageLedger | None) -> Ask:
     making = threading.Lock()
     made: list[Ask] = []
 
@@ -51,20 +55,20 @@ def _lazy_ask(config: Config, imported: Callable[[], None]) -> Ask:
         imported()
         with making:  # an abandoned call may still run in another thread
             if not made:
-                made.append(_make_ask(config))
+                made.append(_make_ask(config, usage))
         return made[0](situation, refusals)
 
     return ask
 
 
-def _make_ask(config: Config) -> Ask:
+def _make_ask(config: Config, usage: UsageLedger | None) -> Ask:
     """Raises SuggestionFailed."""
     from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
     from curiosity_rosa_demo.agent.policy.chat_policy import ask_chat_model, for_policy
 
     llm = for_policy(config.agent.llm, config.agent.policy)
     try:
-        model = make_chat_model(llm)
+        model = make_chat_model(llm, usage)
     except ModelSetupError as error:
         raise SuggestionFailed(str(error)) from None
     return ask_chat_model(model, config.world, llm)

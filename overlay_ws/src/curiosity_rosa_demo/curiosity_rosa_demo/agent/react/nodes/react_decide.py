@@ -16,8 +16,11 @@ import math
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.llm.budget import BudgetRefusal
 from curiosity_rosa_demo.agent.llm.call import decide, ModelCallFailed, UnusableAnswer
+from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.llm.messages import rejected_answer
+from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import BadCall, checked_operation
 from curiosity_rosa_demo.agent.react.nodes.retry import call_to_retry, RETRY_OF, RETRY_WAIT_S
 from curiosity_rosa_demo.agent.react.nodes.rule_step import (
@@ -45,6 +48,7 @@ from curiosity_rosa_demo.agent.react.turn.decide_tool import (
 from curiosity_rosa_demo.agent.react.turn.messages import call_entry, with_react_fields
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
+from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, DecisionType, Json
 from curiosity_rosa_demo.domain.decided_op import (
     CourseChange,
@@ -61,6 +65,7 @@ from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
 from curiosity_rosa_demo.domain.text import clip, count_text, printable
 from curiosity_rosa_demo.tools.arguments import arguments_error_text
+from curiosity_rosa_demo.trace.events import BudgetLimitReached
 from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentAction, AgentFinish
@@ -118,6 +123,8 @@ def _decide_by_model(state: BrainState, turn: TurnContext) -> BrainState:
             return _decide_by_rules(state, fallback.agent, why, turn)
     try:
         outcome = _ask_model(state, turn)
+    except BudgetReached as reached:  # no failure of the model: the circuit breaker stays as it is
+        return _without_budget(state, turn, reached.refusal, fallback)
     except UnusableAnswer as failure:  # the server is there: the circuit breaker stays closed
         why = str(failure)
         state = state if fallback is None else _with_takeover(state, turn)
@@ -134,6 +141,19 @@ def _decide_by_model(state: BrainState, turn: TurnContext) -> BrainState:
     if fallback is None:
         return _state_with_decision(state, DecisionType.ABORT, why)
     return _decide_by_rules(state, fallback.agent, why, turn)
+
+
+def _without_budget(
+    state: BrainState, turn: TurnContext, refusal: BudgetRefusal, fallback: FallbackModel | None
+) -> BrainState:
+    """The routine decides; without it the turn ends, with the reason in the user's language."""
+    why = refusal.text(detect_language(turn.text))
+    reached = BudgetLimitReached(**refusal.to_json())
+    if fallback is not None:
+        data = reached.trace_fields(why)['data']
+        return _decide_by_rules(state, fallback.agent, why, turn, data)
+    turn.trace(**reached.trace_fields(why), error_reason=why)
+    return _state_with_decision(state, DecisionType.ABORT, why)
 
 
 def _takeover_reason(state: BrainState, turn: TurnContext) -> str:
@@ -219,12 +239,14 @@ def _final_text(outcome: AgentFinish | list[AgentAction]) -> str | None:
     return str(arguments.get('reason', '')) if finishes else None
 
 
-def _decide_by_rules(state: BrainState, routine: Any, why: str, turn: TurnContext) -> BrainState:
+def _decide_by_rules(
+    state: BrainState, routine: Any, why: str, turn: TurnContext, data: Json | None = None
+) -> BrainState:
     """``why``: the reason against the model. It is traced, and ends the turn when the rule model
     fails, too.
     """
     text = f'The routine decides this step: {why}'
-    turn.trace(TraceKind.ERROR, text, ok=False, error_reason=why)
+    turn.trace(TraceKind.ERROR, text, ok=False, error_reason=why, data=data)
     try:
         outcome = _call_agent(state, turn, routine, messages_for_rules(state.messages))
     except ModelCallFailed:

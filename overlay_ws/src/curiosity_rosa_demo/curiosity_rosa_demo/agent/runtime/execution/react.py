@@ -9,7 +9,8 @@
 """The skill ``run_react``: the model works on a text with the skills until it answers.
 
 metadata: ``text``, ``expects`` (as in prompts.yaml), ``plan`` (replaces the model's decisions).
-The skill adds ``outcome``. Each step is saved in the turn's checkpoints, under the task's ID.
+The skill adds ``outcome``, and ``usage`` of a language model. Each step is saved in
+the turn's checkpoints, under the task's ID.
 """
 
 from __future__ import annotations
@@ -48,7 +49,11 @@ async def run_react(task: Task, context: SkillContext) -> None:
                 door=door_of(task),
             )
 
-    outcome = await context.blocking.run(work)
+    try:
+        outcome = await context.blocking.run(work)
+    finally:
+        if usage := context.execution.task_usage(task.id):
+            task.metadata['usage'] = usage
     switches = task.metadata.get('switches', 0)
     if outcome.goal and switches < MAX_GOAL_SWITCHES:
         await context.runner.submit(

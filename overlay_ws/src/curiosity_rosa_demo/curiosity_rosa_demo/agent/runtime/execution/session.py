@@ -18,6 +18,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, ASK_AGAIN_TEXT, not_approved
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
@@ -70,7 +71,8 @@ class CurrentActivity:
 
 class AgentSession:
     """``approval_queue`` gets the questions of a turn. ``checkpoints`` is the file of the turns
-    that can resume. ``say`` prints, traces and publishes a text. ``graph`` reads the ROS graph.
+    that can resume. ``say`` prints, traces and publishes a text. ``graph`` reads the ROS graph,
+    ``usage`` counts the model's calls.
     """
 
     def __init__(
@@ -85,7 +87,9 @@ class AgentSession:
         checkpoints: Path | str,
         say: Callable[[str], None] = lambda text: None,
         graph: GraphReader = no_graph,
+        usage: UsageLedger | None = None,
     ) -> None:
+        self.usage = usage or UsageLedger(config.agent.llm)
         self._client, self._config, self._emit = client, config, emit
         self._registry, self.approval_queue = registry, approval_queue
         self.trace_buffer = TraceBuffer(1000)
@@ -109,6 +113,7 @@ class AgentSession:
                 recall=self._recall,
                 on_react_state=self._set_react_state,
                 monitor=self.monitor,
+                usage=self.usage,
             )
         )
         self._direct_orders = DirectOrders(
@@ -237,6 +242,11 @@ class AgentSession:
     def wait_for_model(self) -> None:
         """Block until the loading that ``warm_up`` has started is done."""
         self._rosa_loader.wait_until_loaded()
+
+    def task_usage(self, task_id: str) -> Json:
+        """What the calls of a language model for this task have used; empty: none was made."""
+        spent = self.usage.recent_task_spending(task_id)
+        return spent.to_json(self._config.agent.llm.prices.currency) if spent.calls else {}
 
     def rover_status(self) -> ToolResult:
         """The rover's status. May be called while a skill or a turn runs."""

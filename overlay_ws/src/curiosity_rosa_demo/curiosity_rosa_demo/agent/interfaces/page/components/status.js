@@ -39,6 +39,7 @@ export default {
       <p v-if="facts.latch" class="warning">Held: {{ facts.latch }} (<kbd>:clear</kbd> releases it)</p>
       <p v-if="facts.waits_for" class="warning">Nothing can run yet: {{ facts.waits_for }}</p>
       <p v-if="facts.auto" class="quiet">On its own: {{ facts.auto }}</p>
+      <p v-if="facts.usage" class="quiet">Model: {{ facts.usage }}</p>
     </header>`,
   methods: {
     // The value is the recording's, not the live rover's.
