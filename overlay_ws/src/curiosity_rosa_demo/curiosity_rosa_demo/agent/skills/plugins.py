@@ -137,6 +137,7 @@ class GuardedWorld:
         self._world, self._may_move = world, may_move
         self.config, self.pose, self.facts = world.config, world.pose, world.facts
         self.say, self.may_drive = world.say, world.may_drive
+        self.pictures = world.pictures
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         why = ''

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, call_refusal, order_verdict
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order
 from curiosity_rosa_demo.agent.react.guardrails.rules import CALL_RULES, drive_refusal
@@ -73,12 +74,14 @@ class RoverWorld:
         brain_state: Callable[[], BrainState] = BrainState,
         spent: Callable[[], Spent] = Spent,
         say: Callable[[str], None] = lambda text: None,
+        pictures: SeenPictures | None = None,
     ) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
         self._legs = _DrivenLegs()
         self._home: tuple[float, float] | None = None  # where the pose was known first
         self.brain_state, self.spent, self.say = brain_state, spent, say
+        self.pictures = pictures or SeenPictures()
 
     @property
     def config(self) -> Config:

@@ -18,6 +18,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, ASK_AGAIN_TEXT, not_approved
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
@@ -83,6 +84,7 @@ class AgentSession:
         approval_queue: ApprovalQueue,
         checkpoints: Path | str,
         say: Callable[[str], None] = lambda text: None,
+        pictures: SeenPictures | None = None,
     ) -> None:
         self._client, self._config, self._emit = client, config, emit
         self._registry, self.approval_queue = registry, approval_queue
@@ -94,6 +96,7 @@ class AgentSession:
             brain_state=lambda: self.brain_state(),
             spent=lambda: self.react_state.spent if self._in_turn else Spent(),
             say=say,
+            pictures=pictures,
         )
         self.monitor = SkillMonitor(self._trace_progress, rover_clock=client.simulation)
         self._rosa_loader = RosaLoader(
