@@ -18,6 +18,7 @@ from typing import Any
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
@@ -78,8 +79,10 @@ def config_of(
 class SimulatedRoverWorld(RoverWorld):
     """Its rover's time is owned: whatever waits makes it pass."""
 
-    def __init__(self, rover: SimulatedRover, config: Config) -> None:
-        super().__init__(rover, config, rover.clock)  # type: ignore[arg-type]
+    def __init__(
+        self, rover: SimulatedRover, config: Config, pictures: SeenPictures | None = None
+    ) -> None:
+        super().__init__(rover, config, rover.clock, pictures=pictures)  # type: ignore[arg-type]
         self._clock = rover.clock
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
@@ -99,6 +102,7 @@ def rosa_of(
     saver: TurnCheckpointer | None = None,
     shown: Callable[[ReactState], None] = lambda react: None,
     model: BaseChatModel | None = None,
+    pictures: SeenPictures | None = None,
 ) -> CuriosityRosa:
     """A ROSA before that rover; no operator answers unless an approval queue is given. Without a
     model it makes the configured one.
@@ -108,7 +112,7 @@ def rosa_of(
         approval_queue.is_attended = False
     environment = TurnEnvironment(
         registry=make_registry(config),
-        world=SimulatedRoverWorld(rover, config),
+        world=SimulatedRoverWorld(rover, config, pictures),
         approval_queue=approval_queue,
         checkpoints=checkpoints,
         trace=trace,
@@ -131,9 +135,11 @@ class World:
         approval_queue: ApprovalQueue | None = None,
         config: Config = SHIPPED,
         saver: TurnCheckpointer | None = None,
+        server: ChatServer | None = None,
+        pictures: SeenPictures | None = None,
         **llm: Any,
     ) -> None:
-        self.server = ChatServer(*script)
+        self.server = server or ChatServer(*script)
         llm = {**LLM, 'base_url': self.server.url, **llm}
         self.config = config_of(llm=llm, turn=turn, config=config)
         self.rover = SimulatedRover()
@@ -147,6 +153,7 @@ class World:
             shown=self.reacts.append,
             approval_queue=approval_queue,
             saver=saver,
+            pictures=pictures,
         )
         self.renew_button()
 

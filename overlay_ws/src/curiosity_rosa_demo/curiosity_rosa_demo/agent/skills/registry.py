@@ -70,8 +70,9 @@ class SkillRegistry:
 
     def offer_vision_skills(self) -> None:
         """Offer them to the model, too. Call once it is known that the model can see."""
-        more = (self.get(name) for name in builtin.VISION_SKILLS if name in self._skills)
-        self._offered = tuple(dict.fromkeys((*self._offered, *more)))
+        offered = {skill.definition.name for skill in self._offered}
+        more = [self.get(name) for name in builtin.VISION_SKILLS if name not in offered]
+        self._offered = (*self._offered, *more)
 
     def for_model(self) -> tuple[Skill, ...]:
         """The skills that the model may call."""

@@ -10,8 +10,8 @@
 
 An entry is one call of the model: ``tool``, ``input``, ``call_id``, ``thought`` (the text beside
 the call), ``result`` (a ToolResult as JSON; None while it is not known) and ``at`` (seconds since
-the epoch, of the result). ``picture``, if any, is a reference to the picture that a model which can
-see gets with the result: never its pixels.
+the epoch, of the result). ``picture``, if any, is a reference to the picture that a model that
+can see gets with the result: never its pixels.
 """
 
 from __future__ import annotations
