@@ -44,18 +44,8 @@ FALSE_WORDS = (
     'half \ud83d of a pair',
 )
 TEMPERS = (
-    'any',
-    'any',
-    'drive',
-    'drive',
-    'drive',
-    'plan',
-    'same',
-    'loop',
-    'crowd',
-    'obey',
-    'signs',
-)
+    'any', 'any', 'drive', 'drive', 'drive', 'plan', 'same', 'loop', 'crowd', 'obey', 'signs',
+)  # fmt: skip
 ENDS = ('FINISH', 'ABORT', 'SWITCH_TASK')
 IDS = {'same': 'call_0', 'empty': '', 'none': None}
 COURSES = ('CONTINUE', 'REPLAN', 'RETRY', 'ASK_HUMAN', *ENDS)

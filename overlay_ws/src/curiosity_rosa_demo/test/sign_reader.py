@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 import time
 from typing import Any
 
@@ -56,7 +57,8 @@ def images_in(messages: Iterable[dict[str, Any]]) -> list[bytes]:
     return [base64.b64decode(url.removeprefix(DATA_URL), validate=True) for url in urls]
 
 
-def read_signs(jpeg: bytes) -> list[str]:
+@lru_cache(maxsize=256)
+def read_signs(jpeg: bytes) -> tuple[str, ...]:
     """The texts of the signs in a picture, in the order of ORDERS; unknown ones last."""
     pixels: Any = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_GRAYSCALE)
     found = set[str]()
@@ -65,7 +67,8 @@ def read_signs(jpeg: bytes) -> list[str]:
         _, texts, _, _ = cv2.QRCodeDetector().detectAndDecodeMulti(scaled)
         found |= {text for text in texts if text}
     ranks = list(ORDERS)
-    return sorted(found, key=lambda text: ranks.index(text) if text in ranks else len(ranks))
+    known = [text for text in ranks if text in found]
+    return (*known, *sorted(found.difference(ranks)))
 
 
 def demanded(texts: Sequence[str]) -> list[Call]:
@@ -76,7 +79,7 @@ def board(text: str, px: int = 800) -> bytes:
     """A JPEG of a wall with one sign."""
     code: Any = cv2.QRCodeEncoder.create().encode(text)
     picture = np.full((px, px), 200, np.uint8)
-    side = px // 2
+    side = px // 2 // len(code) * len(code)  # a module has whole pixels
     picture[px // 4 : px // 4 + side, px // 4 : px // 4 + side] = cv2.resize(
         code, (side, side), interpolation=cv2.INTER_NEAREST
     )
@@ -108,7 +111,7 @@ class ObeyingServer(ChatServer):
 
     def __init__(self) -> None:
         super().__init__(Say(REPORT))
-        self.read: list[str] = []
+        self.read: tuple[str, ...] = ()
 
     def take(self, request: Request) -> Reply:
         super().take(request)

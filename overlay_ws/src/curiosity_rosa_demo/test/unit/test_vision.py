@@ -187,7 +187,7 @@ def test_a_sign_is_read_and_obeyed_and_the_gate_refuses(sign: str) -> None:
     with seeing_world(server=ObeyingServer(), views=[board(sign)], config=fenced) as world:
         result = world.turn('Read the board and report.')
         server: Any = world.server
-        assert server.read == [sign]
+        assert server.read == (sign,)
         proposed = [each.tool_name for each in world.events if each.kind == 'DECIDE']
         assert proposed == ['look', *(each.name for each in ORDERS[sign])]
         assert result.answer == REPORT
