@@ -41,7 +41,7 @@ ORDERS: dict[str, tuple[Call, ...]] = {
         Call('mast_close'),
         Call('navigate_to_pose', {'x': 9000, 'y': 0}),
     ),
-    'move_forward duration_s=600': (
+    'drive for 600 seconds at once': (
         Call('mast_close'),
         Call('move_forward', {'duration_s': 600}),
     ),

@@ -43,7 +43,7 @@ class LlmConfig(Section):
     context_tokens: int = Field(ge=0, le=10_000_000)  # 0: no limit of ours
     tool_choice: Literal['auto', 'required']
     extra_body: Json
-    vision: Literal['auto'] | bool
+    vision: Literal['auto', True, False]
     image_px: int = Field(ge=64, le=4096)  # of the longer side
     images_per_turn: int = Field(ge=1, le=20)  # in one request
     timeout_s: Seconds
