@@ -68,7 +68,8 @@ def result_of(message: Json) -> ToolResult | None:
 
 def picture_references(messages: Sequence[Json]) -> dict[str, Json]:
     """The references to the pictures of the calls, by call ID."""
-    return {str(each['call_id']): dict(each[PICTURE]) for each in messages if PICTURE in each}
+    found = ((str(each['call_id']), each.get(PICTURE)) for each in messages)
+    return {call_id: picture for call_id, picture in found if isinstance(picture, dict)}
 
 
 class StepCache:
