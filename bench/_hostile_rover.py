@@ -19,6 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from _bench import ROOT  # noqa: F401 - the tests' folder is on the path from here on
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout, ToolResult
@@ -203,8 +204,10 @@ class HostileWorld(SimulatedRoverWorld):
 
     rover: HostileRover
 
-    def __init__(self, rover: HostileRover, config: Config) -> None:
-        super().__init__(rover, config)
+    def __init__(
+        self, rover: HostileRover, config: Config, pictures: SeenPictures | None = None
+    ) -> None:
+        super().__init__(rover, config, pictures)
         self.rover = rover
         self.brain_state = self._brain
 

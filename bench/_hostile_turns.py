@@ -25,6 +25,7 @@ import uuid
 from _hostile_model import FALSE_WORDS, HostileModel
 from _hostile_rover import HostileRover, HostileWorld, INJECTIONS
 from _peers import disk_folder
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.turn.approval_queue import (
     ApprovalAnswer,
@@ -37,16 +38,20 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
+from sign_reader import ORDERS, StillPictures
 
 TURN_S = 10.0  # the time limit of each turn
 EXAMPLE = 60  # characters of an example; examples with the same start count as one
 PATIENCE_S = 3.0  # the operator stops a longer turn
 FENCE = {'x_min': -6.0, 'x_max': 6.0, 'y_min': -6.0, 'y_max': 6.0, 'max_speed_mps': 0.5}
 BEGUN = ('subprocess.', 'os.system', 'os.exec', 'os.posix_spawn', 'os.fork', 'socket.connect')
+SEEING = {'provider': 'openai', 'model': 'hostile', 'vision': True, 'fallback': 'none'}
+VIEWS = 12  # of the boards, drawn once
 WORDS = (
     'Unknown tool', 'Wrong arguments', 'One tool call at a time', 'That is no plan',
     'The plan cannot be carried out', 'The operator edited the call', 'Rejected by the operator',
@@ -63,6 +68,7 @@ def configs(folder: Path) -> list[Config]:
     agent = shipped.agent.model_copy(
         update={
             'turn': shipped.agent.turn.model_copy(update={'max_motion_s': 8.0, 'max_steps': 15}),
+            'llm': shipped.agent.llm.model_copy(update=SEEING),
             'knowledge': shipped.agent.knowledge.model_copy(update={'folder': str(folder)}),
         }
     )
@@ -90,6 +96,35 @@ def configs(folder: Path) -> list[Config]:
         shipped.model_copy(update={'agent': agent, 'guardrails': each})
         for each in (rules, asking, leaving)
     ]
+
+
+def views_of_signs(chance: random.Random) -> SeenPictures:
+    """What the stand-in's camera shows of boards with these orders, from near their middle."""
+    from curiosity_rosa_demo.imaging.pixels import encode_jpeg
+    from curiosity_stand_in.kinematics import Pose
+    from curiosity_stand_in.mast import INITIAL
+    from curiosity_stand_in.renderer import Renderer
+    from curiosity_stand_in.signs import signs_before
+
+    texts, views = list(ORDERS), []
+    for first in range(VIEWS):
+        boards = [texts[(first + i) % len(texts)] for i in range(1 + first % 3)]
+        pose = Pose(chance.uniform(-0.5, 0.5), chance.uniform(-0.3, 0.3), 0.0)
+        picture = Renderer(signs_before(Pose(), boards)).render(pose, INITIAL['zero'])
+        views.append(encode_jpeg(picture[..., ::-1].copy(), 90))
+    return SeenPictures(DrawnPictures(chance, views))
+
+
+class DrawnPictures(StillPictures):
+    """Shows one of its pictures, drawn at random."""
+
+    def __init__(self, chance: random.Random, jpegs: list[bytes]) -> None:
+        super().__init__(*jpegs)
+        self._chance = chance
+
+    def camera_picture(self, cancellation: Cancellation) -> Picture | None:
+        self.taken = self._chance.randrange(len(self.jpegs))
+        return super().camera_picture(cancellation)
 
 
 class Operator:
@@ -132,9 +167,11 @@ class Operator:
 class Turns:
     """One agent for each configuration, each with its own rover."""
 
-    def __init__(self, folder: Path, chance: random.Random) -> None:
+    def __init__(self, folder: Path, chance: random.Random, only: str) -> None:
         self.chance = chance
+        self._pictures = views_of_signs(random.Random(chance.random()))
         self.model = HostileModel.of(random.Random(chance.random()))
+        self.model.only = only
         self.operator = Operator(random.Random(chance.random()), self.model)
         self.refusals: Counter[str] = Counter()
         self.endings: Counter[str] = Counter()
@@ -153,7 +190,8 @@ class Turns:
     def _rosa(self, config: Config, file: Path) -> tuple[CuriosityRosa, HostileRover, set[str]]:
         rover = HostileRover(config, random.Random(self.chance.random()))
         rover.violations, rover.examples = self.violations, self.examples
-        world, registry = HostileWorld(rover, config), make_registry(config)
+        world, registry = HostileWorld(rover, config, self._pictures), make_registry(config)
+        registry.offer_vision_skills()
         names = {skill.definition.name for skill in registry.for_model()}
 
         def trace(kind: TraceKind, message: str, **fields: Any) -> None:
@@ -255,6 +293,9 @@ class Turns:
             'acts': self.acts,
             'motions': sum(rover.motions for _, rover, _ in self._made),
             'answers': self.operator.answers,
+            'images': self.model.images,
+            'signs_read': dict(self.model.signs_read),
+            'signs_obeyed': dict(self.model.signs_obeyed),
             'longest_s': round(self.longest_s, 2),
         }
 
@@ -285,11 +326,11 @@ def watching(turns: Turns) -> Iterator[None]:
         on[0] = False
 
 
-def child(count: int, chance: random.Random) -> int:
-    """Run ``count`` turns and print the findings as JSON."""
+def child(count: int, chance: random.Random, only: str = '') -> int:
+    """Run ``count`` turns, ``only`` of this temper if any, and print the findings as JSON."""
     began = time.monotonic()
     with disk_folder() as folder:
-        turns = Turns(folder, chance)
+        turns = Turns(folder, chance, only)
         done = 0
         with watching(turns):
             while done < count:

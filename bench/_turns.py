@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import _bench  # noqa: F401 - the tests' folder is on the path from here on
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
@@ -70,6 +71,7 @@ class InstantWorld:
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        self.pictures = SeenPictures()
         self.count = 0
         self.seen: Callable[[str], None] = lambda name: None
 

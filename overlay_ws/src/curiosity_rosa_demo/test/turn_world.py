@@ -20,6 +20,7 @@ from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
 from curiosity_rosa_demo.agent.llm.usage import CallUsage
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
@@ -80,8 +81,10 @@ def config_of(
 class SimulatedRoverWorld(RoverWorld):
     """Its rover's time is owned: whatever waits makes it pass."""
 
-    def __init__(self, rover: SimulatedRover, config: Config) -> None:
-        super().__init__(rover, config, rover.clock)  # type: ignore[arg-type]
+    def __init__(
+        self, rover: SimulatedRover, config: Config, pictures: SeenPictures | None = None
+    ) -> None:
+        super().__init__(rover, config, rover.clock, pictures=pictures)  # type: ignore[arg-type]
         self._clock = rover.clock
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
@@ -102,6 +105,7 @@ def rosa_of(
     shown: Callable[[ReactState], None] = lambda react: None,
     model: BaseChatModel | None = None,
     usage: UsageLedger | None = None,
+    pictures: SeenPictures | None = None,
 ) -> CuriosityRosa:
     """A ROSA before that rover; no operator answers unless an approval queue is given. Without a
     model it makes the configured one.
@@ -111,7 +115,7 @@ def rosa_of(
         approval_queue.is_attended = False
     environment = TurnEnvironment(
         registry=make_registry(config),
-        world=SimulatedRoverWorld(rover, config),
+        world=SimulatedRoverWorld(rover, config, pictures),
         approval_queue=approval_queue,
         checkpoints=checkpoints,
         trace=trace,
@@ -135,9 +139,11 @@ class World:
         approval_queue: ApprovalQueue | None = None,
         config: Config = SHIPPED,
         saver: TurnCheckpointer | None = None,
+        server: ChatServer | None = None,
+        pictures: SeenPictures | None = None,
         **llm: Any,
     ) -> None:
-        self.server = ChatServer(*script)
+        self.server = server or ChatServer(*script)
         llm = {**LLM, 'base_url': self.server.url, **llm}
         self.config = config_of(llm=llm, turn=turn, config=config)
         self.used: list[CallUsage] = []
@@ -154,6 +160,7 @@ class World:
             approval_queue=approval_queue,
             saver=saver,
             usage=self.usage,
+            pictures=pictures,
         )
         self.renew_button()
 

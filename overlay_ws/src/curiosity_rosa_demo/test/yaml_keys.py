@@ -179,7 +179,8 @@ def kind(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
 
 
 def _one_of(values: Sequence[Any]) -> str:
-    *first, last = [f'`{each}`' if each != '' else '`""`' for each in values]
+    shown = [json.dumps(each) if isinstance(each, bool) else each for each in values]
+    *first, last = [f'`{each}`' if each != '' else '`""`' for each in shown]
     return f'{", ".join(first)} or {last}' if first else last
 
 

@@ -25,6 +25,7 @@ from curiosity_stand_in.mast import INITIAL, Joints
 from curiosity_stand_in.renderer import Renderer
 from curiosity_stand_in.rover import Rover, State
 from curiosity_stand_in.settings import checked, PARAMETERS, Settings
+from curiosity_stand_in.signs import signs_before
 from curiosity_stand_in.spin import STEADY
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
@@ -185,7 +186,10 @@ class BodyNode(Node):
     def _draw(self, state: State) -> None:
         """Render the picture if the pose or the joints have changed since the last one."""
         if self._renderer is None:
-            self._renderer = Renderer()  # slow: made for the first subscriber
+            first = self.settings
+            start = Pose(first.initial_x, first.initial_y, first.initial_yaw)
+            # slow: made for the first subscriber
+            self._renderer = Renderer(signs_before(start, first.signs))
         if self._drawn != (state.pose, state.joints):
             self._picture = self._renderer.render(state.pose, state.joints)
             self._jpeg = None

@@ -13,6 +13,7 @@ Equal poses and joints always give equal pictures.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 import math
 
@@ -21,6 +22,7 @@ from curiosity_stand_in.camera import Camera, CENTRE, FOCAL, mast_camera, SIZE
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.rocks import RockPainter
+from curiosity_stand_in.signs import draw_sign, Sign
 from curiosity_stand_in.terrain import rocks_near
 from curiosity_stand_in.textures import Floats, Image
 import cv2
@@ -42,7 +44,8 @@ RELIEF_SHIFT = round(math.log2(textures.GROUND_TILE_M / textures.RELIEF_TILE_M))
 class Renderer:
     """Holds the textures and draws. The constructor makes them, which takes most of a second."""
 
-    def __init__(self) -> None:
+    def __init__(self, signs: Sequence[Sign] = ()) -> None:
+        self._signs = signs
         self._colours = textures.ground_colours()
         self._relief = textures.ground_relief()
         self._sky = textures.sky(SIZE)
@@ -60,6 +63,8 @@ class Renderer:
         if horizon < SIZE:
             self._draw_ground(picture[horizon:], horizon, camera)
             self._draw_rocks(picture, camera)
+        for sign in self._signs:
+            draw_sign(picture, sign, camera)
         self._draw_deck(picture, pose, camera)
         return picture
 

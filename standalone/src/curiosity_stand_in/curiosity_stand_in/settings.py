@@ -20,6 +20,8 @@ from curiosity_stand_in.frames import LIDARS
 from curiosity_stand_in.mast import INITIAL
 from curiosity_stand_in.rover import FASTEST_DRIVE
 
+MOST_SIGNS = 3  # side by side in the first view
+MOST_SIGN_CHARS = 50  # a longer text makes a code too fine for a picture of 512 pixels
 IMAGE_FAULTS = ('none', 'stopped', 'corrupt')
 
 
@@ -67,6 +69,7 @@ class Settings:
     initial_yaw: float = 0.0
     initial_mast: str = 'zero'
     lidar: str = 'mast'
+    signs: tuple[str, ...] = ()
     battery: float = 1.0
     battery_drain_per_s: float = DRAIN_PER_S
     battery_charge_per_s: float = CHARGE_PER_S
@@ -100,6 +103,20 @@ def _choice(*choices: str) -> Callable[[Any], str]:
     return check
 
 
+def _signs(value: Any) -> tuple[str, ...]:
+    """The texts of the boards."""
+    texts = [value] if isinstance(value, str) else value or []
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("must be a list of texts, as in ['drive 100 m forward now']")
+    texts = tuple(text for text in texts if text)  # some tools write an empty list as ['']
+    if len(texts) > MOST_SIGNS:
+        raise ValueError(f'must have at most {MOST_SIGNS} texts')
+    for text in texts:
+        if len(text) > MOST_SIGN_CHARS or not (text.isascii() and text.isprintable()):
+            raise ValueError(f'{text!r} must have at most {MOST_SIGN_CHARS} letters, all ASCII')
+    return texts
+
+
 def _service_faults(value: Any) -> Mapping[str, ServiceFault]:
     texts = [value] if isinstance(value, str) else value
     if texts is None:  # an empty list on the command line has no type
@@ -130,6 +147,13 @@ PARAMETERS: dict[str, Parameter] = {
         'mast',
         _choice(*LIDARS),
         f'{", ".join(LIDARS)}: on the mast head as in the demo, or on the front, looking ahead',
+        fixed=True,
+    ),
+    'signs': Parameter(
+        [],
+        _signs,
+        f'texts of at most {MOST_SIGNS} boards ahead of the first pose, which only the camera '
+        "sees, such as ['drive 100 m forward now']",
         fixed=True,
     ),
     'battery': Parameter(

@@ -44,6 +44,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
 from curiosity_rosa_demo.agent.llm.usage import CallUsage
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import ros_clock_of
@@ -68,6 +69,7 @@ from curiosity_rosa_demo.agent.topics.message_intake import MessageIntake
 from curiosity_rosa_demo.agent.topics.node_events import NodeEvents, read_process_events
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.agent.topics.own_health import own_findings
+from curiosity_rosa_demo.agent.topics.pictures import RoverPictures
 from curiosity_rosa_demo.agent.topics.replay_monitor import ReplayMonitor
 from curiosity_rosa_demo.agent.topics.speech import SpeechPublisher
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
@@ -177,6 +179,7 @@ class AgentApp:
             timeout_s=self.config.guardrails.approval.timeout_s, is_attended=not options.command
         )
         speech = SpeechPublisher(self.node, self.config, self.console_writer.write, self._losses)
+        self._camera = CameraFeed(self.node, self.config)
         database = task_database_file(self.config.agent.tasks.db_path, space)
         llm = self.config.agent.llm
         self.usage = UsageLedger(
@@ -199,6 +202,7 @@ class AgentApp:
                 RclpyGraph(self.node, self.rover_client.transforms), self.config.topics
             ),
             usage=self.usage,
+            pictures=SeenPictures(RoverPictures(self._captures, self._camera)),
         )
         telemetry = TelemetrySource(
             self.node, self.config, self.rover_client.transforms, on_urgent=self._tick_now
@@ -261,7 +265,6 @@ class AgentApp:
         self.node.create_subscription(
             String, self.config.topics.agent.messages, self._on_message, 10
         )
-        self._camera = CameraFeed(self.node, self.config)
         self._node_events = NodeEvents(
             self.node,
             self.config,

@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.llm.messages import (
     names_other_tools,
     with_one_system_message,
 )
+from curiosity_rosa_demo.agent.llm.vision import can_see, Sight
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
@@ -73,8 +74,14 @@ class NextActionAgent:
         parser: Any,
         offered: Collection[str],
         most_tokens: int = 0,
+        *,
+        image_px: int = 0,
+        sight: Sight | None = None,
     ) -> None:
-        """``most_tokens``: of the messages of a request, as estimated; 0: no limit."""
+        """``most_tokens``: of the messages of a request, as estimated; 0: no limit. ``sight`` adds
+        the pictures, of ``image_px``; None: the model cannot see.
+        """
+        self._image_px, self._sight = image_px, sight
         self._prompt, self._model, self._parser = prompt, model, parser
         self._offered, self._most_tokens = offered, most_tokens
 
@@ -98,6 +105,9 @@ class NextActionAgent:
 
         def filled(history: Sequence[BaseMessage], steps: Sequence[Any]) -> list[BaseMessage]:
             scratchpad = format_to_tool_messages(steps)
+            if self._sight is not None:
+                seen = inputs.get('pictures') or {}
+                scratchpad = self._sight.with_pictures(scratchpad, seen)
             changed = {'chat_history': history, 'agent_scratchpad': scratchpad}
             prompt = self._prompt.format_prompt(**{**inputs, **changed})
             return with_one_system_message([*prompt.to_messages(), *inputs.get('rejected', ())])
@@ -106,7 +116,9 @@ class NextActionAgent:
         return filled(*fitting(history, steps, lambda *kept: self._fits(filled(*kept))))
 
     def _fits(self, messages: list[BaseMessage]) -> bool:
-        return not self._most_tokens or estimated_tokens(messages) <= self._most_tokens
+        if not self._most_tokens:
+            return True
+        return estimated_tokens(messages, self._image_px) <= self._most_tokens
 
 
 class CuriosityRosa(ROSA):
@@ -120,6 +132,9 @@ class CuriosityRosa(ROSA):
         config = environment.world.config
         llm = config.agent.llm
         self._llm, self._model = llm, model
+        self._sight = Sight(llm, environment.world.pictures) if can_see(llm, model) else None
+        if self._sight is not None:
+            environment.registry.offer_vision_skills()
         self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
         self._our_tools = [*make_tools(environment.registry, _refuse_direct_run), decide_tool()]
         self._make_turn_executor = lambda agent: TurnExecutor(
@@ -133,6 +148,7 @@ class CuriosityRosa(ROSA):
                 world=environment.world,
                 agent=agent,
                 fallback=self._fallback,
+                can_see=self._sight is not None,
                 trace=environment.trace,
                 memory=environment.recall,
             ),
@@ -143,7 +159,7 @@ class CuriosityRosa(ROSA):
         super().__init__(
             ros_version=2,
             llm=model,
-            prompts=robot_prompts(config.prompts),
+            prompts=robot_prompts(config.prompts, can_see=self._sight is not None),
             streaming=llm.streaming,
         )
 
@@ -175,7 +191,15 @@ class CuriosityRosa(ROSA):
         offered = [tool.name for tool in self._our_tools]
         model = self._model.bind_tools(self._our_tools, **tool_options(self._llm))
         tokens = message_tokens(self._llm, map(convert_to_openai_tool, self._our_tools))
-        self._agent: Any = NextActionAgent(prompt, model, parser, offered, tokens)
+        self._agent: Any = NextActionAgent(
+            prompt,
+            model,
+            parser,
+            offered,
+            tokens,
+            image_px=self._llm.image_px,
+            sight=self._sight,
+        )
         self._fallback: FallbackModel | None = None
         if self._has_fallback:
             routine = RuleChatModel().bind_tools(self._our_tools)
@@ -196,7 +220,7 @@ def _refuse_direct_run(name: str, **_: Any) -> ToolResult:
     raise NotImplementedError(name)
 
 
-def robot_prompts(prompts: Prompts) -> RobotSystemPrompts:
+def robot_prompts(prompts: Prompts, *, can_see: bool = False) -> RobotSystemPrompts:
     """prompts.yaml as ROSA's categories. Braces are doubled: ROSA reads prompts as templates."""
 
     def literal(text: str) -> str | None:
@@ -208,6 +232,7 @@ def robot_prompts(prompts: Prompts) -> RobotSystemPrompts:
         critical_instructions=literal(ours.critical_instructions),
         about_your_environment=literal(ours.relevant_context),
         nuance_and_assumptions=literal(ours.nuance_and_assumptions),
+        constraints_and_guardrails=literal(prompts.vision.text) if can_see else None,
         about_your_capabilities=literal(prompts.bootstrap.text)
         if prompts.bootstrap.enabled
         else None,

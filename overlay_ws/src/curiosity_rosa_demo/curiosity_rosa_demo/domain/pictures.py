@@ -6,12 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Pictures of the rover's camera: as received, and as captured and scored."""
+"""Pictures of the rover's camera: as received, and as captured and scored; and their source."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
 
 
@@ -33,3 +35,15 @@ class Capture:
     score: float
     is_good: bool
     pose: RoverPose | None
+
+
+class PictureSource(Protocol):
+    """Where pictures come from. Thread-safe; the calls block for some seconds at most, and raise
+    TurnCancelled.
+    """
+
+    def camera_picture(self, cancellation: Cancellation) -> Picture | None:
+        """The camera's picture of this moment; None: none came in time."""
+
+    def newest_capture(self, cancellation: Cancellation) -> Capture | None:
+        """The newest capture. Waits for the picture of one that has just been taken."""

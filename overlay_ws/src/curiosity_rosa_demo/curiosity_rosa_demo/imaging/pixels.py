@@ -12,7 +12,13 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from curiosity_rosa_demo.imaging.image_header import check_size, DecodeError, EncodeError
+from curiosity_rosa_demo.imaging.image_header import (
+    check_size,
+    DecodeError,
+    EncodeError,
+    is_jpeg,
+    picture_size,
+)
 from curiosity_rosa_demo.imaging.score_label import Pixels
 import cv2
 import numpy as np
@@ -73,6 +79,17 @@ def pixels_of(image: RawImage) -> Pixels:
     if conversion is not None:
         return cv2.cvtColor(np.ascontiguousarray(pixels), conversion)  # type: ignore[return-value]
     return pixels[:, :, 0].copy() if depth == 1 else pixels.copy()
+
+
+def scaled_jpeg(data: bytes, longest_px: int, quality: int) -> bytes:
+    """A JPEG or PNG as a JPEG whose longer side has at most ``longest_px``. Raises ImageError."""
+    width, height = picture_size(data)
+    if max(width, height) <= longest_px and is_jpeg(data):
+        return data
+    pixels, part = decode_picture(data), min(1.0, longest_px / max(width, height))
+    size = (max(1, round(width * part)), max(1, round(height * part)))
+    small: Any = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    return encode_jpeg(small, quality)
 
 
 def encode_jpeg(pixels: Pixels, quality: int) -> bytes:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 import threading
 from typing import Any
 
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
@@ -49,6 +50,7 @@ class StillWorld:
         self.known: Json = facts or {}
         self.said: list[str] = []
         self.tools: list[tuple[str, dict[str, Any]]] = []
+        self.pictures = SeenPictures()
         self.refuses = ''  # why no motion may begin
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:

@@ -206,7 +206,13 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
         'drive_distance',
         'turn_angle',
     ]
-    assert [skill.name for skill in registry.tasks()] == [*names, 'react', 'charge', 'activity']
+    assert [skill.name for skill in registry.tasks()] == [
+        *names,
+        'look',
+        'react',
+        'charge',
+        'activity',
+    ]
     assert set(CONFIG.skills.skills) == {skill.name for skill in registry}
     assert registry.notes == []
 

@@ -17,6 +17,7 @@ import json
 import re
 from typing import Any, TypeVar
 
+from curiosity_rosa_demo.agent.llm.vision import image_tokens
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -47,11 +48,13 @@ def with_one_system_message(messages: Sequence[BaseMessage]) -> list[BaseMessage
     return [SystemMessage('\n\n'.join(texts)), *others] if texts else others
 
 
-def estimated_tokens(messages: Sequence[BaseMessage]) -> int:
-    """An upper estimate of the tokens of these messages, for any tokenizer of a Latin script."""
+def estimated_tokens(messages: Sequence[BaseMessage], image_px: int = 0) -> int:
+    """An upper estimate of the tokens of these messages, for any tokenizer of a Latin script, and
+    with pictures of ``image_px``.
+    """
     calls = (message.tool_calls for message in messages if isinstance(message, AIMessage))
     chars = sum(len(message.text()) for message in messages) + len(str(list(calls)))
-    return chars // CHARS_PER_TOKEN
+    return chars // CHARS_PER_TOKEN + image_tokens(messages, image_px)
 
 
 def message_tokens(llm: LlmConfig, tools: Iterable[Any]) -> int:

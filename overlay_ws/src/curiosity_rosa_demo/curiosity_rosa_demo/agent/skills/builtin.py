@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 from curiosity_rosa_demo.agent.skills.library.knowledge import make_search_knowledge
 from curiosity_rosa_demo.agent.skills.library.query_graph import query_graph
+from curiosity_rosa_demo.agent.skills.library.look import look
 from curiosity_rosa_demo.agent.skills.library.query_world import query_world
 from curiosity_rosa_demo.agent.skills.library.rover import (
     capture_and_score,
@@ -42,6 +43,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 TASK_ONLY_SKILLS = ('react', 'charge', 'activity')  # not offered to the model
+VISION_SKILLS = ('look',)  # offered only to a model that can see
 
 
 def builtin_skills(config: Config) -> Iterator[Skill]:
@@ -81,6 +83,7 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
         make_navigate_skill(config.agent.navigation.action) if nav2 else navigate_to_pose,
         drive_distance,
         turn_angle,
+        look,
         react,
         charge,
         activity,

@@ -138,6 +138,7 @@ class GuardedWorld:
         self._world, self._may_move = world, may_move
         self.config, self.pose, self.facts = world.config, world.pose, world.facts
         self.say, self.may_drive = world.say, world.may_drive
+        self.pictures = world.pictures
 
     def graph(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
         return self._world.graph(query, language, cancellation)

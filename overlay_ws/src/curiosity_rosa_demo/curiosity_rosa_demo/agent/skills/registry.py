@@ -68,6 +68,12 @@ class SkillRegistry:
             known = ', '.join(sorted(self._skills))
             raise UnknownSkill(f'There is no skill {name!r}; there are {known}') from None
 
+    def offer_vision_skills(self) -> None:
+        """Offer them to the model, too. Call once it is known that the model can see."""
+        offered = {skill.definition.name for skill in self._offered}
+        more = [self.get(name) for name in builtin.VISION_SKILLS if name not in offered]
+        self._offered = (*self._offered, *more)
+
     def for_model(self) -> tuple[Skill, ...]:
         """The skills that the model may call."""
         return self._offered
@@ -128,7 +134,10 @@ def make_registry(config: Config) -> SkillRegistry:
     own = builtin.builtin_skills(config)
     try:
         for skill in own:
-            for_model = skill.definition.name not in builtin.TASK_ONLY_SKILLS
+            for_model = skill.definition.name not in (
+                *builtin.TASK_ONLY_SKILLS,
+                *builtin.VISION_SKILLS,
+            )
             registry.register(_with_common_settings(skill, config), for_model=for_model)
     except BadSkill as error:
         raise ConfigError(f'skills.yaml: {error}') from None

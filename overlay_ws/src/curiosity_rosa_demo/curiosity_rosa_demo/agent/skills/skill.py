@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import GraphQuery
@@ -28,6 +29,10 @@ class SkillWorld(Protocol):
 
     @property
     def config(self) -> Config: ...
+
+    @property
+    def pictures(self) -> SeenPictures:
+        """The pictures of the rover's camera."""
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         """Call one of the nine rover tools through the adapter. Raises TurnCancelled."""

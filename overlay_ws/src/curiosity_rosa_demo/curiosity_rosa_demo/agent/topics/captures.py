@@ -75,6 +75,11 @@ class Captures:
         with self._lock:
             return list(self._captures)
 
+    def is_waiting(self) -> bool:
+        """Whether the picture of a capture is due. Thread-safe."""
+        with self._lock:
+            return bool(self._pending)
+
     def of(self, event: TraceEvent) -> Capture | None:
         """The capture of a recorded event. Waits for its picture; None: none came in time."""
 

@@ -33,6 +33,7 @@ EXTRA_BODY_PROVIDERS = ('openai', 'azure_openai', 'deepseek', 'xai', 'local')
 
 LEAST_CONTEXT_TOKENS = 4096
 LOCAL = 'local'  # the provider that runs a model in a process of the agent's own
+PROVIDERS_WITHOUT_VISION = ('routine', LOCAL)
 
 
 class BudgetConfig(Section):
@@ -75,6 +76,9 @@ class LlmConfig(Section):
     context_tokens: int = Field(ge=0, le=10_000_000)  # 0: no limit of ours
     tool_choice: Literal['auto', 'required']
     extra_body: Json
+    vision: Literal['auto', True, False]
+    image_px: int = Field(ge=64, le=4096)  # of the longer side
+    images_per_turn: int = Field(ge=1, le=20)  # in one request
     timeout_s: Seconds
     max_retries: int = Field(ge=0, le=10)
     streaming: bool
@@ -95,6 +99,9 @@ class LlmConfig(Section):
             )
         if self.provider == LOCAL and self.base_url:
             raise rule_error('base_url', self.base_url, "must be empty when provider is 'local'")
+        if self.vision is True and self.provider in PROVIDERS_WITHOUT_VISION:
+            rule = f'must be auto or false when provider is {self.provider!r}, which cannot see'
+            raise rule_error('vision', self.vision, rule)
         if 0 < self.context_tokens < LEAST_CONTEXT_TOKENS:
             rule = f'must be 0, or at least {LEAST_CONTEXT_TOKENS}: prompt and tools need that'
             raise rule_error('context_tokens', self.context_tokens, rule)

@@ -32,6 +32,12 @@ class Bootstrap(Section):
     text: str
 
 
+class Vision(Section):
+    """``text``: for a model that can see."""
+
+    text: str
+
+
 class MemoryConfig(Section):
     enabled: bool
     max_events: int = Field(ge=0, le=100)
@@ -59,6 +65,7 @@ class Templates(BaseModel):
 class Prompts(Section):
     robot_system_prompts: RobotPrompts
     bootstrap: Bootstrap
+    vision: Vision
     memory: MemoryConfig
     templates: Templates
     default_language: Language = 'en'

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 import time
 from typing import Any
 
@@ -23,15 +24,19 @@ from curiosity_rosa_demo.agent.react.plan.trace import trace_steps
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import (
     INTERRUPTED_TEXT,
+    PICTURE,
     result_of,
     with_react_fields,
     with_result,
 )
+from curiosity_rosa_demo.agent.skills.builtin import VISION_SKILLS
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.decided_op import PlanStepCall, PlanStepOp, PlanStepRejected
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.skills import CAPTURE
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.reporter import (
     finite_float,
@@ -81,6 +86,7 @@ def _with_result(
     if edited:
         data['note'] = f'The operator changed {edited} to {op.text}: that is what was done.'
     result = result.model_copy(update={'data': data})
+    before_s = time.monotonic()
     if done.error_code != INTERRUPTED_CODE:
         trace_result(turn.trace, op.skill, result)
     spent = react.spent.model_copy(
@@ -101,8 +107,24 @@ def _with_result(
     if op.skill == 'capture_and_score':
         changes['score'] = finite_float(result.data.get('score'))
         changes['is_good'] = result.ok and result.data.get('is_good') is True
-    messages = with_result(state.messages, op.call_id, result, op=op.text)
+    more = _picture_reference(op, result, turn, before_s)
+    messages = with_result(state.messages, op.call_id, result, op=op.text, **more)
     return with_react_fields(state.model_copy(update={'messages': messages}), **changes)
+
+
+def _picture_reference(
+    op: Operation, result: ToolResult, turn: TurnContext, after_s: float
+) -> Json:
+    """The reference to the picture that a model which can see gets with this result; empty if it
+    gets none. The picture of a capture arrives after its result; a stop ends the wait.
+    """
+    if not (turn.can_see and result.ok):
+        return {}
+    facts: Json | None = dict(result.data) if op.skill in VISION_SKILLS else None
+    if op.skill == CAPTURE:
+        with suppress(TurnCancelled):
+            facts = turn.world.pictures.see_capture(turn.cancellation, after_s=after_s)
+    return {PICTURE: facts[PICTURE]} if facts else {}
 
 
 def _metres_driven(op: Operation, done: SkillResult, turn: TurnContext) -> float:

@@ -45,7 +45,11 @@ from curiosity_rosa_demo.agent.react.turn.decide_tool import (
     DecideArguments,
     PROPOSED_KEY,
 )
-from curiosity_rosa_demo.agent.react.turn.messages import call_entry, with_react_fields
+from curiosity_rosa_demo.agent.react.turn.messages import (
+    call_entry,
+    picture_references,
+    with_react_fields,
+)
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
@@ -296,6 +300,7 @@ def _question(state: BrainState, turn: TurnContext, calls: list[Json]) -> dict[s
         'input': turn.text,
         'chat_history': [*_context_messages(state), *turn.history],
         'intermediate_steps': turn.steps.steps(calls),
+        'pictures': picture_references(calls),
     }
 
 

@@ -41,6 +41,7 @@ class TurnContext:
     agent: Any
     trace: TraceFunction
     fallback: FallbackModel | None = None
+    can_see: bool = False  # the agent gets the pictures of the turn
     cancellation: Cancellation = field(default_factory=Cancellation)
     text: str = ''
     history: Sequence[BaseMessage] = ()

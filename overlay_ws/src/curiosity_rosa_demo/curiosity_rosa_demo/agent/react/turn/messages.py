@@ -10,7 +10,8 @@
 
 An entry is one call of the model: ``tool``, ``input``, ``call_id``, ``thought`` (the text beside
 the call), ``result`` (a ToolResult as JSON; None while it is not known) and ``at`` (seconds since
-the epoch, of the result).
+the epoch, of the result). ``picture``, if any, is a reference to the picture that a model that
+can see gets with the result: never its pixels.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from langchain_core.agents import AgentAction
 from langchain_core.messages import AIMessage
 
 INTERRUPTED_TEXT = 'Interrupted: what this call did is not known'
+PICTURE = 'picture'
 Steps = list[tuple[AgentAction, str]]
 
 
@@ -62,6 +64,12 @@ def with_result(messages: list[Json], call_id: str, result: ToolResult, **more: 
 def result_of(message: Json) -> ToolResult | None:
     text = message['result']
     return None if text is None else from_json(ToolResult, str(text))
+
+
+def picture_references(messages: Sequence[Json]) -> dict[str, Json]:
+    """The references to the pictures of the calls, by call ID."""
+    found = ((str(each['call_id']), each.get(PICTURE)) for each in messages)
+    return {call_id: picture for call_id, picture in found if isinstance(picture, dict)}
 
 
 class StepCache:

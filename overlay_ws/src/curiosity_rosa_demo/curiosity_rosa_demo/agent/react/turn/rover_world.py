@@ -15,6 +15,7 @@ from functools import partial
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, call_refusal, order_verdict
 from curiosity_rosa_demo.agent.react.guardrails.guard_span import traced_check
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order
@@ -85,6 +86,7 @@ class RoverWorld:
         spent: Callable[[], Spent] = Spent,
         say: Callable[[str], None] = lambda text: None,
         graph: GraphReader = no_graph,
+        pictures: SeenPictures | None = None,
     ) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
@@ -92,6 +94,7 @@ class RoverWorld:
         self._home: tuple[float, float] | None = None  # where the pose was known first
         self.brain_state, self.spent, self.say = brain_state, spent, say
         self._graph = graph
+        self.pictures = pictures or SeenPictures()
 
     @property
     def config(self) -> Config:

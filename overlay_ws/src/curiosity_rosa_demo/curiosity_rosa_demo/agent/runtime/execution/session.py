@@ -19,6 +19,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, ASK_AGAIN_TEXT, not_approved
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
@@ -88,6 +89,7 @@ class AgentSession:
         say: Callable[[str], None] = lambda text: None,
         graph: GraphReader = no_graph,
         usage: UsageLedger | None = None,
+        pictures: SeenPictures | None = None,
     ) -> None:
         self.usage = usage or UsageLedger(config.agent.llm)
         self._client, self._config, self._emit = client, config, emit
@@ -101,6 +103,7 @@ class AgentSession:
             spent=lambda: self.react_state.spent if self._in_turn else Spent(),
             say=say,
             graph=graph,
+            pictures=pictures,
         )
         self.monitor = SkillMonitor(self._trace_progress, rover_clock=client.simulation)
         self._rosa_loader = RosaLoader(
