@@ -15,10 +15,12 @@ of one. The message of an event is for people: a model or a client may have writ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from curiosity_rosa_demo.domain.models import Json, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import CAPTURE
+
+CHANGES = ('armed', 'fired', 'suppressed')  # of a trigger
 
 
 @dataclass(frozen=True)
@@ -179,3 +181,23 @@ class CaptureTaken:
         if event.kind is not TraceKind.RESULT or event.tool_name != CAPTURE:
             return None
         return cls(event.ok, event.score, event.error_reason, event.data)
+
+
+@dataclass(frozen=True)
+class TriggerChanged:
+    """A trigger was armed, has fired, or was suppressed when it was due."""
+
+    trigger: str
+    change: Literal['armed', 'fired', 'suppressed']
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        data = {'trigger': self.trigger, 'change': self.change}
+        return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> TriggerChanged | None:
+        data = event.data or {}
+        trigger, change = data.get('trigger'), data.get('change')
+        if event.kind is not TraceKind.OBSERVE or not isinstance(trigger, str):
+            return None
+        return None if change not in CHANGES else cls(trigger, change)

@@ -27,6 +27,8 @@ from curiosity_rosa_demo.agent.interfaces.action_server import server as action_
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
+from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
+from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerDoor
 from curiosity_rosa_demo.agent.policy.action import SubmitTasks
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
@@ -36,11 +38,13 @@ from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from http_world import client
 import pytest
 from robot_service_world import RobotServiceBench
@@ -155,6 +159,29 @@ def autonomy(world: DoorsWorld) -> None:
     port.execute([SubmitTasks(ongoing)], world.runtime.stop_count)
 
 
+def trigger(world: DoorsWorld) -> None:
+    """A fact that changes, as the kernel's tick reads it."""
+    config = TriggerConfig(
+        name='x', fact='mode', changes=True, skill=world.name, arguments=world.arguments
+    )
+    board = TriggerBoard([config])
+    facts = iter(({'mode': 'IDLE'}, {'mode': 'EXEC'}))
+
+    async def fire() -> None:
+        door = TriggerDoor(
+            board,
+            world.robot,
+            world.runtime.loop,
+            facts=lambda: next(facts),
+            trace=world.session.trace,
+        )
+        door.on_tick(None)  # arms
+        door.on_tick(None)  # fires
+
+    world.robot.state = BrainState  # type: ignore[method-assign]  # SAFE: the gate's, not the door's
+    world.runtime.call(fire())
+
+
 def recovery(world: DoorsWorld) -> Task:
     """A stored task that says no origin, as one of an earlier version."""
     return world.submit(world.name, **world.arguments)
@@ -204,6 +231,7 @@ DOORS: dict[Origin, Callable[[DoorsWorld], Any]] = {
     Origin.MODEL: model,
     Origin.PLAN: plan,
     Origin.AUTONOMY: autonomy,
+    Origin.TRIGGER: trigger,
     Origin.RECOVERY: recovery,
     Origin.CHARGE: charge,
     Origin.CONSOLE: console,
