@@ -35,7 +35,7 @@ class TopicField(Section):
 
 
 class TriggerConfig(Section):
-    """One source (``watch`` or ``fact``), one comparison, and one action (``goal`` or ``skill``)."""
+    """One source (``watch`` or ``fact``), one comparison, one action (``goal`` or ``skill``)."""
 
     name: Key
     enabled: bool = True

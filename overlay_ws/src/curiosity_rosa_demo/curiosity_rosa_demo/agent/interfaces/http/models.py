@@ -279,8 +279,9 @@ class Switch(Body):
 
 
 class TriggerView(BaseModel):
-    """A trigger. ``value``: the last one that could be used; ``fired_s_ago``: null: it has not fired
-    in this run; ``why_not``: why it does not fire now, empty when only its condition is missing.
+    """A trigger. ``value``: the last one that could be used. ``fired_s_ago``: null: it has not
+    fired in this run. ``why_not``: why it does not fire now; empty: only its condition is
+    missing.
     """
 
     model_config = _example(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+import importlib
 import time
 from typing import Any
 
@@ -72,12 +73,10 @@ class FieldReader:
 
 def message_type(trigger: str, watch: TopicField) -> Any:
     """The message class. Raises ConfigError."""
-    from rosidl_runtime_py.utilities import get_message  # imports a package on use
-
     head = f'triggers.yaml: {trigger}.watch'
     try:
-        kind = get_message(watch.type)
-    except (ImportError, AttributeError, ValueError) as error:
+        kind = _imported(watch.type)
+    except (ImportError, AttributeError) as error:
         raise ConfigError(
             f'{head}.type = {watch.type!r}: this type is not installed ({error}); '
             'ros2 topic info TOPIC shows the right one'
@@ -96,5 +95,11 @@ def message_type(trigger: str, watch: TopicField) -> Any:
             why = f'{name} is {declared}; name a field that is a number, a text, true or false'
             raise ConfigError(f'{head}.field = {watch.field!r}: {why}')
         if is_message:
-            part = get_message(declared.replace('/', '/msg/'))
+            part = _imported(declared)
     return kind
+
+
+def _imported(type_name: str) -> Any:
+    """The class of ``package/msg/Type``. Raises ImportError and AttributeError."""
+    package, *_, name = type_name.split('/')
+    return getattr(importlib.import_module(f'{package}.msg'), name)
