@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import enum
 import json
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal
+from types import NoneType, UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal, Union
 
 import annotated_types
 from curiosity_rosa_demo.domain import models
@@ -104,7 +105,8 @@ def _section(
     for name, (annotation, metadata, field) in fields.items():
         value = values.get(name) if isinstance(values, dict) else None
         if value is None and field is not None:
-            value = field.get_default(call_default_factory=True)
+            default = field.get_default(call_default_factory=True)
+            value = OPTIONAL if default is None and _given(annotation) else default
         yield from _key((*path, name), annotation, metadata, value, said)
     extra = get_type_hints(model, include_extras=True).get('__pydantic_extra__')
     if get_origin(extra) is dict:
@@ -141,7 +143,16 @@ def _entries(annotation: Any) -> tuple[Any, str]:
 
 
 def _bare(annotation: Any) -> Any:
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    if get_origin(annotation) is Annotated:
+        return get_args(annotation)[0]
+    given = _given(annotation)
+    return given[0] if len(given) == 1 else annotation
+
+
+def _given(annotation: Any) -> list[Any]:
+    """The types of a union without None; none for another type."""
+    is_union = get_origin(annotation) in (Union, UnionType)
+    return [each for each in get_args(annotation) if is_union and each is not NoneType]
 
 
 def _is_section(annotation: Any) -> bool:
@@ -161,6 +172,8 @@ def kind(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
     for each in metadata:
         if isinstance(each, AfterValidator):
             return WORDS[each.func]
+    if given := _given(annotation):
+        return ' or '.join(dict.fromkeys(kind(each, metadata) for each in given))
     if origin is Literal:
         return _one_of(arguments)
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
@@ -187,6 +200,8 @@ def _limits(metadata: tuple[Any, ...]) -> str:
             parts.append(f'from {_number(each.ge)}')
         elif isinstance(each, annotated_types.Le):
             parts.append(f'to {_number(each.le)}')
+        elif isinstance(each, annotated_types.MaxLen):
+            parts.append(f'at most {each.max_length} long')
         elif isinstance(each, annotated_types.MinLen):
             parts.append('not empty')
         elif getattr(each, 'pattern', None):

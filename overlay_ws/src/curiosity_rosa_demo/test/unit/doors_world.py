@@ -178,7 +178,8 @@ def trigger(world: DoorsWorld) -> None:
         door.on_tick(None)  # arms
         door.on_tick(None)  # fires
 
-    world.robot.state = BrainState  # type: ignore[method-assign]  # SAFE: the gate's, not the door's
+    # In SAFE the door keeps the trigger from firing; here the gate is tried.
+    world.robot.state = BrainState  # type: ignore[method-assign]
     world.runtime.call(fire())
 
 
