@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from curiosity_rosa_demo.domain.brain_state import Json
@@ -77,7 +78,7 @@ class TriggerConfig(Section):
     def _me(self) -> str:
         return f'the trigger {self.name!r}'
 
-    def _one_of(self, key: str, values: dict[str, object], rule: str) -> None:
+    def _one_of(self, key: str, values: Mapping[str, object], rule: str) -> None:
         given = [each for each, value in values.items() if value is not None]
         if len(given) != 1:
             found = f'it has {" and ".join(given)}' if given else 'it has none'

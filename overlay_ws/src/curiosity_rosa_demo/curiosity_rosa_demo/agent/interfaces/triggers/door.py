@@ -33,7 +33,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
-from curiosity_rosa_demo.trace.events import TriggerChanged
+from curiosity_rosa_demo.trace.events import TriggerChange, TriggerChanged
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 _log = logging.getLogger('curiosity_rosa.triggers')
@@ -101,8 +101,10 @@ class TriggerDoor:
         def trace() -> None:
             for change in changes:
                 step = change.step
-                kind = 'fired' if step.fired else 'suppressed' if step.suppressed else 'armed'
-                changed = TriggerChanged(change.config.name, kind)  # type: ignore[arg-type]
+                kind: TriggerChange = 'armed'
+                if step.fired or step.suppressed:
+                    kind = 'fired' if step.fired else 'suppressed'
+                changed = TriggerChanged(change.config.name, kind)
                 self._trace(**changed.trace_fields(change.words))
 
         await run_in_thread('trace', trace)
