@@ -31,6 +31,16 @@ DIAGNOSED = ('adapter: rover', 'agent: runtime', 'simulator: camera', 'visualize
 PROCESSES = ('stand_in', 'adapter', 'simulator', 'visualizer', 'agent')
 PROBLEM = 'application/problem+json'
 RULES = {'geofence': {'x_max': 3.0}}
+LOW = {
+    'name': 'low',
+    'watch': {
+        'topic': '/battery_state', 'type': 'sensor_msgs/msg/BatteryState', 'field': 'percentage'
+    },
+    'below': 0.8,
+    'rearm_above': 0.85,
+    'skill': 'move_forward',
+    'arguments': {'duration_s': 12.0},
+}  # fmt: skip
 
 
 @dataclass
@@ -61,7 +71,8 @@ def doors() -> Iterator[Doors]:
         bench = Bench(box)
         try:
             commands = box.collect(Twist, '/cmd_vel')
-            api = Api(bench.run('--config-dir', box.config_dir(guardrails=RULES))).ready()
+            config = box.config_dir(guardrails=RULES, triggers={'triggers': [LOW]})
+            api = Api(bench.run('--config-dir', config)).ready()
             doors = Doors(bench, api, Client(bench), commands)
             assert doors.goal('mast_close').result.ok
             yield doors
@@ -111,6 +122,29 @@ def test_the_fence_binds_every_door(doors: Doors) -> None:
     assert refused.result.answer == reason
     doors.run.send(':submit move_forward {"duration_s": 12.0}')
     doors.run.expect(f'! {reason}', times=2)
+    assert not any(each.linear.x for each in doors.commands)
+
+
+def by_trigger(doors: Doors) -> list[Any]:
+    tasks = doors.api.get('/tasks')
+    return [each for each in tasks if each['metadata'].get('origin') == 'trigger']
+
+
+def test_an_event_starts_a_task_that_the_fence_binds(doors: Doors) -> None:
+    doors.run.expect('Trigger low armed')
+    turn(doors.bench, battery=0.75)
+    doors.run.expect('Trigger low fired')
+    wait_until(lambda: by_trigger(doors), 'the task of the trigger')
+    (task,) = by_trigger(doors)
+    assert doors.failed(task['id'])['reason'].startswith('GEOFENCE: may lead to x ')
+    doors.run.send(':triggers')
+    doors.run.expect('low  fired  when /battery_state percentage below 0.8')
+    doors.run.send(':stop')
+    doors.run.expect('stopped')
+    (trigger,) = doors.api.get('/triggers')
+    assert (trigger['state'], trigger['fired_count']) == ('off', 1)
+    assert trigger['why_not'].startswith('off since a stop by')
+    assert doors.api.post('/triggers/low', {'on': True})['state'] == 'unarmed'
     assert not any(each.linear.x for each in doors.commands)
 
 

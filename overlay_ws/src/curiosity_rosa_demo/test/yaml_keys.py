@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import enum
 import json
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal
+from types import NoneType, UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal, Union
 
 import annotated_types
 from curiosity_rosa_demo.domain import models
@@ -105,8 +106,9 @@ def _section(
     for name, (annotation, metadata, field) in fields.items():
         value = values.get(name) if isinstance(values, dict) else None
         if value is None and field is not None:
-            value = field.get_default(call_default_factory=True)
-        if value is None and isinstance(values, dict) and name in values:
+            default = field.get_default(call_default_factory=True)
+            value = OPTIONAL if default is None and _given(annotation) else default
+        if isinstance(values, dict) and name in values and values[name] is None:
             value = NULL
         yield from _key((*path, name), annotation, metadata, value, said)
     extra = get_type_hints(model, include_extras=True).get('__pydantic_extra__')
@@ -144,7 +146,16 @@ def _entries(annotation: Any) -> tuple[Any, str]:
 
 
 def _bare(annotation: Any) -> Any:
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    if get_origin(annotation) is Annotated:
+        return get_args(annotation)[0]
+    given = _given(annotation)
+    return given[0] if len(given) == 1 else annotation
+
+
+def _given(annotation: Any) -> list[Any]:
+    """The types of a union without None; none for another type."""
+    is_union = get_origin(annotation) in (Union, UnionType)
+    return [each for each in get_args(annotation) if is_union and each is not NoneType]
 
 
 def _is_section(annotation: Any) -> bool:
@@ -164,6 +175,8 @@ def kind(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
     for each in metadata:
         if isinstance(each, AfterValidator):
             return WORDS[each.func]
+    if given := _given(annotation):
+        return ' or '.join(dict.fromkeys(kind(each, metadata) for each in given))
     if origin is Literal:
         return _one_of(arguments)
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
@@ -172,9 +185,6 @@ def kind(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
         return f'list of {kind(arguments[0])}{_limits(metadata)}'
     if origin is dict:
         return f'any names, each with: {kind(arguments[1])}{_limits(metadata)}'
-    if type(None) in arguments:
-        (other,) = (each for each in arguments if each is not type(None))
-        return f'{kind(other, metadata)}, or null'
     return PLAIN[annotation] + _limits(metadata)
 
 
@@ -194,6 +204,8 @@ def _limits(metadata: tuple[Any, ...]) -> str:
             parts.append(f'from {_number(each.ge)}')
         elif isinstance(each, annotated_types.Le):
             parts.append(f'to {_number(each.le)}')
+        elif isinstance(each, annotated_types.MaxLen):
+            parts.append(f'at most {each.max_length} long')
         elif isinstance(each, annotated_types.MinLen):
             parts.append('not empty')
         elif getattr(each, 'pattern', None):

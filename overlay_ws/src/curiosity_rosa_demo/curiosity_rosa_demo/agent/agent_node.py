@@ -41,6 +41,10 @@ from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     wait_for_go_ahead,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
+from curiosity_rosa_demo.agent.interfaces.triggers import topics as trigger_topics
+from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
+from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers, TriggerDoor
+from curiosity_rosa_demo.agent.interfaces.triggers.facts import WorldFacts
 from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
 from curiosity_rosa_demo.agent.llm.usage import CallUsage
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
@@ -245,6 +249,11 @@ class AgentApp:
             ),
             speak=speech,
         )
+        triggers = self.config.triggers.triggers
+        facts = WorldFacts(self.session.world, telemetry.snapshot)
+        check_triggers(triggers, registry, facts.now())
+        board = TriggerBoard(triggers)
+        trigger_topics.subscribe(self.node, triggers, board.put)
         self.console = Console(
             self.session,
             self.runtime,
@@ -252,6 +261,7 @@ class AgentApp:
             self.config,
             self.console_writer.write,
             self.recording,
+            board,
         )
         self._notes = registry.notes
         messages = self.config.agent.policy.topic_messages
@@ -283,7 +293,17 @@ class AgentApp:
             replay=ReplayMonitor(self.node, self.config).text,
             kernel_max_age_s=self.config.agent.kernel.watchdog_s,
             clock_problem=lambda: self._clock_monitor.problem,
+            triggers=board,
         )
+        self.runtime.subscribe_to_stops(board.on_stop)
+        door = TriggerDoor(
+            board,
+            self.robot_service,
+            self.runtime.loop,
+            facts=facts.now,
+            trace=self.session.trace,
+        )
+        self.runtime.subscribe_to_ticks(door.on_tick)
         self._tick_callbacks.append(self.robot_service.record_tick)
         self.web = WebServer(
             self.robot_service, self.runtime.runner, self.config, self.console.print_notice

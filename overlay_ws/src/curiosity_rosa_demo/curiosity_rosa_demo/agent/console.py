@@ -54,6 +54,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import marked_lines, printable, without_controls
+from curiosity_rosa_demo.domain.trigger_status import Triggers
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.prompts import Language
@@ -70,7 +71,15 @@ APPROVAL_COMMANDS = {
 COMMANDS_BEFORE_READY = frozenset(
     {
         *('help', 'trace', 'tasks', 'task', 'history', 'mode', 'cancel', 'priority'),
-        *('pending', 'plan', 'budget', 'record', *APPROVAL_COMMANDS, *AUTONOMY_COMMANDS),
+        *(
+            'pending',
+            'plan',
+            'budget',
+            'record',
+            'triggers',
+            *APPROVAL_COMMANDS,
+            *AUTONOMY_COMMANDS,
+        ),
     }
 )
 ECHO_COLUMNS = 200  # of a remote line, as the console shows it
@@ -105,9 +114,10 @@ class Console:
         config: Config,
         say: Callable[[str], None],
         recording: RecordingControl | None = None,
+        triggers: Triggers | None = None,
     ) -> None:
         self._session, self._runtime, self._config, self._say = session, runtime, config, say
-        self._autonomy, self._recording = autonomy, recording
+        self._autonomy, self._recording, self._triggers = autonomy, recording, triggers
         self._condition = threading.Condition()
         self._queued_lines: deque[_TypedLine] = deque()  # lines from before the agent was ready
         self._ready = False
@@ -341,6 +351,7 @@ class Console:
                     self._autonomy,
                     self._config,
                     self._recording,
+                    self._triggers,
                 )
                 self._report_outcome(outcome, typed.on_reply, lines=outcome.ok)
         except (TaskError, QuestionNotFound) as error:

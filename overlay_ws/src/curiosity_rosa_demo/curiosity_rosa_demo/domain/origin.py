@@ -17,6 +17,7 @@ class Origin(str, Enum):
     MODEL = 'model'  # a call of the language model or of the rule model in a turn
     PLAN = 'plan'  # a step of a plan that a file or a client gave
     AUTONOMY = 'autonomy'  # an activity of the agent's own
+    TRIGGER = 'trigger'  # a goal or skill of triggers.yaml, whose condition was met
     RECOVERY = 'recovery'  # a stored order that runs again after a crash
     CHARGE = 'charge'  # the charging task, which only stops and stows
     CONSOLE = 'console'  # a command typed at the console

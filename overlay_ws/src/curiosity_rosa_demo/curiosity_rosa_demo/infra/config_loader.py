@@ -24,6 +24,7 @@ from curiosity_rosa_demo.infra.config.prompts import Prompts, Template
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
 from curiosity_rosa_demo.infra.config.topics import Topics
+from curiosity_rosa_demo.infra.config.triggers import TriggersConfig
 from curiosity_rosa_demo.infra.config.world import WorldView
 from pydantic import BaseModel, ValidationError
 import yaml
@@ -37,6 +38,7 @@ CONFIG_FILES: dict[str, type[BaseModel]] = {
     'guardrails': Guardrails,
     'skills': Skills,
     'nodes': Nodes,
+    'triggers': TriggersConfig,
 }
 
 WORLD_FILES = ('world_view', 'companion')  # the shipped ones; a config_dir may add others

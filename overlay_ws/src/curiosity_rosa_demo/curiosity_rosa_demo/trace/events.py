@@ -15,10 +15,13 @@ of one. The message of an event is for people: a model or a client may have writ
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, Literal
 
 from curiosity_rosa_demo.domain.models import Json, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import CAPTURE
+
+TriggerChange = Literal['armed', 'fired', 'suppressed']
+CHANGES: dict[object, TriggerChange] = {each: each for each in get_args(TriggerChange)}
 
 
 @dataclass(frozen=True)
@@ -264,3 +267,23 @@ class BudgetLimitReached:
             and type(reached['needed']) in (float, type(None))
         )
         return cls(**reached) if fits else None
+
+
+@dataclass(frozen=True)
+class TriggerChanged:
+    """A trigger was armed, has fired, or was suppressed when it was due."""
+
+    trigger: str
+    change: TriggerChange
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        data = {'trigger': self.trigger, 'change': self.change}
+        return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> TriggerChanged | None:
+        data = event.data or {}
+        trigger, change = data.get('trigger'), CHANGES.get(str(data.get('change')))
+        if event.kind is not TraceKind.OBSERVE or not isinstance(trigger, str) or not change:
+            return None
+        return cls(trigger, change)

@@ -30,6 +30,8 @@ from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.server import make_server
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
+from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
+from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerDoor
 from curiosity_rosa_demo.agent.policy.action import SubmitTasks
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
@@ -39,11 +41,13 @@ from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from http_world import client
 from mcp import Client
 import pytest
@@ -160,6 +164,30 @@ def autonomy(world: DoorsWorld) -> None:
     port.execute([SubmitTasks(ongoing)], world.runtime.stop_count)
 
 
+def trigger(world: DoorsWorld) -> None:
+    """A fact that changes, as the kernel's tick reads it."""
+    config = TriggerConfig(
+        name='x', fact='mode', changes=True, skill=world.name, arguments=world.arguments
+    )
+    board = TriggerBoard([config])
+    facts = iter(({'mode': 'IDLE'}, {'mode': 'EXEC'}))
+
+    async def fire() -> None:
+        door = TriggerDoor(
+            board,
+            world.robot,
+            world.runtime.loop,
+            facts=lambda: next(facts),
+            trace=world.session.trace,
+        )
+        door.on_tick(None)  # arms
+        door.on_tick(None)  # fires
+
+    # In SAFE the door keeps the trigger from firing; here the gate is tried.
+    world.robot.state = BrainState  # type: ignore[method-assign]
+    world.runtime.call(fire())
+
+
 def recovery(world: DoorsWorld) -> Task:
     """A stored task that says no origin, as one of an earlier version."""
     return world.submit(world.name, **world.arguments)
@@ -221,6 +249,7 @@ DOORS: dict[Origin, Callable[[DoorsWorld], Any]] = {
     Origin.MODEL: model,
     Origin.PLAN: plan,
     Origin.AUTONOMY: autonomy,
+    Origin.TRIGGER: trigger,
     Origin.RECOVERY: recovery,
     Origin.CHARGE: charge,
     Origin.CONSOLE: console,

@@ -37,6 +37,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import TurnStarted
@@ -64,6 +65,7 @@ class FakeRobot:
         self.not_ready = ''
         self.refusal = ''  # why every order is refused
         self.replay = ''
+        self.board: Triggers = NoTriggers()
         self.brain_state = BrainState()
         self.where: RoverPose | None = RoverPose(x=0.0, frame_id='odom')
         self.nodes = [
@@ -149,8 +151,12 @@ class FakeRobot:
     def skills(self) -> Sequence[Skill]:
         return REGISTRY.for_model()
 
-    async def submit(self, task: Task) -> Task:
+    async def submit(self, task: Task, *, stops: int | None = None) -> Task:
         return await self.call(self.runner.submit(task))
+
+    @property
+    def stop_count(self) -> int:
+        return len(self.stops)
 
     def order_refusal(self, skill: str) -> str:
         return self.refusal
@@ -222,6 +228,12 @@ class FakeRobot:
         age = self.picture_age_s
         x = self.where.x if self.where else 0.0
         return Picture(jpeg(x), time.time() - age, time.monotonic() - age)
+
+    def triggers(self) -> Sequence[TriggerStatus]:
+        return self.board.statuses()
+
+    def switch_trigger(self, name: str, on: bool) -> TriggerStatus:
+        return self.board.switch(name, on)
 
     def replay_text(self) -> str:
         return self.replay

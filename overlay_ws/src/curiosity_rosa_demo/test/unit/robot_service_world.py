@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.trigger_status import Triggers
 from runtime_world import RuntimeBench, WAIT_S
 
 T = TypeVar('T')
@@ -53,7 +54,7 @@ class Nodes:
 class RobotServiceBench:
     """What a test of a RobotService has in its hands."""
 
-    def __init__(self, bench: RuntimeBench) -> None:
+    def __init__(self, bench: RuntimeBench, triggers: Triggers | None = None) -> None:
         self.bench, self.eyes, self.nodes = bench, Eyes(), Nodes()
         self.service = RobotService(
             bench.runtime,
@@ -66,6 +67,7 @@ class RobotServiceBench:
             pose=lambda: POSE,
             replay=lambda: '',
             kernel_max_age_s=2.0,
+            triggers=triggers,
         )
         self.robot: Robot = self.service
 

@@ -19,9 +19,11 @@ import time
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.pictures import Picture
+from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from fake_robot import jpeg
 from http_examples import Example, examples, PAGE
 import pytest
@@ -30,6 +32,7 @@ from runtime_world import CONFIG, RuntimeBench
 
 SETTINGS = CONFIG.agent.http.model_copy(update={'port': 0})
 EXAMPLES = examples()
+TRIGGER = TriggerConfig(name='x', fact='mast', equals='open', goal='where are you?')
 DRIVE = Question(
     id='q3f9a1',
     text='Drive?',
@@ -42,7 +45,7 @@ class Served:
     """A robot behind a server: something runs, something waits, and somebody is asked."""
 
     def __init__(self, bench: RuntimeBench) -> None:
-        self.bench, service_bench = bench, RobotServiceBench(bench)
+        self.bench, service_bench = bench, RobotServiceBench(bench, TriggerBoard([TRIGGER]))
         picture = Picture(jpeg(1.0), time.time(), time.monotonic() + 3600.0)
         service_bench.eyes.shown = picture
         runner = bench.runtime.runner
@@ -57,7 +60,7 @@ class Served:
         self.url = self.server.start().rstrip('/')
 
     def run(self, example: Example, folder: Path) -> str:
-        return example.run(folder, URL=self.url, TASK=self.task, QUESTION=DRIVE.id)
+        return example.run(folder, URL=self.url, TASK=self.task, QUESTION=DRIVE.id, TRIGGER='x')
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.trigger_status import TriggerStatus
 from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')
@@ -61,9 +62,13 @@ class Robot(Protocol):
     def skills(self) -> Sequence[Skill]:
         """The skills that a model may call."""
 
-    async def submit(self, task: Task) -> Task:
+    @property
+    def stop_count(self) -> int:
+        """The stops requested so far."""
+
+    async def submit(self, task: Task, *, stops: int | None = None) -> Task:
         """Submit a task to the kernel and return it once it is stored. Raises TaskError, for
-        example when a stop came first.
+        example when a stop came first: one since ``stops`` was read, by default since the call.
         """
 
     def order_refusal(self, skill: str) -> str:
@@ -121,6 +126,12 @@ class Robot(Protocol):
 
     def not_ready_reason(self) -> str:
         """The reason why no task can run yet; empty: tasks can run."""
+
+    def triggers(self) -> Sequence[TriggerStatus]:
+        """The triggers, in the order of triggers.yaml."""
+
+    def switch_trigger(self, name: str, on: bool) -> TriggerStatus:
+        """Switch a trigger on or off, until the agent ends. Raises UnknownTrigger."""
 
     def replay_text(self) -> str:
         """File, position and speed of a recording that is played back; empty: none is."""

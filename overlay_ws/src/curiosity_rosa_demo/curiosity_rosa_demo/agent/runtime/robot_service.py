@@ -47,6 +47,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
@@ -86,12 +87,13 @@ class RobotService:
         replay: Callable[[], str],
         kernel_max_age_s: float,
         clock_problem: Callable[[], str] = lambda: '',
+        triggers: Triggers | None = None,
     ) -> None:
         self._runtime, self._session = runtime, session
         self._autonomy, self._console = autonomy, console
         self._camera, self._captures, self._nodes = camera, captures, nodes
         self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
-        self._clock_problem = clock_problem
+        self._clock_problem, self._triggers = clock_problem, triggers or NoTriggers()
         self._trail = Trail(MAX_TRAIL_POINTS)
         self._trail_points: tuple[tuple[float, float], ...] = ()
         self._last_tick_s: float | None = None
@@ -117,13 +119,17 @@ class RobotService:
     def skills(self) -> Sequence[Skill]:
         return self._runtime.skills()
 
-    async def submit(self, task: Task) -> Task:
+    @property
+    def stop_count(self) -> int:
+        return self._runtime.stop_count
+
+    async def submit(self, task: Task, *, stops: int | None = None) -> Task:
         why = self.not_ready_reason()
         if why:
             raise RobotBusy(why)
         shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
         self._console.print_notice(f'({door_of(task) or HTTP_CLIENT_NAME}) {shown}')
-        reply = await self._reply_to(partial(self._runtime.submit_task, task))
+        reply = await self._reply_to(partial(self._runtime.submit_task, task), stops)
         if reply.task is None:
             raise TaskError(_reply_text(reply))
         return reply.task
@@ -223,6 +229,14 @@ class RobotService:
         )
         return why or ('' if self._console.is_ready else NOT_READY_TEXT)
 
+    def triggers(self) -> Sequence[TriggerStatus]:
+        return self._triggers.statuses()
+
+    def switch_trigger(self, name: str, on: bool) -> TriggerStatus:
+        status = self._triggers.switch(name, on)
+        self._console.print_notice(f'({HTTP_CLIENT_NAME}) trigger {name} {"on" if on else "off"}')
+        return status
+
     def replay_text(self) -> str:
         return self._replay()
 
@@ -237,9 +251,11 @@ class RobotService:
         usage = self._session.usage
         return usage_line(usage.llm, usage.report())
 
-    async def _reply_to(self, post: Callable[[ReplyCallback, int], None]) -> MessageReply:
+    async def _reply_to(
+        self, post: Callable[[ReplyCallback, int], None], stops: int | None = None
+    ) -> MessageReply:
         future: Future[MessageReply] = _new_future()
-        post(partial(_set_result, future), self._runtime.stop_count)
+        post(partial(_set_result, future), self._runtime.stop_count if stops is None else stops)
         return await _result_in_time(future)
 
 

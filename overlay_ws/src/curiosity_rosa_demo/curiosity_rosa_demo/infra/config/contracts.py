@@ -22,6 +22,7 @@ from curiosity_rosa_demo.infra.config.prompts import Prompts
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
 from curiosity_rosa_demo.infra.config.topics import Topics
+from curiosity_rosa_demo.infra.config.triggers import TriggersConfig
 from curiosity_rosa_demo.infra.config.world import WorldView
 from pydantic import model_validator
 
@@ -37,6 +38,7 @@ class Config(Section):
     guardrails: Guardrails
     skills: Skills
     nodes: Nodes
+    triggers: TriggersConfig
     world: WorldView
 
     @model_validator(mode='after')

@@ -106,6 +106,7 @@ class Origins(Section):
     model: AlwaysBound
     plan: AlwaysBound
     autonomy: AlwaysBound
+    trigger: AlwaysBound
     recovery: AlwaysBound
     console: Binding
     page: Binding

@@ -22,6 +22,7 @@ from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import visible
+from curiosity_rosa_demo.domain.trigger_status import TriggerState, TriggerStatus
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 Priority = Annotated[int, Field(strict=True, ge=ALLOWED_PRIORITIES[0], le=ALLOWED_PRIORITIES[-1])]
@@ -269,6 +270,43 @@ class QuestionView(BaseModel):
         fields['reasons'] = [visible(reason) for reason in question.reasons]
         shown = None if op is None else {'skill': op.skill, 'arguments': op.arguments}
         return cls(**fields, op=shown, until=until)
+
+
+class Switch(Body):
+    model_config = ConfigDict(json_schema_extra={'examples': [{'on': False}]})
+
+    on: Annotated[bool, Field(strict=True)]
+
+
+class TriggerView(BaseModel):
+    """A trigger. ``value``: the last one that could be used. ``fired_s_ago``: null: it has not
+    fired in this run. ``why_not``: why it does not fire now; empty: only its condition is
+    missing.
+    """
+
+    model_config = _example(
+        name='low_battery',
+        state='armed',
+        condition='/battery_state percentage below 0.3',
+        action='"go back to the start"',
+        value=0.82,
+        fired_s_ago=None,
+        fired_count=0,
+        why_not='',
+    )
+
+    name: str
+    state: TriggerState
+    condition: str
+    action: str
+    value: str | int | float | bool | list[Any] | None
+    fired_s_ago: float | None
+    fired_count: int
+    why_not: str
+
+    @classmethod
+    def of(cls, status: TriggerStatus) -> TriggerView:
+        return cls(**vars(status))
 
 
 class PlanView(BaseModel):

@@ -24,7 +24,9 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
     PlanView,
     QuestionView,
     StateView,
+    Switch,
     TaskView,
+    TriggerView,
 )
 from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
@@ -33,6 +35,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.trigger_status import UnknownTrigger
 from curiosity_rosa_demo.trace.trace_codec import encode
 from fastapi import APIRouter, Header, Path, Query, Response
 
@@ -112,6 +115,21 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         if not outcome.ok:
             raise Problem(409, outcome.answer)
         return OutcomeView.of(outcome)
+
+    @router.get('/triggers', responses=problems())
+    async def triggers() -> list[TriggerView]:
+        """The triggers, in the order of triggers.yaml."""
+        return [TriggerView.of(each) for each in robot.triggers()]
+
+    @router.post('/triggers/{name}', responses=problems(404, 422))
+    async def switch_trigger(
+        name: Annotated[str, Path(max_length=60, examples=['low_battery'])], switch: Switch
+    ) -> TriggerView:
+        """Switch a trigger on or off, until the agent ends."""
+        try:
+            return TriggerView.of(robot.switch_trigger(name, switch.on))
+        except UnknownTrigger as error:
+            raise Problem(404, str(error)) from None
 
     @router.get('/plan', responses=problems())
     async def plan() -> PlanView:

@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.models import json_object
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.trigger_status import UnknownTrigger
 
 MAX_LINE_CHARS = 10_000  # characters
 MAX_REASON_CHARS = 500
@@ -92,6 +93,14 @@ class PageController:
             return outcome.ok, outcome.answer
 
         return await _run_action(answer)
+
+    def switch_trigger(self, given: dict[str, Any]) -> ActionResult:
+        """``given``: name, on."""
+        try:
+            status = self._robot.switch_trigger(str(given.get('name')), given.get('on') is True)
+        except UnknownTrigger as error:
+            return False, str(error)
+        return True, f'trigger {status.name}: {status.state.value}'
 
     def event_json(self, event_id: object) -> str:
         """The trace event with this ID as indented JSON, or a text if it is no longer stored."""

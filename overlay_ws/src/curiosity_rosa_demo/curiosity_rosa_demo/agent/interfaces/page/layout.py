@@ -108,6 +108,8 @@ class Page:
                 self._is_visible('progress', panels.Progress())
                 self._is_visible('times', panels.DrawingPanel('Tasks over time'))
                 self._is_visible('tasks', panels.TasksPanel()).on('cancel', self._on_cancel)
+                triggers = panels.TriggersPanel()
+                self._is_visible('triggers', triggers).on('switch', self._on_trigger)
             with _section('plan', 'Plan'):
                 self._is_visible('plan', panels.PlanPanel())
             with _section('plot', 'Score over position'):
@@ -136,6 +138,10 @@ class Page:
 
     async def _on_cancel(self, event: GenericEventArguments) -> None:
         ok, words = await self._controller.cancel(event.args)
+        self._say.run_method('addMessage', ok, words)
+
+    def _on_trigger(self, event: GenericEventArguments) -> None:
+        ok, words = self._controller.switch_trigger(_object(event.args))
         self._say.run_method('addMessage', ok, words)
 
     async def _on_answer(self, event: GenericEventArguments) -> None:

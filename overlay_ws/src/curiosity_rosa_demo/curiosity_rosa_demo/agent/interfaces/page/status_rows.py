@@ -27,7 +27,9 @@ from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Que
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Capture
+from curiosity_rosa_demo.domain.plan.validation import short_repr
 from curiosity_rosa_demo.domain.text import clip, visible
+from curiosity_rosa_demo.domain.trigger_status import TriggerState, TriggerStatus
 from curiosity_rosa_demo.drawing.columns import clip_columns
 
 PanelData = dict[str, Any]
@@ -131,6 +133,22 @@ def task_data(tasks: Iterable[Task]) -> PanelData:
                 'since': task.updated_at.timestamp(),
             }
             for task in sorted(tasks, key=lambda task: task.seq, reverse=True)
+        ]
+    }
+
+
+def trigger_data(triggers: Iterable[TriggerStatus]) -> PanelData:
+    return {
+        'rows': [
+            {
+                'name': each.name,
+                'on': each.state is not TriggerState.OFF,
+                'state': each.state.value,
+                'value': _clipped(short_repr(each.value)),
+                'what': clip_columns(f'{each.condition}: {each.action}', MAX_COLUMNS),
+                'why': clip_columns(each.why_not, MAX_COLUMNS),
+            }
+            for each in triggers
         ]
     }
 

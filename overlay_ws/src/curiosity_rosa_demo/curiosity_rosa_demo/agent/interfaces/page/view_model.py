@@ -29,6 +29,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     status_data,
     task_data,
     trace_data,
+    trigger_data,
 )
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -113,6 +114,7 @@ class ViewModel:
             'plan': plan_data(state.react.plan),
             'progress': progress_facts(state.skills.running),
             'tasks': task_data(history.task for history in histories),
+            'triggers': trigger_data(robot.triggers()),
             'captures': capture_data(captures, replay=replay),
             'map': {'svg': pictures.map(state, pose, robot.trail(), captures, histories)},
             'plot': {'svg': pictures.plot(captures)},

@@ -65,6 +65,7 @@ COMMANDS = {
         CommandSpec('tree', '[FILE]', 'show its behaviour tree, or write it to a file'),
         CommandSpec('message', 'TEXT', 'send data, not an order, to a rover on its own'),
         CommandSpec('device', 'NAME on|off', 'let the rover use a device, or not'),
+        CommandSpec('triggers', '[on|off] [NAME]', 'show the triggers, or switch NAME or all'),
         CommandSpec('record', '[on|off|status]', 'record the run into an MCAP file; alone: show'),
         CommandSpec('graph', 'QUESTION', 'answer a question about the ROS graph; reads only'),
         CommandSpec('clear', '', 'release the safety latch, once its cause is gone'),
@@ -123,6 +124,8 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         if arguments[1].lower() not in ('on', 'off'):
             raise BadCommand(f'{usage(spec)}: {arguments[1][:40]!r} is neither on nor off')
         return Command(name, text=arguments[0].lower(), number=float(arguments[1].lower() == 'on'))
+    if name == 'triggers':
+        return _triggers(spec, arguments)
     if name in DEFAULT_COUNTS:
         count = _number(spec, arguments, DEFAULT_COUNTS[name], 'a count from 1 to 1000')
         if count != int(count) or not 1 <= count <= 1000:
@@ -135,6 +138,17 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
             raise BadCommand(f'{usage(spec)}: {arguments[1][:40]!r} is not {limit}')
         return Command(name, text=arguments[0].lower(), number=priority)
     return Command(name, text=arguments[0].lower() if arguments else '')
+
+
+def _triggers(spec: CommandSpec, arguments: list[str]) -> Command:
+    if not arguments:
+        return Command(spec.name)
+    switch = arguments[0].lower()
+    if switch not in ('on', 'off'):
+        raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is neither on nor off')
+    if len(arguments) == 1:
+        raise BadCommand(f'{usage(spec)}: which one? :triggers lists them; all stands for all')
+    return Command(spec.name, text=arguments[1].lower(), number=float(switch == 'on'))
 
 
 def is_stop(command: Command) -> bool:

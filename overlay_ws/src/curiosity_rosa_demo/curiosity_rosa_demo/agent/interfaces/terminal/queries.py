@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 import time
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command, help_text
+from curiosity_rosa_demo.agent.interfaces.terminal.trigger_lines import triggers_outcome
 from curiosity_rosa_demo.agent.llm.budget import usage_table
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
@@ -25,6 +26,7 @@ from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks.texts import history_table, table, task_text, tasks_table
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.reporter import result_summary, status_text
@@ -46,10 +48,13 @@ def answer_query(
     autonomy: Autonomy,
     config: Config,
     recording: RecordingControl | None = None,
+    triggers: Triggers | None = None,
 ) -> Outcome:
     """Run ``command`` at once. ``recording``: None if it is unavailable. Raises TaskError."""
     if command.name == 'record':
         return recording.run_command(command.text) if recording else Outcome(False, NO_RECORDING)
+    if command.name == 'triggers':
+        return triggers_outcome(command, triggers or NoTriggers())
     if command.name in AUTONOMY_COMMANDS:
         return _autonomy_outcome(command, autonomy)
     if command.name == 'status':

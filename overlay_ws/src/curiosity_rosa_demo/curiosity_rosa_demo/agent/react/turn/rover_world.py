@@ -119,7 +119,7 @@ class RoverWorld:
 
     def _call_refusal(self, name: str, arguments: dict[str, Any]) -> Refusal | None:
         try:
-            facts = self._facts_of(self._client.status())
+            facts = self.facts_of(self._client.status())
         except ServiceFailed as failure:
             return _silent(failure, name)
         spent = self._legs.total_spent(self.spent())
@@ -136,7 +136,7 @@ class RoverWorld:
         facts: Json = {}
         if self._limits.may_move_base(proposal) or proposal.moves_mast:
             try:
-                facts = self._facts_of(self._client.status())
+                facts = self.facts_of(self._client.status())
             except ServiceFailed as failure:
                 return _silent(failure, proposal.op.text)
         situation = situation_of_facts(facts, spent=self._legs.total_spent(self.spent()))
@@ -159,9 +159,10 @@ class RoverWorld:
             status = self._client.status()
         except ServiceFailed:
             status = {}
-        return self._facts_of(status)
+        return self.facts_of(status)
 
-    def _facts_of(self, status: dict[str, Any]) -> Json:
+    def facts_of(self, status: dict[str, Any]) -> Json:
+        """The facts with this status of the adapter. Calls nobody and does not block."""
         state = self.brain_state()
         moving = status.get('moving')
         x, y = finite_float(status.get('rover_x')), finite_float(status.get('rover_y'))

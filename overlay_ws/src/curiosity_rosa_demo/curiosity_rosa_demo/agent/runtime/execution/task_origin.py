@@ -16,6 +16,7 @@ from curiosity_rosa_demo.infra.tracing.ids import parse_traceparent, TRACEPARENT
 
 ORIGIN_KEY = 'origin'  # in a task's metadata
 TURN_SKILL, CHARGE_SKILL = 'react', 'charge'
+UNASKED = (Origin.AUTONOMY, Origin.TRIGGER)
 _KNOWN = {origin.value: origin for origin in Origin}
 
 
@@ -40,11 +41,12 @@ def door_of(task: Task) -> str:
 
 def task_origin(task: Task) -> Origin:
     """Who gives the orders of this task: in a turn, the model or its plan. A stored task that does
-    not say so counts as recovered, and so does a skill that runs again after a crash.
+    not say so counts as recovered, and so does a skill that runs again after a crash. A turn that
+    nobody asked for counts as its door: that of an activity or of a trigger.
     """
     known = _KNOWN.get(str(task.metadata.get(ORIGIN_KEY)), Origin.RECOVERY)
     if task.name == CHARGE_SKILL:
         return Origin.CHARGE
-    if task.name == TURN_SKILL and known is not Origin.AUTONOMY:
+    if task.name == TURN_SKILL and known not in UNASKED:
         return Origin.PLAN if task.metadata.get('plan') else Origin.MODEL
     return Origin.RECOVERY if task.state is LifecycleState.RECOVERING else known

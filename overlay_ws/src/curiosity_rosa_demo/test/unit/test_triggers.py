@@ -1,0 +1,241 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Triggers: when one fires, what keeps it from firing, and what triggers.yaml may say."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+import shutil
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, parse
+from curiosity_rosa_demo.agent.interfaces.terminal.trigger_lines import triggers_outcome
+from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
+from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers
+from curiosity_rosa_demo.agent.interfaces.triggers.machine import HOUR_S, Machine, Sample
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.trigger_status import TriggerState
+from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
+from curiosity_rosa_demo.infra.config_loader import (
+    ConfigError,
+    load_config,
+    shipped_config_dir,
+)
+from curiosity_rosa_demo.trace.events import TriggerChanged
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, rule, RuleBasedStateMachine
+import pytest
+import yaml
+
+LOW = {'name': 'low', 'fact': 'battery_pct', 'below': 30.0, 'goal': 'go home'}
+
+
+def config_of(**values: Any) -> TriggerConfig:
+    return TriggerConfig(**{**LOW, **values})
+
+
+def fired(config: TriggerConfig, *values: Any, step_s: float = 100.0, **how: str) -> list[bool]:
+    """Whether the trigger fires at each of these values, ``step_s`` apart."""
+    machine = Machine(config)
+    machine.switch(True)
+    how = {'blocked': '', 'busy': '', **how}
+    return [
+        machine.observe(Sample(value, at * step_s), at * step_s, **how).fired
+        for at, value in enumerate(values)
+    ]
+
+
+@pytest.mark.parametrize(
+    ('config', 'values', 'fires_at'),
+    [
+        (config_of(), (20, 20, 40, 20), [3]),  # never before it was seen above
+        (config_of(), (40, 20, 10, 20), [1]),  # no refire without re-arm
+        (config_of(rearm_above=35.0), (40, 20, 32, 20, 36, 20), [1, 5]),
+        (config_of(below=None, above=8, rearm_below=7), (1, 9, 7.5, 9, 7, 10), [1, 5]),
+        (config_of(for_s=150.0), (40, 20, 40, 20, 20, 20), [5]),
+        (config_of(below=None, equals='up'), ('down', 'up', 'up', 'down', 'up'), [1, 4]),
+        (config_of(below=None, equals=False), (True, False), [1]),
+        (config_of(below=None, equals='base'), (['bright'], ['base', 'bright']), [1]),
+        (config_of(below=None, changes=True), (1, 1, 2, 3, 3, 2), [2, 5]),
+        (config_of(), (40, math.nan, -math.inf, None, '20', True), []),
+        (config_of(min_interval_s=250.0), (40, 20, 40, 20, 40, 20), [1, 5]),
+        (config_of(max_per_hour=1), (40, 20, 40, 20), [1]),
+    ],
+)  # fmt: skip
+def test_a_trigger_fires_on_the_edge(config: TriggerConfig, values: Any, fires_at: list[int]):
+    assert [at for at, each in enumerate(fired(config, *values)) if each] == fires_at
+
+
+@given(st.lists(st.tuples(st.floats(), st.floats(-50, 50), st.floats(-9, 9)), max_size=60))
+def test_only_a_fresh_number_below_the_threshold_ever_fires(steps: list[Any]):
+    """Each step: a value, how far the time moves, and how far the value's time is off it."""
+    config = config_of(min_interval_s=20.0, rearm_above=35.0, max_per_hour=3, max_age_s=5.0)
+    machine, now_s, times, clear, before_s = Machine(config), 0.0, [], False, -math.inf
+    machine.switch(True)
+    for value, forward_s, off_s in steps:
+        now_s += forward_s
+        step = machine.observe(Sample(value, now_s - off_s), now_s, blocked='', busy='')
+        usable = math.isfinite(value) and 0.0 <= off_s <= 5.0 and now_s >= before_s
+        assert not step.fired or (usable and value < 30.0 and clear)
+        clear = not step.fired and (clear or (usable and value >= 35.0))
+        if step.fired:
+            assert not times or now_s - times[-1] >= 20.0
+            times.append(now_s)
+            assert sum(0 <= now_s - each < HOUR_S for each in times) <= 3
+        before_s = now_s
+
+
+class TriggerLife(RuleBasedStateMachine):
+    """Switches, blocks and tasks in any order: nothing fires off, blocked, busy or unarmed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.machine = Machine(config_of(min_interval_s=1.0, max_per_hour=60, for_s=2.0))
+        self.now_s, self.on, self.clear, self.since_s = 0.0, False, False, None
+
+    @rule(on=st.booleans())
+    def switch(self, on: bool):
+        self.machine.switch(on)
+        if on is not self.on:
+            self.on, self.clear, self.since_s = on, False, None
+
+    @rule(
+        value=st.sampled_from((10.0, 29.0, 31.0, math.nan)),
+        forward_s=st.sampled_from((0.5, 2.0, 700.0)),
+        blocked=st.sampled_from(('', '', '', 'SAFE')),
+        busy=st.sampled_from(('', '', 'queued')),
+    )
+    def observe(self, value: float, forward_s: float, blocked: str, busy: str):
+        self.now_s += forward_s
+        sample = Sample(value, self.now_s)
+        step = self.machine.observe(sample, self.now_s, blocked=blocked, busy=busy)
+        holds = value < 30.0
+        self.since_s = None if not holds else self.now_s if self.since_s is None else self.since_s
+        if step.fired:
+            assert (self.on, self.clear, blocked, busy) == (True, True, '', '')
+            assert self.now_s - (self.since_s or math.inf) >= 2.0
+        if step.fired or step.suppressed or blocked:
+            self.clear, self.since_s = False, None
+        elif self.on and value >= 30.0:
+            self.clear = True
+
+    @invariant()
+    def it_is_off_exactly_when_it_was_switched_off(self):
+        assert (self.machine.state is TriggerState.OFF) is not self.on
+
+
+TestTriggerLife = TriggerLife.TestCase
+
+
+def test_after_a_stop_every_trigger_is_off_until_it_is_switched_on():
+    clock = iter(range(0, 10_000, 100))
+    board = TriggerBoard([config_of()], clock=lambda: float(next(clock)))
+
+    def fires(charge: float, **busy: str) -> list[str]:
+        return [each.words for each in board.observe({'battery_pct': charge}, '', busy)]
+
+    assert fires(40.0) == ['Trigger low armed']
+    board.on_stop('the operator')
+    assert fires(20.0) == fires(40.0) == fires(20.0) == []
+    (status,) = board.statuses()
+    assert status.why_not == 'off since a stop by the operator; :triggers on low'
+    board.switch('low', True)
+    assert fires(20.0) == []  # it was switched on below: no edge
+    fires(40.0)
+    assert fires(20.0, low='its last task has not ended') == [
+        'Trigger low suppressed: its last task has not ended'
+    ]
+    fires(40.0)
+    assert fires(20.0) == ['Trigger low fired: battery_pct below 30.0; queues "go home"']
+
+
+def lines(board: TriggerBoard, line: str) -> str:
+    command = parse(line, longest_drive_s=10.0)
+    assert command is not None
+    return triggers_outcome(command, board).answer
+
+
+def test_the_console_lists_and_switches():
+    board = TriggerBoard([config_of(), config_of(name='off', enabled=False)], clock=lambda: 0.0)
+    board.observe({'battery_pct': 40.0}, '', {})
+    low, off = lines(board, ':triggers').splitlines()
+    assert low == 'low  armed  when battery_pct below 30.0: "go home"; last value 40.0; not fired'
+    assert off.endswith('not fired; it is switched off')
+    assert 'off  unarmed' in lines(board, ':triggers on off')
+    assert lines(board, ':triggers off all').count('  off  ') == 2
+    assert lines(board, ':triggers on nix') == "no trigger 'nix'; there are low, off"
+    assert lines(TriggerBoard([]), ':triggers').startswith('no triggers; triggers.yaml')
+    for wrong in (':triggers maybe low', ':triggers on'):
+        with pytest.raises(BadCommand, match=':triggers'):
+            parse(wrong, longest_drive_s=10.0)
+
+
+def test_a_change_is_a_typed_event():
+    changed = TriggerChanged('low', 'fired')
+    assert TriggerChanged.of(new_event(**changed.trace_fields('Trigger low fired'))) == changed
+    assert TriggerChanged.of(new_event(TraceKind.OBSERVE, 'x', data={'trigger': 'low'})) is None
+
+
+WATCH = {'topic': '/battery_state', 'type': 'sensor_msgs/msg/BatteryState', 'field': 'percentage'}
+
+
+def load_and_check(folder: Path) -> None:
+    config = load_config(folder)
+    check_triggers(config.triggers.triggers, make_registry(config), {'battery_pct': 1.0})
+
+
+@pytest.mark.parametrize(
+    ('trigger', 'words'),
+    [
+        ({'name': 'Low battery'}, "triggers.0.name = 'Low battery': not a name"),
+        ({'name': 'all'}, "triggers.0.name = 'all': this name stands for all triggers"),
+        ({'watch': WATCH}, 'needs a topic (watch) or a fact (fact); it has watch and fact'),
+        ({'fact': None}, 'needs a topic (watch) or a fact (fact); it has none'),
+        ({'above': 1.0}, 'needs one of above, below, equals and changes; it has above and below'),
+        ({'below': None}, 'needs one of above, below, equals and changes; it has none'),
+        ({'skill': 'cap'}, 'needs a goal or a skill; it has goal and skill'),
+        ({'arguments': {'x': 1}}, "arguments = {'x': 1}: the trigger 'low' has no skill"),
+        ({'rearm_above': 20.0}, "rearm_above = 20.0: of the trigger 'low' must be above"),
+        ({'rearm_below': 20.0}, "the trigger 'low' has no above: leave it out"),
+        ({'below': math.nan}, 'triggers.0.below = nan: '),
+        ({'max_per_hour': 0}, 'triggers.0.max_per_hour = 0: '),
+        ({'fact': None, 'watch': {**WATCH, 'topic': '1x'}}, "watch.topic = '1x': not a ROS name"),
+        ({'speed': 1}, 'speed = 1: unknown key; allowed here: name'),
+        ({'fact': 'mood'}, "low.fact = 'mood': no such fact; there are battery_pct"),
+        ({'goal': '', 'skill': 'fly'}, "triggers.yaml: low.skill = 'fly': "),
+        ({'goal': '', 'skill': 'react'}, 'not for a trigger; use goal in its place'),
+        ({'goal': '', 'skill': 'move_forward', 'arguments': {'m': 1}}, 'low.arguments'),
+    ],
+)  # fmt: skip
+def test_a_wrong_trigger_is_told_with_its_key_and_the_way_out(
+    trigger: dict[str, Any], words: str, tmp_path: Path
+):
+    folder = tmp_path / 'config'
+    shutil.copytree(shipped_config_dir(), folder)
+    given = {'triggers': [{**LOW, **trigger}]}
+    (folder / 'triggers.yaml').write_text(yaml.safe_dump(given), encoding='utf-8')
+    with pytest.raises(ConfigError) as error:
+        load_and_check(folder)
+    assert words in str(error.value)
+
+
+def test_the_commented_example_of_the_shipped_file_is_valid(tmp_path: Path):
+    """It is the one that docs/howto/triggers.md explains."""
+    folder = tmp_path / 'config'
+    shutil.copytree(shipped_config_dir(), folder)
+    text = (folder / 'triggers.yaml').read_text(encoding='utf-8')
+    body = [each[1:] for each in text.splitlines() if each.startswith('#  ')]
+    (folder / 'triggers.yaml').write_text('\n'.join(['triggers:', *body]), encoding='utf-8')
+    config = load_config(folder)
+    assert [each.name for each in config.triggers.triggers] == ['low_battery', 'mast_left_open']
+    check_triggers(config.triggers.triggers, make_registry(config), {'mast': 'open'})
