@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from curiosity_rosa_demo.agent.skills.library.knowledge import make_search_knowledge
 from curiosity_rosa_demo.agent.skills.library.query_world import query_world
 from curiosity_rosa_demo.agent.skills.library.rover import (
+    analyze_ground,
     capture_and_score,
     get_status,
     mast_close,
@@ -62,6 +63,7 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
     nav2 = config.agent.navigation.provider == 'nav2'
     return (
         capture_and_score,
+        analyze_ground,
         mast_open,
         mast_close,
         mast_rotate,

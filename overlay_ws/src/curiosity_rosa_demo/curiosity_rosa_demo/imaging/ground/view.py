@@ -25,9 +25,6 @@ Floats = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 Matrix = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
 
-# From a camera's optical axes (z along the view, x right, y down) to x along the view, y left.
-OPTICAL: Matrix = ((0.0, 0.0, 1.0), (-1.0, 0.0, 0.0), (0.0, -1.0, 0.0))
-
 
 @dataclass(frozen=True)
 class Lens:
