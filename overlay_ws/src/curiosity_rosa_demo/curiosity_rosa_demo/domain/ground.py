@@ -65,7 +65,7 @@ class GroundAnalysis(Model):
     rocks: int
     rock_coverage_pct: float
     largest_rock: RockResult | None
-    nearest_rocks: tuple[RockResult, ...]  # at most 12
+    nearest_rocks: tuple[RockResult, ...]  # at most 40
     rocks_confidence: float = Field(ge=0.0, le=1.0)
     range_m: float
     sharpness: float

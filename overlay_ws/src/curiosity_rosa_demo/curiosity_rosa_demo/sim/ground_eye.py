@@ -102,9 +102,7 @@ class GroundEye:
         else:
             lens = Lens.of_field_of_view(width, height, ground.field_of_view_rad)
         if taken.pose is not None:
-            pose = _camera_pose(
-                taken.pose, body.ground_z_m, self._config.topics.tf.camera_frame
-            )
+            pose = _camera_pose(taken.pose, body.ground_z_m, self._config.topics.tf.camera_frame)
         else:
             pose = CameraPose.level(ground.camera_height_m, ground.camera_tilt_rad)
         return Scene(

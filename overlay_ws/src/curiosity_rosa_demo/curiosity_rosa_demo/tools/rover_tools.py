@@ -99,7 +99,12 @@ class RoverTools:
             analysis = GroundAnalysis.model_validate_json(response.analysis)
         except ValueError as error:
             raise ServiceFailed(f'analyze_ground answered no analysis: {error}'[:300]) from error
-        return {**analysis.model_dump(mode='json'), 'image_topic': response.image_topic}
+        stamp = response.stamp
+        return {
+            **analysis.model_dump(mode='json'),
+            'image_topic': response.image_topic,
+            'image_stamp_s': stamp.sec + stamp.nanosec * 1e-9,
+        }
 
     def _drive(
         self, name: str, cancellation: Cancellation, duration_s: float

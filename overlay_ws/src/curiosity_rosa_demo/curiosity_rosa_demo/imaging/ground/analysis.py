@@ -55,7 +55,7 @@ LEAST_PATCH = 64  # pixels, both ways
 LARGEST_PATCH = 400
 SCALE_RATIO = 1.5  # of the first and last row of the patch
 ESTIMATE_TRUST = 0.5  # factor of confidences that rest on configured geometry
-KEPT_ROCKS = 12
+KEPT_ROCKS = 40
 
 
 class GroundRefused(Exception):
@@ -86,9 +86,7 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
         pixels = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_GRAY2BGR), np.uint8)
     pixels, lens = _at_most(pixels, scene.lens)
     height, width = pixels.shape[:2]
-    view = ground_view(
-        width, height, lens, scene.pose, farthest=scene.farthest, body=scene.body
-    )
+    view = ground_view(width, height, lens, scene.pose, farthest=scene.farthest, body=scene.body)
     if np.count_nonzero(view.mask) < LEAST_SHARE * view.mask.size:
         raise GroundRefused(
             f'less than {100 * LEAST_SHARE:g} % of the picture shows ground within '
