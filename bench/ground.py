@@ -8,8 +8,8 @@
 
 """What analyze_ground finds in the stand-in's pictures, compared with the rocks it has painted.
 
-Each view is rendered from a random place with the mast raised, as an 80 % JPEG. Of the rocks within
-19 m that are at least 0.35 m wide and not hidden (30 pixels in view):
+Each view is rendered from a random place with the mast raised, as an 80 % JPEG. Of the rocks
+within 19 m that are at least 0.35 m wide and not hidden (30 pixels in view):
 - recall: the share that was found; precision: the share of found rocks that lie on a painted one
 - coverage: the share of the ground's pixels within 20 m that show rocks; its absolute error
 - largest rock: error of its distance and bearing against the painted rock at its place

@@ -48,7 +48,7 @@ def parse(arguments: list[str]) -> Options:
         '--artifacts',
         metavar='DIR',
         default='',
-        help='folder of capture.jpg, analysis.json, analysis.jpg, trace.jsonl',
+        help='folder of capture.jpg, analysis.*, trace.jsonl',
     )
     parser.add_argument(
         '--record', metavar='DIR', default='', help='record the run into this folder'

@@ -25,6 +25,10 @@ def captured(*, ok: bool = True, tool: str = 'capture_and_score') -> TraceEvent:
     return new_event(TraceKind.RESULT, tool, tool_name=tool, ok=ok, score=0.5)
 
 
+def no_picture(event: TraceEvent) -> Picture | None:
+    return None
+
+
 class Captures:
     """``pictures`` by the event's ID."""
 
@@ -49,9 +53,7 @@ def captures() -> Captures:
 
 
 def test_each_capture_leaves_its_own_picture_or_none(tmp_path: Path, captures: Captures) -> None:
-    artifacts = Artifacts(
-        str(tmp_path / 'deep/folder'), captures.of, lambda event: None, fresh=True
-    )
+    artifacts = Artifacts(str(tmp_path / 'deep/folder'), captures.of, no_picture, fresh=True)
     for jpeg in (b'first', b'second'):
         artifacts.record_event(captures.take(jpeg))
         assert artifacts.picture.read_bytes() == jpeg
@@ -63,7 +65,7 @@ def test_each_capture_leaves_its_own_picture_or_none(tmp_path: Path, captures: C
 def test_a_full_disk_leaves_no_half_picture_and_no_earlier_one(
     tmp_path: Path, captures: Captures
 ) -> None:
-    artifacts = Artifacts(str(tmp_path), captures.of, lambda event: None, fresh=True)
+    artifacts = Artifacts(str(tmp_path), captures.of, no_picture, fresh=True)
     artifacts.record_event(captures.take(b'first'))
     with no_file_beyond(100), pytest.raises(OSError, match='File too large'):
         artifacts.record_event(captures.take(bytes(10_000)))
@@ -76,20 +78,18 @@ def test_a_full_disk_leaves_no_half_picture_and_no_earlier_one(
 def test_what_is_no_capture_leaves_the_picture_as_it_is(
     tmp_path: Path, captures: Captures, event: TraceEvent
 ) -> None:
-    artifacts = Artifacts(str(tmp_path), captures.of, lambda event: None, fresh=True)
+    artifacts = Artifacts(str(tmp_path), captures.of, no_picture, fresh=True)
     artifacts.record_event(captures.take(b'first'))
     artifacts.record_event(event)
     assert artifacts.picture.read_bytes() == b'first'
 
 
 def test_a_restarted_agent_goes_on_with_what_is_there(tmp_path: Path, captures: Captures) -> None:
-    Artifacts(str(tmp_path), captures.of, lambda event: None, fresh=True).record_event(
+    Artifacts(str(tmp_path), captures.of, no_picture, fresh=True).record_event(
         captures.take(b'first')
     )
-    assert Artifacts(str(tmp_path), captures.of, lambda event: None, fresh=False).picture.exists()
-    assert not Artifacts(
-        str(tmp_path), captures.of, lambda event: None, fresh=True
-    ).picture.exists()
+    assert Artifacts(str(tmp_path), captures.of, no_picture, fresh=False).picture.exists()
+    assert not Artifacts(str(tmp_path), captures.of, no_picture, fresh=True).picture.exists()
 
 
 def test_an_analysis_leaves_its_numbers_and_picture_until_the_next_capture(

@@ -69,7 +69,8 @@ def test_ridges_are_named_by_their_direction(degrees: int) -> None:
     y, x = np.mgrid[0:200, 0:200].astype(np.float64)
     turn = math.radians(degrees)
     across = x * math.sin(turn) + y * math.cos(turn)
-    texture = texture_of((128 + 60 * np.sin(across / 2)).astype(np.uint8))
+    grain = np.random.default_rng(3).normal(0.0, 12.0, across.shape)
+    texture = texture_of((128 + 40 * np.sin(across / 2) + grain).astype(np.uint8))
     assert class_of(texture)[0] is TextureClass.RIPPLED
     assert abs((texture.orientation_deg - degrees + 90) % 180 - 90) < 3
 
@@ -93,7 +94,7 @@ def test_a_painted_rock_is_found_where_it_stands(ahead: float, left: float) -> N
     [
         ((0.1 * ground()).astype(np.uint8), SCENE, 'too dark'),
         (np.full((SIZE, SIZE, 3), 255, np.uint8), SCENE, 'overexposed'),
-        (cv2.GaussianBlur(with_rock(6, 0, 0.8), (0, 0), 6), SCENE, 'blurred'),
+        (cv2.GaussianBlur(with_rock(6, 0, 0.8), (0, 0), 3), SCENE, 'blurred'),
         (ground(), Scene(LENS, CameraPose.level(2.0, -0.9), BODY, RANGE_M), 'shows ground'),
     ],
     ids=['dark', 'bright', 'blurred', 'sky'],
@@ -118,9 +119,7 @@ def test_a_point_of_the_ground_projects_back_to_its_pixel() -> None:
         ('zh', ['细粒状', '1 块岩石', '米', '估计值']),
     ],
 )
-def test_the_answer_has_the_numbers_in_the_askers_language(
-    language: str, words: list[str]
-) -> None:
+def test_the_answer_has_the_numbers(language: str, words: list[str]) -> None:
     scene = Scene(LENS, CAMERA, BODY, RANGE_M, 'No camera info on /camera_info')
     analysis, _ = analyze(with_rock(6.0, 0.0, 0.8), scene)
     assert analysis.geometry is Geometry.ESTIMATED

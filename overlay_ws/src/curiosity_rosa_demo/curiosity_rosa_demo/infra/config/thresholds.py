@@ -133,7 +133,7 @@ class ObstaclesConfig(Section):
 class GroundConfig(Section):
     range_m: float = Field(gt=0.0, le=200.0)
     deck_height_m: float = Field(ge=0.0, le=10.0)
-    field_of_view_rad: float = Field(gt=0.1, lt=3.0)
+    field_of_view_rad: float = Field(gt=0.0, le=3.0)
     camera_height_m: float = Field(gt=0.0, le=20.0)
     camera_tilt_rad: float = Field(ge=-1.5, le=1.5)
 

@@ -31,7 +31,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         '--artifacts',
         default='',
-        help='folder for capture.jpg, analysis.json, analysis.jpg and trace.jsonl',
+        help='folder for capture.jpg, analysis.* and trace.jsonl',
     )
     parser.add_argument(
         '--record', metavar='DIR', default='', help='record the run into this folder'
