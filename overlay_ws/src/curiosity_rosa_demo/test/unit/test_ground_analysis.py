@@ -31,10 +31,10 @@ SCENE = Scene(LENS, CAMERA, BODY, RANGE_M)
 
 
 def ground(seed: int = 1) -> np.ndarray:
-    """Sand of constant hue with grains of about two pixels."""
+    """Sand of constant hue with fine and coarse grains."""
     noise = np.random.default_rng(seed).normal(0.0, 1.0, (SIZE, SIZE)).astype(np.float32)
-    grains = cv2.GaussianBlur(noise, (0, 0), 1.0)
-    light = 1.0 + 0.25 * grains[..., None]
+    scales = [cv2.GaussianBlur(noise, (0, 0), sigma) for sigma in (1.0, 3.0, 8.0)]
+    light = 1.0 + 0.06 * sum(scale / scale.std() for scale in scales)[..., None]
     return np.clip(np.array([60.0, 92.0, 150.0]) * light, 0, 255).astype(np.uint8)
 
 
@@ -94,7 +94,7 @@ def test_a_painted_rock_is_found_where_it_stands(ahead: float, left: float) -> N
     [
         ((0.1 * ground()).astype(np.uint8), SCENE, 'too dark'),
         (np.full((SIZE, SIZE, 3), 255, np.uint8), SCENE, 'overexposed'),
-        (cv2.GaussianBlur(with_rock(6, 0, 0.8), (0, 0), 3), SCENE, 'blurred'),
+        (cv2.GaussianBlur(with_rock(6, 0, 0.8), (0, 0), 4), SCENE, 'blurred'),
         (ground(), Scene(LENS, CameraPose.level(2.0, -0.9), BODY, RANGE_M), 'shows ground'),
     ],
     ids=['dark', 'bright', 'blurred', 'sky'],
@@ -114,9 +114,9 @@ def test_a_point_of_the_ground_projects_back_to_its_pixel() -> None:
 @pytest.mark.parametrize(
     ('language', 'words'),
     [
-        ('en', ['fine-grained', '1 rock within', '6.', 'estimates: No camera info']),
-        ('ja', ['細かい粒状', '1 個', 'm', '推定値']),
-        ('zh', ['细粒状', '1 块岩石', '米', '估计值']),
+        ('en', ['coarse-grained', '1 rock within', '6.', 'estimates: No camera info']),
+        ('ja', ['粗い粒状', '1 個', 'm', '推定値']),
+        ('zh', ['粗粒状', '1 块岩石', '米', '估计值']),
     ],
 )
 def test_the_answer_has_the_numbers(language: str, words: list[str]) -> None:

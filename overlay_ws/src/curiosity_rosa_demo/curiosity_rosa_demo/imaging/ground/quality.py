@@ -43,4 +43,5 @@ def sharpness(patch: npt.NDArray[np.uint8]) -> float:
     """
     if float(patch.std()) < FLAT_DEVIATION:
         return 0.0
-    return float(np.clip(1.0 - blur_effect(patch, h_size=11), 0.0, 1.0))
+    blur = blur_effect(patch, h_size=11)  # type: ignore[no-untyped-call]
+    return float(np.clip(1.0 - blur, 0.0, 1.0))

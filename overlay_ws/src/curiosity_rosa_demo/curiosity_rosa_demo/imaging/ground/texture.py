@@ -53,7 +53,7 @@ def texture_of(patch: npt.NDArray[np.uint8]) -> Texture:
     """Measure a grey patch of at least 32 x 32 pixels."""
     flat = _detrended(patch)
     grey = _stretched(flat)
-    pairs = graycomatrix(
+    pairs = graycomatrix(  # type: ignore[no-untyped-call]
         (grey.astype(np.uint16) * LEVELS // 256).astype(np.uint8),
         PAIRS_PX,
         ANGLES,
@@ -62,9 +62,13 @@ def texture_of(patch: npt.NDArray[np.uint8]) -> Texture:
         normed=True,
     )
     contrast, homogeneity, energy = (
-        float(graycoprops(pairs, name).mean()) for name in ('contrast', 'homogeneity', 'energy')
+        float(graycoprops(pairs, name).mean())  # type: ignore[no-untyped-call]
+        for name in ('contrast', 'homogeneity', 'energy')
     )
-    patterns = local_binary_pattern(grey, LBP_POINTS, LBP_RADIUS, 'uniform').astype(int)
+    found = local_binary_pattern(  # type: ignore[no-untyped-call]
+        grey, LBP_POINTS, LBP_RADIUS, 'uniform'
+    )
+    patterns = found.astype(int)
     shares = np.bincount(patterns.ravel(), minlength=LBP_POINTS + 2) / patterns.size
     held = shares[shares > 0]
     orientation, coherence = _orientation(flat)
