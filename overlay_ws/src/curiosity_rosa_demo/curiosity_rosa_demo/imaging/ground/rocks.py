@@ -78,7 +78,7 @@ def find_rocks(
 def _differences(pixels: npt.NDArray[np.uint8], view: GroundView) -> tuple[Floats, Floats]:
     """How far each pixel lies from the ground around it: in hue, and in hue and lightness."""
     lightness = cv2.cvtColor(pixels, cv2.COLOR_BGR2LAB)[..., 0].astype(np.float32) / 2.55
-    lightness = cv2.GaussianBlur(lightness, (3, 3), 0)
+    lightness = np.asarray(cv2.GaussianBlur(lightness, (3, 3), 0), np.float32)
     summed = cv2.blur(pixels.astype(np.float32), (5, 5)) + 1.0
     share = summed[..., 0] / summed.sum(axis=2)
     hue = HUE_WEIGHT * np.abs(share - _around(share, view))
@@ -99,7 +99,8 @@ def _around(values: Floats, view: GroundView) -> Floats:
 def _without_shadow(part: Mask, hue: Floats) -> tuple[Mask, tuple[int, int]]:
     """The rock without its shadow, which has the hue of the ground, and its corner in the box."""
     body = (part & (hue > HUE_OF_ROCK)).astype(np.uint8)
-    body = cv2.morphologyEx(body, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    kernel = np.ones((3, 3), np.uint8)
+    body = np.asarray(cv2.morphologyEx(body, cv2.MORPH_OPEN, kernel), np.uint8)
     count, labels, stats, _ = cv2.connectedComponentsWithStats(body, connectivity=8)
     if count < 2:
         return part, (0, 0)
