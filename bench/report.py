@@ -125,6 +125,19 @@ def _capture(r: Result) -> tuple[str, str, str]:
     return text, 'within 1.3', aim(r.middle('of_floor') <= 1.3)
 
 
+def _ground(r: Result) -> tuple[str, str, str]:
+    recall, coverage = r.middle('recall') >= 0.85, r.middle('coverage_error_points') <= 1.0
+    return (
+        f'{r.shown("views", digits=0)} views: recall {r.shown("recall")}, precision '
+        f'{r.shown("precision")}; coverage off by {r.shown("coverage_error_points")} points; the '
+        f'largest rock off by {r.shown("distance_error_pct", digits=1)} % and '
+        f'{r.shown("bearing_error_deg", digits=1)} degrees; {r.shown("median_ms", digits=0)} ms '
+        'each ([analysis](ground_analysis.md))',
+        'recall 0.85; coverage within 1 point',
+        f'{aim(recall)} for the recall, {aim(coverage)} for the coverage',
+    )
+
+
 def _startup(r: Result) -> tuple[str, str, str]:
     prompt, everything = r.middle('of_import') <= 1.5, r.middle('status_of_import') <= 1.5
     return (
@@ -342,6 +355,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'image_pipeline': _image_pipeline,
     'adapter': _adapter,
     'capture': _capture,
+    'ground': _ground,
     'startup': _startup,
     'footprint': _footprint,
     'crash': _crash,

@@ -45,7 +45,10 @@ def parse(arguments: list[str]) -> Options:
         '--speed', type=float, default=1.0, help='speed of simulated time, 0.1 to 60'
     )
     parser.add_argument(
-        '--artifacts', metavar='DIR', default='', help='folder of capture.jpg, trace.jsonl'
+        '--artifacts',
+        metavar='DIR',
+        default='',
+        help='folder of capture.jpg, analysis.*, trace.jsonl',
     )
     parser.add_argument(
         '--record', metavar='DIR', default='', help='record the run into this folder'

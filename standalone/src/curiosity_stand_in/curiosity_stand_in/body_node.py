@@ -34,7 +34,14 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
+from sensor_msgs.msg import (
+    BatteryState,
+    CameraInfo,
+    CompressedImage,
+    Image,
+    JointState,
+    LaserScan,
+)
 from std_msgs.msg import Bool
 from tf2_msgs.msg import TFMessage
 
@@ -123,6 +130,7 @@ class BodyNode(Node):
         self._scan = self.create_publisher(LaserScan, 'scan', 10)
         self._battery = self.create_publisher(BatteryState, 'battery_state', 10)
         self._e_stop = self.create_publisher(Bool, 'e_stop', LATCHED_QOS)
+        self._camera_info = self.create_publisher(CameraInfo, 'camera_info', 10)
         self._raw = self.create_publisher(Image, 'image_raw', 10)
         self._compressed = self.create_publisher(CompressedImage, 'image_raw/compressed', 10)
 
@@ -161,7 +169,8 @@ class BodyNode(Node):
             nan = faults.fault_tf_nan
             message = sensors.transforms(state, stamp, nan=nan)
             moving = sensors.moving_frames(state, stamp, faults.lidar, nan=nan)
-            message.transforms = [*message.transforms, *moving.transforms]
+            camera = sensors.camera_frame(state, stamp, nan=nan)
+            message.transforms = [*message.transforms, *moving.transforms, camera]
             self._tf.publish(message)
         if wanted(self._joints) and not faults.fault_joint_states:
             self._joints.publish(sensors.joint_states(state, stamp))
@@ -170,10 +179,14 @@ class BodyNode(Node):
 
     def _publish_camera(self) -> None:
         raw, compressed = wanted(self._raw), wanted(self._compressed)
-        if self.settings.fault_image == 'stopped' or not (raw or compressed):
+        if self.settings.fault_image == 'stopped':
             return
         state = self.rover.state()
         stamp = self._stamp(state)
+        if wanted(self._camera_info):
+            self._camera_info.publish(sensors.camera_info(stamp))
+        if not (raw or compressed):
+            return
         corrupt = self.settings.fault_image == 'corrupt'
         self._draw(state)
         if raw:

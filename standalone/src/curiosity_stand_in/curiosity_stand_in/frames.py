@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
+BASE = 'base_footprint'
 LIDAR_FRAME = 'lidar_link'
 BASE_HEIGHT = 0.9  # metres; the demo's base_footprint lies at the chassis, not on the ground
 AXES: dict[str, Vector] = {'x': (1.0, 0.0, 0.0), 'y': (0.0, 1.0, 0.0), 'z': (0.0, 0.0, 1.0)}
@@ -52,7 +53,7 @@ class Link:
 
 
 MAST = (
-    Link('base_footprint', 'base_link'),
+    Link(BASE, 'base_link'),
     Link('base_link', 'chassis', turn=1.57),
     Link('chassis', 'chassis_to_mast_p', (-0.55456, -0.722499, 0.331395), turn=0.523599),
     Link('chassis_to_mast_p', 'mast_p', axis='y', joint='fold'),

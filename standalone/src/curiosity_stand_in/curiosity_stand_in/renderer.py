@@ -14,6 +14,7 @@ Equal poses and joints always give equal pictures.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 import math
 
@@ -39,6 +40,36 @@ NEAREST_ROCK_M = 0.4
 SMALLEST_ROCK_PX = 3.0
 COLUMNS = np.arange(SIZE, dtype=np.float32)
 RELIEF_SHIFT = round(math.log2(textures.GROUND_TILE_M / textures.RELIEF_TILE_M))
+
+
+@dataclass(frozen=True)
+class RockInView:
+    """A rock of the field as the camera sees it: its foot and width in pixels, its centre and
+    radius in metres of the odometry frame, the depth along the view axis in metres.
+    """
+
+    column: float
+    row: float
+    width: float
+    depth: float
+    x: float
+    y: float
+    radius: float
+    look: float
+
+
+def rocks_in_view(camera: Camera) -> list[RockInView]:
+    """The rocks that are painted, the farthest first."""
+    rocks = rocks_near(camera.x, camera.y, ROCKS_TO_M)
+    column, row, depth = camera.project(rocks.x, rocks.y, 0.0)
+    width = 2 * FOCAL * rocks.radius / np.maximum(depth, NEAREST_ROCK_M)
+    seen = (depth > NEAREST_ROCK_M) & (width > SMALLEST_ROCK_PX)
+    seen &= abs(column - CENTRE) < 1.3 * width + SIZE / 2
+    fields = (column, row, width, depth, rocks.x, rocks.y, rocks.radius, rocks.look)
+    return [
+        RockInView(*(float(field[i]) for field in fields))
+        for i in sorted(np.flatnonzero(seen), key=lambda i: -depth[i])
+    ]
 
 
 class Renderer:
@@ -103,23 +134,29 @@ class Renderer:
             ground[:hazy] = ground[:hazy] * (1 - part) + textures.HAZE * part
 
     def _draw_rocks(self, picture: Image, camera: Camera) -> None:
-        rocks = rocks_near(camera.x, camera.y, ROCKS_TO_M)
-        column, row, depth = camera.project(rocks.x, rocks.y, 0.0)
-        width = 2 * FOCAL * rocks.radius / np.maximum(depth, NEAREST_ROCK_M)
-        seen = (depth > NEAREST_ROCK_M) & (width > SMALLEST_ROCK_PX)
-        seen &= abs(column - CENTRE) < 1.3 * width + SIZE / 2
-        haze = _haze(depth)
         self._rocks.face(camera.heading)
-        for i in sorted(np.flatnonzero(seen), key=lambda i: -depth[i]):
+        for rock in rocks_in_view(camera):
             self._rocks.paint(
                 picture,
-                look=float(rocks.look[i]),
-                column=float(column[i]),
-                row=float(row[i]),
-                width=float(width[i]),
-                haze=float(haze[i]),
+                look=rock.look,
+                column=rock.column,
+                row=rock.row,
+                width=rock.width,
+                haze=float(_haze(np.array(rock.depth))),
                 haze_colour=textures.HAZE,
             )
+
+    def rock_masks(self, pose: Pose, joints: Joints) -> list[tuple[RockInView, NDArray[np.bool_]]]:
+        """The rocks in the picture, the farthest first, each with the pixels that show it and no
+        nearer rock: the truth behind ``render``, without shadows.
+        """
+        found: list[tuple[RockInView, NDArray[np.bool_]]] = []
+        for rock in rocks_in_view(mast_camera(pose, joints)):
+            mask = self._rocks.silhouette(SIZE, rock.look, rock.column, rock.row, rock.width)
+            for _, farther in found:
+                farther &= ~mask
+            found.append((rock, mask))
+        return found
 
     def _draw_deck(self, picture: Image, pose: Pose, camera: Camera) -> None:
         area = deck.area_in_view(pose, camera)

@@ -16,6 +16,7 @@ import math
 from curiosity_stand_in.textures import Floats, Image, smooth, SUN, tiling_noise
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 SIZE = 96  # pixels of a shape; its sprite is WIDE times as wide, for the shadow
 WIDE = 2.5
@@ -69,6 +70,21 @@ class RockPainter:
         level = min(len(levels) - 1, max(0, round(math.log2(SIZE / width))))
         left, top = column - WIDE * width / 2, row - 0.86 * tall
         _blend(picture, levels[level], (left, top, WIDE * width, tall), haze, haze_colour)
+
+    def silhouette(
+        self, size: int, look: float, column: float, row: float, width: float
+    ) -> NDArray[np.bool_]:
+        """The pixels of a square picture that ``paint`` covers at least half, without shadow."""
+        which = look * len(self._shapes)
+        tall = width * (0.7 + 0.3 * (which % 1))
+        canvas = np.zeros((size, size, 3), np.uint8)
+        cover = self._shapes[int(which)].cover[..., None]
+        sprite = np.concatenate([np.repeat(255.0 * cover, 3, axis=2), cover], axis=2)
+        box = (column - width / 2, row - 0.86 * tall, width, tall)
+        levels = _levels(sprite.astype(np.float32))
+        level = min(len(levels) - 1, max(0, round(math.log2(SIZE / width))))
+        _blend(canvas, levels[level], box, 0.0, np.zeros(3, np.float32))
+        return canvas[..., 0] > 127
 
 
 def _shape(seed: int) -> Shape:

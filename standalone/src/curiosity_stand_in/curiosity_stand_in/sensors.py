@@ -15,8 +15,9 @@ import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from curiosity_stand_in import frames, mast
+from curiosity_stand_in import camera, frames, mast
 from curiosity_stand_in.battery import Battery
+from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.rover import State
 from curiosity_stand_in.terrain import scan_ranges
 import cv2
@@ -24,7 +25,14 @@ from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
 import numpy as np
 from numpy.typing import NDArray
-from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
+from sensor_msgs.msg import (
+    BatteryState,
+    CameraInfo,
+    CompressedImage,
+    Image,
+    JointState,
+    LaserScan,
+)
 from tf2_msgs.msg import TFMessage
 
 # The leading slashes are the demo's own: its frames come from Gazebo's odometry plugin.
@@ -78,6 +86,36 @@ def moving_frames(state: State, stamp: Time, lidar: str, *, nan: bool = False) -
     """The mast's joints; as a robot_state_publisher publishes them on /tf."""
     moving = [link for link in frames.links(lidar) if link.joint]
     return TFMessage(transforms=[_frame(link, state.joints, stamp, nan=nan) for link in moving])
+
+
+def camera_frame(state: State, stamp: Time, *, nan: bool = False) -> TransformStamped:
+    """The camera that the pictures are rendered with, in the base frame; x ahead, z up."""
+    seen = camera.mast_camera(Pose(0.0, 0.0, 0.0), state.joints)
+    transform = TransformStamped(child_frame_id=CAMERA_FRAME)
+    transform.header.stamp = stamp
+    transform.header.frame_id = frames.BASE
+    place, turn = transform.transform.translation, transform.transform.rotation
+    place.x, place.y, place.z = seen.x, seen.y, seen.z - frames.BASE_HEIGHT
+    # A turn by the heading about z, then by the downward tilt about y.
+    cy, sy = math.cos(seen.heading / 2), math.sin(seen.heading / 2)
+    cp, sp = math.cos(seen.tilt / 2), math.sin(seen.tilt / 2)
+    turn.x, turn.y, turn.z, turn.w = -sy * sp, cy * sp, sy * cp, cy * cp
+    if nan:
+        place.x = place.y = place.z = turn.x = turn.y = turn.z = turn.w = math.nan
+    return transform
+
+
+def camera_info(stamp: Time) -> CameraInfo:
+    """The pinhole model of the pictures."""
+    focal, centre = camera.FOCAL, camera.CENTRE
+    message = CameraInfo(height=camera.SIZE, width=camera.SIZE, distortion_model='plumb_bob')
+    message.header.stamp = stamp
+    message.header.frame_id = CAMERA_FRAME
+    message.d = [0.0] * 5
+    message.k = [focal, 0.0, centre, 0.0, focal, centre, 0.0, 0.0, 1.0]
+    message.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+    message.p = [focal, 0.0, centre, 0.0, 0.0, focal, centre, 0.0, 0.0, 0.0, 1.0, 0.0]
+    return message
 
 
 def fixed_frames(stamp: Time, lidar: str) -> TFMessage:

@@ -63,6 +63,7 @@ from curiosity_rosa_demo.agent.startup.logs import LogFile
 from curiosity_rosa_demo.agent.startup.startup import Startup
 from curiosity_rosa_demo.agent.startup.web import check_address, WebServer, with_http_port
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
+from curiosity_rosa_demo.agent.topics.analyses import Analyses
 from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
@@ -156,7 +157,12 @@ class AgentApp:
             self.node, self.config, self.rover_client.pose, always_on=bool(options.artifacts)
         )
         self.artifacts = (
-            Artifacts(options.artifacts, self._captures.of, fresh=not options.after_crash)
+            Artifacts(
+                options.artifacts,
+                self._captures.of,
+                Analyses(self.node, self.config).picture_of,
+                fresh=not options.after_crash,
+            )
             if options.artifacts
             else None
         )

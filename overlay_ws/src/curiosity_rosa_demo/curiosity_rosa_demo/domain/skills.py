@@ -30,6 +30,7 @@ ALWAYS_CANCELLABLE = (
     'activity',
 )
 CAPTURE = 'capture_and_score'
+ANALYZE = 'analyze_ground'
 
 
 class OfferedSkill(Protocol):

@@ -8,8 +8,9 @@
 
 """The light simulator: darkens the rover's pictures by the light score at the rover's position.
 
-Two threads. ``simulator`` receives pictures and TF, and republishes while the output has a
+Three threads. ``simulator`` receives pictures and TF, and republishes while the output has a
 subscriber. ``simulator_service`` serves one capture at a time and may block until a picture comes.
+``simulator_analysis`` analyzes the ground of the last capture, so that no capture waits for it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
+    NEWEST_ONLY,
     node_config,
     Process,
     run_app,
@@ -36,12 +38,13 @@ from curiosity_rosa_demo.infra.ros_io import (
 )
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.sim.ground_eye import GroundEye
 from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
 from curiosity_rosa_demo.sim.light_model import LightModel
-from curiosity_rosa_interfaces.srv import CaptureAndScore
+from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import CompressedImage, Image
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
 # the camera stays subscribed for this long after a capture, so that the next finds a frame
 CAMERA_LINGER_S = 5.0
@@ -88,6 +91,17 @@ class SimulatorApp:
         )
         self._simulation = SimulationClock.of(self.node.get_clock(), config.thresholds.motion)
         self._transforms = make_transform_source(self.node, config, self._simulation)
+        self._eye = GroundEye(config, self._transforms)
+        self._analysis_topic = config.topics.images.output_analysis_compressed
+        self._analysis_output = GuardedPublisher.create(
+            self.node, CompressedImage, self._analysis_topic, CAPTURE_QOS, losses
+        )
+        self.node.create_subscription(
+            CameraInfo,
+            config.topics.images.input_camera_info,
+            self._eye.receive_info,
+            NEWEST_ONLY,
+        )
         self._camera = Camera(self.node, config.topics.images, self._republish)
         self.node.create_timer(POLL_PERIOD_S, self._update_camera_demand, clock=STEADY_CLOCK)
         Diagnostics(self.node, config, 'camera', self._diagnose, losses)
@@ -102,9 +116,17 @@ class SimulatorApp:
         self._service_node.create_service(
             CaptureAndScore, config.topics.services.capture_and_score.name, self._capture
         )
+        self._analysis_node = Node(
+            'simulator_analysis',
+            parameter_overrides=[Parameter('use_sim_time', value=False)],
+        )
+        self._analysis_node.create_service(
+            AnalyzeGround, config.topics.services.analyze_ground.name, self._analyze
+        )
         self._threads = [
             SpinThread('simulator', self.node, on_crash=process.crash),
             SpinThread('simulator_service', self._service_node, on_crash=process.crash),
+            SpinThread('simulator_analysis', self._analysis_node, on_crash=process.crash),
         ]
 
     def close(self) -> None:
@@ -113,6 +135,7 @@ class SimulatorApp:
         for thread in self._threads:
             thread.close()
         self._service_node.destroy_node()
+        self._analysis_node.destroy_node()
         self.node.destroy_node()
 
     def _update_camera_demand(self) -> None:
@@ -178,6 +201,7 @@ class SimulatorApp:
         else:
             self._failure = ''
             self._captures += 1
+            self._eye.remember(frame)
             response.ok = True
             response.score, response.is_good = light.score, light.is_good
             response.image_topic = self._output_topic
@@ -185,6 +209,26 @@ class SimulatorApp:
         self.node.get_logger().debug(f'capture: {response.error_reason or response.debug}')
         self._camera.request_frames(CAMERA_LINGER_S)
         response.stamp = self.node.get_clock().now().to_msg()
+        return response
+
+    def _analyze(
+        self, _: AnalyzeGround.Request, response: AnalyzeGround.Response
+    ) -> AnalyzeGround.Response:
+        # Imported for the first analysis: scikit-image takes a second.
+        from curiosity_rosa_demo.imaging.ground.analysis import GroundRefused
+
+        try:
+            analysis, jpeg, header = self._eye.analyze()
+            picture = CompressedImage(header=header, format='jpeg', data=array.array('B', jpeg))
+            if not self._analysis_output.publish(picture):
+                raise PublishError(self._analysis_output.last_error)
+        except (GroundRefused, ImageError, PublishError) as error:
+            response.error_reason = str(error)
+            return response
+        response.ok = True
+        response.analysis = analysis.model_dump_json()
+        response.image_topic = self._analysis_topic
+        response.stamp = header.stamp
         return response
 
     def _fresh_frame(self, until_s: float) -> Frame:

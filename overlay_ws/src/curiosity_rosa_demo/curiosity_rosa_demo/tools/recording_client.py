@@ -21,7 +21,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.tracing.span import span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_interfaces.srv import CaptureAndScore
+from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from rclpy.node import Node
 
 T = TypeVar('T')
@@ -49,6 +49,7 @@ class RecordingClient(RoverClient):
         super().__init__(node, config)
         self.on_call = on_call or (lambda _: None)
         self._capture_name = config.topics.services.capture_and_score.name
+        self._analyze_name = config.topics.services.analyze_ground.name
         services = config.topics.adapter
         self._names = {name: getattr(services, name).name for name in type(services).model_fields}
 
@@ -67,6 +68,13 @@ class RecordingClient(RoverClient):
             self._capture_name,
             lambda: RoverClient.capture(self),
             lambda response: f'score {response.score:.3f}; {response.debug}',
+        )
+
+    def analyze_ground(self) -> AnalyzeGround.Response:
+        return self._record(
+            self._analyze_name,
+            lambda: RoverClient.analyze_ground(self),
+            lambda response: response.analysis,
         )
 
     def _record(self, service: str, call: Callable[[], T], text_of: Callable[[T], str]) -> T:

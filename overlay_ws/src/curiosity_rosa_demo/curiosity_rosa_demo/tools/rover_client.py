@@ -30,12 +30,13 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
-from curiosity_rosa_interfaces.srv import CaptureAndScore
+from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 TIMEOUT_MARGIN_S = 1.0
 CAPTURE_RETRY_S = 1.5
+ANALYSIS_TIMEOUT_S = 15.0  # steady: the first analysis also loads its libraries
 
 
 class RoverClient:
@@ -54,6 +55,9 @@ class RoverClient:
         }
         self._capture = node.create_client(
             CaptureAndScore, config.topics.services.capture_and_score.name
+        )
+        self._analyze = node.create_client(
+            AnalyzeGround, config.topics.services.analyze_ground.name
         )
         self._sent_lock = threading.Lock()
         self._sent: Counter[str] = Counter()
@@ -132,6 +136,14 @@ class RoverClient:
             raise ServiceFailed(reason or 'capture failed without a reason')
         if not math.isfinite(response.score):
             raise ServiceFailed(f'capture answered no score: {response.score}')
+        return response
+
+    def analyze_ground(self) -> AnalyzeGround.Response:
+        """Analyze the last capture. Raises ServiceFailed with the reason of a failure."""
+        response = call(self._analyze, AnalyzeGround.Request(), timeout_s=ANALYSIS_TIMEOUT_S)
+        if not response.ok:
+            reason = response.error_reason.strip()
+            raise ServiceFailed(reason or 'analyze_ground failed without a reason')
         return response
 
     def pose(self) -> RoverPose | None:

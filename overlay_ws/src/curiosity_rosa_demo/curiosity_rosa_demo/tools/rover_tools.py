@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Implementation of the nine tools, for a model or for a console command.
+"""Implementation of the ten tools, for a model or for a console command.
 
 Each tool returns a ToolResult; only TurnCancelled is raised. A motion tool starts the motion,
 waits for its duration, stops it, waits for standstill, and reports the distance covered. In a slow
@@ -21,6 +21,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     RoverPose,
@@ -64,6 +65,8 @@ class RoverTools:
                 reason, data = self._drive(name, cancellation, **arguments)
             elif name == 'capture_and_score':
                 data = self._capture()
+            elif name == 'analyze_ground':
+                data = self._analyze()
             elif name == 'get_status':
                 data = self._client.status()
             else:
@@ -88,6 +91,19 @@ class RoverTools:
             'score': float(response.score),
             'is_good': bool(response.is_good),
             'image_topic': response.image_topic,
+        }
+
+    def _analyze(self) -> dict[str, Any]:
+        response = self._client.analyze_ground()
+        try:
+            analysis = GroundAnalysis.model_validate_json(response.analysis)
+        except ValueError as error:
+            raise ServiceFailed(f'analyze_ground answered no analysis: {error}'[:300]) from error
+        stamp = response.stamp
+        return {
+            **analysis.model_dump(mode='json'),
+            'image_topic': response.image_topic,
+            'image_stamp_s': stamp.sec + stamp.nanosec * 1e-9,
         }
 
     def _drive(

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.runtime.robot import Capture, Picture
@@ -22,6 +23,10 @@ import pytest
 
 def captured(*, ok: bool = True, tool: str = 'capture_and_score') -> TraceEvent:
     return new_event(TraceKind.RESULT, tool, tool_name=tool, ok=ok, score=0.5)
+
+
+def no_picture(event: TraceEvent) -> Picture | None:
+    return None
 
 
 class Captures:
@@ -48,7 +53,7 @@ def captures() -> Captures:
 
 
 def test_each_capture_leaves_its_own_picture_or_none(tmp_path: Path, captures: Captures) -> None:
-    artifacts = Artifacts(str(tmp_path / 'deep/folder'), captures.of, fresh=True)
+    artifacts = Artifacts(str(tmp_path / 'deep/folder'), captures.of, no_picture, fresh=True)
     for jpeg in (b'first', b'second'):
         artifacts.record_event(captures.take(jpeg))
         assert artifacts.picture.read_bytes() == jpeg
@@ -60,7 +65,7 @@ def test_each_capture_leaves_its_own_picture_or_none(tmp_path: Path, captures: C
 def test_a_full_disk_leaves_no_half_picture_and_no_earlier_one(
     tmp_path: Path, captures: Captures
 ) -> None:
-    artifacts = Artifacts(str(tmp_path), captures.of, fresh=True)
+    artifacts = Artifacts(str(tmp_path), captures.of, no_picture, fresh=True)
     artifacts.record_event(captures.take(b'first'))
     with no_file_beyond(100), pytest.raises(OSError, match='File too large'):
         artifacts.record_event(captures.take(bytes(10_000)))
@@ -73,13 +78,30 @@ def test_a_full_disk_leaves_no_half_picture_and_no_earlier_one(
 def test_what_is_no_capture_leaves_the_picture_as_it_is(
     tmp_path: Path, captures: Captures, event: TraceEvent
 ) -> None:
-    artifacts = Artifacts(str(tmp_path), captures.of, fresh=True)
+    artifacts = Artifacts(str(tmp_path), captures.of, no_picture, fresh=True)
     artifacts.record_event(captures.take(b'first'))
     artifacts.record_event(event)
     assert artifacts.picture.read_bytes() == b'first'
 
 
 def test_a_restarted_agent_goes_on_with_what_is_there(tmp_path: Path, captures: Captures) -> None:
-    Artifacts(str(tmp_path), captures.of, fresh=True).record_event(captures.take(b'first'))
-    assert Artifacts(str(tmp_path), captures.of, fresh=False).picture.exists()
-    assert not Artifacts(str(tmp_path), captures.of, fresh=True).picture.exists()
+    Artifacts(str(tmp_path), captures.of, no_picture, fresh=True).record_event(
+        captures.take(b'first')
+    )
+    assert Artifacts(str(tmp_path), captures.of, no_picture, fresh=False).picture.exists()
+    assert not Artifacts(str(tmp_path), captures.of, no_picture, fresh=True).picture.exists()
+
+
+def test_an_analysis_leaves_its_numbers_and_picture_until_the_next_capture(
+    tmp_path: Path, captures: Captures
+) -> None:
+    picture = Picture(b'annotated', 0.0, 0.0)
+    artifacts = Artifacts(str(tmp_path), captures.of, lambda event: picture, fresh=True)
+    found = {'rocks': 3, 'image_stamp_s': 1.5}
+    artifacts.record_event(
+        new_event(TraceKind.RESULT, 'x', tool_name='analyze_ground', ok=True, data=found)
+    )
+    assert json.loads(artifacts.analysis.read_text()) == found
+    assert artifacts.analysis_picture.read_bytes() == b'annotated'
+    artifacts.record_event(captures.take(b'next'))
+    assert [file.name for file in tmp_path.iterdir()] == ['capture.jpg']

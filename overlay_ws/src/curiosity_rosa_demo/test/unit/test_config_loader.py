@@ -303,6 +303,7 @@ def test_each_namespace_moves_its_own_names_and_no_others(own: str, rover: str) 
     before = CONFIG.topics
     of_ours = {
         'images.output_capture_compressed',
+        'images.output_analysis_compressed',
         'trace.events',
         'viz.marker_array',
         'status.adapter',
@@ -313,11 +314,13 @@ def test_each_namespace_moves_its_own_names_and_no_others(own: str, rover: str) 
         'agent.speech',
         'agent.messages',
         'services.capture_and_score.name',
+        'services.analyze_ground.name',
         *(f'adapter.{name}.name' for name in type(before.adapter).model_fields),
     }
     of_the_rover = {
         'images.input_compressed',
         'images.input_raw',
+        'images.input_camera_info',
         'tf.topic',
         'tf.static_topic',
         *(f'rover.{name}' for name in type(before.rover).model_fields),

@@ -51,6 +51,9 @@ def stuck(goal: str, *messages: Json) -> str:
 # --- which answer ends a turn ---------------------------------------------------------------
 
 
+GOOD = entry('capture_and_score', score=0.9, is_good=True)
+
+
 @pytest.mark.parametrize(
     ('goal', 'messages', 'missing'),
     [
@@ -58,7 +61,11 @@ def stuck(goal: str, *messages: Json) -> str:
         (EXPLORE, [entry('mast_open')], 'good picture'),
         (EXPLORE, [entry('capture_and_score', 'no image')], 'good picture'),
         (EXPLORE, [entry('capture_and_score', score=0.1, is_good=False)], 'good picture'),
-        (EXPLORE, [entry('capture_and_score', score=0.9, is_good=True)], ''),
+        (EXPLORE, [entry('capture_and_score', score=0.9, is_good=True)], 'analyze_ground'),
+        (EXPLORE, [GOOD, entry('analyze_ground')], ''),
+        (EXPLORE, [GOOD, entry('analyze_ground', 'Ground cannot be analyzed: blurred')], ''),
+        ('Go to the light.', [GOOD], ''),
+        ('Take a picture.', [entry('analyze_ground')], 'capture_and_score'),
         ('Take a picture.', [entry('capture_and_score', score=0.1, is_good=False)], ''),
         (DRIVE, [entry('turn_left')], ''),
         (DRIVE, [entry('navigate_to_pose')], ''),
@@ -188,7 +195,8 @@ def test_the_routine_ends_the_turn_of_a_weak_model_well(script: tuple[Reply, ...
 
 
 def test_a_model_that_gets_on_is_left_alone() -> None:
-    steps = [call('mast_open'), call('capture_and_score'), call('get_status'), Say('Sand.')]
+    steps = [call('mast_open'), call('capture_and_score'), call('get_status')]
+    steps += [call('analyze_ground'), Say('Sand.')]
     with World(*steps) as world:
         assert world.turn(EXPLORE).answer == 'Sand.'
         assert not [e for e in world.events if e.message.startswith(BY_ROUTINE)]

@@ -13,6 +13,9 @@ Each rule returns a decision, or None to pass to the next rule. Pure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import takewhile
+
 from curiosity_rosa_demo.agent.rule_model.beliefs import Mast
 from curiosity_rosa_demo.agent.rule_model.context import (
     Decision,
@@ -20,12 +23,15 @@ from curiosity_rosa_demo.agent.rule_model.context import (
     MAX_ATTEMPTS,
     RuleContext,
 )
+from curiosity_rosa_demo.agent.rule_model.ground_texts import ground_text
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of, search_motion
-from curiosity_rosa_demo.agent.rule_model.texts import found_text
-from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.agent.rule_model.texts import found_text, text_for
+from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
+from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
+from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 
 HOPELESS = 0.9  # the probability of no light at which the search ends
 LOOK_TOOLS = ('mast_open', 'mast_close', 'capture_and_score')
@@ -39,8 +45,30 @@ def report_a_good_capture(context: RuleContext) -> Decision | None:
     if not captures or not captures[-1].is_good:
         return None
     pose = context.beliefs.poses.get(captures[-1].motions_before)
+    asked = any(step.verb == 'explore' for step in context.intent.steps)
+    analysis = analyze_or_report(context, context.view.steps) if asked else ''
+    if not isinstance(analysis, str):
+        return analysis
     calls = len(context.view.steps)
-    return FinalAnswer(found_text(context.language, pose, calls=calls, **context.figures()))
+    found = found_text(context.language, pose, calls=calls, **context.figures())
+    return FinalAnswer(f'{found} {analysis}'.strip())
+
+
+def analyze_or_report(context: RuleContext, steps: Sequence[ToolStep]) -> Decision | str:
+    """The call of the analysis of the last good capture among ``steps``, or what it answered;
+    empty: there is no such skill.
+    """
+    if ANALYZE not in context.view.tools:
+        return ''
+    after = list(takewhile(lambda step: step.tool != CAPTURE, reversed(steps)))
+    tried = [step for step in after if step.tool == ANALYZE]  # the newest first
+    if tried and tried[0].result.ok:
+        return ground_text(context.language, tried[0].result.data)
+    refused = tried and tried[0].result.error_reason.startswith(GROUND_UNKNOWN)
+    if refused or len(tried) >= MAX_ATTEMPTS:
+        reason = tried[0].result.error_reason
+        return text_for('not_analyzed', context.language, reason=reason)
+    return context.call(ANALYZE, 'analyze')
 
 
 def look_while_it_is_cheap(context: RuleContext) -> Decision | None:

@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.rule_model.context import (
     RuleContext,
     ToolCall,
 )
+from curiosity_rosa_demo.agent.rule_model.explore import analyze_or_report
 from curiosity_rosa_demo.agent.rule_model.language.frames import Step
 from curiosity_rosa_demo.agent.rule_model.operations import NEEDS_PLACE, operations, TIMED
 from curiosity_rosa_demo.agent.rule_model.step_texts import (
@@ -37,6 +38,7 @@ from curiosity_rosa_demo.agent.rule_model.step_texts import (
 from curiosity_rosa_demo.agent.rule_model.texts import text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
+from curiosity_rosa_demo.domain.skills import ANALYZE
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
@@ -208,6 +210,15 @@ def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision |
         decisions = (rule(inner) for rule in context.explore_rules)
         return next(decision for decision in decisions if decision is not None)
     progress.pass_by(good)
+    if part.steps[0].verb == 'explore':
+        analysis = analyze_or_report(context, progress.rest)
+        if not isinstance(analysis, str):
+            return analysis
+        if (done := progress.find(ANALYZE)) is not None:
+            progress.pass_by(done)
+        if analysis:
+            progress.told.append(analysis)
+            return None
     score = finite_float(good.result.data.get('score')) or 0.0
     progress.told.append(f'{step_text(part.steps[0], context.language)} ({score:.2f})')
     return None

@@ -112,6 +112,11 @@ _REASONS: dict[str, tuple[str, str, str]] = {
         '旋回の前にマストを展開する必要があります。',
         '桅杆必须先打开才能旋转。',
     ),
+    'analyze': (
+        'The picture is good: analyze the ground in it.',
+        '良い画像です。その地面を分析します。',
+        '图像良好：分析其中的地面。',
+    ),
     'asked': ('The user asked for it.', 'ユーザーの指示です。', '用户的要求。'),
     'measure': (
         'The user asks how the rover is: measure, do not assume.',

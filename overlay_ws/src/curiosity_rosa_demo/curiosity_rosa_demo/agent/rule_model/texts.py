@@ -173,6 +173,11 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '这里可以分析地面：得分 {score}，图像良好，位置：{place}。拍摄 {looks} 次，行驶 '
         '{moves} 次共 {metres} 米（调用工具 {calls} 次）。',
     ),
+    'not_analyzed': (
+        'The light is here, but the ground could not be analyzed: {reason}.',
+        '明るい場所は見つかりましたが、地面を分析できませんでした: {reason}。',
+        '这里有光，但未能分析地面：{reason}。',
+    ),
     'move_stop': ('The rover has been stopped.', 'ローバーを停止しました。', '火星车已停止。'),
     'mast_open': ('The mast is open.', 'マストを展開しました。', '桅杆已打开。'),
     'mast_close': ('The mast is closed.', 'マストを収納しました。', '桅杆已收起。'),

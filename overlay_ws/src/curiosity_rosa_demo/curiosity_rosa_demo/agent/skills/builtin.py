@@ -17,6 +17,7 @@ from curiosity_rosa_demo.agent.skills.library.query_graph import query_graph
 from curiosity_rosa_demo.agent.skills.library.look import look
 from curiosity_rosa_demo.agent.skills.library.query_world import query_world
 from curiosity_rosa_demo.agent.skills.library.rover import (
+    analyze_ground,
     capture_and_score,
     get_status,
     mast_close,
@@ -65,6 +66,7 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
     nav2 = config.agent.navigation.provider == 'nav2'
     return (
         capture_and_score,
+        analyze_ground,
         mast_open,
         mast_close,
         mast_rotate,

@@ -130,6 +130,14 @@ class ObstaclesConfig(Section):
         return self
 
 
+class GroundConfig(Section):
+    range_m: float = Field(gt=0.0, le=200.0)
+    deck_height_m: float = Field(ge=0.0, le=10.0)
+    field_of_view_rad: float = Field(gt=0.0, le=3.0)
+    camera_height_m: float = Field(gt=0.0, le=20.0)
+    camera_tilt_rad: float = Field(ge=-1.5, le=1.5)
+
+
 class Thresholds(Section):
     light_model: LightModelConfig
     quality: Quality
@@ -142,6 +150,7 @@ class Thresholds(Section):
     battery: BatteryConfig
     telemetry: TelemetryConfig
     obstacles: ObstaclesConfig
+    ground: GroundConfig
 
     @model_validator(mode='after')
     def _clears_beyond_the_stop(self) -> Thresholds:

@@ -21,7 +21,7 @@ Cost = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
 class ToolCostTable(Section):
-    """Cost of each of the nine tools, and of any other skill that the file lists."""
+    """Cost of each of the ten tools, and of any other skill that the file lists."""
 
     model_config = ConfigDict(extra='allow')
     __pydantic_extra__: dict[str, Cost]
@@ -35,6 +35,7 @@ class ToolCostTable(Section):
     turn_right: Cost
     move_stop: Cost
     get_status: Cost
+    analyze_ground: Cost
 
 
 class ToolCosts(Section):

@@ -39,11 +39,17 @@ class CaptureService(Service):
     type: Literal['curiosity_rosa_interfaces/srv/CaptureAndScore']
 
 
+class AnalyzeService(Service):
+    type: Literal['curiosity_rosa_interfaces/srv/AnalyzeGround']
+
+
 class Images(Section):
     input: Literal['compressed', 'raw']
     input_compressed: Name
     input_raw: Name
+    input_camera_info: Name
     output_capture_compressed: Name
+    output_analysis_compressed: Name
 
 
 class TraceTopics(Section):
@@ -55,10 +61,12 @@ class TfTopics(Section):
     static_topic: Name
     base_frame: Frame
     world_frame: Frame
+    camera_frame: Frame
 
 
 class Services(Section):
     capture_and_score: CaptureService
+    analyze_ground: AnalyzeService
 
 
 class AdapterServices(Section):
@@ -128,12 +136,13 @@ class Topics(Section):
         own_name, rover_name = partial(below, namespace), partial(below, rover)
         data = self.model_dump()
         images = data['images']
-        images['output_capture_compressed'] = own_name(images['output_capture_compressed'])
+        for key in ('output_capture_compressed', 'output_analysis_compressed'):
+            images[key] = own_name(images[key])
         for section in ('trace', 'viz', 'agent', 'status'):
             data[section] = {key: own_name(name) for key, name in data[section].items()}
         for service in (*data['services'].values(), *data['adapter'].values()):
             service['name'] = own_name(service['name'])
-        for key in ('input_compressed', 'input_raw'):
+        for key in ('input_compressed', 'input_raw', 'input_camera_info'):
             images[key] = rover_name(images[key])
         for key in ('topic', 'static_topic'):
             data['tf'][key] = rover_name(data['tf'][key])

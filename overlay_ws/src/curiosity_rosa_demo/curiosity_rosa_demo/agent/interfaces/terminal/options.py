@@ -28,7 +28,11 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         action='store_true',
         help='read no standard input: HTTP and the action only, until SIGINT or SIGTERM',
     )
-    parser.add_argument('--artifacts', default='', help='folder for capture.jpg and trace.jsonl')
+    parser.add_argument(
+        '--artifacts',
+        default='',
+        help='folder for capture.jpg, analysis.* and trace.jsonl',
+    )
     parser.add_argument(
         '--record', metavar='DIR', default='', help='record the run into this folder'
     )

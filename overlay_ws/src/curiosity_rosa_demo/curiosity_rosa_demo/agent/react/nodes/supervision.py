@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.rule_model.language.frames import TOOLS
 from curiosity_rosa_demo.agent.rule_model.parser import Intent, parse_intent
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.skills import CAPTURE, MOTIONS
+from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.infra.config.guardrails import Patience
 from curiosity_rosa_demo.trace.reporter import finite_float
@@ -65,6 +65,8 @@ def fits(act: str, tool: str, resources: Resources) -> bool:
     """Whether a call of ``tool`` is what was asked for: the same tool, another stop, or another
     skill that drives or takes pictures.
     """
+    if ANALYZE in (act, tool):  # it looks at a picture and takes none
+        return act == tool
     if act in STOPS or tool in STOPS:
         return act in STOPS and tool in STOPS
     claimed = {CAPTURE: 'camera', **dict.fromkeys(MOTIONS, 'base')}.get(act, '')
@@ -73,7 +75,7 @@ def fits(act: str, tool: str, resources: Resources) -> bool:
 
 def missing_act(goal: str, messages: Sequence[Json], resources: Resources) -> str:
     """What must succeed before an answer in text ends the turn: a tool, or a good picture where
-    the light was asked for; empty for nothing.
+    the light was asked for, and for the ground an analysis, successful or not; empty for nothing.
     """
     act = asked_act(goal)
     results = [
@@ -81,9 +83,13 @@ def missing_act(goal: str, messages: Sequence[Json], resources: Resources) -> st
         for each, result in _acted(messages)
         if result.ok and fits(act, str(each['tool']), resources)
     ]
-    if _last_verb(parse_intent(goal)) not in LIGHT:
+    verb = _last_verb(parse_intent(goal))
+    if verb not in LIGHT:
         return '' if results else act
-    return '' if any(each.data.get('is_good') is True for each in results) else GOOD_PICTURE
+    if not any(each.data.get('is_good') is True for each in results):
+        return GOOD_PICTURE
+    tried = any(each['tool'] == ANALYZE for each, _ in _acted(messages))
+    return ANALYZE if verb == 'explore' and not tried else ''
 
 
 def stuck_reason(

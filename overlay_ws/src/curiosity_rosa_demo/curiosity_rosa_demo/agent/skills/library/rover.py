@@ -6,16 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skills of the nine rover tools, and stop_base. Each makes one call to the adapter."""
+"""The skills of the ten rover tools, and stop_base. Each makes one call to the adapter."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
 from pydantic import Field
 
+Image = Annotated[
+    Literal['last', 'new'], Field(description='last: of the last capture; new: take one first')
+]
 Duration = Annotated[float, Field(gt=0.0, description='seconds')]
 
 
@@ -24,6 +27,18 @@ def capture_and_score(call: SkillCall) -> ToolResult:
     1.0 (bright). Needs a raised mast.
     """
     return call.world.tool('capture_and_score', call.cancellation)
+
+
+def analyze_ground(call: SkillCall, image: Image = 'last') -> ToolResult:
+    """Analyze the ground in the last picture, or in a new one: texture class, grain size in cm,
+    rocks (count, coverage, distance and bearing of the largest), sharpness, and how sure each is.
+    Needs a good picture; a new one needs a raised mast.
+    """
+    if image == 'new':
+        taken = call.world.tool('capture_and_score', call.cancellation)
+        if not taken.ok:
+            return taken
+    return call.world.tool('analyze_ground', call.cancellation)
 
 
 def mast_open(call: SkillCall) -> ToolResult:

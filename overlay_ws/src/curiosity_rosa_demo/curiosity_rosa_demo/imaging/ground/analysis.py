@@ -1,0 +1,206 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Analyzes the ground in one picture. Pure: equal pictures and geometry, equal results but for the
+duration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+import time
+
+from curiosity_rosa_demo.domain.ground import (
+    Geometry,
+    GROUND_UNKNOWN,
+    GroundAnalysis,
+    RockResult,
+    TextureResult,
+)
+from curiosity_rosa_demo.imaging.ground.annotate import annotated
+from curiosity_rosa_demo.imaging.ground.classes import class_of
+from curiosity_rosa_demo.imaging.ground.quality import (
+    BRIGHTEST_LUMA,
+    DARKEST_LUMA,
+    exposure,
+    FLAT_DEVIATION,
+    LEAST_SHARPNESS,
+    luma_of,
+    sharpness,
+)
+from curiosity_rosa_demo.imaging.ground.rocks import find_rocks, FoundRock
+from curiosity_rosa_demo.imaging.ground.texture import texture_of
+from curiosity_rosa_demo.imaging.ground.view import (
+    Body,
+    CameraPose,
+    ground_view,
+    GroundView,
+    Lens,
+    Mask,
+)
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+Pixels = npt.NDArray[np.uint8]
+LARGEST_SIDE = 1000  # pixels; a larger picture is analyzed at this size
+LEAST_SHARE = 0.04  # of the picture, that must show ground within reach
+LEAST_PATCH = 64  # pixels, both ways
+LARGEST_PATCH = 400
+SCALE_RATIO = 1.5  # of the first and last row of the patch
+ESTIMATE_TRUST = 0.5  # factor of confidences that rest on configured geometry
+KEPT_ROCKS = 40
+
+
+class GroundRefused(Exception):
+    """The picture says nothing reliable about the ground. The message is the reason."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f'{GROUND_UNKNOWN}: {why}')
+
+
+@dataclass(frozen=True)
+class Scene:
+    """How the picture was taken. ``note``: why lens or pose are estimates; empty: measured."""
+
+    lens: Lens
+    pose: CameraPose
+    body: Body
+    farthest: float
+    note: str = ''
+
+
+def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
+    """The analysis of a BGR or grey picture, and the picture with its findings drawn in.
+
+    Raises GroundRefused.
+    """
+    began = time.perf_counter()
+    if pixels.ndim == 2:
+        pixels = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_GRAY2BGR), np.uint8)
+    pixels, lens = _at_most(pixels, scene.lens)
+    height, width = pixels.shape[:2]
+    view = ground_view(width, height, lens, scene.pose, farthest=scene.farthest, body=scene.body)
+    if np.count_nonzero(view.mask) < LEAST_SHARE * view.mask.size:
+        raise GroundRefused(
+            f'less than {100 * LEAST_SHARE:g} % of the picture shows ground within '
+            f'{scene.farthest:g} m'
+        )
+    luma = luma_of(pixels)
+    middle, clipped = exposure(luma, view.mask)
+    if middle < DARKEST_LUMA:
+        raise GroundRefused(f'too dark, median brightness {middle:.0f} of 255')
+    if middle > BRIGHTEST_LUMA:
+        raise GroundRefused(f'overexposed, median brightness {middle:.0f} of 255')
+    rocks, rock_mask = find_rocks(pixels, view, farthest=scene.farthest)
+    area = _patch(view, rock_mask)
+    patch = luma[area]
+    texture = texture_of(patch)
+    sharp = sharpness(patch)
+    if texture.deviation > FLAT_DEVIATION and sharp < LEAST_SHARPNESS:
+        raise GroundRefused(f'blurred, sharpness {sharp:.2f}, {LEAST_SHARPNESS:g} is needed')
+    name, sure = class_of(texture)
+    scale = float(np.median(view.metres_per_pixel[area]))
+    trust = ESTIMATE_TRUST if scene.note else 1.0
+    kept = [_result(rock, trust) for rock in rocks]
+    biggest = max(rocks, key=lambda rock: rock.width * rock.height, default=None)
+    analysis = GroundAnalysis(
+        texture=TextureResult(
+            name=name,
+            contrast=round(texture.contrast, 2),
+            homogeneity=round(texture.homogeneity, 3),
+            energy=round(texture.energy, 3),
+            lbp_uniform=round(texture.lbp_uniform, 3),
+            lbp_entropy=round(texture.lbp_entropy, 3),
+            orientation_deg=round(texture.orientation_deg, 1),
+            coherence=round(texture.coherence, 3),
+            grain_px=round(texture.grain_px, 1),
+            grain_cm=round(100 * scale * texture.grain_px, 2),
+            confidence=round(sure, 2),
+        ),
+        rocks=len(rocks),
+        rock_coverage_pct=round(_coverage_pct(rock_mask, view), 2),
+        largest_rock=_result(biggest, trust) if biggest else None,
+        nearest_rocks=tuple(kept[:KEPT_ROCKS]),
+        rocks_confidence=round(_rocks_confidence(rocks, sharp, clipped), 2),
+        range_m=scene.farthest,
+        sharpness=round(sharp, 2),
+        exposure_luma=round(middle, 1),
+        clipped_pct=round(100 * clipped, 2),
+        camera_height_m=round(scene.pose.height, 3),
+        geometry=Geometry.ESTIMATED if scene.note else Geometry.MEASURED,
+        geometry_note=scene.note,
+        took_ms=0.0,
+    )
+    picture = annotated(pixels, view, rock_mask, analysis, area)
+    took = round(1e3 * (time.perf_counter() - began), 1)
+    return analysis.model_copy(update={'took_ms': took}), picture
+
+
+def _at_most(pixels: Pixels, lens: Lens) -> tuple[Pixels, Lens]:
+    factor = LARGEST_SIDE / max(pixels.shape[:2])
+    if factor >= 1.0:
+        return pixels, lens
+    small = cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+    return np.asarray(small, np.uint8), lens.scaled(factor)
+
+
+def _patch(view: GroundView, rocks: Mask) -> tuple[slice, slice]:
+    """The nearest part of the ground without rover and rocks in which the scale changes little.
+
+    Of windows of falling size, the one with the most free pixels; the nearest of equals. Raises
+    GroundRefused.
+    """
+    free = (view.mask & ~rocks).astype(np.float32)
+    height, width = free.shape
+    sums = cv2.integral(free)
+    side = min(LARGEST_PATCH, width, height)
+    while side >= LEAST_PATCH:
+        tall = max(LEAST_PATCH, side // 2)
+        ys = np.arange(height - tall, -1, -max(4, tall // 8))
+        xs = np.arange(0, width - side + 1, max(4, side // 8))
+        if len(ys) and len(xs):
+            y, x = np.meshgrid(ys, xs, indexing='ij')
+            inside = sums[y + tall, x + side] - sums[y, x + side] - sums[y + tall, x] + sums[y, x]
+            share = inside / (tall * side)
+            middle = x + side // 2
+            scale = view.metres_per_pixel
+            even = scale[y, middle] <= SCALE_RATIO * scale[y + tall - 1, middle]
+            good = (share > 0.97) & even
+            if good.any():
+                row = int(np.flatnonzero(good.any(axis=1))[0])
+                columns = np.flatnonzero(good[row])
+                column = int(columns[np.argmin(np.abs(xs[columns] + side / 2 - width / 2))])
+                return (
+                    slice(int(ys[row]), int(ys[row]) + tall),
+                    slice(int(xs[column]), int(xs[column]) + side),
+                )
+        side = side * 3 // 4
+    raise GroundRefused('no free patch of ground: rocks or the rover cover what is near')
+
+
+def _coverage_pct(rocks: Mask, view: GroundView) -> float:
+    return float(100.0 * np.count_nonzero(rocks & view.mask) / np.count_nonzero(view.mask))
+
+
+def _rocks_confidence(rocks: list[FoundRock], sharp: float, clipped: float) -> float:
+    """The mean of the rocks' own; lower in a soft picture or one with clipped pixels."""
+    own = sum(rock.confidence for rock in rocks) / len(rocks) if rocks else 0.7
+    return float(np.clip(own * min(1.0, sharp / 0.7) * (1.0 - min(0.5, clipped)), 0.0, 1.0))
+
+
+def _result(rock: FoundRock, trust: float) -> RockResult:
+    return RockResult(
+        distance_m=round(rock.distance, 2),
+        bearing_deg=round(math.degrees(math.atan2(rock.left, rock.ahead)), 1),
+        width_m=round(rock.width, 2),
+        height_m=round(rock.height, 2),
+        box_px=rock.box,
+        confidence=round(rock.confidence * trust, 2),
+    )

@@ -1,0 +1,144 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The camera's view of the ground: which pixels show it, and where each of them lies.
+
+A pinhole camera over a level plane (Hartley and Zisserman, Multiple View Geometry, section 8.2).
+Frames: ``base`` is the rover's base with x ahead, y left, z up (REP 103) and the ground at
+``z = 0`` here; the camera's axes are x along the view, y left, z up. Metres and radians.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
+Matrix = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class Lens:
+    """A pinhole: focal lengths and principal point in pixels."""
+
+    fx: float
+    fy: float
+    cx: float
+    cy: float
+
+    @classmethod
+    def of_field_of_view(cls, width: int, height: int, horizontal_rad: float) -> Lens:
+        focal = width / 2 / math.tan(horizontal_rad / 2)
+        return cls(focal, focal, (width - 1) / 2, (height - 1) / 2)
+
+    def scaled(self, factor: float) -> Lens:
+        """The lens of the picture scaled by ``factor``; pixel (0, 0) is a pixel's middle."""
+        half = 0.5 * factor - 0.5
+        return Lens(
+            self.fx * factor,
+            self.fy * factor,
+            self.cx * factor + half,
+            self.cy * factor + half,
+        )
+
+
+@dataclass(frozen=True)
+class CameraPose:
+    """Position in the base frame, z above the ground, and the rotation of the camera's axes (its
+    columns) into the base frame.
+    """
+
+    x: float
+    y: float
+    height: float
+    rotation: Matrix
+
+    @classmethod
+    def level(cls, height: float, tilt_rad: float) -> CameraPose:
+        """Above the base, looking ahead and ``tilt_rad`` below the horizontal."""
+        c, s = math.cos(tilt_rad), math.sin(tilt_rad)
+        return cls(0.0, 0.0, height, ((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)))
+
+
+@dataclass(frozen=True)
+class Body:
+    """The rover's own box in the base frame, from the ground up to ``top``."""
+
+    front: float
+    rear: float
+    half_width: float
+    top: float
+
+
+@dataclass(frozen=True)
+class GroundView:
+    """Arrays of the picture's size. ``ahead`` and ``left`` are metres in the base frame,
+    ``distance`` metres from the base; all are infinite at and above the horizon.
+    ``metres_per_pixel``: across the view. ``mask``: the ground within ``farthest``.
+    """
+
+    ahead: Floats
+    left: Floats
+    distance: Floats
+    metres_per_pixel: Floats
+    mask: Mask
+    horizon: Mask  # pixels at and above the horizon
+    rover: Mask  # pixels that may show the rover itself
+
+    @property
+    def rows(self) -> slice:
+        """The rows that show ground within reach; empty: none do."""
+        rows = np.flatnonzero(self.mask.any(axis=1))
+        return slice(int(rows[0]), int(rows[-1]) + 1) if len(rows) else slice(0, 0)
+
+
+def ground_view(
+    width: int,
+    height: int,
+    lens: Lens,
+    pose: CameraPose,
+    *,
+    farthest: float,
+    body: Body | None = None,
+) -> GroundView:
+    """Where each pixel's ray meets the ground. Rays that meet the body's top, or the ground within
+    the body, show no ground.
+    """
+    right = (np.arange(width, dtype=np.float32) - lens.cx) / lens.fx
+    down = (np.arange(height, dtype=np.float32) - lens.cy) / lens.fy
+    along, aside, up = (
+        row[0] - np.float32(row[1]) * right[None, :] - np.float32(row[2]) * down[:, None]
+        for row in pose.rotation
+    )
+    sinks = up < -1e-6
+    reach = np.where(sinks, pose.height / np.where(sinks, -up, 1.0), np.inf).astype(np.float32)
+    with np.errstate(invalid='ignore'):
+        ahead = np.where(sinks, pose.x + reach * along, np.inf).astype(np.float32)
+        left = np.where(sinks, pose.y + reach * aside, np.inf).astype(np.float32)
+    distance = np.hypot(ahead, left)
+    rover = np.zeros(sinks.shape, np.bool_)
+    if body is not None and pose.height > body.top:
+        part = np.float32((pose.height - body.top) / pose.height)
+        for share in (part, np.float32(1.0)):
+            with np.errstate(invalid='ignore'):
+                x = pose.x + share * (ahead - pose.x)
+                y = pose.y + share * (left - pose.y)
+            rover |= (x <= body.front) & (x >= -body.rear) & (np.abs(y) <= body.half_width)
+    return GroundView(
+        ahead,
+        left,
+        distance,
+        reach / np.float32(lens.fx),
+        (distance <= farthest) & ~rover,
+        ~sinks,
+        rover,
+    )

@@ -1,0 +1,129 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The undarkened frame of the last capture, and the analysis of its ground.
+
+``remember`` runs at each capture and only keeps references. ``analyze`` takes up to a second and
+runs in a thread of its own; its first call imports OpenCV's and scikit-image's modules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import threading
+from typing import Any
+
+from curiosity_rosa_demo.domain.ground import GroundAnalysis
+from curiosity_rosa_demo.domain.models import tf_unavailable
+from curiosity_rosa_demo.imaging.camera import Frame
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.tf.listener import TransformSource, TransformUnavailable
+from curiosity_rosa_demo.infra.tf.tree import Transform, Vector
+from sensor_msgs.msg import CameraInfo, Image
+
+OPTICAL_SUFFIXES = ('_optical', '_optical_frame')  # REP 103: z along the view, x right, y down
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A captured frame with the camera's model and pose; None: unknown, ``why`` says so."""
+
+    message: Any
+    info: CameraInfo | None
+    pose: Transform | None
+    why: str
+
+
+class GroundEye:
+    """``transforms`` gives the camera's pose. Thread-safe."""
+
+    def __init__(self, config: Config, transforms: TransformSource) -> None:
+        self._config, self._transforms = config, transforms
+        self._info: CameraInfo | None = None
+        self._taken: Taken | None = None
+        self._working = threading.Lock()
+
+    def receive_info(self, message: CameraInfo) -> None:
+        self._info = message
+
+    def remember(self, frame: Frame) -> None:
+        """Keep the frame of a successful capture, with the camera's pose of now."""
+        message, info = frame.message, self._info
+        tf, notes = self._config.topics.tf, []
+        pose: Transform | None = None
+        stamp = message.header.stamp
+        try:
+            at_ns = stamp.sec * 1_000_000_000 + stamp.nanosec
+            pose = self._transforms.transform(tf.base_frame, tf.camera_frame, at_ns=at_ns)
+        except TransformUnavailable:
+            notes.append(tf_unavailable(tf.base_frame, tf.camera_frame))
+        if info is None or not info.width or not (info.k[0] > 0.0 and info.k[4] > 0.0):
+            info = None
+            notes.append(f'No camera info on {self._config.topics.images.input_camera_info}')
+        self._taken = Taken(message, info, pose, '; '.join(notes))
+
+    def analyze(self) -> tuple[GroundAnalysis, bytes, Any]:
+        """The analysis of the last capture, its annotated JPEG, and the header of its frame.
+
+        Raises GroundRefused and ImageError.
+        """
+        from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused
+        from curiosity_rosa_demo.imaging.image_header import picture_size
+        from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg, pixels_of
+
+        taken = self._taken
+        if taken is None:
+            raise GroundRefused('no capture has succeeded yet; take one first')
+        with self._working:
+            if isinstance(taken.message, Image):
+                pixels = pixels_of(taken.message)
+            else:
+                data = bytes(taken.message.data)
+                picture_size(data)
+                pixels = decode_picture(data)
+            height, width = pixels.shape[:2]
+            analysis, picture = analyze(pixels, self._scene(taken, width, height))
+            quality = self._config.thresholds.capture.jpeg_quality
+            return analysis, encode_jpeg(picture, quality), taken.message.header
+
+    def _scene(self, taken: Taken, width: int, height: int) -> Any:
+        from curiosity_rosa_demo.imaging.ground.analysis import Scene
+        from curiosity_rosa_demo.imaging.ground.view import Body, CameraPose, Lens
+
+        ground, body = self._config.thresholds.ground, self._config.thresholds.obstacles
+        if taken.info is not None:
+            k, wide = taken.info.k, width / taken.info.width
+            lens = Lens(float(k[0]), float(k[4]), float(k[2]), float(k[5])).scaled(wide)
+        else:
+            lens = Lens.of_field_of_view(width, height, ground.field_of_view_rad)
+        if taken.pose is not None:
+            pose = _camera_pose(taken.pose, body.ground_z_m, self._config.topics.tf.camera_frame)
+        else:
+            pose = CameraPose.level(ground.camera_height_m, ground.camera_tilt_rad)
+        return Scene(
+            lens,
+            pose,
+            Body(body.front_m, body.rear_m, body.half_width_m, ground.deck_height_m),
+            ground.range_m,
+            taken.why,
+        )
+
+
+def _camera_pose(transform: Transform, ground_z: float, frame: str) -> Any:
+    from curiosity_rosa_demo.imaging.ground.view import CameraPose
+
+    optical = frame.endswith(OPTICAL_SUFFIXES)
+    axes: tuple[Vector, ...] = (
+        ((0.0, 0.0, 1.0), (-1.0, 0.0, 0.0), (0.0, -1.0, 0.0))
+        if optical
+        else ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    )
+    columns = [transform.rotate(axis) for axis in axes]
+    rows = tuple(zip(*columns, strict=True))
+    x, y, z = transform.translation
+    return CameraPose(x, y, z - ground_z, rows)  # type: ignore[arg-type]
