@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from curiosity_rosa_demo.agent.skills.library.knowledge import make_search_knowledge
-from curiosity_rosa_demo.agent.skills.library.query_graph import query_graph
 from curiosity_rosa_demo.agent.skills.library.look import look
+from curiosity_rosa_demo.agent.skills.library.query_graph import query_graph
 from curiosity_rosa_demo.agent.skills.library.query_world import query_world
 from curiosity_rosa_demo.agent.skills.library.rover import (
     analyze_ground,
