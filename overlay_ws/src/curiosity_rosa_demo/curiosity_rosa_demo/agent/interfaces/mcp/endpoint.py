@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 import logging
+from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.server import make_server
@@ -71,7 +72,7 @@ def add_mcp(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) -> 
     around = app.router.lifespan_context
 
     @asynccontextmanager
-    async def lifespan(inner: FastAPI) -> AsyncIterator[object]:
+    async def lifespan(inner: Any) -> AsyncIterator[Any]:
         async with around(inner) as state, manager.run():
             try:
                 yield state

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 import logging
-from typing import Any, TypeVar
+from typing import Any, cast, TypeVar
 
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.resources import Resources, UnknownResource
@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.prompts import Language
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
@@ -82,7 +83,7 @@ def make_server(
         if template is None or language not in LANGUAGES:
             why = f'There is no prompt {params.name[:100]!r} in {str(language)[:20]!r}'
             raise MCPError(types.INVALID_PARAMS, why)
-        text = types.TextContent(text=template.text_in(language))
+        text = types.TextContent(text=template.text_in(cast(Language, language)))
         return types.GetPromptResult(
             description=template.label, messages=[types.PromptMessage(role='user', content=text)]
         )
