@@ -156,11 +156,12 @@ class AgentApp:
         self._captures = Captures(
             self.node, self.config, self.rover_client.pose, always_on=bool(options.artifacts)
         )
+        self._analyses = Analyses(self.node, self.config)
         self.artifacts = (
             Artifacts(
                 options.artifacts,
                 self._captures.of,
-                Analyses(self.node, self.config).picture_of,
+                self._analyses.picture_of,
                 fresh=not options.after_crash,
             )
             if options.artifacts
@@ -174,7 +175,8 @@ class AgentApp:
                         path, max_bytes=limits.max_file_mb * 10**6, max_files=limits.max_files
                     )
                 )
-        self.event_bus.listen('captures', self._captures.record_event, TraceEvent, own_only=True)
+        for name, kept in (('captures', self._captures), ('analyses', self._analyses)):
+            self.event_bus.listen(name, kept.record_event, TraceEvent, own_only=True)
         for recorder in self._recorders:
             self._deliver_in_thread(str(recorder.path), recorder.write)
         self._deliver_in_thread(self.config.topics.trace.events, publisher.publish)
@@ -294,6 +296,7 @@ class AgentApp:
             self.console,
             camera=self._camera,
             captures=self._captures,
+            analyses=self._analyses,
             nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
             pose=self.rover_client.pose,
             replay=ReplayMonitor(self.node, self.config).text,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import RoverPose
 
 
@@ -35,6 +36,18 @@ class Capture:
     score: float
     is_good: bool
     pose: RoverPose | None
+
+
+@dataclass(frozen=True)
+class AnalyzedGround:
+    """An analysis of the ground with its annotated picture; None: it has not arrived. ``at`` is in
+    seconds since the epoch. ``event_id`` names its trace event.
+    """
+
+    event_id: str
+    at: float
+    analysis: GroundAnalysis
+    picture: Picture | None
 
 
 class PictureSource(Protocol):

@@ -17,8 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, get_args, Literal
 
+from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import Json, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.skills import CAPTURE
+from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE
+from pydantic import ValidationError
 
 TriggerChange = Literal['armed', 'fired', 'suppressed']
 CHANGES: dict[object, TriggerChange] = {each: each for each in get_args(TriggerChange)}
@@ -182,6 +184,33 @@ class CaptureTaken:
         if event.kind is not TraceKind.RESULT or event.tool_name != CAPTURE:
             return None
         return cls(event.ok, event.score, event.error_reason, event.data)
+
+
+@dataclass(frozen=True)
+class GroundAnalyzed:
+    """The ground of a capture was analyzed. ``stamp_s``: stamp of its frame, which its annotated
+    picture has too; None: unknown.
+    """
+
+    data: Json
+    stamp_s: float | None
+
+    @property
+    def analysis(self) -> GroundAnalysis | None:
+        """None: the data are not those of an analysis."""
+        fields = {key: self.data[key] for key in GroundAnalysis.model_fields if key in self.data}
+        try:
+            return GroundAnalysis.model_validate(fields)
+        except ValidationError:
+            return None
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> GroundAnalyzed | None:
+        if event.kind is not TraceKind.RESULT or event.tool_name != ANALYZE or not event.ok:
+            return None
+        data = event.data or {}
+        stamp_s = data.get('image_stamp_s')
+        return cls(data, float(stamp_s) if type(stamp_s) in (int, float) else None)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.bus import EventBus
@@ -83,6 +83,7 @@ class FakeRobot:
         self.deaf = False  # whether call() gets no answer
         self.deaf_to: set[str] = set()  # names of coroutines that get none
         self.answer_outcome: Outcome | None = None  # in place of the usual one
+        self.analyzed: AnalyzedGround | None = None
         self._open: list[Question] = []
         self._captures: list[Capture] = []
         self._trail: list[tuple[float, float]] = [(0.0, 0.0)]
@@ -217,6 +218,9 @@ class FakeRobot:
 
     def captures(self) -> Sequence[Capture]:
         return tuple(self._captures)
+
+    def ground(self) -> AnalyzedGround | None:
+        return self.analyzed
 
     @property
     def event_bus(self) -> EventBus:

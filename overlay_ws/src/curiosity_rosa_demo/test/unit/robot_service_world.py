@@ -16,12 +16,13 @@ from typing import Any, cast, TypeVar
 
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
+from curiosity_rosa_demo.agent.topics.analyses import Analyses
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.trigger_status import Triggers
 from runtime_world import RuntimeBench, WAIT_S
 
@@ -30,17 +31,21 @@ POSE = RoverPose(x=1.0, y=2.0, frame_id='odom')
 
 
 class Eyes:
-    """Stands for the camera and the captures."""
+    """Stands for the camera, the captures and the analyses."""
 
     def __init__(self) -> None:
         self.shown: Picture | None = None
         self.captures: list[Capture] = []
+        self.ground: AnalyzedGround | None = None
 
     def picture(self) -> Picture | None:
         return self.shown
 
     def recent(self) -> list[Capture]:
         return self.captures
+
+    def newest(self) -> AnalyzedGround | None:
+        return self.ground
 
 
 class Nodes:
@@ -63,6 +68,7 @@ class RobotServiceBench:
             bench.console,
             camera=cast(CameraFeed, self.eyes),
             captures=cast(Captures, self.eyes),
+            analyses=cast(Analyses, self.eyes),
             nodes=cast(NodeHealth, self.nodes),
             pose=lambda: POSE,
             replay=lambda: '',

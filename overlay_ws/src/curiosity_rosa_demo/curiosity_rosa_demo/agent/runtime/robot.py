@@ -26,7 +26,7 @@ from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.trigger_status import TriggerStatus
 from curiosity_rosa_demo.trace.bus import EventBus
 
@@ -113,6 +113,9 @@ class Robot(Protocol):
 
     def captures(self) -> Sequence[Capture]:
         """The last captures, the oldest first; bounded."""
+
+    def ground(self) -> AnalyzedGround | None:
+        """The newest analysis of the ground; None: there has been none."""
 
     @property
     def event_bus(self) -> EventBus:

@@ -37,6 +37,7 @@ from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
+from curiosity_rosa_demo.agent.topics.analyses import Analyses
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
@@ -45,7 +46,7 @@ from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.drawing.columns import clip_columns
@@ -82,6 +83,7 @@ class RobotService:
         *,
         camera: CameraFeed,
         captures: Captures,
+        analyses: Analyses,
         nodes: NodeHealth,
         pose: Callable[[], RoverPose | None],
         replay: Callable[[], str],
@@ -92,6 +94,7 @@ class RobotService:
         self._runtime, self._session = runtime, session
         self._autonomy, self._console = autonomy, console
         self._camera, self._captures, self._nodes = camera, captures, nodes
+        self._analyses = analyses
         self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
         self._clock_problem, self._triggers = clock_problem, triggers or NoTriggers()
         self._trail = Trail(MAX_TRAIL_POINTS)
@@ -203,6 +206,9 @@ class RobotService:
 
     def captures(self) -> Sequence[Capture]:
         return self._captures.recent()
+
+    def ground(self) -> AnalyzedGround | None:
+        return self._analyses.newest()
 
     @property
     def event_bus(self) -> EventBus:

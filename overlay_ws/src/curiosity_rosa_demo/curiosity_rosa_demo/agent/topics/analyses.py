@@ -14,15 +14,15 @@ The simulator publishes a picture only for an analysis, so a standing subscripti
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 import threading
 import time
 
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.pictures import Picture
-from curiosity_rosa_demo.domain.skills import ANALYZE
+from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Picture
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.trace.reporter import finite_float
+from curiosity_rosa_demo.trace.events import GroundAnalyzed
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
@@ -31,17 +31,13 @@ MAX_PICTURE_BYTES = 8_000_000
 PICTURE_TIMEOUT_S = 3.0
 
 
-def is_analysis(event: TraceEvent) -> bool:
-    """Whether the event is the result of a successful analysis."""
-    return event.kind is TraceKind.RESULT and event.tool_name == ANALYZE and event.ok is True
-
-
 class Analyses:
     """Keeps the last MAX_PICTURES annotated pictures by the stamp of their frame."""
 
     def __init__(self, node: Node, config: Config) -> None:
         self._changed = threading.Condition()
         self._pictures: deque[tuple[float, Picture]] = deque(maxlen=MAX_PICTURES)
+        self._newest: tuple[AnalyzedGround, float | None] | None = None  # with its stamp
         topic = config.topics.images.output_analysis_compressed
         self._subscription = node.create_subscription(
             CompressedImage, topic, self._on_picture, history_qos(1)
@@ -49,14 +45,32 @@ class Analyses:
 
     def picture_of(self, event: TraceEvent) -> Picture | None:
         """The annotated picture of an analysis. Waits for it; None: none came in time."""
-        stamp_s = finite_float((event.data or {}).get('image_stamp_s'))
-
-        def found() -> Picture | None:
-            return next((each for at, each in self._pictures if at == stamp_s), None)
-
+        analyzed = GroundAnalyzed.of(event)
+        stamp_s = analyzed and analyzed.stamp_s
         with self._changed:
-            self._changed.wait_for(lambda: found() is not None, PICTURE_TIMEOUT_S)
-            return found()
+            self._changed.wait_for(lambda: self._of(stamp_s) is not None, PICTURE_TIMEOUT_S)
+            return self._of(stamp_s)
+
+    def newest(self) -> AnalyzedGround | None:
+        """The newest analysis of this agent; its picture may follow. Does not wait."""
+        with self._changed:
+            if self._newest is None:
+                return None
+            analyzed, stamp_s = self._newest
+            return replace(analyzed, picture=self._of(stamp_s))
+
+    def record_event(self, event: TraceEvent) -> None:
+        """Record an event of this agent. Callable from any thread."""
+        analyzed = GroundAnalyzed.of(event)
+        analysis = analyzed and analyzed.analysis
+        if analyzed is not None and analysis is not None:
+            newest = AnalyzedGround(event.event_id, event.ts, analysis, None)
+            with self._changed:
+                self._newest = newest, analyzed.stamp_s
+
+    def _of(self, stamp_s: float | None) -> Picture | None:
+        """Call with the lock held."""
+        return next((each for at, each in self._pictures if at == stamp_s), None)
 
     def _on_picture(self, message: CompressedImage) -> None:
         """Runs in the spin thread. Ignores a picture that is larger than MAX_PICTURE_BYTES."""

@@ -14,10 +14,9 @@ from collections.abc import Callable
 import json
 from pathlib import Path
 
-from curiosity_rosa_demo.agent.topics.analyses import is_analysis
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
-from curiosity_rosa_demo.trace.events import CaptureTaken
+from curiosity_rosa_demo.trace.events import CaptureTaken, GroundAnalyzed
 
 
 class Artifacts:
@@ -53,7 +52,7 @@ class Artifacts:
         """Write the files of a successful capture or analysis, each atomically. Those of an
         earlier one are removed first, and an earlier analysis with its capture. Raises OSError.
         """
-        if is_analysis(event):
+        if GroundAnalyzed.of(event):
             self._record_analysis(event)
             return
         taken = CaptureTaken.of(event)

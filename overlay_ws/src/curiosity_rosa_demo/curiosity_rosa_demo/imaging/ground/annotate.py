@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.domain.ground import Geometry, GroundAnalysis, RockResult
+from curiosity_rosa_demo.domain.ground import GroundAnalysis, RockResult
+from curiosity_rosa_demo.domain.ground_figures import ground_figures, MEASURED
 from curiosity_rosa_demo.imaging.ground.view import GroundView, Mask
 import cv2
 import numpy as np
@@ -21,6 +22,9 @@ _FONT = cv2.FONT_HERSHEY_SIMPLEX
 _ROCK, _LARGEST, _PATCH, _LINE = (96, 220, 255), (64, 120, 255), (255, 200, 90), (230, 230, 230)
 _DARK, _WHITE = (24, 24, 24), (240, 240, 240)
 RINGS_M = (5.0, 10.0, 15.0)
+_RING_LABELS = 12  # places along a ring at which its label is tried, from the right
+
+Box = tuple[int, int, int, int]  # x, y, width, height
 
 
 def annotated(
@@ -34,35 +38,78 @@ def annotated(
     out = pixels.copy()
     size = max(0.4, out.shape[1] / 1600)
     out[rocks] = (0.65 * out[rocks] + 0.35 * np.array(_ROCK)).astype(np.uint8)
-    for metres in (*(ring for ring in RINGS_M if ring < analysis.range_m), analysis.range_m):
-        _ring(out, view, metres, size)
+    lines, largest = _lines(analysis), analysis.largest_rock
     rows, columns = patch
     corners = (columns.start, rows.start), (columns.stop - 1, rows.stop - 1)
+    labels = _Labels(out, size, [_legend_box(lines, size), *_rock_boxes(analysis)])
+    labels.draw('texture', [(columns.start + 4, rows.stop - 6)], _PATCH)
     cv2.rectangle(out, *corners, _PATCH, 1, cv2.LINE_AA)
-    _text(out, 'texture', (columns.start + 4, rows.stop - 6), size, _PATCH)
-    largest = analysis.largest_rock
     for rock in analysis.nearest_rocks:
         if largest is None or rock.box_px != largest.box_px:
             _box(out, rock, _ROCK, 1)
     if largest is not None:
         _box(out, largest, _LARGEST, 2)
-        x, y, wide, _ = largest.box_px
+        x, y, wide, tall = largest.box_px
+        left, below = x + wide // 2 - round(160 * size), y + tall + round(28 * size)
         label = f'{largest.width_m:.1f} m at {largest.distance_m:.1f} m'
-        _text(out, label, (x + wide // 2 - round(160 * size), y - 8), size, _LARGEST)
-    return _with_legend(out, _lines(analysis), size)
+        labels.draw(label, [(left, y - 8), (left, below), (x + wide + 8, y + tall)], _LARGEST)
+    for metres in (*(ring for ring in RINGS_M if ring < analysis.range_m), analysis.range_m):
+        places = _ring(out, view, metres)
+        margin = round(80 * size)
+        far = [(x, y - 4) for x, y in places if x <= places[-1][0] - margin][::-1]
+        labels.draw(f'{metres:g} m', far[:: max(1, len(far) // _RING_LABELS)], _LINE)
+    return _with_legend(out, lines, size)
 
 
-def _ring(out: Pixels, view: GroundView, metres: float, size: float) -> None:
-    """The line of equal distance on the ground, dotted."""
+class _Labels:
+    """Draws texts where they hide neither each other nor one of ``taken``."""
+
+    def __init__(self, out: Pixels, size: float, taken: list[Box]) -> None:
+        self._out, self._size, self._taken = out, size, taken
+
+    def draw(self, text: str, places: list[tuple[int, int]], colour: tuple[int, int, int]) -> None:
+        """At the first free one of ``places`` (left end of the base line), else at the one that
+        hides least.
+        """
+        boxes = [self._box(text, place) for place in places]
+        if not boxes:
+            return
+        box = min(boxes, key=lambda box: sum(_shared(box, each) for each in self._taken))
+        self._taken.append(box)
+        x, y, _, tall = box
+        for line, thickness in ((_DARK, 3), (colour, 1)):
+            at = x, y + tall - 4
+            cv2.putText(self._out, text, at, _FONT, self._size, line, thickness, cv2.LINE_AA)
+
+    def _box(self, text: str, at: tuple[int, int]) -> Box:
+        (wide, tall), _ = cv2.getTextSize(text, _FONT, self._size, 1)
+        x = min(max(0, at[0]), max(0, self._out.shape[1] - wide - 2))
+        y = min(max(tall + 2, at[1]), self._out.shape[0] - 4)
+        return x, y - tall - 2, wide, tall + 6
+
+
+def _shared(one: Box, other: Box) -> int:
+    """The pixels that both have."""
+    wide = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
+    tall = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
+    return max(0, wide) * max(0, tall)
+
+
+def _ring(out: Pixels, view: GroundView, metres: float) -> list[tuple[int, int]]:
+    """Draw the line of equal distance on the ground, dotted; its pixels, from the left."""
     inside = (view.distance <= metres) & ~view.rover
     columns = np.flatnonzero(inside.any(axis=0))
     tops = inside[:, columns].argmax(axis=0)
-    for column, row in list(zip(columns, tops, strict=True))[::8]:
-        cv2.circle(out, (int(column), int(row)), 1, _LINE, -1)
-    if len(columns):
-        at = len(columns) - 1 - round(80 * size)
-        if at >= 0:
-            _text(out, f'{metres:g} m', (int(columns[at]), int(tops[at]) - 4), size, _LINE)
+    places = [(int(x), int(y)) for x, y in zip(columns, tops, strict=True)][::8]
+    for place in places:
+        cv2.circle(out, place, 1, _LINE, -1)
+    return places
+
+
+def _rock_boxes(analysis: GroundAnalysis) -> list[Box]:
+    largest = analysis.largest_rock
+    rocks = [*analysis.nearest_rocks, *([largest] if largest else [])]
+    return [(x - 2, y - 2, w + 4, h + 4) for x, y, w, h in (rock.box_px for rock in rocks)]
 
 
 def _box(out: Pixels, rock: RockResult, colour: tuple[int, int, int], thickness: int) -> None:
@@ -73,41 +120,23 @@ def _box(out: Pixels, rock: RockResult, colour: tuple[int, int, int], thickness:
 
 
 def _lines(analysis: GroundAnalysis) -> list[str]:
-    texture, largest = analysis.texture, analysis.largest_rock
-    estimate = 'about ' if analysis.geometry is Geometry.ESTIMATED else ''
-    rocks = f'rocks within {analysis.range_m:g} m: {analysis.rocks}'
-    lines = [
-        f'texture: {texture.name.value.replace("_", " ")} ({100 * texture.confidence:.0f} %)',
-        f'grain: {texture.grain_px:.0f} px = {estimate}{texture.grain_cm:.1f} cm',
-        f'{rocks}, {analysis.rock_coverage_pct:.1f} % of the ground',
+    return [
+        f'{name}: {value}' + ('' if sure == MEASURED else f' ({sure})')
+        for name, value, sure in ground_figures(analysis)
     ]
-    if largest is not None:
-        side = 'left' if largest.bearing_deg > 0 else 'right'
-        lines.append(
-            f'largest: {estimate}{largest.distance_m:.1f} m, {abs(largest.bearing_deg):.0f} deg '
-            f'{side}'
-        )
-    lines.append(f'sharpness {analysis.sharpness:.2f}, brightness {analysis.exposure_luma:.0f}')
-    return lines
+
+
+def _legend_box(lines: list[str], size: float) -> Box:
+    step, pad = round(44 * size), round(20 * size)
+    wide = max(cv2.getTextSize(line, _FONT, size, 1)[0][0] for line in lines) + 2 * pad
+    return 0, 0, wide, step * len(lines) + pad
 
 
 def _with_legend(out: Pixels, lines: list[str], size: float) -> Pixels:
-    step, pad = round(44 * size), round(20 * size)
-    wide = max(cv2.getTextSize(line, _FONT, size, 1)[0][0] for line in lines) + 2 * pad
-    tall = step * len(lines) + pad
+    _, _, wide, tall = _legend_box(lines, size)
     corner = out[:tall, :wide]
     corner[:] = (0.35 * corner + 0.65 * np.array(_DARK)).astype(np.uint8)
     for index, line in enumerate(lines):
-        at = (pad, (index + 1) * step)
+        at = (round(20 * size), (index + 1) * round(44 * size))
         cv2.putText(out, line, at, _FONT, size, _WHITE, 1, cv2.LINE_AA)
     return out
-
-
-def _text(
-    out: Pixels, text: str, at: tuple[int, int], size: float, colour: tuple[int, int, int]
-) -> None:
-    (wide, tall), _ = cv2.getTextSize(text, _FONT, size, 1)
-    x = min(max(0, at[0]), max(0, out.shape[1] - wide - 2))
-    y = min(max(tall + 2, at[1]), out.shape[0] - 4)
-    for line, thickness in ((_DARK, 3), (colour, 1)):
-        cv2.putText(out, text, (x, y), _FONT, size, line, thickness, cv2.LINE_AA)

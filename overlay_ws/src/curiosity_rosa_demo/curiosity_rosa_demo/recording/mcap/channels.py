@@ -89,6 +89,9 @@ def sources(topics: Topics, rates: ChannelRates) -> list[ChannelSource]:
         ChannelSource('tf_static', topics.tf.static_topic, TF, None, latched),
         ChannelSource('capture', topics.images.output_capture_compressed, PICTURE, None, latched),
         ChannelSource(
+            'analysis', topics.images.output_analysis_compressed, PICTURE, None, latched
+        ),
+        ChannelSource(
             'camera',
             topics.images.input_raw if raw else topics.images.input_compressed,
             RAW_PICTURE if raw else PICTURE,

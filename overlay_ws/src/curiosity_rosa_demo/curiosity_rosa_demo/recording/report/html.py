@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import json
 
+from curiosity_rosa_demo.domain.ground_figures import ground_figures
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.drawing.colours import css
@@ -39,6 +40,7 @@ TEMPLATES = Environment(
 TEMPLATES.filters.update(
     base64=lambda data: base64.b64encode(data).decode(),
     clock=clock,
+    ground_figures=ground_figures,
     indented_json=lambda data: json.dumps(data, ensure_ascii=False, indent=1),
     utc=utc,
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Sized
 from dataclasses import dataclass, field
 import json
 import math
@@ -19,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.domain.geometry import yaw_of
+from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, Entry, RunReader
-from curiosity_rosa_demo.trace.events import CaptureTaken, NodeStarted
+from curiosity_rosa_demo.trace.events import CaptureTaken, GroundAnalyzed, NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode, event_memory
 
 TRAIL_STEP_M = 0.05
@@ -38,6 +40,7 @@ PICTURE_OVERHEAD_BYTES = 10_000  # so that many small pictures count, too
 MAX_PLACES = 200_000  # of the trail: 10 km at least
 MAX_LEVELS = 50_000  # of the battery
 MAX_TOPICS = 1000
+READ_ROLES = ('trace', 'capture', 'analysis', 'odometry', 'battery', 'adapter')
 
 _TYPES = {b'\xff\xd8': 'image/jpeg', b'\x89P': 'image/png'}
 
@@ -65,6 +68,17 @@ class ReportCapture:
     place: TimedPlace | None
     image: bytes = b''
     media_type: str = ''
+
+
+@dataclass(frozen=True)
+class ReportGround:
+    """An analysis of the ground. ``image``: its annotated picture; b'': the recording has none."""
+
+    at_s: float
+    analysis: GroundAnalysis
+    place: TimedPlace | None
+    image: bytes
+    media_type: str
 
 
 @dataclass(frozen=True)
@@ -97,6 +111,7 @@ class RecordedRun:
     pose: RoverPose | None = None  # final pose
     battery: list[tuple[float, float]] = field(default_factory=list)  # seconds, fraction 0 to 1
     captures: list[ReportCapture] = field(default_factory=list)
+    grounds: list[ReportGround] = field(default_factory=list)
     calls: list[ServiceCallRecord] = field(default_factory=list)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # messages by topic and type
 
@@ -142,6 +157,7 @@ def read_run(path: str | Path) -> RecordedRun:
         run.trail = builder.adapter_places
     run.pose = builder.pose()
     run.captures = builder.captures()
+    run.grounds = builder.grounds()
     return run
 
 
@@ -152,6 +168,8 @@ class _RunBuilder:
     # positions from the adapter's status
     adapter_places: list[TimedPlace] = field(default_factory=list)
     images: list[tuple[float, bytes]] = field(default_factory=list)
+    # annotated pictures by the stamp of their frame
+    ground_images: dict[float, bytes] = field(default_factory=dict)
     picture_bytes: int = 0
     text_bytes: int = 0
     known: set[str] = field(default_factory=set)  # event IDs
@@ -168,7 +186,7 @@ class _RunBuilder:
         if entry.role == 'calls':
             self._call(at_s, entry.data)
             return
-        if entry.role not in ('trace', 'capture', 'odometry', 'battery', 'adapter'):
+        if entry.role not in READ_ROLES:
             return
         message = self.decoder.decode(entry)
         try:
@@ -180,7 +198,13 @@ class _RunBuilder:
         if role == 'trace':
             self._event(at_s, message.data)
         elif role == 'capture':
-            self._picture(at_s, bytes(message.data))
+            if self._has_picture_room(message.data):
+                self.images.append((at_s, bytes(message.data)))
+        elif role == 'analysis':
+            stamp = message.header.stamp
+            stamp_s = stamp.sec + stamp.nanosec * 1e-9
+            if stamp_s not in self.ground_images and self._has_picture_room(message.data):
+                self.ground_images[stamp_s] = bytes(message.data)
         elif role == 'odometry':
             x, y = float(message.pose.pose.position.x), float(message.pose.pose.position.y)
             self._extend(self.run.trail, at_s, x, y)
@@ -218,13 +242,14 @@ class _RunBuilder:
         else:
             self.run.left_out += 1
 
-    def _picture(self, at_s: float, picture: bytes) -> None:
+    def _has_picture_room(self, picture: Sized) -> bool:
+        """Whether a picture still fits; it is counted either way."""
         size = len(picture) + PICTURE_OVERHEAD_BYTES
         if self.picture_bytes + size > MAX_PICTURE_BYTES:
             self.run.left_out += 1
-            return
+            return False
         self.picture_bytes += size
-        self.images.append((at_s, picture))
+        return True
 
     def _has_room(self, size: int) -> bool:
         """Whether a text of ``size`` bytes still fits; it is counted either way."""
@@ -282,6 +307,23 @@ class _RunBuilder:
             self._capture(number, at_s, event, pictures.get(at_s, b'') if event.ok else b'')
             for number, (at_s, event) in enumerate(captures, 1)
         ]
+
+    def grounds(self) -> list[ReportGround]:
+        """The analyses with the pictures that have the stamps of their frames."""
+        found = []
+        for at_s, event in self.run.events:
+            analyzed = GroundAnalyzed.of(event)
+            analysis = analyzed and analyzed.analysis
+            if analyzed is None or analysis is None:
+                continue
+            stamp_s = math.nan if analyzed.stamp_s is None else analyzed.stamp_s
+            image = self.ground_images.get(stamp_s, b'')
+            media_type = _TYPES.get(image[:2], '')
+            place = _place_at(self.run.trail, at_s)
+            found.append(
+                ReportGround(at_s, analysis, place, image if media_type else b'', media_type)
+            )
+        return found
 
     def _capture(
         self, number: int, at_s: float, event: TraceEvent, picture: bytes

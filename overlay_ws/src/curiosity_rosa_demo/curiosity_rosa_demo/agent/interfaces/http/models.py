@@ -18,9 +18,11 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.validation import ALLOWED_PRIORITIES, ALLOWED_RETRIES
 from curiosity_rosa_demo.domain.brain_state import Json, Question
+from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround
 from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.domain.trigger_status import TriggerState, TriggerStatus
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
@@ -342,6 +344,20 @@ class StateView(BaseModel):
     ready: str
     auto: str
     usage: dict[str, Any]
+
+
+class GroundView(BaseModel):
+    """An analysis of the ground. ``at``: seconds since the epoch; ``event_id``: its trace event.
+    The units are in the names of the fields.
+    """
+
+    event_id: str
+    at: float
+    analysis: GroundAnalysis
+
+    @classmethod
+    def of(cls, ground: AnalyzedGround) -> GroundView:
+        return cls(event_id=ground.event_id, at=ground.at, analysis=ground.analysis)
 
 
 class FieldErrorView(BaseModel):

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
 from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
 from curiosity_rosa_demo.agent.interfaces.http.models import (
+    GroundView,
     Line,
     LineResultView,
     NewAnswer,
@@ -40,6 +41,7 @@ from curiosity_rosa_demo.trace.trace_codec import encode
 from fastapi import APIRouter, Header, Path, Query, Response
 
 HTTP_CLIENT_NAME = 'HTTP'
+NO_GROUND = 'No ground has been analyzed; the skill analyze_ground does it.'
 MAX_TRACE_BYTES = 4_000_000  # of an answer; one event takes at most 16 kB
 
 
@@ -152,6 +154,26 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             auto=robot.autonomy_status(),
             usage=robot.usage(),
         )
+
+    @router.get('/ground', responses=problems(404))
+    async def ground() -> GroundView:
+        """The newest analysis of the ground. 404: there has been none."""
+        if (analyzed := robot.ground()) is None:
+            raise Problem(404, NO_GROUND)
+        return GroundView.of(analyzed)
+
+    @router.get(
+        '/ground.jpg',
+        response_class=Response,
+        responses={**media_type_response('image/jpeg'), **problems(404)},
+    )
+    async def ground_picture() -> Response:
+        """The picture of the newest analysis, with its findings drawn in. 404: there is none."""
+        analyzed = robot.ground()
+        if analyzed is None or analyzed.picture is None:
+            raise Problem(404, NO_GROUND if analyzed is None else 'Its picture has not arrived.')
+        headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{analyzed.at:.3f}'}
+        return Response(analyzed.picture.jpeg, media_type='image/jpeg', headers=headers)
 
     @router.get('/trace', responses=problems(422), response_model=list[TraceEvent])
     async def trace(

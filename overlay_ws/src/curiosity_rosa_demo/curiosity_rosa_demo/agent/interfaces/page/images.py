@@ -16,6 +16,7 @@ from curiosity_rosa_demo.agent.interfaces.http.camera import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.domain.pictures import Picture
 from fastapi import APIRouter, Response
 
 
@@ -37,8 +38,21 @@ def image_routes(robot: Robot) -> APIRouter:
         """The capture of the trace event ``event_id``."""
         for each in robot.captures():
             if each.event_id == event_id:
-                cache_headers = {'Cache-Control': 'private, max-age=86400, immutable'}
-                return Response(each.picture.jpeg, media_type='image/jpeg', headers=cache_headers)
+                return _jpeg(each.picture)
         raise Problem(404, f'There is no capture {event_id[:100]!r}, or it is no longer kept.')
 
+    @router.get('/ground/{event_id}.jpg')
+    def ground(event_id: str) -> Response:
+        """The annotated picture of the newest analysis, whose trace event is ``event_id``."""
+        newest = robot.ground()
+        if newest is None or newest.event_id != event_id or newest.picture is None:
+            raise Problem(404, f'There is no analysis {event_id[:100]!r}, or it is not the newest.')
+        return _jpeg(newest.picture)
+
     return router
+
+
+def _jpeg(picture: Picture) -> Response:
+    """A picture that never changes."""
+    headers = {'Cache-Control': 'private, max-age=86400, immutable'}
+    return Response(picture.jpeg, media_type='image/jpeg', headers=headers)

@@ -95,6 +95,7 @@ class Page:
             with _section('camera', 'Camera'):
                 self._is_visible('captures', panels.CameraPanel(period_s))
                 self._captures = self._is_visible('captures', panels.CapturesPanel())
+                self._is_visible('ground', panels.GroundPanel())
             with _section('talk', 'Say'):
                 self._say = panels.CommandLine().on('say', self._on_line)
             with _section('thought', 'Trace'):

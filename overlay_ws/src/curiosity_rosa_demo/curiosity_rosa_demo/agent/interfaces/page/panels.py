@@ -47,6 +47,9 @@ class CameraPanel(Panel, component='components/camera.js'):
 class CapturesPanel(Panel, component='components/captures.js'): ...
 
 
+class GroundPanel(Panel, component='components/ground.js'): ...
+
+
 class TasksPanel(Panel, component='components/tasks.js'): ...
 
 

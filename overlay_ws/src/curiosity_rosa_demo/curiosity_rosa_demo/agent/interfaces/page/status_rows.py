@@ -24,9 +24,10 @@ from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Question, RunningSkill
+from curiosity_rosa_demo.domain.ground_figures import ground_figures
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.pictures import Capture
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture
 from curiosity_rosa_demo.domain.plan.validation import short_repr
 from curiosity_rosa_demo.domain.text import clip, visible
 from curiosity_rosa_demo.domain.trigger_status import TriggerState, TriggerStatus
@@ -214,6 +215,19 @@ def capture_data(captures: Iterable[Capture], *, replay: bool = False) -> PanelD
         for capture in captures
     ]
     return {'rows': rows[::-1], 'replay': replay}
+
+
+def ground_data(ground: AnalyzedGround | None) -> PanelData:
+    """The newest analysis; without one, ``rows`` is empty. ``picture``: whether it has arrived."""
+    if ground is None:
+        return {'rows': []}
+    return {
+        'id': ground.event_id,
+        'at': ground.at,
+        'picture': ground.picture is not None,
+        'rows': [each._asdict() for each in ground_figures(ground.analysis)],
+        'note': _clipped(ground.analysis.geometry_note),
+    }
 
 
 def trace_data(event: TraceEvent, before: float | None) -> PanelData:

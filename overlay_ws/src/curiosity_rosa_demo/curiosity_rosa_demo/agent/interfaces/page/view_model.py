@@ -20,6 +20,7 @@ import math
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     capture_data,
+    ground_data,
     is_replay,
     PanelData,
     plan_data,
@@ -116,6 +117,7 @@ class ViewModel:
             'tasks': task_data(history.task for history in histories),
             'triggers': trigger_data(robot.triggers()),
             'captures': capture_data(captures, replay=replay),
+            'ground': ground_data(robot.ground()),
             'map': {'svg': pictures.map(state, pose, robot.trail(), captures, histories)},
             'plot': {'svg': pictures.plot(captures)},
             'times': {'svg': pictures.timeline(histories, now)},
