@@ -39,6 +39,7 @@ from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from fake_robot import CONFIG, FakeRobot
+from ground_world import analyzed, FIGURES
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -322,6 +323,18 @@ def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
     expect(image).to_be_visible()
     assert 'score 0.90 at x 8.0 m' in (image.get_attribute('alt') or '')
     assert image.evaluate('image => image.naturalWidth') == 320
+
+
+def test_an_analysis_of_the_ground_is_shown_once_there_is_one(tab: Tab, robot: FakeRobot) -> None:
+    ground = tab.page.locator('.ground')
+    expect(tab.page.locator('.camera').first).to_be_visible()
+    expect(ground).to_have_count(0)
+    robot.analyzed = analyzed()
+    expect(ground.locator('tbody td')).to_have_text([word for row in FIGURES for word in row])
+    expect(ground).to_contain_text('estimates: No camera info on <b>/camera_info</b>')
+    image = ground.get_by_role('img', name='Class coarse grained')
+    expect(image).to_have_js_property('naturalWidth', 320)
+    tab.picture('ground')
 
 
 def test_a_replay_is_marked(tab: Tab, robot: FakeRobot) -> None:

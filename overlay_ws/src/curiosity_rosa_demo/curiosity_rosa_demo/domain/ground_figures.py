@@ -28,10 +28,11 @@ def ground_figures(analysis: GroundAnalysis) -> list[GroundFigure]:
     texture, rock = analysis.texture, analysis.largest_rock
     about = 'about ' if analysis.geometry is Geometry.ESTIMATED else ''
     sure, rocks_sure = _percent(texture.confidence), _percent(analysis.rocks_confidence)
+    grain = f'{about}{texture.grain_cm:.1f} cm ({texture.grain_px:.0f} px)'
     exposure = f'{analysis.exposure_luma:.0f} of 255, {analysis.clipped_pct:.1f} % clipped'
     return [
         GroundFigure('Class', texture.name.value.replace('_', ' '), sure),
-        GroundFigure('Grain', f'{about}{texture.grain_cm:.1f} cm ({texture.grain_px:.0f} px)', sure),
+        GroundFigure('Grain', grain, sure),
         GroundFigure('Rocks', f'{analysis.rocks} within {analysis.range_m:g} m', rocks_sure),
         GroundFigure('Coverage', f'{analysis.rock_coverage_pct:.1f} % of the ground', rocks_sure),
         *([GroundFigure('Largest rock', *_rock(rock, about))] if rock else []),

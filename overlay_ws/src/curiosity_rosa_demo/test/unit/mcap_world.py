@@ -58,8 +58,11 @@ def an_event(event: TraceEvent) -> bytes:
     return a_string(encode(event))
 
 
-def a_picture(data: bytes) -> bytes:
-    return bytes(serialize_message(CompressedImage(format='jpeg', data=array.array('B', data))))
+def a_picture(data: bytes, *, stamp_s: float = 0.0) -> bytes:
+    message = CompressedImage(format='jpeg', data=array.array('B', data))
+    message.header.stamp.sec = int(stamp_s)
+    message.header.stamp.nanosec = round(stamp_s % 1 * 1e9)
+    return bytes(serialize_message(message))
 
 
 def an_odometry(x: float, y: float = 0.0) -> bytes:

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from fake_robot import jpeg
+from ground_world import analyzed
 from http_examples import Example, examples, PAGE
 import pytest
 from robot_service_world import RobotServiceBench
@@ -47,7 +48,7 @@ class Served:
     def __init__(self, bench: RuntimeBench) -> None:
         self.bench, service_bench = bench, RobotServiceBench(bench, TriggerBoard([TRIGGER]))
         picture = Picture(jpeg(1.0), time.time(), time.monotonic() + 3600.0)
-        service_bench.eyes.shown = picture
+        service_bench.eyes.shown, service_bench.eyes.ground = picture, analyzed()
         runner = bench.runtime.runner
         self.server = HttpThread(
             lambda: create_app(runner, robot=service_bench.robot, settings=SETTINGS), SETTINGS

@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.domain.models import TraceKind
 from fake_robot import CONFIG, FakeRobot
+from ground_world import analyzed
 import pytest
 
 Answer = tuple[int, str, bytes]  # status, type, body
@@ -103,6 +104,15 @@ def test_a_capture_is_given_as_it_was_taken(served: Served, robot: FakeRobot) ->
     [capture] = robot.captures()
     found = served.ask('GET', f'/page/captures/{capture.event_id}.jpg')
     assert found == (200, 'image/jpeg', capture.picture.jpeg)
+
+
+def test_the_picture_of_the_newest_analysis_is_given(served: Served, robot: FakeRobot) -> None:
+    assert served.ask('GET', '/ground')[0] == served.ask('GET', '/ground.jpg')[0] == 404
+    robot.analyzed = ground = analyzed('g1')
+    assert ground.picture is not None
+    shown = (200, 'image/jpeg', ground.picture.jpeg)
+    assert served.ask('GET', '/page/ground/g1.jpg') == served.ask('GET', '/ground.jpg') == shown
+    assert served.ask('GET', '/page/ground/g0.jpg')[0] == 404
 
 
 def test_a_camera_that_gives_nothing_is_no_error_of_the_page(

@@ -8,12 +8,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     capture_data,
+    ground_data,
     MAX_TEXT_CHARS,
     plan_data,
     question_data,
@@ -36,6 +38,7 @@ from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from fake_robot import jpeg
+from ground_world import analyzed, FIGURES
 from hypothesis import given
 from hypothesis import strategies as st
 import orjson
@@ -183,6 +186,14 @@ def test_captures_are_told_newest_first() -> None:
         ('b', 0.912, True, 'x 6.0 m, y 0.0 m'),
         ('a', 0.2, False, 'unknown'),
     ]
+
+
+def test_the_ground_is_told_with_units_and_how_sure_each_figure_is() -> None:
+    assert ground_data(None)['rows'] == []
+    facts = ground_data(analyzed('g7'))
+    assert [tuple(row.values()) for row in facts['rows']] == FIGURES
+    assert (facts['id'], facts['picture']) == ('g7', True)
+    assert ground_data(replace(analyzed(), picture=None))['picture'] is False
 
 
 @given(events, st.none() | seconds)

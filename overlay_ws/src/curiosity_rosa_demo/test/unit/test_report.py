@@ -32,6 +32,7 @@ from curiosity_rosa_demo.recording.report.timeline import act_ends, timeline_svg
 from drawing_checks import checked, classed, titles
 from drawing_checks import words as labels
 from examples import examples
+from ground_world import ANALYSIS, analysis_event, FIGURES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap_world import (
@@ -185,6 +186,26 @@ def test_a_report_holds_every_picture_decision_and_figure(file: Path) -> None:
     ids = {attributes['id'] for _, attributes in report_page.tags if 'id' in attributes}
     links = {(link['href'] or '')[1:] for link in report_page.of('a')}
     assert links == ids == {'capture-1', 'capture-2', 'capture-3'}
+
+
+def test_an_analysis_is_shown_with_its_figures_and_its_own_picture(tmp_path: Path) -> None:
+    """A picture belongs to the analysis of the same frame, whenever it came."""
+    began = BEGAN_NS * 1e-9
+    said: list[RawMessage] = [
+        ('analysis', 0.0, a_picture(b'\xff\xd8of an earlier frame', stamp_s=7.5)),
+        ('analysis', 1.0, a_picture(JPEGS[0], stamp_s=12.25)),
+        ('trace', 1.1, an_event(analysis_event('g1', began + 1.1, 12.25))),
+        ('trace', 2.0, an_event(analysis_event('g2', began + 2.0, 99.0))),
+    ]
+    run = read_run(write_run(tmp_path / 'run.mcap', said))
+    assert [(each.analysis, each.image) for each in run.grounds] == [
+        (ANALYSIS, JPEGS[0]),
+        (ANALYSIS, b''),
+    ]
+    report_page = Page(page(run))
+    assert len(report_page.of('img')) == 1
+    for words in (*(word for figure in FIGURES for word in figure), ANALYSIS.geometry_note):
+        assert words in report_page.text, words
 
 
 def drawings_of(text: str) -> list[ElementTree.Element]:

@@ -46,7 +46,9 @@ def image_routes(robot: Robot) -> APIRouter:
         """The annotated picture of the newest analysis, whose trace event is ``event_id``."""
         newest = robot.ground()
         if newest is None or newest.event_id != event_id or newest.picture is None:
-            raise Problem(404, f'There is no analysis {event_id[:100]!r}, or it is not the newest.')
+            raise Problem(
+                404, f'There is no analysis {event_id[:100]!r}, or it is not the newest.'
+            )
         return _jpeg(newest.picture)
 
     return router
