@@ -20,6 +20,7 @@ from typing import Any, get_args, Literal
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import Json, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE
+from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import ValidationError
 
 TriggerChange = Literal['armed', 'fired', 'suppressed']
@@ -209,8 +210,7 @@ class GroundAnalyzed:
         if event.kind is not TraceKind.RESULT or event.tool_name != ANALYZE or not event.ok:
             return None
         data = event.data or {}
-        stamp_s = data.get('image_stamp_s')
-        return cls(data, float(stamp_s) if type(stamp_s) in (int, float) else None)
+        return cls(data, finite_float(data.get('image_stamp_s')))
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Analyses:
     def picture_of(self, event: TraceEvent) -> Picture | None:
         """The annotated picture of an analysis. Waits for it; None: none came in time."""
         analyzed = GroundAnalyzed.of(event)
-        stamp_s = analyzed and analyzed.stamp_s
+        stamp_s = None if analyzed is None else analyzed.stamp_s
         with self._changed:
             self._changed.wait_for(lambda: self._of(stamp_s) is not None, PICTURE_TIMEOUT_S)
             return self._of(stamp_s)
@@ -62,8 +62,7 @@ class Analyses:
     def record_event(self, event: TraceEvent) -> None:
         """Record an event of this agent. Callable from any thread."""
         analyzed = GroundAnalyzed.of(event)
-        analysis = analyzed and analyzed.analysis
-        if analyzed is not None and analysis is not None:
+        if analyzed is not None and (analysis := analyzed.analysis) is not None:
             newest = AnalyzedGround(event.event_id, event.ts, analysis, None)
             with self._changed:
                 self._newest = newest, analyzed.stamp_s

@@ -313,8 +313,7 @@ class _RunBuilder:
         found = []
         for at_s, event in self.run.events:
             analyzed = GroundAnalyzed.of(event)
-            analysis = analyzed and analyzed.analysis
-            if analyzed is None or analysis is None:
+            if analyzed is None or (analysis := analyzed.analysis) is None:
                 continue
             stamp_s = math.nan if analyzed.stamp_s is None else analyzed.stamp_s
             image = self.ground_images.get(stamp_s, b'')
