@@ -224,8 +224,8 @@ def _tracing(r: Result) -> tuple[str, str, str]:
 
 def _graph_questions(r: Result) -> tuple[str, str, str]:
     text = (
-        f'{r.shown("right", digits=0)} of {r.shown("questions", digits=0)} questions about the ROS '
-        'graph answered right, in three languages ([table](ros_graph.md))'
+        f'{r.shown("right", digits=0)} of {r.shown("questions", digits=0)} questions about the '
+        'ROS graph answered right, in three languages ([table](ros_graph.md))'
     )
     return text, 'all', aim(r.values('right') == r.values('questions'))
 
