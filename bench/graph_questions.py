@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TEST = ROOT / 'overlay_ws/src/curiosity_rosa_demo/test'
 sys.path.insert(0, str(TEST))
 
+from _bench import report  # noqa: E402
 from contract_run import ContractRun  # noqa: E402
 from curiosity_rosa_demo.infra.config_loader import load_config  # noqa: E402
 from harness import Sandbox  # noqa: E402
@@ -71,7 +72,8 @@ class Facts:
         return NODE_NAMES.get(name) or names.get(name, name)
 
     def nodes(self) -> set[str]:
-        return set(self._node.get_fully_qualified_node_names())
+        named = self._node.get_node_names_and_namespaces()
+        return {f'{space.rstrip("/")}/{name}' for name, space in named}
 
     def shown_topics(self) -> set[str]:
         return {n for n, _ in self._node.get_topic_names_and_types() if '/_' not in n}
@@ -185,15 +187,29 @@ def ask(url: str, text: str) -> str:
         return str(json.loads(answer.read())['words'])
 
 
+def write_page(rows: list[tuple[str, str, bool]]) -> None:
+    table = ['| question | answer, first line | |', '|---|---|---|']
+    table += [
+        f'| {text} | {head.replace("|", "/")[:160]} | {"right" if right else "wrong"} |'
+        for text, head, right in rows
+    ]
+    page = PAGE.read_text(encoding='utf-8')
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text('\n'.join([f'{before}{BEGIN}', '', *table, '', f'{END}{after}']), 'utf-8')
+
+
 def main() -> int:
     lines = CORPUS.read_text(encoding='utf-8').splitlines()
     questions = [line.split('\t') for line in lines if not line.startswith('# ')]
+    if count := int(sys.argv[1]) if sys.argv[1:] else 0:
+        questions = questions[:: len(questions) // count][:count]
     topics = load_config().topics
     with Sandbox() as box:
         run = ContractRun(box, topics)
         facts = Facts(box.node, topics)
         run.show_all()
-        rows, wrong = [], 0
+        rows, wrong = [], list[str]()
         for _, kind, name, _, text in questions:
             answer, right = '', False
             for _ in range(3):  # the graph changes while captures and recorders come and go
@@ -204,21 +220,14 @@ def main() -> int:
                     answer = answer or repr(error)
                 if right:
                     break
-            wrong += not right
             rows.append((text, head_of(answer), right))
             if not right:
                 print(f'WRONG {text}\n{answer}\n', flush=True)
-    table = ['| question | answer, first line | |', '|---|---|---|']
-    table += [
-        f'| {text} | {head.replace("|", "/")[:160]} | {"right" if right else "wrong"} |'
-        for text, head, right in rows
-    ]
-    page = PAGE.read_text(encoding='utf-8')
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text('\n'.join([f'{before}{BEGIN}', '', *table, '', f'{END}{after}']), 'utf-8')
-    print(f'{len(rows) - wrong} of {len(rows)} right')
-    return 1 if wrong else 0
+                wrong.append(f'wrong: {text}')
+    if not count:
+        write_page(rows)
+    right = len(rows) - len(wrong)
+    return report('graph_questions', wrong, questions=len(rows), right=right)
 
 
 if __name__ == '__main__':

@@ -222,6 +222,24 @@ def _tracing(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _graph_questions(r: Result) -> tuple[str, str, str]:
+    text = (
+        f'{r.shown("right", digits=0)} of {r.shown("questions", digits=0)} questions about the '
+        'ROS graph answered right, in three languages ([table](ros_graph.md))'
+    )
+    return text, 'all', aim(r.values('right') == r.values('questions'))
+
+
+def _mcp_fuzz(r: Result) -> tuple[str, str, str]:
+    return (
+        f'{r.shown("calls", digits=0)} random calls of MCP clients: motions without a yes '
+        f'{r.shown("motions", digits=0)}, errors of the server '
+        f'{r.shown("server_errors", digits=0)}',
+        'none',
+        aim(not any([*r.values('motions'), *r.values('server_errors')])),
+    )
+
+
 def _page_stop(r: Result) -> tuple[str, str, str]:
     def ms(who: str, what: str) -> str:
         return r.shown(who, 'called', what, digits=1)
@@ -363,6 +381,8 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'tasks': _tasks,
     'react_overhead': _react_overhead,
     'tracing': _tracing,
+    'graph_questions': _graph_questions,
+    'mcp_fuzz': _mcp_fuzz,
     'page_stop': _page_stop,
     'competence': _competence,
     'stop_under_load': _stop_under_load,

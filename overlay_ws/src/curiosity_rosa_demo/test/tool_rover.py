@@ -22,6 +22,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.ground import (
+    Geometry,
+    GroundAnalysis,
+    TextureClass,
+    TextureResult,
+)
 from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
@@ -34,6 +40,34 @@ from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 
 SPEED_MPS = 0.5
 RADIUS_M = 2.5
+ANALYSIS = GroundAnalysis(
+    texture=TextureResult(
+        name=TextureClass.SMOOTH,
+        contrast=1.0,
+        homogeneity=0.5,
+        energy=0.1,
+        lbp_uniform=0.7,
+        lbp_entropy=2.0,
+        orientation_deg=0.0,
+        coherence=0.1,
+        grain_px=4.0,
+        grain_cm=1.0,
+        confidence=0.8,
+    ),
+    rocks=0,
+    rock_coverage_pct=0.0,
+    largest_rock=None,
+    nearest_rocks=(),
+    rocks_confidence=0.9,
+    range_m=20.0,
+    sharpness=100.0,
+    exposure_luma=120.0,
+    clipped_pct=0.0,
+    camera_height_m=2.0,
+    geometry=Geometry.MEASURED,
+    geometry_note='',
+    took_ms=100.0,
+).model_dump_json()
 TURNS = {'move_forward': 0.0, 'turn_left': 1.0, 'turn_right': -1.0}
 
 
@@ -126,6 +160,11 @@ class SimulatedRover:
         with self._called('capture_and_score'):
             topic = '/capture/image_raw/compressed'
             return SimpleNamespace(score=self.light, is_good=self.light >= 0.8, image_topic=topic)
+
+    def analyze_ground(self) -> SimpleNamespace:
+        with self._called('analyze_ground'):
+            topic, stamp = '/capture/analysis/compressed', SimpleNamespace(sec=1, nanosec=0)
+            return SimpleNamespace(analysis=ANALYSIS, image_topic=topic, stamp=stamp)
 
     def pose(self) -> RoverPose | None:
         self._move()

@@ -98,7 +98,7 @@ def board_texture(text: str) -> Image:
     for number, line in enumerate(textwrap.wrap(text, LINE_CHARS)):
         row = side + round((number + 0.8) * LINE_PX * scale * 0.7)
         cv2.putText(
-            board, line, (round(12 * scale), row), cv2.FONT_HERSHEY_SIMPLEX, scale, INK,
+            board, line, (round(12 * scale), row), cv2.FONT_HERSHEY_SIMPLEX, scale, (INK,),
             max(1, round(2 * scale)), cv2.LINE_AA,
         )  # fmt: skip
     return np.asarray(cv2.cvtColor(board, cv2.COLOR_GRAY2RGB), np.uint8)

@@ -35,7 +35,8 @@ HUMBLE = {
     'rclpy.impl.implementation_singleton': 'rclpy_implementation',
     'rclpy.node': 'Node',
     'rclpy.parameter': 'Parameter parameter_value_to_python',
-    'rclpy.qos': 'DurabilityPolicy HistoryPolicy LivelinessPolicy QoSProfile ReliabilityPolicy',
+    'rclpy.qos': 'DurabilityPolicy HistoryPolicy LivelinessPolicy QoSCompatibility '
+    'QoSProfile ReliabilityPolicy qos_check_compatible',
     'rclpy.qos_event': 'SubscriptionEventCallbacks',
     'rclpy.serialization': 'deserialize_message serialize_message',
     'rclpy.service': 'Service',

@@ -20,6 +20,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.mcp.approvals import answer_of, own_question
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import OUTPUT_SCHEMA, tools_of
+from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question
 from curiosity_rosa_demo.domain.operation import Operation
@@ -150,10 +151,9 @@ def test_the_client_is_asked_about_its_own_task_alone(world: Any, mode: str, act
     assert len(robot.questions()) == 1
 
 
+MADE: Any = make_task(REGISTRY, *DRIVE)
 REGISTRY_DEFAULTS = {
-    key: value
-    for key, value in FakeRobot.make_task(None, *DRIVE).metadata['arguments'].items()  # type: ignore[arg-type]
-    if key not in DRIVE[1]
+    key: value for key, value in MADE.metadata['arguments'].items() if key not in DRIVE[1]
 }
 
 

@@ -35,7 +35,7 @@ from react_world import action, asking, finish, Nodes, REGISTRY
 from tool_rover import SimulatedRover
 from turn_world import BY_ROUTINE, check_story, config_of, KEY, LLM, rosa_of, SHIPPED, World
 
-DEMO = SHIPPED.prompts.templates.demo_ground_texture.text_in('en')
+FIND = 'Find the light.'
 PATIENCE = SHIPPED.guardrails.patience
 WHO = "The model 'scripted' of openai"
 BROKEN = f'{WHO} has an internal error (500), also after 0 retries.'
@@ -119,7 +119,7 @@ def test_a_model_that_fails_in_the_middle_is_stood_in_for(
     make: Callable[..., World], reply: Any, why: str
 ) -> None:
     world = make(call('mast_open', 'Up.'), reply, timeout_s=0.5)
-    last = world.turn(DEMO)
+    last = world.turn(FIND)
     assert (last.ok, last.is_good) == (True, True)
     assert world.calls == ['mast_open', 'capture_and_score']
     assert check_story(world.events) == 2
@@ -142,7 +142,7 @@ def test_an_unusable_answer_is_asked_for_again_with_the_reason(
 ) -> None:
     capture = call('capture_and_score')
     world = make(call('mast_open'), reply, capture, Say('Fine sand.'), streaming=streaming)
-    last = world.turn(DEMO)
+    last = world.turn(FIND)
     assert (last.ok, last.answer) == (True, 'Fine sand.')
     assert world.calls == ['mast_open', 'capture_and_score']
     assert world.errors() == [why]
@@ -158,7 +158,7 @@ def test_of_two_unusable_answers_the_routine_takes_the_step_and_then_the_turn(
     make: Callable[..., World], reply: Say, why: str
 ) -> None:
     world = make(call('mast_open'), reply)
-    last = world.turn(DEMO)
+    last = world.turn(FIND)
     assert (last.ok, last.is_good) == (True, True)
     assert world.calls == ['mast_open', 'capture_and_score']
     assert handed_over(world.events)[0] == why
@@ -184,7 +184,7 @@ def test_a_question_may_be_answered_in_words(make: Callable[..., World], questio
 
 def test_the_model_is_asked_again_at_the_next_step(make: Callable[..., World]) -> None:
     world = make(call('mast_open'), Fault(500), Say('Fine sand.'))
-    last = world.turn(DEMO)
+    last = world.turn(FIND)
     assert (last.ok, last.answer) == (True, 'Fine sand.')
     assert by_routine(world.events) == ['capture_and_score']
     # It reads the routine's call as one of its own.
@@ -196,18 +196,18 @@ def test_the_model_is_asked_again_at_the_next_step(make: Callable[..., World]) -
 def test_a_model_that_keeps_failing_is_left_alone_for_a_while(make: Callable[..., World]) -> None:
     world, steady = make(Fault(500)), Steady()
     steady.given_to(world)
-    assert world.turn(DEMO).ok
+    assert world.turn(FIND).ok
     assert len(world.requests) == MAX_FAILURES
     assert len(handed_over(world.events)) > MAX_FAILURES
     assert set(handed_over(world.events)[MAX_FAILURES:]) == {
         f'{BROKEN} It is not asked for {BREAKER_OPEN_S:g} s.'
     }
     steady.now += BREAKER_OPEN_S - 0.01
-    assert world.turn(DEMO).ok
+    assert world.turn(FIND).ok
     assert len(world.requests) == MAX_FAILURES, 'nor in the next turn'
     steady.now += 0.01
     world.server.says(Fault(500), Say('I am back.'))
-    assert world.turn(DEMO).ok
+    assert world.turn(FIND).ok
     assert len(world.requests) == 1, 'one trial'
     steady.now += BREAKER_OPEN_S
     assert world.turn('What is the rover status?').answer == 'I am back.'
@@ -216,7 +216,7 @@ def test_a_model_that_keeps_failing_is_left_alone_for_a_while(make: Callable[...
 def test_what_is_between_two_failures_starts_the_count_anew(make: Callable[..., World]) -> None:
     capture = call('capture_and_score')
     world = make(Fault(500), call('mast_open'), Fault(500), capture, Say('Done.'))
-    assert world.turn(DEMO).answer == 'Done.'
+    assert world.turn(FIND).answer == 'Done.'
     assert handed_over(world.events) == [BROKEN, BROKEN]
 
 
@@ -240,7 +240,7 @@ def test_there_may_be_no_fallback(llm: dict[str, str]) -> None:
 
 def test_without_a_fallback_the_failure_ends_the_turn(make: Callable[..., World]) -> None:
     world = make(call('mast_open'), Fault(500), fallback='none')
-    last = world.turn(DEMO)
+    last = world.turn(FIND)
     assert (last.ok, last.answer) == (False, BROKEN)
     assert len(world.requests) == 2
 
@@ -253,7 +253,7 @@ def test_a_model_that_is_refused_again_and_again_is_stood_in_for_one_step(
 ) -> None:
     world = make(*[FLY] * PATIENCE.refused_in_a_row, call('capture_and_score'), Say('Fine sand.'))
     world.rover.mast_is_open = True
-    last = world.turn(DEMO)
+    last = world.turn(FIND)
     assert (last.ok, last.answer) == (True, 'Fine sand.')
     assert by_routine(world.events) == ['capture_and_score']
     (why,) = handed_over(world.events)
@@ -264,7 +264,7 @@ def test_a_model_that_is_refused_again_and_again_is_stood_in_for_one_step(
 def test_a_model_that_is_always_refused_still_ends_well(make: Callable[..., World]) -> None:
     world = make(FLY)
     world.rover.light = 0.95
-    assert world.turn(DEMO).is_good
+    assert world.turn(FIND).is_good
     assert 'get_status' not in world.calls, 'no fault of a skill'
 
 
@@ -296,7 +296,7 @@ def test_a_no_of_a_person_is_not_passed_by(monkeypatch: pytest.MonkeyPatch, no: 
         if no == 'a call'
         else [action('decide', {'type': 'ASK_HUMAN', 'reason': 'May I?'})]
     )
-    nodes = nodes_of(first, TimeoutError(), text=DEMO, config=asking('mast_open'))
+    nodes = nodes_of(first, TimeoutError(), text=FIND, config=asking('mast_open'))
     nodes.think()
     nodes.answer(monkeypatch, 'REJECT', why='not now')
     nodes.act()
@@ -312,7 +312,7 @@ def test_a_plan_that_is_refused_is_not_taken_over() -> None:
     plan = {'goal': 'g', 'steps': [{'step_id': 1, **step}]}
     patch = {'action': 'propose', 'plan': plan}
     replan = action('decide', {'type': 'REPLAN', 'reason': 'r', 'plan_patch': patch})
-    nodes = nodes_of([action('fly')], [action('fly')], [replan], finish(), text=DEMO)
+    nodes = nodes_of([action('fly')], [action('fly')], [replan], finish(), text=FIND)
     nodes.now(latch='e-stop')
     run(nodes)
     assert nodes.state.react.answer.startswith('The model proposed 3 calls in a row that were ref')
@@ -332,7 +332,7 @@ def test_after_a_trip_of_the_models_the_routine_looks_before_it_drives(
         return bright(name, cancellation)
 
     world.rover.trigger = trigger  # type: ignore[method-assign]
-    assert world.turn(DEMO).is_good
+    assert world.turn(FIND).is_good
     assert by_routine(world.events) == ['mast_open', 'capture_and_score']
 
 
@@ -340,7 +340,7 @@ def test_after_a_trip_of_the_models_the_routine_looks_before_it_drives(
 
 
 def test_a_stop_between_the_model_and_the_routine_ends_the_turn() -> None:
-    nodes = nodes_of(TimeoutError(), text=DEMO)
+    nodes = nodes_of(TimeoutError(), text=FIND)
     trace = nodes.turn.trace
 
     def press(kind: TraceKind, message: str, **fields: Any) -> None:
@@ -416,7 +416,7 @@ worlds = st.tuples(
 @settings(max_examples=examples(30))
 @given(
     script=scripts,
-    text=st.sampled_from([DEMO, DEMO, 'Open the mast.', 'Drive forward for 5 seconds.', 'Stop!']),
+    text=st.sampled_from([FIND, FIND, 'Open the mast.', 'Drive forward for 5 seconds.', 'Stop!']),
     seen=st.lists(worlds, min_size=1, max_size=6),
     light=st.sampled_from([0.0, 0.5, 0.9]),
     broken=st.booleans(),

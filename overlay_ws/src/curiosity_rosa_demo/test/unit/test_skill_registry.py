@@ -196,6 +196,7 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
     assert names == [
         *NINE,
         'stop_base',
+        'analyze_ground',
         'speak',
         'wait',
         'wait_until',

@@ -98,7 +98,7 @@ def test_what_answers_about_the_graph_need_lets_the_agent_write_nothing() -> Non
     assert not written & (MOVERS | set(TOPICS.rover.model_dump().values()))
     requested = {g for g in read(OVERLAY) if g.node == '/agent' and g.kind == 'request'}
     others = {g.name for g in requested if not _reads_parameters(g)}
-    assert others == CALLED | {TOPICS.services.capture_and_score.name}
+    assert others == CALLED | {each['name'] for each in TOPICS.services.model_dump().values()}
 
 
 @BOTH

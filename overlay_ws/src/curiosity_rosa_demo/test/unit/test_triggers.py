@@ -85,7 +85,8 @@ def test_only_a_fresh_number_below_the_threshold_ever_fires(steps: list[Any]):
     for value, forward_s, off_s in steps:
         now_s += forward_s
         step = machine.observe(Sample(value, now_s - off_s), now_s, blocked='', busy='')
-        usable = math.isfinite(value) and 0.0 <= off_s <= 5.0 and now_s >= before_s
+        age_s = now_s - (now_s - off_s)  # as the machine sees it: rounded
+        usable = math.isfinite(value) and 0.0 <= age_s <= 5.0 and now_s >= before_s
         assert not step.fired or (usable and value < 30.0 and clear)
         clear = not step.fired and (clear or (usable and value >= 35.0))
         if step.fired:

@@ -66,7 +66,6 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
     nav2 = config.agent.navigation.provider == 'nav2'
     return (
         capture_and_score,
-        analyze_ground,
         mast_open,
         mast_close,
         mast_rotate,
@@ -76,6 +75,7 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
         move_stop,
         get_status,
         stop_base,
+        analyze_ground,
         speak,
         wait,
         wait_until,

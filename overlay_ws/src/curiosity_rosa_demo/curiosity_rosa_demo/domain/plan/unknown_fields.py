@@ -41,7 +41,7 @@ _ACTS = """
     criterion critical deadline deg degree delay depend dependency direction disable disabled
     distance do drive dry duration else enable enabled ensure error event except exclude
     execute expire expression fail fallback faster fence floor follow for forbid forward from
-    function gate ground guard halt heading hold human if ignore input instead interval
+    function gate ground guard halt heading hold human if ignore image input instead interval
     invariant iterate keep kind kwargs laser latch left level limit loop manual mast max maximum
     message method metre meter min minimum mode motion mount move moving must name needs never
     no not obstacle off on once only operation operator option optional or order override
@@ -52,7 +52,7 @@ _ACTS = """
     score sec second seconds setting settings simulate skill skip slower speed start state
     status step stop subject substep target task terminate text then threshold throttle time
     timeout times tolerance tool trigger turn type undo unless until use validate value
-    velocity verify wait waypoint when where while width with without x y yaw z zone
+    velocity verify wait waypoint what when where while width with without x y yaw z zone
 """
 ACTS = frozenset(_ACTS.split())
 # Matched with one misspelling too.

@@ -112,7 +112,7 @@ class Origins(Section):
     page: Binding
     http: Binding
     action: Binding
-    mcp: Binding
+    mcp: AlwaysBound
 
     def binding(self, origin: Origin) -> Binding:
         """Charging only stops and stows, which asks nobody; anything more is refused."""

@@ -144,7 +144,7 @@ class Resources:
             spots=markers_of(self._robot.captures()),
             obstacles=self._robot.state().world.obstacles,
         )
-        return str(await run_in_thread('mcp map', lambda: world_map.render(scene)))
+        return str(await run_in_thread('mcp-map', lambda: world_map.render(scene)))
 
     async def _configuration(self) -> str:
         value: dict[str, Any] = self._config.model_dump(mode='json')
