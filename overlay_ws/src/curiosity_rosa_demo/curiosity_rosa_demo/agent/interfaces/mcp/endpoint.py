@@ -17,6 +17,8 @@ from contextlib import asynccontextmanager
 import logging
 from typing import Any
 
+import anyio
+from curiosity_rosa_demo.agent.interfaces.http import problems
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.server import make_server
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -30,6 +32,7 @@ from starlette.types import Message, Receive, Scope, Send
 PATH = '/mcp'
 MAX_SESSIONS = 16
 IDLE_S = 1800.0
+SESSION_ENDED = 'The MCP session has ended; initialize a new one.'
 
 
 class McpEndpoint:
@@ -41,18 +44,23 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         gone = asyncio.Event()
         scope[GONE_KEY] = gone  # a call whose response can reach nobody ends its task
-        complete = False
+        started = complete = False
 
         async def once(message: Message) -> None:
             # When a session closes just after a notification was accepted, the SDK answers again.
-            nonlocal complete
+            nonlocal started, complete
             if complete:
                 return
+            started = True
             complete = message['type'] == 'http.response.body' and not message.get('more_body')
             await send(message)
 
         try:
             await self._manager.handle_request(scope, receive, once)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            # The session has ended while its request was on the way.
+            if not started:
+                await problems.refuse(scope, receive, send, 404, SESSION_ENDED)
         finally:
             gone.set()
 
