@@ -38,6 +38,7 @@ def script(drive_s: float) -> tuple[Say, ...]:
         Say('Into the light.', (Call('move_forward', {'duration_s': drive_s}),)),
         Say(calls=(Call('mast_open'),)),
         Say('I look again.', (Call('capture_and_score'),)),
+        Say(calls=(Call('analyze_ground'),)),
         Say(ANSWER),
     )
 
@@ -233,7 +234,7 @@ def test_refused_proposals_leave_the_step_to_the_routine(stage: Stage) -> None:
     (why,) = handed_over(stage)[decided:]
     assert why.startswith('The model proposed 3 calls in a row that were refused')
     done = stage.acts()[before:]
-    assert done == ['mast_close', 'get_status', 'mast_open', 'capture_and_score']
+    assert done == ['mast_close', 'get_status', 'mast_open', 'capture_and_score', 'analyze_ground']
     assert routines_acts(stage)[-1] == 'get_status'
 
 
@@ -256,4 +257,4 @@ def test_the_routine_finishes_what_a_model_began_whose_server_died(stage: Stage)
     stage.server.close()
     stage.run.expect(FOUND, WAIT_S, times=found + 1)
     done = stage.acts()[before:]
-    assert done == ['mast_close', 'get_status', 'mast_open', 'capture_and_score']
+    assert done == ['mast_close', 'get_status', 'mast_open', 'capture_and_score', 'analyze_ground']
