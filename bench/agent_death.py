@@ -42,7 +42,7 @@ AIM_S, AIM_M, NEVER_S = 0.5, 0.25, 3.0
 STILL_MPS, TOP_MPS = 0.02, 0.45
 AGENT_GONE = 'The agent is gone'
 DRIVE = ':forward 20'
-KILL_PERIOD_S = 12.0  # run_demo.sh gives up after the sixth crash in a minute
+KILL_PERIOD_S = 15.0  # run_demo.sh gives up after the sixth crash in a minute
 
 
 class Wheels:

@@ -49,10 +49,10 @@ from _bench import report, ROOT, Sandbox, table, wait_until
 sys.path.insert(0, str(ROOT / 'standalone/test'))
 
 from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
-from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED_TEXT, result_of
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.agent.react.turn.messages import result_of
+from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.trace.events import TurnStarted
+from curiosity_rosa_demo.trace.events import TurnAnswered, TurnStarted
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, ODOMETRY, Run
 from nav_msgs.msg import Odometry
@@ -85,11 +85,8 @@ class Demo:
         return read_trace(self._trace) if self._trace.is_file() else []
 
     def ended(self) -> bool:
-        """Whether the turn has ended: the trace has a RESULT with a score and without a tool."""
-        return any(
-            event.tool_name is None and event.kind is TraceKind.RESULT and event.score is not None
-            for event in self.events()
-        )
+        """Whether the turn has ended: it was answered."""
+        return any(TurnAnswered.of(event) for event in self.events())
 
     def go(self, most: int) -> None:
         """Run the demo to its end, with at most ``most`` kills. Raises AssertionError."""

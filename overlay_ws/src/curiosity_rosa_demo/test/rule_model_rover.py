@@ -21,6 +21,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.models import (
+    INTERRUPTED_TEXT,
     MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
@@ -74,6 +75,7 @@ class Rover:
     glitches: Mapping[int, str] = field(default_factory=dict)
     late: bool = False  # a glitch hides a call that did take effect
     stuck: bool = False
+    restarts: int = 0  # the agent ends in that many motions
     calls: list[tuple[str, dict[str, Any], ToolResult]] = field(default_factory=list)
 
     @property
@@ -101,6 +103,8 @@ class Rover:
 
     def _faulty(self, tool: str, args: Mapping[str, Any]) -> ToolResult:
         reason = self.broken.get(tool) or self.glitches.get(len(self.calls))
+        if tool in MOTIONS and self.known is False and self.restarts:
+            self.restarts, reason = self.restarts - 1, INTERRUPTED_TEXT
         if not reason:
             return self._act(tool, args)
         if self.late:

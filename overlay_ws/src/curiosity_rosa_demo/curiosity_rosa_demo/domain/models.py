@@ -173,6 +173,9 @@ def _nested_deeper(value: object, levels: int) -> bool:
 Json = Annotated[dict[str, JsonValue], AfterValidator(json_object)]
 
 
+INTERRUPTED_TEXT = 'Interrupted: what this call did is not known'  # the agent ended meanwhile
+
+
 class ToolResult(Model):
     """The result of every tool.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
 from curiosity_rosa_demo.agent.rule_model.context import MAX_ATTEMPTS
-from curiosity_rosa_demo.agent.rule_model.rules import MAX_CALLS
+from curiosity_rosa_demo.agent.rule_model.rules import MAX_CALLS, MAX_INTERRUPTIONS
 from curiosity_rosa_demo.agent.rule_model.texts import found_text
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
@@ -169,6 +169,16 @@ def test_the_answer_names_what_is_broken(tool: str, reason: str, part: str) -> N
     assert f' failed, last with: {reason}' in answer
     tries = [result for name, _, result in rover.calls if name in tools and not result.ok]
     assert len(tries) == 3
+
+
+@pytest.mark.parametrize('text', ['Analyze the ground texture', 'turn left for 3 s'])
+def test_the_agents_end_in_a_drive_is_not_a_broken_drive_unless_it_recurs(text: str) -> None:
+    for restarts in (0, 1, MAX_INTERRUPTIONS, MAX_INTERRUPTIONS + 1):
+        rover = Rover(x=-3.0, is_up=False, known=False, restarts=restarts)
+        answer = run_turn(rover, text)
+        once = text.startswith('turn')  # an interrupted motion is not repeated
+        assert ('does not work' in answer) is (restarts > (0 if once else MAX_INTERRUPTIONS))
+        assert once or (rover.score >= 0.8) is (restarts <= MAX_INTERRUPTIONS)
 
 
 def test_the_answer_counts_in_the_singular_and_names_an_unknown_place() -> None:

@@ -22,11 +22,11 @@ from chat_server import Call, ChatServer, Reply, Say
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED_TEXT, result_of
+from curiosity_rosa_demo.agent.react.turn.messages import result_of
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event

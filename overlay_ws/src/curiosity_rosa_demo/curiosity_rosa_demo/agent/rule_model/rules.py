@@ -48,6 +48,7 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 
 _MISSING = {'number': 'a_number', 'backward': 'no_reverse'}
 MAX_CALLS = 76  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
+MAX_INTERRUPTIONS = 8  # of a tool since its last success, by the agent's end
 _OPERATOR = re.compile(
     r'\b(stopped|rejected|denied|refused|cancell?ed) by (the|an) operator', re.I
 )
@@ -126,7 +127,11 @@ def stop_what_moves(context: RuleContext) -> Decision | None:
 
 
 def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
-    """End the turn when a tool that the goal needs has failed too often since its last success."""
+    """End the turn when a tool that the goal needs has failed too often since its last success.
+
+    A call during which the agent ended says little of the tool: it counts as a failure only when
+    it happens again and again, or when the user requested this one motion.
+    """
     requested = context.intent.tool
     # The user requested one motion: do not repeat it after a failure.
     motion_tries = 1 if requested in MOTIONS else MAX_ATTEMPTS
@@ -140,7 +145,11 @@ def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
             return context.answer(
                 'refused', tool=last.tool, reason=last.result.error_reason, **context.figures()
             )
-        if last and context.view.failures(*tools) >= tries:
+        interruptions = context.view.interruptions(*tools)
+        pardoned = (
+            0 if requested in MOTIONS or interruptions > MAX_INTERRUPTIONS else interruptions
+        )
+        if last and context.view.failures(*tools) - pardoned >= tries:
             reason = last.result.error_reason
             text = broken_text(context.language, last.tool, reason, context.figures())
             return FinalAnswer(text, ok=False)

@@ -10,11 +10,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import (
+    INTERRUPTED_TEXT,
     MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
@@ -50,6 +52,10 @@ class ToolStep:
         return self.result.error_reason.startswith(REFUSALS)
 
     @property
+    def interrupted(self) -> bool:
+        return self.result.error_reason == INTERRUPTED_TEXT
+
+    @property
     def fault(self) -> bool:
         return not self.result.ok and not self.refused
 
@@ -77,13 +83,17 @@ class TurnView:
 
     def failures(self, *tools: str, refused: bool = False) -> int:
         """The number of faults (or refusals) of these tools since their last success."""
-        count = 0
-        for step in reversed(self.steps):
-            if step.tool in tools:
-                if step.result.ok:
-                    break
-                count += step.refused == refused
-        return count
+        return sum(step.refused == refused for step in self._since_success(tools))
+
+    def interruptions(self, *tools: str) -> int:
+        """The number of calls of these tools since their last success during which the agent
+        ended.
+        """
+        return sum(step.interrupted for step in self._since_success(tools))
+
+    def _since_success(self, tools: tuple[str, ...]) -> Iterator[ToolStep]:
+        calls = (step for step in reversed(self.steps) if step.tool in tools)
+        return takewhile(lambda step: not step.result.ok, calls)
 
     def last(self, *tools: str) -> ToolStep | None:
         """The newest step of one of these tools."""

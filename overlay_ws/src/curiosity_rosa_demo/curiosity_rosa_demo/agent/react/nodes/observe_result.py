@@ -23,7 +23,6 @@ from curiosity_rosa_demo.agent.react.plan.steps import (
 from curiosity_rosa_demo.agent.react.plan.trace import trace_steps
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import (
-    INTERRUPTED_TEXT,
     PICTURE,
     result_of,
     with_react_fields,
@@ -33,7 +32,7 @@ from curiosity_rosa_demo.agent.skills.builtin import VISION_SKILLS
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.decided_op import PlanStepCall, PlanStepOp, PlanStepRejected
-from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.skills import CAPTURE
@@ -45,7 +44,7 @@ from curiosity_rosa_demo.trace.reporter import (
     trace_result,
 )
 
-INTERRUPTED_CODE = 'INTERRUPTED_TEXT'  # error code of an unknown result
+INTERRUPTED_CODE = 'INTERRUPTED'  # error code of an unknown result
 ONE_CALL_AT_A_TIME_TEXT = 'One tool call at a time: this one was not carried out'
 
 

@@ -28,7 +28,6 @@ from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentAction
 from langchain_core.messages import AIMessage
 
-INTERRUPTED_TEXT = 'Interrupted: what this call did is not known'
 PICTURE = 'picture'
 Steps = list[tuple[AgentAction, str]]
 
