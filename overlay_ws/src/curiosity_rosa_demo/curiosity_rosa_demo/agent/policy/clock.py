@@ -51,7 +51,7 @@ class PolicyClock:
         kind = (source > 0.0) + (source >= MIN_WALL_TIME_S)
         if kind == self._kind:
             return
-        if self._kind < 0:
+        if self._kind < 0 and source < MIN_WALL_TIME_S:
             self._now = max(self._now, self._epoch())
         self._kind = kind
         self._ahead = 0.0 if source >= MIN_WALL_TIME_S else self._now - source
