@@ -70,6 +70,7 @@ MOTION_SERVICES = ('move_forward', 'turn_left', 'turn_right')
 SHUTDOWN_TIMEOUT_S = 2.0
 MAST_WAIT_MARGIN_S = 1.0
 STOPPED_WHILE_STARTING = 'Stopped while starting'
+STOP_LANE = 'adapter_stop'
 
 
 class AdapterApp:
@@ -144,9 +145,10 @@ class AdapterApp:
         )
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
         self._nodes = [self.node, *self._create_services(process), self._scan.node]
-        self._threads = [
-            SpinThread(node.get_name(), node, on_crash=process.crash) for node in self._nodes
-        ]
+        self._threads = {
+            node.get_name(): SpinThread(node.get_name(), node, on_crash=process.crash)
+            for node in self._nodes
+        }
         self._guard_thread = threading.Thread(target=self._run_guard, args=(process,), daemon=True)
         self._guard_thread.start()
 
@@ -156,7 +158,7 @@ class AdapterApp:
 
     def _create_services(self, process: Process) -> list[Node]:
         names = self._config.topics.adapter
-        own = [Node(name) for name in ('adapter_stop', 'adapter_motion', 'adapter_mast')]
+        own = [Node(name) for name in (STOP_LANE, 'adapter_motion', 'adapter_mast')]
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
         stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
@@ -311,11 +313,14 @@ class AdapterApp:
         timeout_s = self._config.thresholds.motion.service_timeout_s
         with self._lock:
             stops_before = self._stops_asked
-            self._await_stop()
+            waited = self._await_stop()
             self._check_clock()
             self._guard.check_move()
             self._scan.check_motion(name)
         self._await_service(client)
+        # Stops are served one after another: one that came during another counts first.
+        if waited and not self._threads[STOP_LANE].await_queued(timeout_s):
+            raise MotionRefused(STOPPED_WHILE_STARTING)
         with self._lock:
             # A stop that arrived meanwhile, or the shutdown, also ends this motion.
             if self._shutting_down or self._stops_asked != stops_before:
@@ -410,11 +415,15 @@ class AdapterApp:
 
         return callback
 
-    def _await_stop(self) -> None:
-        """Wait for a running stop to be confirmed. The caller holds the lock."""
+    def _await_stop(self) -> bool:
+        """Wait for a running stop to be confirmed. Returns whether there was one. The caller
+        holds the lock.
+        """
         motion = self._config.thresholds.motion
         timeout_s = motion.stop_timeout_s + self._simulation.stretched(motion.settle_s)
+        was_stopping = self._guard.stopping
         self._wait(lambda: not self._guard.stopping, timeout_s)
+        return was_stopping
 
     def _await_service(self, client: Client) -> None:
         if client.service_is_ready():
@@ -437,7 +446,7 @@ class AdapterApp:
                 self._wait(lambda: self._guard.motion is Motion.STILL, SHUTDOWN_TIMEOUT_S)
             self._closing = True
             self._changed.notify_all()
-        for thread in self._threads:
+        for thread in self._threads.values():
             thread.close()
         for node in self._nodes:
             node.destroy_node()

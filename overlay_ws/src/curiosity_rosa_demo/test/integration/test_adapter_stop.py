@@ -184,8 +184,12 @@ def test_the_leash_is_measured_in_the_rovers_time_where_that_is_faster(sandbox: 
     world.wait_for_status(moving=False, last_error_reason='Stopped by the leash after 8 s')
 
 
-def test_a_stop_is_meant_for_the_motion_that_waits_too(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, thresholds={'motion': {'stop_timeout_s': 1.5}}).drive()
+@pytest.mark.parametrize('events_executor', [True, False], ids=['events', 'single-threaded'])
+def test_a_stop_is_meant_for_the_motion_that_waits_too(
+    sandbox: Sandbox, events_executor: bool
+) -> None:
+    patient = {'motion': {'stop_timeout_s': 1.5}}
+    world = AdapterWorld(sandbox, thresholds=patient, events_executor=events_executor).drive()
     world.fault(fault_services=['move_stop:late:1.0'])
     stop, again = world.ask_later('move_stop'), None
     wait_until(lambda: not world.status()['move_allowed'], 'the stop to be under way')

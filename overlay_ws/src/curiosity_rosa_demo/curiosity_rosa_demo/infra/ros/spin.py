@@ -60,6 +60,19 @@ class SpinThread:
         except Exception as error:
             self._on_crash(error)
 
+    def await_queued(self, timeout_s: float) -> bool:
+        """Wait until the callbacks that are due by now have run. Returns whether they did. Not
+        for a callback of this thread.
+        """
+        reached = threading.Event()
+
+        def again() -> None:
+            self._executor.create_task(reached.set)
+
+        # A SingleThreadedExecutor runs a task before what is due, and the next task after it.
+        self._executor.create_task(again)
+        return reached.wait(timeout_s)
+
     def close(self) -> None:
         self._closing = True
         # EventsExecutor.wake() does not end a blocked spin_once(); a task does, in every executor.
