@@ -62,13 +62,17 @@ def result_summary(result: ToolResult) -> str:
 
 
 def _measurement_text(key: str, value: Any) -> str:
-    """One value of a result with its name and unit: ``distance 0.98 m``."""
+    """One value of a result with its name and unit: ``distance 0.98 m``. Of a list of records only
+    their number.
+    """
     number, (name, _, unit) = finite_float(value), key.rpartition('_')
     if number is not None and key in LENGTHS_M:
         return f'{key} {round(number, 2) + 0.0:.2f} m'  # + 0.0: no -0.0
     if number is not None and name and unit in UNIT_FORMATS:
         return f'{name} {UNIT_FORMATS[unit].format(round(number, 2) + 0.0)}'
     shown = round(value, 3) if isinstance(value, float) else value
+    if isinstance(shown, list) and shown and isinstance(shown[0], dict):
+        shown = len(shown)
     return f'{key} {json.dumps(shown, ensure_ascii=False)}'
 
 

@@ -76,6 +76,7 @@ def test_a_result_is_told_in_few_words() -> None:
     result = ToolResult.success(score=0.123456, is_good=False, image_topic='/a', cost=1.0, x=None)
     assert result_summary(result) == 'score 0.123, is_good false'
     assert result_summary(ToolResult.success(cost=2.0)) == 'done'
+    assert result_summary(ToolResult.success(rocks=[{'x': 1}, {'x': 2}])) == 'rocks 2'
     drive = ToolResult.success(duration_s=2.0, distance_m=0.983, x=0.983, y=-0.0, yaw_rad=0.1)
     words = 'duration 2.0 s, distance 0.98 m, x 0.98 m, y 0.00 m, yaw 0.10 rad'
     assert result_summary(drive) == words
