@@ -283,8 +283,9 @@ def _agent_death(r: Result) -> tuple[str, str, str]:
         f'{shown("false_alarms", 0)}',
         '100 deaths, all within 0.5 s and 0.25 m, no false alarm',
         aim(
-            all(
-                r.middle('deaths', kind, 'in_time') >= 50
+            sum(r.middle('deaths', kind, 'in_time') for kind in kinds) >= 100
+            and all(
+                r.values('deaths', kind, 'in_time') == r.values('deaths', kind, 'deaths')
                 and not any(r.values('deaths', kind, 'false_alarms'))
                 for kind in kinds
             )
