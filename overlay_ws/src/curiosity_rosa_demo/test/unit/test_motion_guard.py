@@ -341,6 +341,14 @@ def test_a_driver_that_goes_on_is_held_down_and_never_called_still(driving: Worl
     assert driven < 40  # only while the zero Twists pause to see whether they worked
 
 
+def test_repeated_stops_do_not_put_off_the_zero_twists(driving: World) -> None:
+    driving.drive.hanging = True
+    for _ in range(8):
+        driving.ask_stop()
+        driving.step(MOTION.stop_timeout_s / 4)
+    assert not driving.moving
+
+
 def test_zero_twists_without_odometry_go_on_and_so_does_the_stop(driving: World) -> None:
     driving.odometry_on, driving.drive.hanging = False, True
     driving.step(2.0)
