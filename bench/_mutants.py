@@ -55,9 +55,7 @@ def nth(source: str, number: int) -> Mutant:
             tree, twin = ast.parse(source), ast.parse(source)
             edit(_at(twin, path))
             before, after = _statement(tree, path), _statement(twin, path)
-            return Mutant(
-                node.lineno, operator, _line(before), _line(after), ast.unparse(twin)
-            )
+            return Mutant(node.lineno, operator, _line(before), _line(after), ast.unparse(twin))
         number -= len(edits)
     raise IndexError('the source has fewer mutants')
 

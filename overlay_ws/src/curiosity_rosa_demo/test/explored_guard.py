@@ -374,7 +374,13 @@ class GuardSystem:
         guard, now = world.guard, world.now
         flight, unanswered = guard._moves_in_flight, guard._moves_unanswered
         calls = [
-            (kind, number in flight, number in unanswered, number < 0, number == guard._stop_number)
+            (
+                kind,
+                number in flight,
+                number in unanswered,
+                number < 0,
+                number == guard._stop_number,
+            )
             for kind, number in world.drive_calls
         ]
         queued = {number for kind, number in world.drive_calls if kind == 'start'}

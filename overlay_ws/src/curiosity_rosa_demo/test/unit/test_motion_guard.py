@@ -425,6 +425,11 @@ def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: W
     assert driving.guard.stop_problem(number) == ''
 
 
+def test_the_first_stop_of_a_process_is_not_confirmed_before_it_was_seen() -> None:
+    guard = World().guard
+    assert 'no odometry' in guard.stop_problem(guard.request_stop())
+
+
 def test_a_stop_without_odometry_is_not_confirmed(driving: World) -> None:
     driving.odometry_on = False
     driving.step(MOTION.odometry_max_age_s + 0.1)
