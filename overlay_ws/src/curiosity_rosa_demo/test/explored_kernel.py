@@ -223,9 +223,10 @@ class KernelSystem:
             kernel.jobs = _each(jobs, lambda job: True, held=False)
         elif isinstance(action, kernel_actions.SubmitCharge):
             kernel.jobs = _added(jobs, Job(CHARGE_SKILL, 9))
-        elif isinstance(action, kernel_actions.SubmitGoal):
-            if not order_refusal(kernel.brain, '', None):
-                kernel.jobs = _added(jobs, Job('react', action.priority))
+        elif isinstance(action, kernel_actions.SubmitGoal) and not order_refusal(
+            kernel.brain, '', None
+        ):
+            kernel.jobs = _added(jobs, Job('react', action.priority))
 
     # --- the rules ------------------------------------------------------------------------------
 

@@ -356,7 +356,7 @@ class Replay:
         self._held = False
         self._agent = Agent(self._rows, self._moves)
 
-    # --- the rules --------------------------------------------------------------------------------
+    # --- the rules ------------------------------------------------------------------------------
 
     def _check(self) -> None:
         engine = self._agent.engine

@@ -54,8 +54,9 @@ class Violation(AssertionError):
 
 @dataclass
 class Exploration(Generic[S]):
-    """``complete`` False: ``max_states`` ended the search. ``depth``: the most inputs to any state;
-    every state that is reached with fewer was visited. ``views``: the quotient graph, how many transitions lead from view to view by an input.
+    """``complete`` False: ``max_states`` ended the search. ``depth``: the most inputs on a
+    shortest way to a state; every state that needs fewer was found. ``views``: the quotient
+    graph, how many transitions lead from view to view by an input.
     """
 
     states: int = 1
