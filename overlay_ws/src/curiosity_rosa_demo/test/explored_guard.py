@@ -395,7 +395,7 @@ class GuardSystem:
         queued = {number for kind, number in world.drive_calls if kind == 'start'}
         return (
             key_of(guard, now),
-            guard._agent._tick == NO_TICK,
+            (guard._agent._tick == NO_TICK, world.beat > 0),
             tuple(calls),
             bool(flight - queued),
             bool(unanswered - queued),
