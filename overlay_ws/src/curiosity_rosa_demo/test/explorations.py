@@ -46,8 +46,8 @@ SYSTEMS: dict[str, Callable[[], System[Any]]] = {
 }
 # These do not end in minutes: their shortest histories alone are explored.
 BOUNDED: dict[str, tuple[int, Callable[[], System[Any]]]] = {
-    'guard: every input': (50_000, lambda: GuardSystem(explored_guard.ALL_INPUTS)),
-    'kernel: every input': (12_000, lambda: KernelSystem(explored_kernel.ALL_INPUTS)),
+    'guard: every input': (100_000, lambda: GuardSystem(explored_guard.ALL_INPUTS)),
+    'kernel: every input': (25_000, lambda: KernelSystem(explored_kernel.ALL_INPUTS)),
 }
 
 

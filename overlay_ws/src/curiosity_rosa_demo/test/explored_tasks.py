@@ -121,11 +121,16 @@ class Agent:
         begun = row is not None and row.state in RUNNING
         if not begun:
             self.broken = 'a skill runs before the disk says so, or after its end'
-        elif self.running:
+        elif any(self._may_act(each) for each in self.running):
             self.broken = 'two skills share the base'
         self.running.add(task.id)
         self.ends[task.id] = asyncio.get_running_loop().create_future()
         return self.ends[task.id]
+
+    def _may_act(self, task_id: str) -> bool:
+        """An abandoned skill runs on, but its cancellation lets it do nothing any more."""
+        record = self.engine.records.get(task_id)
+        return record is not None and record.busy
 
     async def _obey(self, task: Task) -> None:
         try:
