@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tables of docs/reference performance.md and competence.md, made from bench/results/*.json.
+"""The tables of performance.md, competence.md and exploration.md, from bench/results/*.json.
 
 A result has one or more runs. A figure of several runs appears as the median with the least and
 the greatest value. A figure that is a span, [low, high], appears as this span.
@@ -28,6 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / 'docs/reference/performance.md'
 COMPETENCE = ROOT / 'docs/reference/competence.md'
+EXPLORATION = ROOT / 'docs/reference/exploration.md'
 RESULTS = ROOT / 'bench/results'
 BEGIN, END = '<!-- {name}: made by bench/report.py -->', '<!-- end of {name} -->'
 NONE = '-'
@@ -76,6 +77,10 @@ class Result:
         if len(self._runs) == 1:
             return f'{low} to {high}'
         return f'{median(values):,.{digits}f} ({low} to {high})'
+
+    def names(self, key: str) -> list[str]:
+        """The names below ``key`` of the last run."""
+        return list(self._runs[-1][key])
 
     @property
     def runs(self) -> int:
@@ -370,6 +375,26 @@ def _resume(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _exploration(r: Result) -> tuple[str, str, str]:
+    return (
+        f'{r.shown("states", digits=0)} states of guard, kernel and tasks, '
+        f'{r.shown("transitions", digits=0)} transitions; broken rules: '
+        f'{r.shown("violations", digits=0)} ([exploration](exploration.md))',
+        'none',
+        aim(not any(r.values('violations'))),
+    )
+
+
+def _mutation(r: Result) -> tuple[str, str, str]:
+    run, noticed = sum(r.values('run')), sum(r.values('noticed'))
+    return (
+        f'{noticed:,.0f} of {run:,.0f} mutants of the rules noticed, a sample of '
+        f'{r.shown("mutants", digits=0)} ([exploration](exploration.md#mutation-score))',
+        '95 %',
+        aim(noticed >= 0.95 * run),
+    )
+
+
 SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'image_pipeline': _image_pipeline,
     'adapter': _adapter,
@@ -394,6 +419,8 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'hostile_model': _hostile_model,
     'language_models': _language_models,
     'resume': _resume,
+    'exploration': _exploration,
+    'mutation': _mutation,
 }
 
 
@@ -503,6 +530,35 @@ def model_tables(results: dict[str, Result]) -> dict[str, str]:
     return {'models': _table(head, measured)}
 
 
+def exploration_tables(results: dict[str, Result]) -> dict[str, str]:
+    """The tables of exploration.md in Markdown, by name."""
+    explored, mutated = results['exploration'], results['mutation']
+    figures = ('states', 'transitions', 'depth')
+    scopes = explored.names('scopes')
+    packages = mutated.names('packages')
+    ends = ('killed', 'timed_out', 'survived')
+    return {
+        'explored': _table(
+            ('exploration', *figures, 'complete'),
+            [
+                (
+                    scope,
+                    *(explored.shown('scopes', scope, each, digits=0) for each in figures),
+                    'yes' if explored.middle('scopes', scope, 'complete') else 'no',
+                )
+                for scope in scopes
+            ],
+        ),
+        'mutants': _table(
+            ('rules', 'killed', 'timed out', 'survived'),
+            [
+                (name, *(f'{sum(mutated.values("packages", name, end)):.0f}' for end in ends))
+                for name in packages
+            ],
+        ),
+    }
+
+
 def read_results(folder: Path = RESULTS) -> dict[str, Result]:
     files = sorted(folder.glob('*.json'))
     return {file.stem: Result(json.loads(file.read_text(encoding='utf-8'))) for file in files}
@@ -522,7 +578,11 @@ def with_tables(page: str, made: dict[str, str]) -> str:
 
 def main() -> int:
     results = read_results()
-    for page, made in ((PAGE, tables(results)), (COMPETENCE, model_tables(results))):
+    for page, made in (
+        (PAGE, tables(results)),
+        (COMPETENCE, model_tables(results)),
+        (EXPLORATION, exploration_tables(results)),
+    ):
         page.write_text(with_tables(page.read_text(encoding='utf-8'), made), encoding='utf-8')
     return 0
 

@@ -249,7 +249,9 @@ class MotionGuard:
         return unconfirmed_stop(fresh, self._stop.failure if self._stop is not None else '')
 
     def stop_answered(self, number: int) -> None:
-        if self._stop is not None and number == self._stop_number:
+        if self._stop is not None and number < self._stop_number:
+            self._stop.earlier_answered(self._clock())
+        elif self._stop is not None and number == self._stop_number:
             self._stop.answered(self._clock())
             # The rover has served every start call that was sent before this stop.
             self._moves_unanswered.clear()

@@ -71,6 +71,9 @@ class StopProcedure:
         self._probe_since: float | None = None
         self._twist_at: float | None = None  # next zero Twist; None: not due now
         self._twist_lost = False  # the last zero Twist was not published
+        if before is not None:
+            # A second request does not extend the time-out of an unanswered call.
+            self._call_deadline = before._call_deadline
         if before is not None and before._flood_since is not None:
             # A second request does not interrupt the zero Twists.
             self._flood_since, self._twist_at = now, now
@@ -81,6 +84,11 @@ class StopProcedure:
     def answered(self, now: float) -> None:
         self._call_deadline = self._recall_at = None
         self._answered_at = now
+
+    def earlier_answered(self, now: float) -> None:
+        """A call before the newest was answered: the rover serves its calls."""
+        if self._call_deadline is not None:
+            self._call_deadline = now + self._config.stop_timeout_s
 
     def failed(self, now: float, reason: str) -> None:
         """The call failed: begin the zero Twists and schedule a retry."""
@@ -130,7 +138,7 @@ class StopProcedure:
             self._recall_after = min(2 * self._recall_after, LONGEST_RECALL_S)
             self._call_due, self._recall_at = True, now + self._recall_after
         call, self._call_due = self._call_due, False
-        if call and self._flood_since is None:
+        if call and self._flood_since is None and self._call_deadline is None:
             self._call_deadline = now + self._config.stop_timeout_s
         return StopDue(call=call, twist=self._is_twist_due(now, fresh))
 

@@ -341,6 +341,14 @@ def test_a_driver_that_goes_on_is_held_down_and_never_called_still(driving: Worl
     assert driven < 40  # only while the zero Twists pause to see whether they worked
 
 
+def test_repeated_stops_do_not_put_off_the_zero_twists(driving: World) -> None:
+    driving.drive.hanging = True
+    for _ in range(8):
+        driving.ask_stop()
+        driving.step(MOTION.stop_timeout_s / 4)
+    assert not driving.moving
+
+
 def test_zero_twists_without_odometry_go_on_and_so_does_the_stop(driving: World) -> None:
     driving.odometry_on, driving.drive.hanging = False, True
     driving.step(2.0)
@@ -415,6 +423,11 @@ def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: W
     driving.step(3.0)
     assert driving.guard.violation == ''
     assert driving.guard.stop_problem(number) == ''
+
+
+def test_the_first_stop_of_a_process_is_not_confirmed_before_it_was_seen() -> None:
+    guard = World().guard
+    assert 'no odometry' in guard.stop_problem(guard.request_stop())
 
 
 def test_a_stop_without_odometry_is_not_confirmed(driving: World) -> None:

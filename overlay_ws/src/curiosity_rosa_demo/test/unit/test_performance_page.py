@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The pages of figures (docs/reference performance.md, competence.md) agree with bench/results."""
+"""The pages performance, competence and exploration agree with bench/results."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ def test_the_page_has_the_figures_of_the_results() -> None:
     assert made == PAGE, 'make the tables anew: scripts/bench.sh --report'
     page = report.COMPETENCE.read_text(encoding='utf-8')
     made = report.with_tables(page, report.model_tables(report.read_results()))
+    assert made == page, 'make the tables anew: scripts/bench.sh --report'
+    page = report.EXPLORATION.read_text(encoding='utf-8')
+    made = report.with_tables(page, report.exploration_tables(report.read_results()))
     assert made == page, 'make the tables anew: scripts/bench.sh --report'
 
 

@@ -206,8 +206,10 @@ def test_any_other_message_drops_a_doubt(between: list[Json]) -> None:
 
 
 def test_a_doubt_expires_and_belongs_to_its_speaker() -> None:
-    asked = said(BrainState(), ASK)
-    late = later(asked, DOUBT_MAX_AGE_S + 0.1)
+    asked = said(later(BrainState(), 500.0), ASK)
+    half = said(later(asked, DOUBT_MAX_AGE_S / 2))
+    assert half.hci.doubt == asked.hci.doubt is not None
+    late = later(half, DOUBT_MAX_AGE_S / 2 + 0.1)
     assert said(late).hci.doubt is None
     assert goals(late, said(late, {'text': 'yes', 'by': 'operator'})) == ['yes']
     assert goals(asked, said(asked, {'text': 'yes', 'by': 'http'})) == ['yes']

@@ -1,0 +1,480 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""MotionGuard before an honest rover that hangs, dies and falls silent, for state_search.
+
+Time passes in ticks that are longer than every constant of stop.py, and the limits are multiples
+of a tick: a time counts by its whole ticks, up to the last one that makes a difference. Sensors
+report at a tick or not at all. Within a tick the requests, calls and answers come in any order.
+
+Over 300 lines: the rover, what may happen to it and the rules on it read the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+import copy
+from enum import Enum
+from itertools import product
+import math
+from typing import Any
+
+from curiosity_rosa_demo.adapter.agent_link import AgentLink, NO_TICK
+from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
+from curiosity_rosa_demo.adapter.heartbeat_monitor import AgentHeartbeatMonitor
+from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
+from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
+from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
+from curiosity_rosa_demo.adapter.stop_result import Runaway
+from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
+from curiosity_rosa_demo.infra.config_loader import load_config
+
+TICK_S = 10.0
+LEASH, STOP_TIMEOUT = 2, 2  # ticks; a time-out of 1.5 ticks passes at the second
+_SHIPPED = load_config().thresholds
+MOTION = _SHIPPED.motion.model_copy(
+    update={
+        'max_duration_s': LEASH * TICK_S,
+        'stop_timeout_s': 1.5 * TICK_S,
+        'settle_s': TICK_S,
+        'odometry_max_age_s': TICK_S / 2,
+        'heartbeat_max_age_s': TICK_S / 2,
+    }
+)
+MAST = _SHIPPED.mast.model_copy(
+    update={
+        'open_duration_s': TICK_S,
+        'close_duration_s': TICK_S,
+        'rotate_duration_s': TICK_S,
+        'confirm_margin_s': TICK_S / 2,
+        'joint_max_age_s': TICK_S / 2,
+    }
+)
+CLOSED, OPEN, ROTATED, BETWEEN = (1.57, -1.57), (0.0, -0.5), (0.0, -6.28), (0.7, -1.0)
+TARGETS = {MastAction.CLOSE: CLOSED, MastAction.OPEN: OPEN, MastAction.ROTATE: ROTATED}
+TOO_LONG = LEASH + STOP_TIMEOUT + 1
+MAX_STARTS = 2  # start calls that wait at the rover at one time
+
+# Each time of the guard, up to that many ticks old; IGNORED has no influence on what may move.
+# All others count as they are; a float that is not listed ends the search.
+TIMES = {
+    '_moving_since': LEASH, '_at': 1, '_answered_at': 2, '_call_deadline': 0, '_recall_at': 0,
+    '_still_since': 1, '_flood_since': 1, '_probe_since': 1, '_twist_at': 0, '_since': 1,
+    '_seen_at': 1, 'at': 1,
+}  # fmt: skip
+IGNORED = frozenset(
+    (
+        # texts and reports, and numbers that are only compared with each other: see key()
+        *('last_error', 'violation', '_runaway', '_alarms', '_stop_failure', 'failure', '_names'),
+        *('_stop_number', '_serial', 'stops_ended', '_stops_confirmed', '_tick'),
+        *('_moves_in_flight', '_moves_unanswered'),
+        # shorter than a tick, all of them
+        *('_flood_for', '_recall_after'),
+        # never change
+        *('_config', '_mast_config', '_clock', '_travel_clock', '_simulation', '_other_drivers'),
+        *('_stop_timed_out', '_timed_out', '_stretched', 'max_age_s'),
+    )
+)
+STATEFUL = (
+    MotionGuard, AgentLink, AgentHeartbeatMonitor, MastMotion, StopProcedure, Runaway,
+    UnexpectedMotion,
+)  # fmt: skip
+
+OURS = 'curiosity_rosa_demo.adapter'
+
+
+class Clock:
+    """The clock of all guards: each state sets it before it goes on."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def clone(value: Any) -> Any:
+    """A copy of what can change; clocks and configuration are shared."""
+    twin = object.__new__(type(value))
+    for name, each in vars(value).items():
+        if isinstance(each, STATEFUL):
+            each = clone(each)
+        elif isinstance(each, set):
+            each = set(each)
+        twin.__dict__[name] = each
+    return twin
+
+
+def key_of(value: Any, now: float) -> Hashable:
+    """The abstraction of a part of the guard."""
+    found: list[Hashable] = []
+    for name, each in vars(value).items():
+        if name in IGNORED:
+            continue
+        if isinstance(each, STATEFUL):
+            each = key_of(each, now)
+        elif isinstance(each, Odometry):  # old odometry counts as none
+            each = each.still if each.at == now else None
+        elif isinstance(each, Joints):
+            each = (each.p, each.turn) if each.at == now else 'old'
+        elif name in TIMES and each is not None:
+            age = min(now - each, 10 * TICK_S)
+            each = min(TIMES[name], math.floor(age / TICK_S + 1e-6))
+            if name == '_moving_since' and (value.stopping or value.motion is Motion.STILL):
+                each = 0  # no leash runs
+        elif isinstance(each, float):
+            raise TypeError(f'{type(value).__name__}.{name} is a float that TIMES does not list')
+        elif type(each).__module__.startswith(OURS) and not isinstance(each, Enum):
+            raise TypeError(f'{type(each).__name__} is not in STATEFUL: its copies would be one')
+        found.append(each)
+    return tuple(found)
+
+
+class GuardedRover:
+    """One state: the guard, the rover as it really is, and what was really said to the guard."""
+
+    def __init__(self, guard: MotionGuard) -> None:
+        self.guard = guard
+        self.now = 0.0
+        self.drive_calls: tuple[tuple[str, int], ...] = ()  # ('start', token), ('stop', number)
+        self.drive_absent = self.driving = self.wheels = False
+        self.foreign = False  # somebody else set the wheels going
+        self.wheels_ticks = self.forbidden_ticks = 0
+        self.mast = self.mast_target = OPEN
+        self.mast_calls: tuple[tuple[MastAction, bool], ...] = ()  # False: nobody awaits it
+        self.lose_twists = self.pressed = self.other_adapter = False
+        self.agents: int | None = None
+        self.beat = 0
+        self.heard: bool | None = None  # a beat counted in this tick; None: no agent was heard
+
+    def forbidden(self) -> bool:
+        """Whether somebody or something forbids every motion, by what was said to the guard."""
+        silent = self.heard is False or (self.heard is not None and self.agents == 0)
+        contested = (self.agents or 0) > 1
+        return self.pressed or self.other_adapter or silent or contested
+
+
+class GuardSystem:
+    """``inputs_of``: the kinds of input that are possible, of ALL_INPUTS."""
+
+    def __init__(self, allowed: Iterable[str], guard_type: type[MotionGuard] = MotionGuard):
+        self._guard_type, self._clock = guard_type, Clock()
+        allowed = set(allowed)
+        assert allowed <= set(ALL_INPUTS), allowed - set(ALL_INPUTS)
+        self._ticks = _ticks(allowed)
+        self._events = [name for name in EVENTS if name in allowed]
+
+    def initial(self) -> GuardedRover:
+        """The adapter starts; an earlier process may have left anything behind."""
+        self._clock.now = 0.0
+        world = GuardedRover(self._new_guard())
+        self._carry(world)
+        return world
+
+    def _new_guard(self) -> MotionGuard:
+        return self._guard_type(MOTION, MAST, clock=self._clock)
+
+    def inputs(self, world: GuardedRover) -> Iterable[str]:
+        for name in self._events:
+            if EVENTS[name](world):
+                yield name
+        yield from self._ticks
+
+    def step(self, world: GuardedRover, name: str) -> GuardedRover:
+        world = copy.copy(world)
+        guard = world.guard = clone(world.guard)
+        guard._alarms = AlarmFold()
+        latch_before = guard.agent_latch
+        self._clock.now = world.now
+        if name.startswith('time passes'):
+            self._tick(world, name)
+        else:
+            self._event(world, name)
+        if latch_before and not guard.agent_latch:
+            lifted = 'heartbeat' in name and 'SAFE' not in name and (world.agents or 0) < 2
+            assert lifted, 'SAFE was left without the agent'
+        return world
+
+    # --- time ---------------------------------------------------------------------------------
+
+    def _tick(self, world: GuardedRover, name: str) -> None:
+        guard = world.guard
+        world.now += TICK_S
+        self._clock.now = world.now
+        if not world.drive_calls and world.driving:
+            world.wheels = True  # a node that is alive repeats its Twist
+        counts = world.wheels and not world.lose_twists and not world.foreign
+        world.wheels_ticks = min(world.wheels_ticks + 1, TOO_LONG) if counts else 0
+        for kind, token in world.drive_calls:
+            if kind == 'start' and token in guard._moves_in_flight:
+                guard.move_failed(token, 'Service timeout: /move_forward')
+        for token in sorted(guard._moves_in_flight):  # its node died
+            guard.move_failed(token, 'Service timeout: /move_forward')
+        for action, awaited in world.mast_calls:
+            if awaited:
+                guard.mast_failed(f'Service timeout: /{action.value}')
+        world.mast_calls = tuple((action, False) for action, _ in world.mast_calls)
+        world.mast = world.mast_target
+        if world.heard:
+            world.heard = False
+        if 'heartbeat' in name:
+            self._heartbeat(world, 'of SAFE' in name)
+        if 'odometry' in name:
+            guard.record_odometry(0.5 if world.wheels else 0.0, 0.0)
+        if 'joints' in name:
+            guard.record_joints(*world.mast)
+        self._carry(world)
+        held = counts and world.wheels and (world.forbidden() or bool(guard.agent_latch))
+        world.forbidden_ticks = min(world.forbidden_ticks + 1, TOO_LONG) if held else 0
+
+    def _heartbeat(self, world: GuardedRover, safe: bool) -> None:
+        world.beat += 1
+        world.guard.record_heartbeat(world.beat, 'a reason' if safe else '')
+        if (world.agents or 0) < 2:
+            world.heard = True
+
+    def _carry(self, world: GuardedRover) -> int | None:
+        """What the adapter does after each call: send what is due."""
+        due = world.guard.poll()
+        if due.stop_call is not None:
+            if world.drive_absent:
+                world.guard.stop_failed(due.stop_call, 'Service unavailable: /move_stop')
+            else:
+                calls = world.drive_calls
+                # A stop right behind another does what that one does; its answer alone counts.
+                if calls and calls[-1][0] == 'stop':
+                    calls = calls[:-1]
+                world.drive_calls = (*calls, ('stop', due.stop_call))
+        if due.zero_twist and world.lose_twists:
+            world.guard.zero_twist_lost()
+        elif due.zero_twist:
+            self._halt(world)
+        return due.stop_call
+
+    def _halt(self, world: GuardedRover) -> None:
+        world.wheels = world.foreign = False
+        world.wheels_ticks = world.forbidden_ticks = 0
+
+    # --- events -------------------------------------------------------------------------------
+
+    def _event(self, world: GuardedRover, name: str) -> None:
+        guard = world.guard
+        if name == 'move':
+            self._move(world)
+        elif name == 'stop':
+            number = guard.request_stop()
+            assert self._carry(world) == number, 'a stop was not sent at once'
+            return
+        elif name in MASTS:
+            self._move_mast(world, MASTS[name])
+        elif name == 'the rover serves a call':
+            self._serve_drive(world)
+        elif name == 'the mast serves a call':
+            (action, awaited), *rest = world.mast_calls
+            world.mast_calls, world.mast_target = tuple(rest), TARGETS[action]
+            if world.mast != world.mast_target:
+                world.mast = BETWEEN
+            if awaited:
+                guard.mast_answered()
+        elif name == 'the rover node dies':
+            world.drive_absent, world.drive_calls, world.driving = True, (), False
+        elif name == 'the rover node returns':
+            world.drive_absent = False
+        elif name == 'zero Twists are lost':
+            world.lose_twists = True
+            world.wheels_ticks = world.forbidden_ticks = 0
+        elif name == 'zero Twists arrive':
+            world.lose_twists = False
+        elif name == 'somebody else drives':
+            world.wheels = world.foreign = True
+        elif name == 'e-stop pressed' or name == 'e-stop released':
+            world.pressed = name == 'e-stop pressed'
+            guard.set_e_stop(world.pressed)
+        elif name in ADAPTERS:
+            world.other_adapter = ADAPTERS[name]
+            guard.set_other_adapters(('/other',) if world.other_adapter else ())
+        elif name in AGENTS:
+            world.agents = AGENTS[name]
+            guard.set_agents(world.agents, ['/agent', '/other'][: world.agents])
+        elif name == 'the agent has left':
+            world.heard = world.heard if guard.moving else None
+            guard.forget_heartbeat()
+        elif name == 'an old heartbeat comes again':
+            was = guard._agent._tick
+            guard.record_heartbeat(world.beat, 'a reason')
+            if was == NO_TICK and (world.agents or 0) < 2:
+                world.heard = True
+        elif name == 'the adapter restarts':
+            world.guard = guard = self._new_guard()
+            guard.set_e_stop(world.pressed)
+            guard.set_other_adapters(('/other',) if world.other_adapter else ())
+            world.agents, world.heard = None, None
+            world.wheels_ticks = world.forbidden_ticks = 0  # each process has its own time-outs
+            world.drive_calls = tuple((kind, -1) for kind, _ in world.drive_calls)
+            world.mast_calls = tuple((action, False) for action, _ in world.mast_calls)
+        self._carry(world)
+
+    def _move(self, world: GuardedRover) -> None:
+        try:
+            world.guard.check_move()
+            if world.drive_absent:
+                return
+            token = world.guard.begin_move()
+        except MotionRefused:
+            return
+        assert world.mast == CLOSED, 'a motion was accepted with the mast not stowed'
+        assert not world.forbidden(), 'a motion was accepted that something forbids'
+        assert not world.guard.agent_latch, 'a motion was accepted in SAFE'
+        world.drive_calls = (*world.drive_calls, ('start', token))
+
+    def _move_mast(self, world: GuardedRover, action: MastAction) -> None:
+        try:
+            called = world.guard.begin_mast(action)
+        except MotionRefused:
+            return
+        assert not world.pressed, 'the mast was moved with the e-stop pressed'
+        if action is not MastAction.CLOSE:
+            moving = world.guard.motion is Motion.MOVING
+            assert not moving, 'the mast was raised in a motion'
+            assert not world.guard.agent_latch, 'the mast was raised in SAFE'
+            assert not world.other_adapter, 'the mast was raised beside another adapter'
+        if called:
+            world.mast_calls = (*world.mast_calls, (action, True))
+
+    def _serve_drive(self, world: GuardedRover) -> None:
+        (kind, number), *rest = world.drive_calls
+        world.drive_calls = tuple(rest)
+        if kind == 'start':
+            world.driving = world.wheels = True
+            world.wheels_ticks = 0 if not world.wheels_ticks else world.wheels_ticks
+            if number >= 0:
+                world.guard.move_answered(number)
+        else:
+            world.driving = False
+            self._halt(world)
+            if number >= 0:
+                world.guard.stop_answered(number)
+
+    # --- the rules ------------------------------------------------------------------------------
+
+    def check(self, world: GuardedRover) -> None:
+        guard = world.guard
+        raised = world.wheels and not world.foreign and world.mast != CLOSED
+        assert not raised, 'the rover moves with its mast not stowed'
+        if guard.motion is Motion.MOVING:
+            known = guard.mast is Mast.CLOSED or guard.stopping
+            assert known, 'a motion with the mast not known to be stowed is not stopped'
+            self._clock.now = world.now
+            assert guard.next_wakeup() is not None, 'nobody watches the motion'
+        assert world.wheels_ticks <= LEASH + STOP_TIMEOUT, 'a motion outlives its leash'
+        assert world.forbidden_ticks <= STOP_TIMEOUT, 'a motion outlives what forbids it'
+
+    def is_goal(self, world: GuardedRover) -> bool:
+        """The rover stands still, knows it, and may drive."""
+        self._clock.now = world.now
+        still = world.guard.motion is Motion.STILL and not world.wheels
+        return still and world.guard.move_allowed
+
+    def key(self, world: GuardedRover) -> Hashable:
+        guard, now = world.guard, world.now
+        flight, unanswered = guard._moves_in_flight, guard._moves_unanswered
+        calls = [
+            (
+                kind,
+                number in flight,
+                number in unanswered,
+                number < 0,
+                number == guard._stop_number,
+            )
+            for kind, number in world.drive_calls
+        ]
+        queued = {number for kind, number in world.drive_calls if kind == 'start'}
+        return (
+            key_of(guard, now),
+            (guard._agent._tick == NO_TICK, world.beat > 0),
+            tuple(calls),
+            bool(flight - queued),
+            bool(unanswered - queued),
+            (world.drive_absent, world.driving, world.wheels, world.foreign),
+            (world.wheels_ticks, world.forbidden_ticks),
+            (world.mast, world.mast_target, world.mast_calls),
+            (world.lose_twists, world.pressed, world.other_adapter, world.agents, world.heard),
+        )
+
+
+MASTS = {'mast_open': MastAction.OPEN, 'mast_close': MastAction.CLOSE,
+         'mast_rotate': MastAction.ROTATE}  # fmt: skip
+ADAPTERS = {'another adapter appears': True, 'the other adapter leaves': False}
+AGENTS = {'no agent lives': 0, 'one agent lives': 1, 'a second agent appears': 2}
+
+
+def _starts(world: GuardedRover) -> int:
+    return sum(kind == 'start' for kind, _ in world.drive_calls)
+
+
+# The events, and when they are possible.
+EVENTS = {
+    'move': lambda world: _starts(world) < MAX_STARTS,
+    'stop': lambda world: True,
+    'mast_open': lambda world: not world.mast_calls,
+    'mast_close': lambda world: not world.mast_calls,
+    'mast_rotate': lambda world: not world.mast_calls,
+    'the rover serves a call': lambda world: bool(world.drive_calls),
+    'the mast serves a call': lambda world: bool(world.mast_calls),
+    'the rover node dies': lambda world: not world.drive_absent,
+    'the rover node returns': lambda world: world.drive_absent,
+    'zero Twists are lost': lambda world: not world.lose_twists,
+    'zero Twists arrive': lambda world: world.lose_twists,
+    'somebody else drives': lambda world: not world.wheels,
+    'e-stop pressed': lambda world: not world.pressed,
+    'e-stop released': lambda world: world.pressed,
+    'another adapter appears': lambda world: not world.other_adapter,
+    'the other adapter leaves': lambda world: world.other_adapter,
+    'no agent lives': lambda world: world.agents != 0,
+    'one agent lives': lambda world: world.agents != 1,
+    'a second agent appears': lambda world: world.agents != 2,
+    'the agent has left': lambda world: world.heard is not None,
+    'an old heartbeat comes again': lambda world: world.beat > 0,
+    'the adapter restarts': lambda world: True,
+}
+REPORTS = ('odometry', 'joints')
+HEARTBEATS = ('heartbeat', 'heartbeat of SAFE')
+ALL_INPUTS = (*EVENTS, *REPORTS, *HEARTBEATS)
+
+
+def _ticks(allowed: set[str]) -> list[str]:
+    """Every combination of what may arrive in a tick."""
+    parts = [('', name) for name in REPORTS if name in allowed]
+    beats = ['', *(name for name in HEARTBEATS if name in allowed)]
+    ticks = []
+    for chosen in product(*parts, beats):
+        arrived = ', '.join(filter(None, chosen))
+        ticks.append(f'time passes: {arrived}' if arrived else 'time passes in silence')
+    return ticks
+
+
+REQUESTS = ('move', 'stop', 'mast_open', 'mast_close')
+SERVICES = ('the rover serves a call', 'the mast serves a call')
+# Each scope is explored completely; their inputs overlap.
+SCOPES = {
+    'motion and mast': (*REQUESTS, 'mast_rotate', *SERVICES, *REPORTS),
+    'a rover that dies': (
+        'move', 'stop', 'mast_close', *SERVICES, *REPORTS, 'the rover node dies',
+        'the rover node returns', 'the adapter restarts',
+    ),
+    'Twists lost, a foreign driver': (
+        'move', 'stop', 'mast_close', *SERVICES, 'odometry', 'zero Twists are lost',
+        'zero Twists arrive', 'somebody else drives',
+    ),
+    'agent': (
+        'move', 'stop', 'mast_close', *SERVICES, 'odometry', *HEARTBEATS, *AGENTS,
+        'the agent has left', 'an old heartbeat comes again',
+    ),
+    'e-stop, other adapters': (
+        *REQUESTS, *SERVICES, 'odometry', 'e-stop pressed', 'e-stop released', *ADAPTERS,
+    ),
+}  # fmt: skip
