@@ -24,14 +24,16 @@ from curiosity_rosa_demo.monitor.signals import SIGNALS
 
 HEAD = """# Requirements
 
-<!-- Made from monitor/requirements.yaml: python -m curiosity_rosa_demo.monitor.page docs/reference/requirements.md -->
+<!-- Made: python -m curiosity_rosa_demo.monitor.page docs/reference/requirements.md -->
 
-The safety properties S1 to S6 and the flight rules FR-01 to FR-20. A rule in code keeps each requirement. A property
-test and a test with real processes prove the rule. The [monitor](monitor.md), which shares no code with the rules,
-checks the requirement on the topics of the running system. A test fails if one of the four is missing.
+The safety properties S1 to S6 and the flight rules FR-01 to FR-20. A rule in code keeps each
+requirement. A property test and a test with real processes prove the rule. The
+[monitor](monitor.md), which shares no code with the rules, checks the requirement on the topics of
+the running system. A test fails if one of the four is missing.
 
-Severity: an advisory informs, a caution holds an order back, a warning ends a motion, a critical violation endangers
-the rover. Response: what the rule does, namely warn, hold the order, stop, stow the mast, or stop and latch SAFE.
+Severity: an advisory informs, a caution holds an order back, a warning ends a motion, a critical
+violation endangers the rover. Response: what the rule does, namely warn, hold the order, stop,
+stow the mast, or stop and latch SAFE.
 
 """
 

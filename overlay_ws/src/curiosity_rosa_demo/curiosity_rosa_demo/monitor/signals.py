@@ -29,7 +29,7 @@ SIGNALS = {
     'odometry_stale': 'odometry was heard and is silent for longer than motion.odometry_max_age_s',
     'outside': 'the rover is outside the geofence',
     'tilted': 'roll or pitch is above the limit of tilt',
-    'mast_up': 'the joints show a mast that is not stowed; or, without joints, the adapter says so',
+    'mast_up': 'the joints, or without them the adapter, show a mast that is not stowed',
     'claims_closed': 'the adapter says that the mast is closed',
     'claims_moving': 'the adapter says that the rover moves',
     'violation': 'the adapter reports a motion that it cannot end',

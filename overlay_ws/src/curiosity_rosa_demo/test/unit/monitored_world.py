@@ -173,8 +173,10 @@ def begin_to_drive(watched: Watched, agent: str = 'agent speaks', *, moves: bool
     watched.run(1.5)
     watched.ask('stop')
     watched.run(1.5)
-    for event in ('e-stop released', 'the agent is alone', agent, 'agent clears SAFE'):
+    for event in ('e-stop released', 'the agent is alone', agent):
         watched.happen(event)
+    watched.run(0.2)
+    watched.happen('agent clears SAFE')
     watched.run(0.2)
     watched.ask('mast_close')
     watched.run(2.5)
@@ -294,7 +296,7 @@ def driver_dies(watched: Watched) -> None:
     watched.ask('stop')
 
 
-# name: (guard, what shows the fault of a rover that drives, the requirements of which one is found)
+# name: (guard, what shows the fault while the rover drives, requirements of which one is found)
 MUTANTS: dict[str, tuple[Guard, Event, set[str]]] = {
     'stops are not sent': (mutant(poll=_without_stops), asks('stop'), {'S3'}),
     'the leash is ignored': (
