@@ -225,7 +225,6 @@ class SignalState:
             'two_adapters': len(living) > 1 or (adapter_alive and bool(value('others'))),
             'commanded': self._fresh('command', now, COMMAND_S),
             'scan_silent': self._silent('scan', now, telemetry.scan_max_age_s),
-            'agent_started': 'an agent has just started',
             'clock_stands': self._silent('clock', now, motion.clock_max_age_s),
         }
         return signals | dict.fromkeys(pulses, True)

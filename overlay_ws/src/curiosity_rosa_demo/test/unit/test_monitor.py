@@ -10,16 +10,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 import random
 
 from curiosity_rosa_demo.monitor.monitor import Monitor
+from curiosity_rosa_demo.monitor.recording import run
 from curiosity_rosa_demo.monitor.requirements import load_requirements
 from curiosity_rosa_demo.monitor.signals import bits, SIGNALS
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcap_world import write_run
 from monitored_world import drive, hunt, LIMITS, MUTANTS, Watched
+from nav_msgs.msg import Odometry
 import pytest
+from rclpy.serialization import serialize_message
 
 STEPS = 4000  # of 50 ms
 
@@ -87,3 +92,30 @@ def test_it_does_not_depend_on_the_begin_of_the_clock_or_on_signals_that_stay_aw
 
 def test_each_signal_has_its_bit() -> None:
     assert [bits({name: True}) for name in SIGNALS] == [1 << n for n in range(len(SIGNALS))]
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'status', 'says'),
+    [(10, 0, 'no violation'), (40, 1, 'S2     VIOLATED (critical): Every motion ends within')],
+)
+def test_a_recording_is_checked_with_an_exit_status(
+    seconds: int, status: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odometry = Odometry()
+    odometry.twist.twist.linear.x = 0.5
+    moving = bytes(serialize_message(odometry))
+    said = [('odometry', at / 10, moving) for at in range(seconds * 10)]
+    file = write_run(tmp_path / 'run.mcap', said)
+    assert run([str(file)]) == status
+    output = capsys.readouterr().out
+    assert says in output
+    assert '/kernel/heartbeat' in output.splitlines()[-1]
+
+
+def test_what_is_no_recording_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / 'run.mcap'
+    file.write_text('no MCAP')
+    assert run([str(file)]) == 2
+    assert f'monitor: {file} is no MCAP file' in capsys.readouterr().err
