@@ -48,7 +48,7 @@ ARGUMENTS = {
     'clock_topic': ('/clock', 'topic of the simulated time, such as /r1/clock'),
     'use_rviz': ('false', 'open RViz with rviz.yaml'),
     AGENT: ('none', 'terminal: console in an xterm; headless: no console; none: no agent'),
-    MONITOR: ('false', 'start the independent monitor of the requirements'),
+    'monitor': ('false', 'start the independent monitor of the requirements'),
     'http_port': ('0', "port of the agent's page; 0: the port in agent.yaml"),
     'debug': ('false', "the overlay's own lines at debug level"),
 }

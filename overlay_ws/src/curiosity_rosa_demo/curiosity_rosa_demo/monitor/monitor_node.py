@@ -80,10 +80,6 @@ class MonitorApp:
         )
         self._stop = self._node.create_client(Trigger, topics.adapter.move_stop.name)
         receive = MessageInputs(self._state, topics).by_topic
-        status = receive[topics.status.adapter]
-        receive[topics.status.adapter] = lambda now, message: (
-            self._set_pace(message.data), status(now, message),
-        )[1]  # fmt: skip
         history = history_qos(thresholds.trace.buffer_size)
         for kind, topic, qos in (
             (Odometry, topics.rover.odometry, NEWEST_ONLY),
@@ -97,6 +93,7 @@ class MonitorApp:
             (String, topics.trace.events, history),
         ):
             self._node.create_subscription(kind, topic, self._received(receive[topic]), qos)
+        self._node.create_subscription(String, topics.status.adapter, self._on_status, EVERY_CALL)
         subscribe_to_button(
             self._node,
             topics.rover.e_stop,
@@ -116,10 +113,10 @@ class MonitorApp:
     def _received(self, receive: Receive) -> Callable[[Any], None]:
         return lambda message: receive(self._now_s, message)
 
-    def _set_pace(self, status: str) -> None:
+    def _on_status(self, message: String) -> None:
         """Take the measured real-time factor from the adapter's status."""
         try:
-            factor = json.loads(status).get('real_time_factor')
+            factor = json.loads(message.data).get('real_time_factor')
         except (ValueError, AttributeError, RecursionError):
             return
         self._pace = min(1.0, factor) if isinstance(factor, float) and factor > 0.0 else 1.0

@@ -17,7 +17,7 @@ number of messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 import json
 from pathlib import Path
 import re
@@ -135,8 +135,7 @@ def files(config: Config) -> dict[str, str]:
         'vars-db.json': variables(config.topics.monitor.signals),
         'project.ogma': project,
     }
-    text: Callable[[dict[str, Any]], str] = lambda value: json.dumps(value, indent=2) + '\n'  # noqa: E731
-    return {name: text(value) for name, value in found.items()}
+    return {name: json.dumps(value, indent=2) + '\n' for name, value in found.items()}
 
 
 def main() -> int:

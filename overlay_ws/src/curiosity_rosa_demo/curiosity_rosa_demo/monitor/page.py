@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 import sys
+from textwrap import wrap
 
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -22,6 +23,7 @@ from curiosity_rosa_demo.monitor.limits import limits_of
 from curiosity_rosa_demo.monitor.requirements import load_requirements, Requirement
 from curiosity_rosa_demo.monitor.signals import SIGNALS
 
+WIDTH = 112
 HEAD = """# Requirements
 
 <!-- Made: python -m curiosity_rosa_demo.monitor.page docs/reference/requirements.md -->
@@ -71,18 +73,22 @@ def _entry(requirement: Requirement) -> str:
         ('rule', requirement.rule),
         ('property', requirement.property_test),
         ('end to end', requirement.ros_test),
-        ('pending', requirement.pending),
-        ('source', requirement.source),
     ]
-    lines = [f'- {name}: `{text}`' for name, text in proofs if text]
-    lines[-1] = f'- source: {requirement.source}'
+    lines = [(name, f'`{text}`') for name, text in proofs if text]
+    if requirement.pending:
+        lines.append(('pending', requirement.pending))
+    lines.append(('source', requirement.source))
     monitor = (
-        f'```text\n{requirement.formula}\n```'
+        f'```text\n{_wrapped(requirement.formula)}\n```'
         if requirement.formula
-        else f'Not monitored. {requirement.no_monitor}'
+        else _wrapped(f'Not monitored. {requirement.no_monitor}')
     )
     head = f'## {requirement.id} {requirement.title}'
-    return '\n\n'.join([head, requirement.rationale, '\n'.join(lines), monitor])
+    return '\n\n'.join([head, _wrapped(requirement.rationale), _table(('', ''), lines), monitor])
+
+
+def _wrapped(text: str) -> str:
+    return '\n'.join(wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def _table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
