@@ -395,6 +395,19 @@ def _mutation(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _monitor(r: Result) -> tuple[str, str, str]:
+    return (
+        f'{r.shown("steps", digits=0)} steps: {r.shown("disagreements", digits=0)} disagreements '
+        f'of monitor and guard; {r.shown("mutants_found", digits=0)} of '
+        f'{r.shown("mutants", digits=0)} planted faults found; '
+        f'{r.shown("step_us", digits=0)} us a step; one formula {r.shown("reelay_us", digits=0)} '
+        f'us in reelay, {r.shown("rtamt_us", digits=0)} us in rtamt '
+        '([monitor](monitor.md))',
+        'none; all',
+        aim(r.middle('disagreements') == 0 and r.middle('mutants_found') == r.middle('mutants')),
+    )
+
+
 SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'image_pipeline': _image_pipeline,
     'adapter': _adapter,
@@ -409,6 +422,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'tracing': _tracing,
     'graph_questions': _graph_questions,
     'mcp_fuzz': _mcp_fuzz,
+    'monitor': _monitor,
     'page_stop': _page_stop,
     'competence': _competence,
     'stop_under_load': _stop_under_load,

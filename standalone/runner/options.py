@@ -54,6 +54,9 @@ def parse(arguments: list[str]) -> Options:
         '--record', metavar='DIR', default='', help='record the run into this folder'
     )
     parser.add_argument(
+        '--monitor', action='store_true', help='start the independent monitor of the requirements'
+    )
+    parser.add_argument(
         '--config-dir', metavar='DIR', default='', help='folder of your YAML files'
     )
     parser.add_argument(
@@ -88,6 +91,7 @@ def parse(arguments: list[str]) -> Options:
         stand_in=not parsed.no_stand_in,
         config_dir=os.path.abspath(parsed.config_dir) if parsed.config_dir else '',
         stand_in_parameters=tuple(parsed.stand_in),
+        monitor=parsed.monitor,
         rovers=parsed.rovers,
         discovery_server=parsed.discovery_server,
     )

@@ -36,6 +36,7 @@ class Options:
     rovers: tuple[str, ...] = ()  # their names, which are their namespaces
     discovery_server: bool = False
     rover: str = ''  # the rover of these options, one of rovers
+    monitor: bool = False  # start the independent monitor
     http_port: int = 0  # of the rover's agent; 0: as configured
 
     @property
@@ -74,7 +75,8 @@ def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[Plan
     for name, count in names.items():
         if count > 1:
             raise ConfigError(f'nodes.yaml: name {name!r} is taken twice; give each its own')
-    planned = [_plan(node, options, root) for node in nodes if node.when != 'agent']
+    wanted = {'', 'monitor'} if options.monitor else {''}
+    planned = [_plan(node, options, root) for node in nodes if node.when in wanted]
     if not options.stand_in:
         return planned
     parameters = [

@@ -46,6 +46,11 @@ def test_the_nodes_of_nodes_yaml_run_behind_the_rover() -> None:
     assert all(Path(process.command[0]).exists() for process in planned)
 
 
+def test_the_monitor_runs_on_request_only() -> None:
+    names = [process.name for process in background(parse(['--monitor']), NODES, ROOT)]
+    assert names == ['stand_in', 'adapter', 'simulator', 'visualizer', 'monitor']
+
+
 def test_without_the_stand_in_only_our_own_nodes_run() -> None:
     planned = background(Options(stand_in=False), NODES, ROOT)
     assert 'stand_in' not in [process.name for process in planned]

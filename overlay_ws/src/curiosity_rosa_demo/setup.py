@@ -29,6 +29,7 @@ setup(
         PACKAGE: [
             'agent/interfaces/page/components/*.js',
             'agent/interfaces/page/static/*',
+            'monitor/*.yaml',
             'recording/report/*.j2',
         ]
     },
@@ -45,6 +46,8 @@ setup(
             f'simulator_node = {PACKAGE}.sim.simulator_node:main',
             f'adapter_node = {PACKAGE}.adapter.adapter_node:main',
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
+            f'monitor_node = {PACKAGE}.monitor.monitor_node:main',
+            f'monitor = {PACKAGE}.monitor.recording:main',
             f'replay = {PACKAGE}.recording.replay.main:main',
             f'spans = {PACKAGE}.infra.tracing.span_tree:main',
             f'mcp = {PACKAGE}.agent.interfaces.mcp.bridge:main',

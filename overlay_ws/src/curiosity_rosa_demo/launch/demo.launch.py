@@ -39,7 +39,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-AGENT = 'agent'
+AGENT, MONITOR = 'agent', 'monitor'
 ARGUMENTS = {
     'config_dir': (str(shipped_config_dir()), 'folder of the YAML files'),
     'namespace': ('', "ROS namespace of the overlay's own names"),
@@ -48,6 +48,7 @@ ARGUMENTS = {
     'clock_topic': ('/clock', 'topic of the simulated time, such as /r1/clock'),
     'use_rviz': ('false', 'open RViz with rviz.yaml'),
     AGENT: ('none', 'terminal: console in an xterm; headless: no console; none: no agent'),
+    'monitor': ('false', 'start the independent monitor of the requirements'),
     'http_port': ('0', "port of the agent's page; 0: the port in agent.yaml"),
     'debug': ('false', "the overlay's own lines at debug level"),
 }
@@ -86,7 +87,8 @@ class Overlay:
         """Check the arguments and load the configuration. Raises ConfigError, ValueError."""
         self._value = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
         self._flag = {
-            name: _flag(name, self._value[name]) for name in ('use_sim_time', 'use_rviz', 'debug')
+            name: _flag(name, self._value[name])
+            for name in ('use_sim_time', 'use_rviz', 'debug', MONITOR)
         }
         _check_namespace('clock_topic', self._value['clock_topic'])
         _check_namespace('rover_namespace', self._value['rover_namespace'])
@@ -108,8 +110,8 @@ class Overlay:
         ]
 
     def nodes(self) -> list[Node]:
-        with_agent = self._value[AGENT] != 'none'
-        return [self._node(spec) for spec in self._specs if with_agent or spec.when != AGENT]
+        wanted = {'': True, AGENT: self._value[AGENT] != 'none', MONITOR: self._flag[MONITOR]}
+        return [self._node(spec) for spec in self._specs if wanted[spec.when]]
 
     def rviz(self) -> Iterator[Node]:
         if not self._flag['use_rviz']:

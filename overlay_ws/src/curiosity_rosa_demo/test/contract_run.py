@@ -27,7 +27,7 @@ from std_srvs.srv import Trigger
 
 ENCLAVES = '/curiosity_rosa'
 ROVER = f'{ENCLAVES}/rover'
-NODES = ('simulator', 'adapter', 'visualizer')
+NODES = ('simulator', 'adapter', 'visualizer', 'monitor')
 WITH_PARAMETERS = (*NODES, 'agent')
 PATIENCE_S, TURNS = 100.0, 40
 
@@ -106,7 +106,7 @@ class ContractRun:
         return dict(json.loads(answer.message))
 
     def overlay(self) -> set[Use]:
-        """What the four processes offer and use."""
+        """What the five processes offer and use."""
         return self.graph.of(
             node for node, enclave in self.graph.enclaves.items() if enclave != ROVER
         )

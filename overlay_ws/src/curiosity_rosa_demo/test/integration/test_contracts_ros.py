@@ -96,7 +96,7 @@ def test_every_node_answers_for_its_parameters(run: ContractRun) -> None:
 
 
 def test_the_figures_of_the_diagnostics_are_those_of_the_page(run: ContractRun) -> None:
-    wait_until(lambda: len(run.figures()) == 4, 'the diagnostics of four nodes')
+    wait_until(lambda: len(run.figures()) == 5, 'the diagnostics of five nodes')
     page = CONTRACTS.read_text(encoding='utf-8')
     rows = re.findall(r'^\| `(\w+: \w+)` \|.*\|([^|]+)\|$', page, re.MULTILINE)
     assert {name: _words(values) for name, values in rows} == run.figures()

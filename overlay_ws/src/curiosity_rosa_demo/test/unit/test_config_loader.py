@@ -313,6 +313,8 @@ def test_each_namespace_moves_its_own_names_and_no_others(own: str, rover: str) 
         'agent.run_task',
         'agent.speech',
         'agent.messages',
+        'monitor.verdicts',
+        'monitor.signals',
         'services.capture_and_score.name',
         'services.analyze_ground.name',
         *(f'adapter.{name}.name' for name in type(before.adapter).model_fields),

@@ -38,6 +38,9 @@ THEIRS = {
     *(MOVERS | set(TOPICS.rover.model_dump().values())),
     *(CAMERA, TOPICS.images.input_raw, TOPICS.tf.topic, TOPICS.tf.static_topic),
 }
+MONITORS_STOP = Grant(
+    '/curiosity_rosa/monitor', '/monitor', 'request', TOPICS.adapter.move_stop.name
+)
 CALLED = {each['name'] for each in TOPICS.adapter.model_dump().values()}
 
 
@@ -54,7 +57,11 @@ CALLED = {each['name'] for each in TOPICS.adapter.model_dump().values()}
 def test_only_who_must_may(
     kinds: set[str], names: set[str], granted: set[str], enclaves: set[str]
 ) -> None:
-    found = [each for each in read(OVERLAY) if each.kind in kinds and each.name in names]
+    found = [
+        each
+        for each in read(OVERLAY)
+        if each.kind in kinds and each.name in names and each != MONITORS_STOP
+    ]
     assert {each.name for each in found} == granted
     assert {(each.enclave, each.name) for each in found} == set(product(enclaves, granted))
     if ADAPTER in enclaves:

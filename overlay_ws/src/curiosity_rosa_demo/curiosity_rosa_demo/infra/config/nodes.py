@@ -23,7 +23,7 @@ class NodeSpec(Section):
     name: Name
     package: str = Field(min_length=1)
     executable: str = Field(min_length=1)
-    when: Literal['', 'agent']
+    when: Literal['', 'agent', 'monitor']
 
     def log_arguments(self, namespace: str, *, debug: bool) -> list[str]:
         """ROS arguments with the log levels. ``debug`` is for the node's own logger only: the

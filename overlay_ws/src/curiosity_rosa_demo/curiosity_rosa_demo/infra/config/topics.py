@@ -117,6 +117,11 @@ class VizTopics(Section):
     marker_array: Name
 
 
+class MonitorTopics(Section):
+    verdicts: Name
+    signals: Name
+
+
 class Topics(Section):
     images: Images
     trace: TraceTopics
@@ -128,6 +133,7 @@ class Topics(Section):
     status: StatusTopics
     agent: AgentTopics
     viz: VizTopics
+    monitor: MonitorTopics
 
     def in_namespace(self, namespace: str, *, rover: str = '') -> Topics:
         """Put the overlay's own names into ``namespace`` and the rover's names into ``rover``.
@@ -138,7 +144,7 @@ class Topics(Section):
         images = data['images']
         for key in ('output_capture_compressed', 'output_analysis_compressed'):
             images[key] = own_name(images[key])
-        for section in ('trace', 'viz', 'agent', 'status'):
+        for section in ('trace', 'viz', 'agent', 'status', 'monitor'):
             data[section] = {key: own_name(name) for key, name in data[section].items()}
         for service in (*data['services'].values(), *data['adapter'].values()):
             service['name'] = own_name(service['name'])

@@ -1,0 +1,250 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The signals of the formulas, from what the topics have shown. Pure; times are seconds of any
+clock that does not go back.
+
+Each signal is true or false at any time; what no message has shown yet is false. The order of
+SIGNALS is that of the bits on the signals topic: append only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+import math
+from typing import Any
+
+from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+
+SIGNALS = {
+    'moving': 'odometry shows a motion',
+    'straight': 'odometry shows a motion forward without a turn',
+    'odometry_stale': 'odometry was heard and is silent for longer than motion.odometry_max_age_s',
+    'outside': 'the rover is outside the geofence',
+    'tilted': 'roll or pitch is above the limit of tilt',
+    'mast_up': 'the joints, or without them the adapter, show a mast that is not stowed',
+    'claims_closed': 'the adapter says that the mast is closed',
+    'claims_moving': 'the adapter says that the rover moves',
+    'violation': 'the adapter reports a motion that it cannot end',
+    'adapter_alive': 'the status of the adapter is fresh',
+    'obstacle': 'less free way ahead than telemetry.obstacle_stop_m',
+    'move_asked': 'a motion was asked of the adapter just now',
+    'stop_asked': 'the agent asked the adapter for a stop just now',
+    'asks_known': 'the heartbeat tells how many calls the agent has sent',
+    'started': 'an adapter or an agent has just started',
+    'safe': 'the agent is in SAFE',
+    'agent_alive': 'the heartbeat is fresh',
+    'agent_silent': 'the heartbeat was heard and is silent for longer than allowed',
+    'tick_stands': 'the heartbeat comes, and its tick does not advance',
+    'two_agents': 'more than one node publishes the heartbeat',
+    'two_adapters': 'more than one adapter announces itself',
+    'e_stop': 'the e-stop is pressed',
+    'commanded': 'a Twist that is not zero was published just now',
+    'slipping': 'odometry is slower than the command allows',
+    'foreign_driver': 'a node beside adapter and rover publishes Twists',
+    'scan_silent': 'the scan was heard and is silent for longer than telemetry.scan_max_age_s',
+    'battery_low': 'the battery is at or below battery.low',
+    'agent_started': 'an agent has just started',
+    'clock_stands': 'simulated time was heard and does not advance',
+}
+MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+STOP = 'move_stop'
+CLOSED_P, CLOSED_TURN = 1.57, -1.57  # radians: joints of the stowed mast, as the demo sets them
+COMMAND_S = 0.5  # a Twist is repeated ten times a second
+NOT_FOR_S = -math.inf
+
+
+@dataclass
+class SignalState:
+    """Feed it with the methods; ``at`` gives the signals. All numbers are in SI units."""
+
+    thresholds: Thresholds
+    fence: Geofence
+    tilt_limit_rad: float = math.inf
+    least_speed_mps: float = 0.0  # of a commanded rover; slower is slip
+    _heard: dict[str, float] = field(default_factory=dict)  # by source: time of its last message
+    _values: dict[str, Any] = field(default_factory=dict)
+    _pulses: set[str] = field(default_factory=set)
+    _adapters: dict[str, float] = field(default_factory=dict)  # by instance
+
+    # --- what the topics show ---------------------------------------------------------------
+
+    def odometry(
+        self, now: float, speed: float, turn_rate: float, place: tuple[float, float] | None = None,
+        tilt_rad: float = 0.0,
+    ) -> None:  # fmt: skip
+        """``speed``: along x of the rover, with its sign. ``place``: in the world frame."""
+        motion = self.thresholds.motion
+        turns = abs(turn_rate) > motion.still_turn_radps
+        drives = abs(speed) > motion.still_speed_mps
+        self._hear('odometry', now)
+        self._values['moving'] = drives or turns
+        self._values['straight'] = drives and speed > 0.0 and not turns
+        self._values['slipping'] = abs(speed) < self.least_speed_mps
+        self._values['tilted'] = tilt_rad > self.tilt_limit_rad
+        if place is not None and self.fence.enabled:
+            x, y = place
+            fence = self.fence
+            inside = fence.x_min <= x <= fence.x_max and fence.y_min <= y <= fence.y_max
+            self._values['outside'] = not inside
+
+    def joints(self, now: float, p: float, turn: float) -> None:
+        """Radians of mast_p_joint and mast_02_joint."""
+        tolerance = self.thresholds.mast.tolerance_rad
+        stowed = abs(p - CLOSED_P) <= tolerance and abs(turn - CLOSED_TURN) <= tolerance
+        self._hear('joints', now)
+        self._values['stowed'] = stowed
+
+    def status(self, now: float, status: Mapping[str, Any]) -> None:
+        """The JSON object of the adapter's status."""
+        self._hear('adapter', now)
+        ahead_m = status.get('obstacle_ahead_m')
+        stop_m = self.thresholds.telemetry.obstacle_stop_m
+        self._values.update(
+            claims_closed=status.get('mast') == 'closed',
+            claims_moving=status.get('moving') is True,
+            violation=bool(status.get('violation')),
+            others=bool(status.get('other_adapters')),
+            adapter_safe=bool(status.get('agent_safe_reason')),
+            obstacle=isinstance(ahead_m, float | int) and ahead_m < stop_m,
+        )
+        if 'button' not in self._heard:  # a recording has no e-stop topic
+            self._values['e_stop'] = status.get('e_stop') is True
+
+    def heartbeat(
+        self, now: float, tick: int, safe_reason: str, calls: Mapping[str, int] | None
+    ) -> None:
+        """``calls``: how many calls of each adapter service the agent has sent."""
+        before, last_tick = self._values.get('calls'), self._values.get('tick', -1)
+        self._hear('heartbeat', now)
+        if tick != last_tick:
+            self._hear('tick', now)
+        self._values.update(tick=tick, heartbeat_safe=bool(safe_reason))
+        if calls is None:
+            return
+        self._values['calls'] = dict(calls)
+        if before is not None and tick > last_tick:
+            for service, count in calls.items():
+                if count > before.get(service, 0):
+                    self.asked(service.rpartition('/')[2], by_agent=True)
+
+    def asked(self, service: str, *, by_agent: bool) -> None:
+        """A service of the adapter was called: ``move_forward`` and so on. The trace tells of the
+        calls of others up to 2.5 s late: too late to say that no motion was asked for since a
+        stop.
+        """
+        if service in MOTIONS:
+            self._pulses.add('move_asked')
+        elif service == STOP and by_agent:
+            self._pulses.add('stop_asked')
+
+    def node_started(self, node: str) -> None:
+        """``node``: adapter or agent; others move nothing."""
+        if node in ('adapter', 'agent'):
+            self._pulses |= {'started'} if node == 'adapter' else {'started', 'agent_started'}
+
+    def e_stop(self, now: float, pressed: bool) -> None:
+        self._hear('button', now)
+        self._values['e_stop'] = pressed
+
+    def twist(self, now: float, is_zero: bool) -> None:
+        if is_zero:
+            self._heard.pop('command', None)
+        else:
+            self._hear('command', now)
+
+    def scan(self, now: float) -> None:
+        self._hear('scan', now)
+
+    def battery(self, fraction: float) -> None:
+        self._values['battery_low'] = fraction <= self.thresholds.battery.low
+
+    def presence(self, now: float, instance: str) -> None:
+        """An adapter of this rover has announced itself."""
+        self._adapters[instance] = now
+
+    def publishers(self, *, heartbeats: int, foreign_drivers: int) -> None:
+        """How many nodes publish the heartbeat; how many, beside adapter and rover, Twists."""
+        self._values['two_agents'] = heartbeats > 1
+        self._values['foreign_driver'] = foreign_drivers > 0
+
+    def clock(self, now: float, simulated_s: float) -> None:
+        """A reading of simulated time."""
+        if simulated_s > 0.0 and simulated_s != self._values.get('simulated_s'):
+            self._values['simulated_s'] = simulated_s
+            self._hear('clock', now)
+
+    def _hear(self, source: str, now: float) -> None:
+        self._heard[source] = now
+
+    # --- what follows -----------------------------------------------------------------------
+
+    def at(self, now: float) -> dict[str, bool]:
+        """The signals at ``now``. A pulse is in one result only."""
+        motion, telemetry = self.thresholds.motion, self.thresholds.telemetry
+        value = self._values.get
+        moving_fresh = self._fresh('odometry', now, motion.odometry_max_age_s)
+        adapter_alive = self._fresh('adapter', now, telemetry.adapter_max_age_s)
+        claims_closed = adapter_alive and bool(value('claims_closed'))
+        agent_alive = self._fresh('heartbeat', now, motion.heartbeat_max_age_s)
+        if self._fresh('joints', now, self.thresholds.mast.joint_max_age_s):
+            mast_up = not value('stowed')
+        else:
+            mast_up = adapter_alive and not claims_closed
+        living = [at for at in self._adapters.values() if now - at <= telemetry.adapter_max_age_s]
+        pulses, self._pulses = self._pulses, set()
+        signals = {
+            **dict.fromkeys(SIGNALS, False),
+            **{name: bool(value(name)) for name in ('two_agents', 'foreign_driver')},
+            **{name: bool(value(name)) for name in ('e_stop', 'battery_low', 'outside')},
+            **{
+                name: moving_fresh and bool(value(name))
+                for name in ('moving', 'straight', 'slipping', 'tilted')
+            },
+            **{
+                name: adapter_alive and bool(value(name))
+                for name in ('claims_moving', 'violation', 'obstacle')
+            },
+            'odometry_stale': self._silent('odometry', now, motion.odometry_max_age_s),
+            'mast_up': mast_up,
+            'claims_closed': claims_closed,
+            'adapter_alive': adapter_alive,
+            'asks_known': agent_alive and value('calls') is not None,
+            'safe': bool(value('heartbeat_safe', value('adapter_safe'))),
+            'agent_alive': agent_alive,
+            'agent_silent': self._silent('heartbeat', now, motion.heartbeat_max_age_s),
+            'tick_stands': agent_alive
+            and not self._fresh('tick', now, motion.heartbeat_max_age_s),
+            'two_adapters': len(living) > 1 or (adapter_alive and bool(value('others'))),
+            'commanded': self._fresh('command', now, COMMAND_S),
+            'scan_silent': self._silent('scan', now, telemetry.scan_max_age_s),
+            'clock_stands': self._silent('clock', now, motion.clock_max_age_s),
+        }
+        return signals | dict.fromkeys(pulses, True)
+
+    def agent_left(self, now: float) -> None:
+        """Nobody publishes the heartbeat any more. Its silence is a fault only while the rover
+        moves, since another agent may not come, and people may drive.
+        """
+        fresh = self._fresh('odometry', now, self.thresholds.motion.odometry_max_age_s)
+        if not (fresh and self._values.get('moving')):
+            self._heard.pop('heartbeat', None)
+            self._heard.pop('tick', None)
+
+    def _fresh(self, source: str, now: float, max_age_s: float) -> bool:
+        return now - self._heard.get(source, NOT_FOR_S) <= max_age_s
+
+    def _silent(self, source: str, now: float, max_age_s: float) -> bool:
+        return source in self._heard and not self._fresh(source, now, max_age_s)
+
+
+def bits(signals: Mapping[str, bool]) -> int:
+    """The signals as one number; bit n is the n-th of SIGNALS."""
+    return sum(1 << n for n, name in enumerate(SIGNALS) if signals.get(name))
