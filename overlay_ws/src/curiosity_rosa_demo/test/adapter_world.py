@@ -37,6 +37,8 @@ SOUND: dict[str, Any] = {
     'fault_tf_nan': False,
     'fault_joint_states': False,
     'fault_odometry': False,
+    'fault_slip': 0.0,
+    'fault_tilt': 0.0,
     'fault_scan': False,
     'fault_services': [''],
 }

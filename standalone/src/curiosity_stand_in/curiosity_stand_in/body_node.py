@@ -69,6 +69,7 @@ class BodyNode(Node):
             charge=self.settings.battery,
             rates=self.settings.rates,
         )
+        self.rover.set_slip(self.settings.fault_slip)
         self._create_publishers()
         self._renderer: Renderer | None = None
         self._drawn: tuple[Pose, Joints] | None = None
@@ -117,6 +118,7 @@ class BodyNode(Node):
         # Only if this change names it: the charge has changed since it was last set.
         charge = self.settings.battery if 'battery' in ours else None
         self.rover.set_battery(charge=charge, rates=self.settings.rates)
+        self.rover.set_slip(self.settings.fault_slip)
         if self.settings.e_stop != before.e_stop:
             self._publish_e_stop()
         self._on_settings(self.settings)
@@ -164,7 +166,7 @@ class BodyNode(Node):
         stamp = self._stamp(state)
         faults = self.settings
         if wanted(self._odometry) and not faults.fault_odometry:
-            self._odometry.publish(sensors.odometry(state, stamp))
+            self._odometry.publish(sensors.odometry(state, stamp, pitch=faults.fault_tilt))
         if wanted(self._tf) and not faults.fault_tf_lost:
             nan = faults.fault_tf_nan
             message = sensors.transforms(state, stamp, nan=nan)

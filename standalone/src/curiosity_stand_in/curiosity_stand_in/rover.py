@@ -61,6 +61,7 @@ class Rover:
         self._now = 0.0  # the time that _pose belongs to
         self._pose = pose or Pose()
         self._velocity = STILL
+        self._grip = 1.0  # fraction of a commanded velocity that moves the body
         self._mast = Trajectory(joints)
         self._mast_started = 0.0
         self._still_since = 0.0
@@ -95,18 +96,24 @@ class Rover:
             if rates is not None:
                 self._rates = rates
 
+    def set_slip(self, fraction: float) -> None:
+        """Set the fraction, 0 to 1, of each way that the rover loses from now on."""
+        with self._lock:
+            self._catch_up()
+            self._grip = 1.0 - fraction
+
     def state(self) -> State:
         with self._lock:
             self._catch_up()
             joints = self._mast.at(self._now - self._mast_started)
-            return State(self._now, self._pose, self._velocity, joints, self._battery)
+            return State(self._now, self._pose, self._body_velocity(), joints, self._battery)
 
     def _catch_up(self) -> None:
         driving = self._velocity != STILL
         read_at = max(self._read_at, self._clock())
         scale = min(self._time_scale, FASTEST_DRIVE) if driving else self._time_scale
         now = self._now + (read_at - self._read_at) * scale
-        self._pose = advance(self._pose, self._velocity, now - self._now)
+        self._pose = advance(self._pose, self._body_velocity(), now - self._now)
         self._battery = self._battery.after(
             self._rates,
             start=self._now,
@@ -115,6 +122,9 @@ class Rover:
             charges_from=self._charges_from(),
         )
         self._now, self._read_at = now, read_at
+
+    def _body_velocity(self) -> Velocity:
+        return Velocity(self._velocity.forward * self._grip, self._velocity.turn * self._grip)
 
     def _charges_from(self) -> float | None:
         """The rover's time at which charging starts unless a command comes; None: no charging."""

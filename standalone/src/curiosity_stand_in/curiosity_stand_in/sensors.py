@@ -54,14 +54,19 @@ def time_message(seconds: float) -> Time:
     return Time(sec=whole, nanosec=min(999_999_999, int((seconds - whole) * 1e9)))
 
 
-def odometry(state: State, stamp: Time) -> Odometry:
-    """Pose in the world frame, velocity in the body frame."""
+def odometry(state: State, stamp: Time, *, pitch: float = 0.0) -> Odometry:
+    """Pose in the world frame, velocity in the body frame. ``pitch``: radians, nose down."""
     message = Odometry(child_frame_id=BASE_FRAME)
     message.header.stamp = stamp
     message.header.frame_id = WORLD_FRAME
     message.pose.pose.position.x = state.pose.x
     message.pose.pose.position.y = state.pose.y
-    _set_yaw(message.pose.pose.orientation, state.pose.yaw)
+    turn = message.pose.pose.orientation
+    half_yaw, half_pitch = state.pose.yaw / 2.0, pitch / 2.0
+    turn.x = -math.sin(half_yaw) * math.sin(half_pitch)
+    turn.y = math.cos(half_yaw) * math.sin(half_pitch)
+    turn.z = math.sin(half_yaw) * math.cos(half_pitch)
+    turn.w = math.cos(half_yaw) * math.cos(half_pitch)
     message.twist.twist.linear.x = state.velocity.forward
     message.twist.twist.angular.z = state.velocity.turn
     return message

@@ -79,6 +79,8 @@ class Settings:
     fault_image: str = 'none'
     fault_joint_states: bool = False
     fault_odometry: bool = False
+    fault_slip: float = 0.0
+    fault_tilt: float = 0.0
     fault_battery: bool = False
     fault_scan: bool = False
     fault_services: Mapping[str, ServiceFault] = field(default_factory=dict)
@@ -177,6 +179,10 @@ PARAMETERS: dict[str, Parameter] = {
     'fault_image': Parameter('none', _choice(*IMAGE_FAULTS), ', '.join(IMAGE_FAULTS)),
     'fault_joint_states': Parameter(False, _boolean, 'no /joint_states'),
     'fault_odometry': Parameter(False, _boolean, 'no odometry'),
+    'fault_slip': Parameter(
+        0.0, Number(0.0, 1.0), 'fraction of its way that the rover loses; 1: it is stuck'
+    ),
+    'fault_tilt': Parameter(0.0, Number(-1.5, 1.5), 'pitch in the odometry, radians'),
     'fault_battery': Parameter(False, _boolean, 'no /battery_state'),
     'fault_scan': Parameter(False, _boolean, 'no /scan'),
     'fault_services': Parameter(

@@ -36,6 +36,8 @@ SOUND: dict[str, Any] = {
     'fault_image': 'none',
     'fault_joint_states': False,
     'fault_odometry': False,
+    'fault_slip': 0.0,
+    'fault_tilt': 0.0,
     'fault_battery': False,
     'fault_scan': False,
     'fault_services': [''],

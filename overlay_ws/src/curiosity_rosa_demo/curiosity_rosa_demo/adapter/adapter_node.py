@@ -30,6 +30,7 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.call_trace import CallTrace
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
+from curiosity_rosa_demo.adapter.drive_watch import DriveWatch
 from curiosity_rosa_demo.adapter.graph_names import other_publishers
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import (
@@ -117,11 +118,14 @@ class AdapterApp:
         self._status_topic = GuardedPublisher.create(
             self.node, String, topics.status.adapter, history_qos(1), losses
         )
+        thresholds = self._config.thresholds
+        self._drive = DriveWatch(thresholds.drive, thresholds.motion, self._simulation)
         self._telemetry = TelemetryInputs(
             self.node,
             topics,
             self._config.thresholds.motion.agent_lease_s,
             self._guard,
+            self._drive,
             lock=self._lock,
             on_input=self._execute_due_commands,
             on_calls=self._calls.record_sent,
@@ -183,6 +187,7 @@ class AdapterApp:
     def _execute_due_commands(self) -> None:
         """Execute the commands that the guard reports as due. The caller holds the lock."""
         self._scan.stop_if_due()
+        self._stop_drive_if_due()
         due: DueCommands = self._guard.poll()
         if due.stop_call is not None:
             self._call_stop(due.stop_call)
@@ -211,6 +216,12 @@ class AdapterApp:
         if sooner or state != getattr(self, '_last_state', None):
             self._last_state = state
             self._changed.notify_all()
+
+    def _stop_drive_if_due(self) -> None:
+        if self._guard.motion is not Motion.MOVING or self._guard.stopping:
+            self._drive.end()
+        elif reason := self._drive.stop_reason():
+            self._guard.request_stop(reason)
 
     def _call_stop(self, number: int) -> None:
         client = self._clients['move_stop']
@@ -316,6 +327,7 @@ class AdapterApp:
             waited = self._await_stop()
             self._check_clock()
             self._guard.check_move()
+            self._check_drive()
             self._scan.check_motion(name)
         self._await_service(client)
         # Stops are served one after another: one that came during another counts first.
@@ -326,9 +338,11 @@ class AdapterApp:
             if self._shutting_down or self._stops_asked != stops_before:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             # Check again and send under one lock, so that no stop can come between the two.
+            self._check_drive()
             self._scan.check_motion(name)
             token = self._guard.begin_move()
             self._scan.motion_begins(name)
+            self._drive.begin(name)
             answered = threading.Event()
             try:
                 future = _send(client)
@@ -348,6 +362,12 @@ class AdapterApp:
         with self._lock:
             if self._guard.stopping:
                 raise MotionRefused(self._guard.last_error or STOPPED_WHILE_STARTING)
+
+    def _check_drive(self) -> None:
+        """Raises MotionRefused while the rover is tilted. The caller holds the lock."""
+        if why := self._drive.refusal():
+            self._guard.last_error = why
+            raise MotionRefused(why)
 
     def _check_clock(self) -> None:
         """Raises MotionRefused while simulated time stands. The caller holds the lock."""

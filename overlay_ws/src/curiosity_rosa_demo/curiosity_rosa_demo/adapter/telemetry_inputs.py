@@ -16,6 +16,7 @@ import math
 import time
 from typing import Any
 
+from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, tilt_of
 from curiosity_rosa_demo.adapter.graph_names import publishers
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.domain.geometry import yaw_of
@@ -48,12 +49,13 @@ class TelemetryInputs:
         topics: Topics,
         lease_s: float,
         guard: MotionGuard,
+        drive: DriveWatch,
         *,
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
         on_calls: Callable[[int, dict[str, int]], None],
     ) -> None:
-        self._on_calls = on_calls
+        self._on_calls, self._drive = on_calls, drive
         self._node, self._guard, self._lock, self._on_input = node, guard, lock, on_input
         self._heartbeat_topic = topics.status.kernel
         self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
@@ -85,6 +87,13 @@ class TelemetryInputs:
             x_y_yaw = (pose.position.x, pose.position.y, yaw_of(pose.orientation))
             self._received_s[ODOMETRY] = time.monotonic()
             self.pose = x_y_yaw if all(map(math.isfinite, x_y_yaw)) else None
+            q = pose.orientation
+            self._drive.record(
+                self.pose,
+                math.hypot(twist.linear.x, twist.linear.y),
+                twist.angular.z,
+                tilt_of(q.x, q.y, q.z, q.w),
+            )
             self._guard.record_odometry(
                 math.hypot(twist.linear.x, twist.linear.y), twist.angular.z
             )

@@ -47,6 +47,9 @@ OTHER_ADAPTER = 'Another adapter commands this rover'
 STOP_NOT_CONFIRMED = 'sent and not confirmed'
 OBSTACLE_AHEAD = 'Obstacle ahead'
 VIEW_LOST = 'The view ahead was lost'
+STUCK = 'Stuck'
+SLIPPING = 'Slip'
+TILTED = 'Tilt'
 
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200

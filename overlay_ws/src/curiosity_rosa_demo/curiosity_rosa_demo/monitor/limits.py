@@ -17,7 +17,6 @@ from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 MESSAGES_S = 1.5
 REACTION_S = 0.5  # a mast or an e-stop that has been so for this long is known to the adapter
 KERNEL_S = 2.0  # the agent's kernel latches SAFE within this time of its cause
-SLIP_S = STUCK_S = 5.0  # longer than the rule needs, and than a rover needs to start
 CHARGE_S = 60.0  # time of an agent to end its motion and to stow the mast before it charges
 
 
@@ -35,7 +34,7 @@ def limits_of(thresholds: Thresholds) -> dict[str, float]:
         'reaction_s': REACTION_S,
         'safe_s': stop_s + KERNEL_S,
         'runaway_s': 2 * stop_s,
-        'slip_s': SLIP_S,
-        'stuck_s': STUCK_S,
+        'slip_s': 2 * thresholds.drive.slip_s + stop_s,
+        'stuck_s': thresholds.drive.stuck_s + stop_s,
         'charge_s': CHARGE_S,
     }

@@ -67,8 +67,6 @@ class SignalState:
 
     thresholds: Thresholds
     fence: Geofence
-    tilt_limit_rad: float = math.inf
-    least_speed_mps: float = 0.0  # of a commanded rover; slower is slip
     _heard: dict[str, float] = field(default_factory=dict)  # by source: time of its last message
     _values: dict[str, Any] = field(default_factory=dict)
     _pulses: set[str] = field(default_factory=set)
@@ -87,8 +85,10 @@ class SignalState:
         self._hear('odometry', now)
         self._values['moving'] = drives or turns
         self._values['straight'] = drives and speed > 0.0 and not turns
-        self._values['slipping'] = abs(speed) < self.least_speed_mps
-        self._values['tilted'] = tilt_rad > self.tilt_limit_rad
+        drive = self.thresholds.drive
+        least_mps = drive.forward_mps * (1.0 - drive.slip_limit) if drive.slip_limit else 0.0
+        self._values['slipping'] = abs(speed) < least_mps
+        self._values['tilted'] = 0.0 < drive.tilt_limit_rad < tilt_rad
         if place is not None and self.fence.enabled:
             x, y = place
             fence = self.fence

@@ -105,6 +105,19 @@ ADAPTER = {
         'test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back',
         f'{NODE}obstacles.py::test_a_rover_that_loses_its_view_is_stopped_until_it_sees_again',
     ),
+    'STUCK': (
+        'unit/test_drive_watch.py::test_a_rover_that_does_not_move_is_stuck',
+        f'{NODE}drive.py::test_wheels_that_turn_in_vain_are_stopped',
+    ),
+    'SLIPPING': (
+        'unit/test_drive_watch.py::test_slip_beyond_the_limit_is_found_within_two_windows',
+        f'{NODE}drive.py::test_slip_of_30_percent_is_noticed_and_stopped',
+    ),
+    'TILTED': (
+        'unit/test_drive_watch.py::'
+        'test_a_tilted_rover_neither_goes_on_nor_starts_until_it_stands_more_level',
+        f'{NODE}drive.py::test_a_tilted_rover_is_stopped_and_does_not_start',
+    ),
     'STOPPED_UNASKED': (
         'unit/test_unexpected_motion.py::'
         'test_it_must_stop_when_it_has_moved_for_the_time_to_settle',

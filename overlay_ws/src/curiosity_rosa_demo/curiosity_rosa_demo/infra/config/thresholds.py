@@ -82,6 +82,14 @@ class MotionConfig(Section):
     stop_unexpected: bool
 
 
+class DriveConfig(Section):
+    forward_mps: float = Field(ge=0.0, le=10.0)
+    slip_limit: float = Field(ge=0.0, le=1.0)
+    slip_s: Seconds
+    stuck_s: float = Field(ge=0.0, le=3600.0)
+    tilt_limit_rad: float = Field(ge=0.0, le=1.5)
+
+
 class MastConfig(Section):
     open_duration_s: Seconds
     close_duration_s: Seconds
@@ -146,6 +154,7 @@ class Thresholds(Section):
     tf: TfConfig
     capture: CaptureConfig
     motion: MotionConfig
+    drive: DriveConfig
     mast: MastConfig
     battery: BatteryConfig
     telemetry: TelemetryConfig

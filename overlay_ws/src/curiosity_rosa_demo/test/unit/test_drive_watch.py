@@ -1,0 +1,133 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The flight rules of a drive: no false alarm, and each true one in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import math
+
+from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, RAMP_S, tilt_of
+from curiosity_rosa_demo.infra.config_loader import load_config
+from examples import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+
+THRESHOLDS = load_config().thresholds
+DRIVE = THRESHOLDS.drive
+SPEEDS = {'move_forward': 0.5, 'turn_left': 0.25, 'turn_right': 0.25}
+periods = st.floats(0.05, 0.4)
+motions = st.sampled_from(sorted(SPEEDS))
+
+
+class Drive:
+    """A rover on a plane; its odometry goes to the rules."""
+
+    def __init__(self, period_s: float, noise: Callable[[], float] = lambda: 0.0) -> None:
+        self.now = self.x = self.yaw = 0.0
+        self._period_s, self._noise = period_s, noise
+        self.watch = DriveWatch(DRIVE, THRESHOLDS.motion, lambda: self.now)
+
+    def go(self, motion: str, seconds: float, grip: float = 1.0, tilt: float = 0.0) -> str:
+        """The reason of the first stop, or ''."""
+        self.watch.begin(motion)
+        return next(self._reasons(motion, seconds, grip, tilt), '')
+
+    def _reasons(self, motion: str, seconds: float, grip: float, tilt: float) -> Iterator[str]:
+        turn = 0.0 if motion == 'move_forward' else math.copysign(0.1, ('r' in motion) - 0.5)
+        until = self.now + seconds
+        while self.now < until:
+            self.now += self._period_s
+            speed = SPEEDS[motion] * grip * (1.0 + self._noise())
+            self.x += speed * self._period_s
+            self.yaw += turn * grip * self._period_s
+            self.watch.record((self.x, 0.0, self.yaw), speed, turn * grip, tilt)
+            if reason := self.watch.stop_reason():
+                yield reason
+
+
+@settings(max_examples=examples(50))
+@given(st.data(), periods, st.lists(st.tuples(motions, st.floats(0.5, 20.0)), max_size=5))
+def test_an_ordinary_drive_is_never_stopped(
+    data: st.DataObject, period_s: float, drives: list[tuple[str, float]]
+) -> None:
+    noise = data.draw(st.randoms(use_true_random=False))
+    drive = Drive(period_s, lambda: noise.uniform(-0.2, 0.2))
+    for motion, seconds in drives:
+        assert drive.go(motion, seconds) == ''
+        drive.watch.end()
+        assert drive.watch.refusal() == ''
+
+
+@settings(max_examples=examples(50))
+@given(motions, periods, st.floats(0.0, 0.9))
+def test_slip_beyond_the_limit_is_found_within_two_windows(
+    motion: str, period_s: float, slip: float
+) -> None:
+    drive = Drive(period_s)
+    assert drive.go(motion, RAMP_S + DRIVE.slip_s + 2.0) == ''
+    drive.watch.end()
+    reason = drive.go(motion, 2 * DRIVE.slip_s + RAMP_S, grip=1.0 - slip)
+    if abs(slip - DRIVE.slip_limit) > 0.01:
+        assert reason.startswith('Slip of ') == (slip > DRIVE.slip_limit), reason
+
+
+@settings(max_examples=examples(50))
+@given(motions, periods, st.booleans())
+def test_a_rover_that_does_not_move_is_stuck(motion: str, period_s: float, silent: bool) -> None:
+    drive = Drive(period_s)
+    drive.watch.begin(motion)
+    if silent:  # nobody knows
+        drive.now += 30.0
+        assert drive.watch.stop_reason() == ''
+    else:
+        assert drive.go(motion, DRIVE.stuck_s - 0.5, grip=0.0) == ''
+        assert drive.go(motion, 1.0, grip=0.0).startswith('Stuck: ')
+
+
+def test_a_rover_whose_odometry_has_a_pose_and_no_speed_is_not_stuck() -> None:
+    now = 0.0
+    watch = DriveWatch(DRIVE, THRESHOLDS.motion, lambda: now)
+    watch.begin('move_forward')
+    for number in range(100):
+        now += 0.1
+        watch.record((0.01 * number, 0.0, 0.0), 0.0, 0.0, 0.0)
+        assert watch.stop_reason() == ''
+
+
+@given(*[st.floats(-math.pi, math.pi)] * 3)
+def test_the_tilt_is_the_angle_to_the_vertical(roll: float, pitch: float, yaw: float) -> None:
+    def half(angle: float) -> tuple[float, float]:
+        return math.cos(angle / 2), math.sin(angle / 2)
+
+    (cr, sr), (cp, sp), (cy, sy) = half(roll), half(pitch), half(yaw)
+    tilt = tilt_of(
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+    assert tilt is not None
+    assert math.cos(tilt) == pytest.approx(math.cos(roll) * math.cos(pitch), abs=1e-6)
+    assert tilt_of(0.0, 0.0, 0.0, 0.0) is None
+    assert tilt_of(math.nan, 0.0, 0.0, 1.0) is None
+
+
+@given(st.lists(st.floats(0.0, math.pi), min_size=1))
+def test_a_tilted_rover_neither_goes_on_nor_starts_until_it_stands_more_level(
+    tilts: list[float],
+) -> None:
+    drive = Drive(0.1)
+    for tilt in tilts:
+        was_refused = bool(drive.watch.refusal())
+        drive.watch.record((0.0, 0.0, 0.0), 0.0, 0.0, tilt)
+        limit = DRIVE.tilt_limit_rad - (0.05 if was_refused else 0.0)
+        assert bool(drive.watch.refusal()) == (tilt > limit)
+        assert drive.watch.stop_reason().startswith(drive.watch.refusal())
