@@ -31,7 +31,7 @@ HEAD = """# Requirements
 The safety properties S1 to S6 and the flight rules FR-01 to FR-20. A rule in code keeps each
 requirement. A property test and a test with real processes prove the rule. The
 [monitor](monitor.md), which shares no code with the rules, checks the requirement on the topics of
-the running system. A test fails if one of the four is missing.
+the running system. A test fails if one of the four is missing. *Pending*: the rule is not built.
 
 Severity: an advisory informs, a caution holds an order back, a warning ends a motion, a critical
 violation endangers the rover. Response: what the rule does, namely warn, hold the order, stop,
@@ -45,7 +45,12 @@ def page(requirements: Iterable[Requirement], thresholds: Thresholds) -> str:
     entries = list(requirements)
     limits = limits_of(thresholds)
     summary = [
-        (f'[{each.id}](#{_anchor(each)})', each.title, each.severity, each.response)
+        (
+            f'[{each.id}](#{_anchor(each)})',
+            each.title,
+            each.severity,
+            '*pending*' if each.pending else each.response,
+        )
         for each in entries
     ]
     parts = [HEAD + _table(('', 'requirement', 'severity', 'response'), summary)]
