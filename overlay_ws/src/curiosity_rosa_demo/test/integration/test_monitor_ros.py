@@ -44,7 +44,7 @@ def test_a_motion_around_the_adapter_is_reported_and_stopped(sandbox: Sandbox) -
     def bit(name: str) -> bool:
         return bool(signals and signals[-1].data >> list(SIGNALS).index(name) & 1)
 
-    assert sandbox.call(Trigger, '/adapter/move_stop').success
+    wait_until(lambda: sandbox.call(Trigger, '/adapter/move_stop').success, 'a confirmed stop')
     wait_until(lambda: bit('adapter_alive') and bit('mast_up'), 'the monitor to hear both', 40.0)
     wait_until(lambda: said('all requirements hold'), 'the monitor to say that all is well')
     assert not verdicts
