@@ -13,6 +13,7 @@ from __future__ import annotations
 import array
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+import json
 import math
 import signal
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 from curiosity_rosa_demo.imaging.score_label import Pixels
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY_CLOCK
 from curiosity_rosa_demo.sim.simulator_node import CAMERA_LINGER_S, CAPTURE_QOS
-from curiosity_rosa_interfaces.srv import CaptureAndScore
+from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 import cv2
 from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
@@ -28,13 +29,19 @@ import numpy as np
 import psutil
 import pytest
 from rclpy.time import Time
-from sensor_msgs.msg import CompressedImage, Image
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
 
+CAMERA_Z = 1.2  # above the base frame, metres; it looks down by 0.4 rad
 OUTPUT = '/capture/image_raw/compressed'
 QUICK = {'capture': {'max_image_age_s': 0.3, 'wait_s': 0.8}, 'tf': {'max_age_s': 0.5}}
+
+
+def noise(sigma_px: float) -> Pixels:
+    random = np.random.default_rng(0)
+    return cv2.GaussianBlur(random.integers(0, 256, (800, 800, 3), np.uint8), (0, 0), sigma_px)
 
 
 class Rover:
@@ -43,10 +50,10 @@ class Rover:
     def __init__(self, box: Sandbox, *, raw: bool = False) -> None:
         self.node = box.node
         self.camera_on = self.tf_on = True
+        self.has_camera_frame = False
         self.x = 2.5
         self.sent = 0
-        random = np.random.default_rng(0)
-        pixels = cv2.GaussianBlur(random.integers(0, 256, (800, 800, 3), np.uint8), (0, 0), 4)
+        pixels = noise(4.0)
         self.jpeg = cv2.imencode('.jpg', pixels)[1].tobytes()
         self.raw = Image(
             encoding='rgb8',
@@ -73,7 +80,11 @@ class Rover:
             link.header.frame_id, link.header.stamp = '/odom', stamp
             link.transform.translation.x = self.x
             link.transform.rotation.w = 1.0
-            self.tf.publish(TFMessage(transforms=[link]))
+            camera = TransformStamped(child_frame_id='camera_link')
+            camera.header.frame_id, camera.header.stamp = 'base_footprint', stamp
+            camera.transform.translation.z = CAMERA_Z
+            camera.transform.rotation.y, camera.transform.rotation.w = math.sin(0.2), math.cos(0.2)
+            self.tf.publish(TFMessage(transforms=[link, camera][: 1 + self.has_camera_frame]))
         if self.camera_on:
             message: Any = (
                 self.raw
@@ -339,3 +350,37 @@ def test_it_ends_at_once_while_a_capture_waits(sandbox: Sandbox) -> None:
     wait_until(lambda: rover.watched, 'the capture to wait for a picture')
     assert simulator.kill(signal.SIGTERM) == 0
     rover.timer.cancel()
+
+
+def test_the_ground_of_the_last_capture_is_analyzed_by_the_cameras_own_pose(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    def analyze() -> AnalyzeGround.Response:
+        return sandbox.call(AnalyzeGround, '/analyze_ground')
+
+    early = analyze()
+    assert (early.ok, early.analysis) == (False, '')
+    assert early.error_reason.endswith('no capture has succeeded yet; take one first')
+    pictures = sandbox.collect(CompressedImage, '/capture/analysis/compressed', NEWEST_ONLY)
+    infos = sandbox.node.create_publisher(CameraInfo, '/camera_info', 10)
+    pinhole = [400.0, 0.0, 400.0, 0.0, 400.0, 400.0, 0.0, 0.0, 1.0]
+    rover.jpeg = cv2.imencode('.jpg', noise(1.0))[1].tobytes()
+
+    def analyzed() -> Any:
+        captured(sandbox)
+        answer = analyze()
+        return json.loads(answer.analysis) if answer.ok else None
+
+    guessed = wait_until(analyzed, 'an analysis without the camera')
+    assert guessed['geometry'] != 'measured'
+    assert 'No camera info on /camera_info' in guessed['geometry_note']
+    rover.has_camera_frame = True
+
+    def measured() -> Any:
+        infos.publish(CameraInfo(width=800, height=800, k=pinhole))
+        found = analyzed()
+        return found if found and found['geometry'] == 'measured' else None
+
+    found = wait_until(measured, 'an analysis by camera info and TF')
+    assert found['camera_height_m'] == pytest.approx(CAMERA_Z + 0.9, abs=0.01)
+    assert picture(wait_until(lambda: pictures, 'an annotated picture')[-1]).any()
