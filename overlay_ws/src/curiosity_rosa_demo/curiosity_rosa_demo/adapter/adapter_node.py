@@ -39,12 +39,13 @@ from curiosity_rosa_demo.adapter.motion_guard import (
     MotionRefused,
 )
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
 from curiosity_rosa_demo.adapter.presence import PresenceLink
 from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
-from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
+from curiosity_rosa_demo.adapter.telemetry_inputs import ODOMETRY, TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
-from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
+from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
@@ -59,6 +60,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     TracePublisher,
 )
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_rosa_demo.trace.trace_codec import new_event
 from geometry_msgs.msg import Twist
 from rclpy.client import Client
 from rclpy.node import Node
@@ -133,6 +135,7 @@ class AdapterApp:
             lock=self._lock,
             on_input=self._execute_due_commands,
         )
+        self._silence = OdometrySilence(self._config.thresholds.motion, self._simulation.stretched)
         self._obstacles = ObstacleStop(self._config.thresholds, self._simulation)
         self._scan = ScanInput(
             self._config,
@@ -181,6 +184,7 @@ class AdapterApp:
     def _execute_due_commands(self) -> None:
         """Execute the commands that the guard reports as due. The caller holds the lock."""
         self._scan.stop_if_due()
+        self._stop_blind_motion()
         due: DueCommands = self._guard.poll()
         if due.stop_call is not None:
             self._call_stop(due.stop_call)
@@ -209,6 +213,17 @@ class AdapterApp:
         if sooner or state != getattr(self, '_last_state', None):
             self._last_state = state
             self._changed.notify_all()
+
+    def _stop_blind_motion(self) -> None:
+        if self._guard.motion is not Motion.MOVING or self._guard.stopping:
+            self._silence.end()
+            return
+        due = self._silence.check(time.monotonic(), self._telemetry.ages_s()[ODOMETRY])
+        if due.warning:
+            data = {'node': self.node.get_name()}
+            self._trace.publish(new_event(TraceKind.OBSERVE, due.warning, data=data))
+        if due.stop_reason:
+            self._guard.request_stop(due.stop_reason)
 
     def _call_stop(self, number: int) -> None:
         client = self._clients['move_stop']

@@ -47,6 +47,7 @@ OTHER_ADAPTER = 'Another adapter commands this rover'
 STOP_NOT_CONFIRMED = 'sent and not confirmed'
 OBSTACLE_AHEAD = 'Obstacle ahead'
 VIEW_LOST = 'The view ahead was lost'
+ODOMETRY_SILENT = 'No odometry'
 
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
