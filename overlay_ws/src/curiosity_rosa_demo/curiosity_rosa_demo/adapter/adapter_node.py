@@ -40,12 +40,13 @@ from curiosity_rosa_demo.adapter.motion_guard import (
     MotionRefused,
 )
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
 from curiosity_rosa_demo.adapter.presence import PresenceLink
 from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
-from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
+from curiosity_rosa_demo.adapter.telemetry_inputs import ODOMETRY, TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
-from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
+from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
@@ -60,6 +61,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     TracePublisher,
 )
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_rosa_demo.trace.trace_codec import new_event
 from geometry_msgs.msg import Twist
 from rclpy.client import Client
 from rclpy.node import Node
@@ -138,6 +140,7 @@ class AdapterApp:
             lock=self._lock,
             on_input=self._execute_due_commands,
         )
+        self._silence = OdometrySilence(self._config.thresholds.motion, self._simulation.stretched)
         self._obstacles = ObstacleStop(self._config.thresholds, self._simulation)
         self._scan = ScanInput(
             self._config,
@@ -220,7 +223,13 @@ class AdapterApp:
     def _stop_drive_if_due(self) -> None:
         if self._guard.motion is not Motion.MOVING or self._guard.stopping:
             self._drive.end()
-        elif reason := self._drive.stop_reason():
+            self._silence.end()
+            return
+        silence = self._silence.check(time.monotonic(), self._telemetry.ages_s()[ODOMETRY])
+        if silence.warning:
+            data = {'node': self.node.get_name()}
+            self._trace.publish(new_event(TraceKind.OBSERVE, silence.warning, data=data))
+        if reason := self._drive.stop_reason() or silence.stop_reason:
             self._guard.request_stop(reason)
 
     def _call_stop(self, number: int) -> None:

@@ -50,6 +50,7 @@ VIEW_LOST = 'The view ahead was lost'
 STUCK = 'Stuck'
 SLIPPING = 'Slip'
 TILTED = 'Tilt'
+ODOMETRY_SILENT = 'No odometry'
 
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200

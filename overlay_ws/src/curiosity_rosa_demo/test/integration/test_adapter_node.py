@@ -22,6 +22,7 @@ from curiosity_rosa_demo.domain.models import (
 from geometry_msgs.msg import Twist
 from harness import Sandbox, wait_until
 import pytest
+from std_msgs.msg import String
 from std_srvs.srv import Empty
 
 pytestmark = pytest.mark.ros
@@ -245,3 +246,16 @@ def test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise(
         began = world.x
         wait_until(lambda: world.x > began + 2.0, 'a rover that goes its way')
         assert world.status()['last_error_reason'] == ''
+
+
+def test_a_rover_whose_odometry_falls_silent_is_warned_of_and_stopped(world: AdapterWorld) -> None:
+    events = world.box.collect(String, '/trace/events')
+    world.drive()
+    world.fault(fault_odometry=True)
+    reason = 'No odometry for 3 s; the rover was stopped'
+    assert world.wait_for_status(moving=False)['last_error_reason'] == reason
+    wait_until(lambda: any(reason in each.data for each in events), 'the alarm')
+    assert any('No odometry for 1 s of a motion' in each.data for each in events)
+    world.fault(fault_odometry=False)
+    wait_until(world.stands, 'a rover that stands')
+    world.drive()

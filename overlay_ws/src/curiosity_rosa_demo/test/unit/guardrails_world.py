@@ -17,7 +17,12 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposa
 from curiosity_rosa_demo.domain.brain_state import RunningSkill, Spent
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
-from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence
+from curiosity_rosa_demo.infra.config.guardrails import (
+    ApprovalRules,
+    Budget,
+    EnergyRules,
+    Geofence,
+)
 from curiosity_rosa_demo.infra.config_loader import load_config
 from hypothesis import strategies as st
 
@@ -153,6 +158,15 @@ all_limits = st.builds(
     ),
     patience=st.just(SHIPPED.patience),
     geofence=fences(),
+    energy=st.builds(
+        EnergyRules,
+        enabled=st.booleans(),
+        home_x=metres,
+        home_y=metres,
+        charge_per_m=st.floats(0.0, 0.02),
+        reserve=st.floats(0.0, 0.5),
+    ),
+    battery_low=st.floats(0.0, 0.5),
     approval=st.builds(
         ApprovalRules,
         timeout_s=st.just(300.0),

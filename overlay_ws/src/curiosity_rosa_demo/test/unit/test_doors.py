@@ -24,6 +24,7 @@ from curiosity_rosa_demo.agent.react.guardrails.rules import RULES, TURN_RULES
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
+    BatteryLevel,
     BrainState,
     Mode,
     RobotState,
@@ -56,8 +57,8 @@ FENCE = {'x_max': 3.0}
 def nothing(world: DoorsWorld) -> None: ...
 
 
-def brain(mode: Mode, latch: str = '') -> Callable[[DoorsWorld], None]:
-    state = BrainState(tasks=TasksState(mode=mode), robot=RobotState(safety_latch=latch))
+def brain(mode: Mode, **robot: Any) -> Callable[[DoorsWorld], None]:
+    state = BrainState(tasks=TasksState(mode=mode), robot=RobotState(**robot))
 
     def arrange(world: DoorsWorld) -> None:
         world.session.brain_state = lambda: state
@@ -82,13 +83,19 @@ class Case:
 
 
 CASES = {
-    'safety': Case(FORWARD, 'SAFE_MODE: the safety latch', brain(Mode.SAFE, 'e-stop')),
+    'safety': Case(
+        FORWARD, 'SAFE_MODE: the safety latch', brain(Mode.SAFE, safety_latch='e-stop')
+    ),
     'charging': Case(OPEN, 'BATTERY_CRITICAL: the mode is CHARGE', brain(Mode.CHARGE)),
     'mast_closed': Case(FORWARD, 'Need to close mast', mast_up),
     'still_for_mast': Case(OPEN, 'Move in progress: the rover moves', driving),
     'metres_left': Case(FORWARD, 'BUDGET: ', config=with_rules(budget={'max_metres': 1.0})),
     'seconds_left': Case(FORWARD, 'BUDGET: ', config=with_rules(budget={'max_seconds': 9.0})),
     'geofence': Case(FORWARD, 'GEOFENCE: may lead to x ', config=with_rules(geofence=FENCE)),
+    'energy_home': Case(
+        FORWARD, 'ENERGY: the battery is at 26.0%, this motion and the way home need 31.2%',
+        brain(Mode.IDLE, battery_pct=26.0, battery_state=BatteryLevel.OK),
+    ),
     APPROVAL_RULE: Case(
         FORWARD, 'NOT_APPROVED: ',
         config=with_rules(

@@ -273,6 +273,8 @@ def test_a_leg_passes_only_where_the_same_motion_would_pass_alone(
         key: getattr(situation, key)
         for key in ('mode', 'mast', 'moving', 'x', 'y', 'yaw_rad', 'safety_latch')
     }
+    if situation.battery is not None:
+        facts['battery_pct'] = 100.0 * situation.battery
     before = situation.spent.model_copy(update={'steps': 0, 'cost': 0.0})
     proposal = dataclasses.replace(propose(name, duration_s=duration_s), cost=0.0)
     alone = find_refusal(proposal, dataclasses.replace(situation, spent=before), limits)

@@ -157,12 +157,12 @@ def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
 
 
 def _is_refused_for_good(context: RuleContext, reason: str, tools: tuple[str, ...]) -> bool:
-    """Nothing less is left to ask for: the budget is used up, the user asked for exactly this
-    motion, or too much was refused in a row.
+    """Nothing less is left to ask for: budget or charge is used up, the user asked for exactly
+    this motion, or too much was refused in a row.
     """
     times = context.view.failures(*tools, refused=True)
     exact = context.intent.tool in MOTIONS and reason.startswith(RefusalCode.GEOFENCE.value)
-    if exact or reason.startswith(RefusalCode.BUDGET.value):
+    if exact or reason.startswith((RefusalCode.BUDGET.value, RefusalCode.ENERGY.value)):
         return times > 0
     return times >= MAX_ATTEMPTS
 

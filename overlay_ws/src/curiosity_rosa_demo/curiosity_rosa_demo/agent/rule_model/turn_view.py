@@ -34,6 +34,7 @@ REFUSALS = (
     MOVE_IN_PROGRESS,
     OBSTACLE_AHEAD,
     RefusalCode.GEOFENCE.value,
+    RefusalCode.ENERGY.value,
     RefusalCode.BUDGET.value,
     RefusalCode.REFUSED_AGAIN.value,
 )

@@ -87,6 +87,14 @@ class Geofence(Section):
         return self
 
 
+class EnergyRules(Section):
+    enabled: bool
+    home_x: Metres
+    home_y: Metres
+    charge_per_m: float = Field(ge=0.0, le=1.0)
+    reserve: float = Field(ge=0.0, le=0.5)
+
+
 class ApprovalRules(Section):
     timeout_s: Seconds
     skills: list[str]
@@ -126,6 +134,7 @@ class Guardrails(Section):
     budget: Budget
     patience: Patience
     geofence: Geofence
+    energy: EnergyRules
     approval: ApprovalRules
     origins: Origins
 

@@ -75,11 +75,20 @@ class MotionConfig(Section):
     still_speed_mps: float = Field(gt=0.0, le=10.0)
     still_turn_radps: float = Field(gt=0.0, le=10.0)
     odometry_max_age_s: Seconds
+    odometry_stop_s: float = Field(ge=0.0, le=3600.0)
     heartbeat_max_age_s: Seconds
     agent_lease_s: float = Field(ge=0.1, le=10.0)
     clock_max_age_s: Seconds
     slowest_real_time_factor: float = Field(gt=0.0, le=1.0)
     stop_unexpected: bool
+
+    @model_validator(mode='after')
+    def _warns_before_the_stop(self) -> MotionConfig:
+        stop_s, warn_s = self.odometry_stop_s, self.odometry_max_age_s
+        if 0.0 < stop_s <= warn_s:
+            rule = f'must be greater than odometry_max_age_s ({warn_s}), or 0'
+            raise rule_error('odometry_stop_s', stop_s, rule)
+        return self
 
 
 class DriveConfig(Section):

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from curiosity_rosa_demo.agent.react.guardrails.energy import energy_home
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     geofence_refusal,
     metres_ahead,
@@ -185,12 +186,13 @@ RULES: tuple[Rule, ...] = (
     metres_left,
     seconds_left,
     geofence,
+    energy_home,
 )
 # These need a turn. Every other rule also binds each call of the rover, whatever its origin.
 TURN_RULES = frozenset({resource_conflict, same_refused, steps_left, cost_left})
 CALL_RULES = tuple(rule for rule in RULES if rule not in TURN_RULES)
 # For one leg of a longer path the fence refuses in any case: a leg runs without questions.
-LEG_RULES = (*(rule for rule in CALL_RULES if rule is not geofence), geofence_refusal)
+LEG_RULES = (*CALL_RULES, geofence_refusal)
 
 
 def find_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:

@@ -24,6 +24,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import (
     ApprovalRules,
     Budget,
+    EnergyRules,
     Geofence,
     Origins,
     Patience,
@@ -82,7 +83,8 @@ class Situation:
 class Limits:
     """``leash_s``: the adapter ends every motion after this time. ``reaction_s``: how much longer
     than its duration a motion may last: a late reply to the start, no reply to the stop, settling.
-    ``turn_radius_m``: of the arcs of turn_left and turn_right, as configured.
+    ``turn_radius_m``: of the arcs of turn_left and turn_right, as configured. ``battery_low``: at
+    this charge the rover stops and charges where it stands.
     """
 
     budget: Budget
@@ -94,6 +96,8 @@ class Limits:
     leash_s: float
     reaction_s: float
     turn_radius_m: float
+    energy: EnergyRules
+    battery_low: float
     motions: frozenset[str] = frozenset({*MOTIONS, NAVIGATE_SKILL})
 
     @classmethod
@@ -109,6 +113,8 @@ class Limits:
             leash_s=motion.max_duration_s,
             reaction_s=motion.service_timeout_s + motion.stop_timeout_s + motion.settle_s,
             turn_radius_m=config.thresholds.obstacles.turn_radius_m,
+            energy=rules.energy,
+            battery_low=config.thresholds.battery.low,
         )
 
     def may_move_base(self, proposal: Proposal) -> bool:
