@@ -39,8 +39,9 @@ class StepForecast(Model):
 
 
 class Comparison(Model):
-    """The real motion beside its forecast of ``predicted_m``. ``end``: where the rover
-    stands. The gaps are absolute; ``distance_gap_m`` is null when no path was measured. ``exceeded``: the gaps over their limit.
+    """The real motion beside its forecast of ``predicted_m``. ``end``: where the rover stands. The
+    gaps are absolute; ``distance_gap_m`` is null when no path was measured. ``exceeded``: the gaps
+    over their limit.
     """
 
     predicted_m: float
@@ -54,10 +55,10 @@ class Comparison(Model):
 
 
 class Rehearsal(Model):
-    """The forecast. ``why_not``: nothing is predicted, and why. ``unknown_from``: the first call
-    whose motion cannot be predicted; nothing after it is. ``path``: x and y, from ``start`` on.
+    """The forecast. ``why_not``: why nothing is predicted. ``unknown_from``: the first call whose
+    motion cannot be predicted; nothing after it is. ``path``: x and y, from ``start`` on.
     ``obstacle_margin_m``: the least free distance from the rover's body to what the scan shows
-    now; null without a view. ``driven_m``: what the turn had driven before. ``text``: all this for a
+    now; null without one. ``driven_m``: what the turn had driven before. ``text``: all this for a
     person, in the language of the order. ``real``: what came of it, once it is over.
     """
 

@@ -97,6 +97,7 @@ _TEXTS = {
     ),
 }
 _LANGUAGES = ('en', 'ja', 'zh')
+_PUNCTUATION = {'ja': ('、', '。'), 'zh': ('，', '。')}
 
 
 def rehearsal_text(rehearsal: Rehearsal, language: str) -> str:
@@ -122,7 +123,8 @@ def rehearsal_text(rehearsal: Rehearsal, language: str) -> str:
         parts.append(_text('obstacle', language, margin=rehearsal.obstacle_margin_m))
     if rehearsal.unknown_from:
         parts.append(_text('unknown_from', language, call=rehearsal.unknown_from))
-    lines = ['; '.join(parts) + '.' if language not in ('ja', 'zh') else '、'.join(parts) + '。']
+    comma, end = _PUNCTUATION.get(language, ('; ', '.'))
+    lines = [comma.join(parts) + end]
     step = rehearsal.at_the_fence
     if step is not None:
         number = '' if step.step_id is None else f'{step.step_id}. '
@@ -137,7 +139,7 @@ def comparison_text(real: Comparison, language: str) -> str:
     )
     if real.metres is not None:
         driven = _text('driven', language, real=real.metres, predicted=real.predicted_m)
-        gaps = f'{driven}; {gaps}' if language not in ('ja', 'zh') else f'{driven}、{gaps}'
+        gaps = _PUNCTUATION.get(language, ('; ', '.'))[0].join((driven, gaps))
     name = 'differs' if real.exceeded else 'as_rehearsed'
     return _text(name, language, gaps=gaps, limit=real.limit_m)
 
