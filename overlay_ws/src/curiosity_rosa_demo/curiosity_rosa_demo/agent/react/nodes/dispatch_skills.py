@@ -16,7 +16,7 @@ from curiosity_rosa_demo.agent.react.guardrails.order import (
     Order,
     under_order,
 )
-from curiosity_rosa_demo.agent.react.nodes.rehearse import with_op_compared
+from curiosity_rosa_demo.agent.react.nodes.rehearse import trace_op_compared
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState, ProposedOps
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -41,7 +41,7 @@ async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
             result = await turn.skill_executor.result_of(op.skill, op.arguments, turn.cancellation)
         if approval is not None and approval.rehearsal is not None:
             metres = finite_float(result.metrics.get('distance_m'))
-            with_op_compared(approval.rehearsal, turn, metres)
+            trace_op_compared(approval.rehearsal, turn, metres)
     skills = state.skills.model_copy(update={'last_result': result})
     return state.model_copy(update={'skills': skills})
 

@@ -202,9 +202,10 @@ async def _with_rechecked_op(
     if left.to_dispatch and leaves_fence(now) and not leaves_fence(question.reasons):
         return await put_question(state, turn)
     approved: Json = {APPROVED_KEY: list(question.reasons)} if left.to_dispatch else {}
-    if left.to_dispatch and (rehearsal := rehearse_op(state, turn, left.to_dispatch[0])):
-        approved[REHEARSED_KEY] = rehearsal.model_dump(mode='json')
     if note:  # an edited step is not the one that was rehearsed
         state = with_react_fields(state, rehearsal=None)
+    if left.to_dispatch and state.react.rehearsal is None:  # a plan is compared as a whole
+        rehearsal = rehearse_op(state, turn, left.to_dispatch[0])
+        approved[REHEARSED_KEY] = rehearsal and rehearsal.model_dump(mode='json')
     proposed = ProposedOps(to_dispatch=left.to_dispatch, approval_payload=approved)
     return with_react_fields(state, proposed_ops=proposed)

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.dead_reckoning import Place
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.plan.plan import Plan, UNFINISHED
+from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep, UNFINISHED
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 
 
@@ -59,7 +59,8 @@ def rehearse_op(state: BrainState, turn: TurnContext, op: Operation) -> Rehearsa
 
 def with_plan_compared(state: BrainState, turn: TurnContext, step_id: int) -> BrainState:
     """Compare after a step that succeeded: a gap over its limit, and the plan's end, are told."""
-    rehearsal, end = state.react.rehearsal, turn.world.pose()
+    rehearsal = state.react.rehearsal
+    end = None if rehearsal is None else turn.world.pose()
     if rehearsal is None or end is None:
         return state
     rules = turn.config.guardrails.rehearsal
@@ -95,24 +96,27 @@ def _calls(plan: Plan) -> Iterator[Call]:
     for step in plan.steps:
         if step.status not in UNFINISHED:
             continue
-        try:
-            skill, arguments = step_operation(step)
-            fallback = step_operation(step, fallback=True) if step.fallback else None
-        except NoOperation:
-            continue
-        if skill:
-            other = None if fallback is None else Operation(*fallback)
-            yield Call(Operation(skill, arguments), step.step_id, other)
+        op = _operation(step)
+        if op is not None:
+            fallback = _operation(step, fallback=True) if step.fallback else None
+            yield Call(op, step.step_id, fallback)
 
 
-def with_op_compared(
-    rehearsal: Rehearsal, turn: TurnContext, metres: float | None
-) -> Rehearsal | None:
-    """What came of an approved operation that drove ``metres``; None: nothing to compare."""
+def _operation(step: PlanStep, *, fallback: bool = False) -> Operation | None:
+    try:
+        skill, arguments = step_operation(step, fallback=fallback)
+    except NoOperation:
+        return None
+    return Operation(skill, arguments) if skill else None
+
+
+def trace_op_compared(rehearsal: Rehearsal, turn: TurnContext, metres: float | None) -> None:
+    """Tell what came of an approved operation that drove ``metres``; None: unknown."""
     end = turn.world.pose()
     if end is None:
-        return None
+        return
     driven_m = None if metres is None else rehearsal.driven_m + metres
     rules = turn.config.guardrails.rehearsal
     done = compared(rehearsal, place_of(end), rules, driven_m=driven_m)
-    return done and trace_comparison(turn.trace, done, detect_language(turn.text))
+    if done is not None:
+        trace_comparison(turn.trace, done, detect_language(turn.text))

@@ -101,7 +101,7 @@ _PUNCTUATION = {'ja': ('、', '。'), 'zh': ('，', '。')}
 
 
 def rehearsal_text(rehearsal: Rehearsal, language: str) -> str:
-    """One line of figures; a second one when the fence stands in the way."""
+    """One line of figures; a second one when the fence stands in the way of a plan."""
     if rehearsal.why_not or rehearsal.end is None:
         return _text(rehearsal.why_not or 'pose_unknown', language)
     if not rehearsal.steps:
@@ -126,9 +126,8 @@ def rehearsal_text(rehearsal: Rehearsal, language: str) -> str:
     comma, end = _PUNCTUATION.get(language, ('; ', '.'))
     lines = [comma.join(parts) + end]
     step = rehearsal.at_the_fence
-    if step is not None:
-        number = '' if step.step_id is None else f'{step.step_id}. '
-        call = f'{number}{step.call}'
+    if step is not None and step.step_id is not None:  # a question has its own reasons
+        call = f'{step.step_id}. {step.call}'
         lines.append(_text(step.verdict, language, call=call, reason=step.reason))
     return '\n'.join(lines)
 
