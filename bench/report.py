@@ -235,6 +235,19 @@ def _graph_questions(r: Result) -> tuple[str, str, str]:
     return text, 'all', aim(r.values('right') == r.values('questions'))
 
 
+def _rehearsal(r: Result) -> tuple[str, str, str]:
+    return (
+        f'CPU of a rehearsal, median and p99: {r.shown("motion_ms")} ms for one motion, '
+        f'{r.shown("navigation_ms")} ms for a navigation, {r.shown("plan_10_ms")} and '
+        f'{r.shown("plan_100_ms")} ms for plans of 10 and 100 motions',
+        'one call under 20 ms, a plan under 500 ms',
+        aim(
+            max(*r.values('motion_ms'), *r.values('navigation_ms')) < 20.0
+            and max(r.values('plan_100_ms')) < 500.0
+        ),
+    )
+
+
 def _mcp_fuzz(r: Result) -> tuple[str, str, str]:
     return (
         f'{r.shown("calls", digits=0)} random calls of MCP clients: motions without a yes '
@@ -421,6 +434,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'react_overhead': _react_overhead,
     'tracing': _tracing,
     'graph_questions': _graph_questions,
+    'rehearsal': _rehearsal,
     'mcp_fuzz': _mcp_fuzz,
     'monitor': _monitor,
     'page_stop': _page_stop,

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import json
 import math
 from pathlib import Path
 import re
@@ -18,6 +19,7 @@ import re
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, plain, ROOT, Run, Terminal, wait_until
+from http_client import Api
 import pytest
 from rover_witness import Witness
 from std_msgs.msg import String
@@ -161,3 +163,28 @@ def test_plans_from_files(bench: Bench) -> None:
     assert run.end() == 0
     assert witness.violations() == []
     assert 'Traceback' not in run.output()
+
+
+def test_a_plan_that_would_leave_the_fence_is_rehearsed_and_nothing_moves(
+    bench: Bench, tmp_path: Path
+) -> None:
+    witness = Witness(bench.box)
+    plan = tmp_path / 'too_far.json'
+    drives = [{'action': 'move_forward', 'parameters': {'duration_s': s}} for s in (3.0, 9.0)]
+    plan.write_text(json.dumps({'goal': 'drive too far', 'steps': drives}), encoding='utf-8')
+    config = bench.box.config_dir(guardrails={'geofence': {'x_max': 12.0}})
+    run = bench.run('--speed', '6', '--stand-in', 'initial_mast=closed', '--config-dir', config)
+    run.expect('Type :help')
+    place = witness.place
+    run.send(f':run {plan}')
+    run.expect('Rehearsal: 6.0 m in 12 s to x 6.0 m')
+    run.expect('The plan was not begun')
+    assert 'GEOFENCE' in run.output()
+    assert 'step 2, move_forward(duration_s=9.0)' in run.output()
+    rehearsal = Api(run).get('/plan')['rehearsal']
+    assert [each['verdict'] for each in rehearsal['steps']] == ['pass', 'refuse']
+    assert rehearsal['fence_margin_m'] < 0.0
+    assert len(rehearsal['path']) > 2
+    assert not bench.moving
+    assert math.dist(place, witness.place) < 0.05
+    assert witness.violations() == []

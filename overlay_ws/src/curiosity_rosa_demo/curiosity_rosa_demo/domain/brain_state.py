@@ -25,6 +25,7 @@ from curiosity_rosa_demo.domain.decided_op import DecidedOp
 from curiosity_rosa_demo.domain.models import Json as Json
 from curiosity_rosa_demo.domain.models import Model
 from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from pydantic import AfterValidator, Field
 
@@ -277,6 +278,7 @@ class Question(Model):
     op: Operation | None = None  # None: a plain question, no operation waits for it
     reasons: list[Text] = Field(default_factory=list)
     asked_at: float = 0.0  # seconds since the epoch: the time-out continues across a restart
+    rehearsal: Rehearsal | None = None  # what a yes is expected to lead to
 
 
 class ReactState(Model):
@@ -303,6 +305,7 @@ class ReactState(Model):
     is_good: bool = False
     ok: bool = False
     answer: str = ''  # the outcome of the turn, as text
+    rehearsal: Rehearsal | None = None  # of the plan
 
     @property
     def decided_op(self) -> DecidedOp | None:

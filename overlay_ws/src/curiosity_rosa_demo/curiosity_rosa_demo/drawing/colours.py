@@ -74,6 +74,8 @@ _RULES = """
 .cr-trail { fill: none; stroke: var(--cr-trail); stroke-width: 2; stroke-linejoin: round; }
 .cr-begin { fill: var(--cr-page); stroke: var(--cr-trail); stroke-width: 2; }
 .cr-way { stroke: var(--cr-goal); stroke-dasharray: 4 4; }
+.cr-forecast { fill: none; stroke: var(--cr-goal); stroke-width: 2; stroke-dasharray: 2 5;
+  stroke-linecap: round; }
 .cr-goal { fill: none; stroke: var(--cr-goal); stroke-width: 2; }
 .cr-obstacle line { stroke: var(--cr-obstacle); stroke-width: 4; stroke-linecap: round; }
 .cr-rover polygon { fill: var(--cr-rover); stroke: var(--cr-page); }

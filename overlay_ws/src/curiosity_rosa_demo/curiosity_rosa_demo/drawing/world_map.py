@@ -48,6 +48,7 @@ WHOLE_READ, WHOLE_KEPT = 20_000, 5_000  # places of the trail of a whole run
 class MapScene:
     """``zone``, ``pose`` None: unknown. ``obstacles``: as in WorldState. ``goal``: where it drives
     to. ``whole``: all of a run, not only the newest of it; where it began is marked.
+    ``forecast``: the path that a rehearsal predicts.
     """
 
     zone: Zone | None = None
@@ -58,6 +59,7 @@ class MapScene:
     obstacles: Sequence[Mapping[str, Any]] = ()
     goal: TrailPoint | None = None
     whole: bool = False
+    forecast: Sequence[TrailPoint] = ()
 
 
 def view_of(scene: MapScene, last: View | None = None) -> View:
@@ -78,6 +80,7 @@ def render(scene: MapScene, last: View | None = None) -> Svg:
         *grid(frame),
         *geofence(scene.fence, frame),
         *_trail(scene, frame),
+        *_forecast(scene, frame),
         *_goal(scene, frame),
         *_obstacles(scene, frame),
         _rover(scene.pose, frame),
@@ -99,6 +102,7 @@ def _drawable_scene(scene: MapScene) -> MapScene:
             if -MAX_COORDINATE_M <= place[0] <= MAX_COORDINATE_M
             and -MAX_COORDINATE_M <= place[1] <= MAX_COORDINATE_M
         ],
+        forecast=[place for place in scene.forecast if is_drawable(*place)],
         spots=newest_markers(scene.spots, whole=scene.whole),
         goal=goal if goal is not None and is_drawable(*goal) else None,
     )
@@ -112,6 +116,7 @@ def _view(scene: MapScene, last: View | None) -> View:
         *((marker.x, marker.y) for marker in scene.spots),
         *([(pose.x, pose.y)] if pose is not None else []),
         *([scene.goal] if scene.goal is not None else []),
+        *scene.forecast,
     ]
     return fit_view(bounds_of(places or [(0.0, 0.0)]), last)
 
@@ -134,6 +139,15 @@ def _trail(scene: MapScene, frame: Frame) -> Iterator[Svg]:
     if scene.whole and way:
         x, y = way[0]
         yield element('circle', title('began here'), class_='cr-begin', cx=x, cy=y, r=5.0)
+
+
+def _forecast(scene: MapScene, frame: Frame) -> Iterator[Svg]:
+    way = simplified([frame.at(x, y) for x, y in scene.forecast], TRAIL_ERROR, MOST_KEPT)
+    if len(way) > 1:
+        x, y = way[-1]
+        path = element('polyline', points=points_attribute(way))
+        end = element('circle', cx=x, cy=y, r=5.0)
+        yield element('g', title('rehearsed path'), path, end, class_='cr-forecast')
 
 
 def _goal(scene: MapScene, frame: Frame) -> Iterator[Svg]:

@@ -29,6 +29,7 @@ def limits_of(thresholds: Thresholds) -> dict[str, float]:
         'leash_s': motion.max_duration_s + stop_s,
         'unasked_s': stop_s + motion.settle_s,
         'asked_s': motion.max_duration_s + 2 * stop_s,
+        'silence_s': motion.odometry_stop_s + stop_s,
         'stale_s': motion.odometry_max_age_s + stop_s,
         'mast_s': mast.joint_max_age_s + stop_s,
         'reaction_s': REACTION_S,

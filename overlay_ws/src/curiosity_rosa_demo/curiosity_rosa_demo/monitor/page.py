@@ -31,7 +31,7 @@ HEAD = """# Requirements
 The safety properties S1 to S6 and the flight rules FR-01 to FR-20. A rule in code keeps each
 requirement. A property test and a test with real processes prove the rule. The
 [monitor](monitor.md), which shares no code with the rules, checks the requirement on the topics of
-the running system. A test fails if one of the four is missing. *Pending*: the rule is not built.
+the running system. A test fails if one of the four is missing.
 
 Severity: an advisory informs, a caution holds an order back, a warning ends a motion, a critical
 violation endangers the rover. Response: what the rule does, namely warn, hold the order, stop,
@@ -49,7 +49,7 @@ def page(requirements: Iterable[Requirement], thresholds: Thresholds) -> str:
             f'[{each.id}](#{_anchor(each)})',
             each.title,
             each.severity,
-            '*pending*' if each.pending else each.response,
+            each.response,
         )
         for each in entries
     ]
@@ -79,9 +79,7 @@ def _entry(requirement: Requirement) -> str:
         ('property', requirement.property_test),
         ('end to end', requirement.ros_test),
     ]
-    lines = [(name, f'`{text}`') for name, text in proofs if text]
-    if requirement.pending:
-        lines.append(('pending', requirement.pending))
+    lines = [(name, f'`{text}`') for name, text in proofs]
     lines.append(('source', requirement.source))
     monitor = (
         f'```text\n{_wrapped(requirement.formula)}\n```'

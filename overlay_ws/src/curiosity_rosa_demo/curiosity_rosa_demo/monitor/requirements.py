@@ -43,19 +43,16 @@ class Requirement(BaseModel):
     response: Response
     rationale: str = Field(min_length=1)
     source: str = Field(min_length=1)
-    rule: str = Field('', pattern=r'^([a-z_.]+:\w+(\.\w+)*)?$')
-    property_test: str = Field('', pattern=r'^([\w/]+\.py::\w+)?$')
-    ros_test: str = Field('', pattern=r'^([\w/]+\.py::\w+)?$')
+    rule: str = Field(pattern=r'^[a-z_.]+:\w+(\.\w+)*$')
+    property_test: str = Field(pattern=r'^[\w/]+\.py::\w+$')
+    ros_test: str = Field(pattern=r'^[\w/]+\.py::\w+$')
     formula: str = ''
     no_monitor: str = ''
-    pending: str = ''
 
     @model_validator(mode='after')
     def _has_a_formula_or_a_reason(self) -> Requirement:
         if bool(self.formula) == bool(self.no_monitor):
             raise ValueError('give either formula or no_monitor, the reason why there is none')
-        if not (self.pending or (self.rule and self.property_test and self.ros_test)):
-            raise ValueError('give rule, property_test and ros_test, or pending: what is missing')
         return self
 
     @property

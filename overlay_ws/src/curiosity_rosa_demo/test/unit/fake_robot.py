@@ -37,6 +37,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.bus import EventBus
@@ -126,7 +127,13 @@ class FakeRobot:
         self.event_bus.publish(event)
         return event
 
-    def ask(self, text: str, op: Json | None = None, reasons: Sequence[str] = ()) -> Question:
+    def ask(
+        self,
+        text: str,
+        op: Json | None = None,
+        reasons: Sequence[str] = (),
+        rehearsal: Rehearsal | None = None,
+    ) -> Question:
         """Put a question; answer() takes it away."""
         question = Question(
             id=f'q{uuid.uuid4().hex[:6]}',
@@ -134,6 +141,7 @@ class FakeRobot:
             op=op,
             reasons=list(reasons),
             asked_at=time.time(),
+            rehearsal=rehearsal,
         )
         self._open.append(question)
         return question

@@ -133,6 +133,9 @@ class ScriptedAgentSession:
                 return Outcome(False, f'Rejected: {answer.why}')
         return self._work(f'{expects}: {text}', cancellation)
 
+    def rehearse_task(self, task: Task) -> None:
+        return None
+
     def rover_status(self) -> ToolResult:
         if not self.answers:
             return ToolResult.failure('no answer')

@@ -38,9 +38,17 @@ from curiosity_rosa_demo.agent.interfaces.page.view_model import (
 from curiosity_rosa_demo.agent.runtime.robot import LineResult
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, TasksState
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    BrainState,
+    Mode,
+    ReactState,
+    TasksState,
+)
+from curiosity_rosa_demo.domain.dead_reckoning import Place
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.trace.events import TurnStarted
 from examples import examples
@@ -73,7 +81,33 @@ def texts(lines: Sequence[PanelData]) -> list[str]:
     return [line['text'] for line in lines]
 
 
+REHEARSED = Rehearsal(
+    path=[(0.0, 0.0), (2.0, 0.0), (4.0, 1.0)], text='Rehearsal: 4.2 m\nThe gate would refuse it'
+)
+
 # --- the view model --------------------------------------------------------------------------
+
+
+def test_the_rehearsed_path_is_on_the_map_and_its_figures_stand_with_the_question(
+    robot: FakeRobot,
+) -> None:
+    model = model_of(robot)
+    before = look(model).parts
+    assert 'cr-forecast' not in before['map']['svg']
+    robot.ask('Drive?', rehearsal=REHEARSED)
+    asked = look(model).parts
+    assert 'rehearsed path' in asked['map']['svg']
+    assert 'cr-forecast' in asked['map']['svg']
+    assert asked['approvals']['rows'][0]['rehearsal'] == REHEARSED.text.split('\n')
+    here = Place(4.0, 1.0, 0.0)
+    gap = Comparison(4.2, 3.0, here, 1.2, 0.0, 0.0, 0.8, ['distance'])
+    done = REHEARSED.model_copy(update={'real': gap})
+    robot.brain_state = robot.brain_state.model_copy(update={'react': ReactState(rehearsal=done)})
+    robot.questions = lambda: []  # type: ignore[method-assign]
+    over = look(model).parts
+    assert over['plan']['differs'] is True
+    assert over['plan']['rehearsal'] == REHEARSED.text.split('\n')
+    assert 'cr-forecast' not in over['map']['svg']
 
 
 def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:

@@ -51,6 +51,10 @@ GUARDRAILS = {
         'unit/test_geofence.py::test_a_motion_that_passes_never_leads_outside',
         'standalone/test/test_doors_e2e.py::test_the_fence_binds_every_door',
     ),
+    'energy_home': (
+        'unit/test_energy_home.py::test_what_passes_leaves_the_charge_for_the_way_home_or_leads_home',
+        DOORS,
+    ),
     APPROVAL_RULE: (
         'unit/test_gate.py::test_a_call_without_a_yes_passes_only_where_none_is_needed',
         'standalone/test/test_run_task_e2e.py::test_a_listed_motion_asks_at_every_door',

@@ -17,10 +17,11 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, beliefs_from, 
 from curiosity_rosa_demo.agent.rule_model.explore import LOOK_TOOLS
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
-from curiosity_rosa_demo.agent.rule_model.motion_search import DIRECTIONS, Motions
+from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.parser import parse_intent
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
+from curiosity_rosa_demo.domain.dead_reckoning import along, DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -75,25 +76,19 @@ def _pose_after(
     if tool in DIRECTIONS and seconds is not None:
         speed = motions.turn_speed if DIRECTIONS[tool] else motions.speed
         turn = DIRECTIONS[tool] * motions.turn_rate * seconds
-        return _along(pose, speed * seconds, turn)
+        return _after(pose, speed * seconds, turn)
     metres = finite_float(arguments.get('distance_m'))
     if tool == 'drive_distance' and metres is not None:
-        return _along(pose, metres, 0.0)
+        return _after(pose, metres, 0.0)
     degrees = finite_float(arguments.get('angle_deg'))
     if tool == 'turn_angle' and degrees is not None:
         turn = math.radians(degrees)
-        return _along(pose, abs(turn) * motions.turn_speed / motions.turn_rate, turn)
+        return _after(pose, abs(turn) * motions.turn_speed / motions.turn_rate, turn)
     x, y = finite_float(arguments.get('x')), finite_float(arguments.get('y'))
     if tool == 'navigate_to_pose' and x is not None and y is not None:
         return Pose(x, y, math.atan2(y - pose.y, x - pose.x))
     return None
 
 
-def _along(pose: Pose, metres: float, turn: float) -> Pose:
-    """After this many metres along an arc that turns by ``turn`` radians."""
-    half = turn / 2.0
-    chord = metres * (math.sin(half) / half if half else 1.0)
-    middle = pose.yaw + half
-    return Pose(
-        pose.x + chord * math.cos(middle), pose.y + chord * math.sin(middle), pose.yaw + turn
-    )
+def _after(pose: Pose, metres: float, turn: float) -> Pose:
+    return Pose(*along(pose.x, pose.y, pose.yaw, metres, turn))

@@ -27,7 +27,6 @@ from types import MappingProxyType
 from curiosity_rosa_demo.agent.rule_model.beliefs import Mast, Obstacle, Pose
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.motion_search import (
-    DIRECTIONS,
     FIRST_MOTION,
     FIRST_SECONDS,
     layers,
@@ -36,6 +35,7 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import (
     X,
     Y,
 )
+from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
 import numpy as np
 
 GRADIENT_CALLS = ('mast_close', 'turn_left', 'move_forward', 'mast_open', 'capture_and_score')

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle, Pose
+from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
 DURATIONS = 10  # of each motion, evenly up to the longest
 REACH_M, CELL_M = 45.0, 1.5  # of the search around its start, and of a cell
 CELLS, CELLS_AROUND = round(2 * REACH_M / CELL_M), 16

@@ -24,10 +24,10 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
+from curiosity_rosa_demo.domain.dead_reckoning import KNOWN_SPEEDS
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
 FIRST_HOP_S = 6.0
-SPEED_MPS, TURN_SPEED_MPS, TURN_RATE = 0.5, 0.25, 0.1  # until they are measured
 SHORTEST_M = 0.2  # a shorter way is as much noise as speed
 SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches cover every direction
 
@@ -42,12 +42,13 @@ class Motion:
 def motions_of(view: TurnView, facts: Beliefs) -> Motions:
     """What the motions do, as measured in this turn; before that, as the demo's rover moves."""
     speed, arc = _speed(facts), _arc(facts)
-    grip = speed / SPEED_MPS if speed else arc[0] / TURN_SPEED_MPS if arc else 1.0
-    turn_speed, turn_rate = arc or (grip * TURN_SPEED_MPS, grip * TURN_RATE)
+    known = KNOWN_SPEEDS
+    grip = speed / known.straight if speed else arc[0] / known.arc if arc else 1.0
+    turn_speed, turn_rate = arc or (grip * known.arc, grip * known.turn)
     return Motions(
         costs={name: view.cost(name) for name in MOTIONS if name in view.tools},
         longest_s=view.longest_s,
-        speed=speed or grip * SPEED_MPS,
+        speed=speed or grip * known.straight,
         turn_speed=turn_speed,
         turn_rate=turn_rate,
     )

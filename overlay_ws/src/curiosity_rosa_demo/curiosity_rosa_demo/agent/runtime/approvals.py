@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.operation import full_call_text
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import printable, visible
 
 NO_QUESTION_TEXT = 'No question is open.'
@@ -40,7 +41,8 @@ _DONE_TEXTS = {
 
 class Approvals:
     """Use it in the runtime's loop only, except for ``shown_questions``. ``say`` prints a text.
-    ``check_arguments`` raises BadTask when a skill does not take these arguments.
+    ``check_arguments`` raises BadTask when a skill does not take these arguments. ``rehearse``:
+    what a task would do; asked once for each question, and never blocks.
     """
 
     def __init__(
@@ -49,9 +51,12 @@ class Approvals:
         runner: SkillRunner,
         say: Callable[[str], None],
         check_arguments: Callable[[str, Json], object],
+        rehearse: Callable[[Task], Rehearsal | None] = lambda task: None,
     ) -> None:
         self._queue, self._runner, self._say = approval_queue, runner, say
         self._check_arguments = check_arguments
+        self._rehearse = rehearse
+        self._rehearsals: dict[str, Rehearsal | None] = {}  # of the tasks that need approval
         # Questions that were printed and not answered, the oldest first. Any thread may read it.
         self.shown_questions: tuple[Question, ...] = ()
 
@@ -120,7 +125,14 @@ class Approvals:
 
     def _open_questions(self) -> list[Question]:
         """All open questions, the oldest first."""
-        tasks = map(_question_of_task, self._tasks_needing_approval().values())
+        waiting = self._tasks_needing_approval()
+        self._rehearsals = {
+            task.id: self._rehearsals[task.id]
+            if task.id in self._rehearsals
+            else self._rehearse(task)
+            for task in waiting.values()
+        }
+        tasks = [_question_of_task(each, self._rehearsals[each.id]) for each in waiting.values()]
         return sorted([*self._queue.questions, *tasks], key=lambda each: each.asked_at)
 
     def _tasks_needing_approval(self) -> dict[str, Task]:
@@ -172,10 +184,11 @@ def _whole_text(task: Task) -> str:
     return full_call_text(task.name, task.metadata)
 
 
-def _question_of_task(task: Task) -> Question:
+def _question_of_task(task: Task, rehearsal: Rehearsal | None) -> Question:
     return Question(
         id=task.id,
         text=_whole_text(task),
         reasons=[TASK_NEEDS_APPROVAL_TEXT],
         asked_at=task.created_at.timestamp(),
+        rehearsal=rehearsal,
     )

@@ -134,7 +134,9 @@ class Runtime(TaskClient):
         self._checkpoint_file = Path(f'{database}.kernel')
         self._checkpoint = KernelCheckpoint(self._open_saver, self._checkpoint_failed)
         self._blocking = BlockingCalls()
-        self._approvals = Approvals(session.approval_queue, self.runner, say, self.make_task)
+        self._approvals = Approvals(
+            session.approval_queue, self.runner, say, self.make_task, session.rehearse_task
+        )
         self._dispatcher = ActionDispatcher(
             session,
             self.runner,

@@ -130,6 +130,15 @@ class Origins(Section):
         return binding
 
 
+class RehearsalRules(Section):
+    enabled: bool
+    max_s: float = Field(gt=0.0, le=0.5)
+    battery_pct_per_s: float = Field(ge=0.0, le=100.0)
+    gap_m: float = Field(gt=0.0, le=1e3)
+    gap_share: float = Field(ge=0.0, le=1.0)
+    gap_rad: float = Field(gt=0.0, le=3.2)
+
+
 class Guardrails(Section):
     budget: Budget
     patience: Patience
@@ -137,6 +146,7 @@ class Guardrails(Section):
     energy: EnergyRules
     approval: ApprovalRules
     origins: Origins
+    rehearsal: RehearsalRules
 
 
 # --- skills.yaml -----------------------------------------------------------------------------

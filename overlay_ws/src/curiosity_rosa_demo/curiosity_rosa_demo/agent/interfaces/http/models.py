@@ -23,6 +23,7 @@ from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.domain.trigger_status import TriggerState, TriggerStatus
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
@@ -245,7 +246,8 @@ class LineResultView(BaseModel):
 
 class QuestionView(BaseModel):
     """An open question, whole; ``text`` and ``reasons`` with invisible characters escaped.
-    ``until``: time of automatic rejection, in seconds since the epoch.
+    ``until``: time of automatic rejection, in seconds since the epoch. ``rehearsal``: what a yes
+    is expected to lead to; null: nothing that drives.
     """
 
     model_config = _example(
@@ -255,6 +257,7 @@ class QuestionView(BaseModel):
         reasons=['it is near the fence'],
         asked_at=1795341600.0,
         until=1795341900.0,
+        rehearsal=None,
     )
 
     id: str
@@ -263,6 +266,7 @@ class QuestionView(BaseModel):
     reasons: list[str]
     asked_at: float
     until: float | None
+    rehearsal: Rehearsal | None
 
     @classmethod
     def of(cls, question: Question, until: float | None) -> QuestionView:
@@ -312,14 +316,17 @@ class TriggerView(BaseModel):
 
 
 class PlanView(BaseModel):
-    """The goal of the running or last turn. ``plan``: its steps and their states."""
+    """The goal of the running or last turn. ``plan``: its steps and their states. ``rehearsal``:
+    what the plan was expected to do, and, in ``real``, what it did.
+    """
 
-    model_config = _example(goal='go to the light', plan=None, answer='', ok=False)
+    model_config = _example(goal='go to the light', plan=None, answer='', ok=False, rehearsal=None)
 
     goal: str
     plan: dict[str, Any] | None
     answer: str
     ok: bool
+    rehearsal: Rehearsal | None
 
 
 class NodeView(BaseModel):

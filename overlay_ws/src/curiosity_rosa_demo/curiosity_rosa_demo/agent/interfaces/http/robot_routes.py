@@ -137,7 +137,13 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
     async def plan() -> PlanView:
         """The plan of the running turn, or of the last one."""
         react = robot.state().react
-        return PlanView(goal=react.goal, plan=react.plan, answer=react.answer, ok=react.ok)
+        return PlanView(
+            goal=react.goal,
+            plan=react.plan,
+            answer=react.answer,
+            ok=react.ok,
+            rehearsal=react.rehearsal,
+        )
 
     @router.get('/state', responses=problems())
     async def state() -> StateView:

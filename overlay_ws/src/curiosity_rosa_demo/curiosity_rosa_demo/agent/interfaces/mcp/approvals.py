@@ -55,6 +55,10 @@ def own_question(
 
 def elicitation_of(question: Question) -> types.ElicitRequestFormParams:
     reasons = ''.join(f'\n- {printable(each)}' for each in question.reasons)
+    rehearsal = question.rehearsal
+    told = (
+        '' if rehearsal is None else '\n' + '\n'.join(map(printable, rehearsal.text.splitlines()))
+    )
     actions = ['approve', 'reject', *(['edit'] if question.op is not None else [])]
     schema: dict[str, Any] = {
         'type': 'object',
@@ -72,7 +76,7 @@ def elicitation_of(question: Question) -> types.ElicitRequestFormParams:
             'default': arguments,
         }
     return types.ElicitRequestFormParams(
-        message=f'May the rover do this: {printable(question.text)}?{reasons}',
+        message=f'May the rover do this: {printable(question.text)}?{reasons}{told}',
         requested_schema=schema,
     )
 

@@ -115,8 +115,16 @@ class Resources:
 
     async def _plan(self) -> str:
         react = self._robot.state().react
-        fields = {'goal': react.goal, 'plan': react.plan, 'answer': react.answer, 'ok': react.ok}
-        return _json_text(fields)
+        rehearsal = react.rehearsal
+        return _json_text(
+            {
+                'goal': react.goal,
+                'plan': react.plan,
+                'answer': react.answer,
+                'ok': react.ok,
+                'rehearsal': rehearsal and rehearsal.model_dump(mode='json'),
+            }
+        )
 
     async def _tasks(self) -> str:
         async def read(runner: SkillRunner) -> list[Json]:

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.interfaces.page import phase_bar, timeline
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE_SKILL
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
-from curiosity_rosa_demo.domain.brain_state import BrainState
+from curiosity_rosa_demo.domain.brain_state import BrainState, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.domain.task_state import LifecycleState
@@ -49,6 +49,7 @@ class DrawingCache:
         trail: Sequence[tuple[float, float]],
         captures: Sequence[Capture],
         histories: Sequence[TaskHistory],
+        questions: Sequence[Question] = (),
     ) -> str:
         fence, viz = self._config.guardrails.geofence, self._config.thresholds.viz
         zone = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
@@ -60,6 +61,7 @@ class DrawingCache:
             spots=markers_of(captures),
             obstacles=state.world.obstacles,
             goal=_navigation_goal(state, histories),
+            forecast=_forecast(state, questions),
         )
 
         def draw() -> str:
@@ -68,7 +70,15 @@ class DrawingCache:
 
         place = pose and (round(pose.x, 2), round(pose.y, 2), round(pose.yaw_rad, 2))
         obstacles = str(state.world.obstacles)
-        seen = (place, len(trail), *trail[-1:], scene.spots, obstacles, scene.goal)
+        seen = (
+            place,
+            len(trail),
+            *trail[-1:],
+            scene.spots,
+            obstacles,
+            scene.goal,
+            str(scene.forecast),
+        )
         return self._cached('map', seen, draw)
 
     def plot(self, captures: Sequence[Capture]) -> str:
@@ -139,6 +149,13 @@ def _navigation_goal(
         ):
             return _goal_place(step.get('parameters'))
     return None
+
+
+def _forecast(state: BrainState, questions: Sequence[Question]) -> Sequence[tuple[float, float]]:
+    """The predicted path of the oldest open question, else of the turn that runs."""
+    asked = [each.rehearsal for each in questions if each.rehearsal is not None]
+    rehearsal = asked[0] if asked else state.react.rehearsal
+    return () if rehearsal is None or rehearsal.real is not None else tuple(rehearsal.path)
 
 
 def _goal_place(arguments: object) -> tuple[float, float] | None:

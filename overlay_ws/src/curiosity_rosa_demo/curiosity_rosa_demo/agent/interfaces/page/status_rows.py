@@ -29,6 +29,7 @@ from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture
 from curiosity_rosa_demo.domain.plan.validation import short_repr
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import clip, visible
 from curiosity_rosa_demo.domain.trigger_status import TriggerState, TriggerStatus
 from curiosity_rosa_demo.drawing.columns import clip_columns
@@ -170,12 +171,16 @@ def progress_facts(running: Iterable[RunningSkill]) -> PanelData:
     }
 
 
-def plan_data(plan: Mapping[str, Any] | None) -> PanelData:
-    """``plan`` as in ReactState. Invalid parts, which a model may have written, are left out."""
+def plan_data(plan: Mapping[str, Any] | None, rehearsal: Rehearsal | None = None) -> PanelData:
+    """``plan`` and ``rehearsal`` as in ReactState. Invalid parts, which a model may have
+    written, are left out.
+    """
     steps = plan.get('steps') if plan else None
     return {
         'goal': _clipped(str(plan.get('goal', ''))) if plan else '',
         'status': _clipped(str(plan.get('status', ''))) if plan else '',
+        'rehearsal': rehearsal_lines(rehearsal),
+        'differs': bool(rehearsal and rehearsal.real and rehearsal.real.exceeded),
         'steps': [step_data(step) for step in steps if isinstance(step, dict)]
         if isinstance(steps, list)
         else [],
@@ -195,7 +200,13 @@ def question_data(question: Question, until: float | None) -> PanelData:
         'arguments': '\n'.join(map(visible, _json_lines({} if op is None else op.arguments))),
         'editable': op is not None,
         'until': until,
+        'rehearsal': rehearsal_lines(question.rehearsal),
     }
+
+
+def rehearsal_lines(rehearsal: Rehearsal | None) -> list[str]:
+    """The figures of a rehearsal, and what came of it."""
+    return [] if rehearsal is None else [visible(line) for line in rehearsal.text.splitlines()]
 
 
 def _json_lines(value: object) -> list[str]:

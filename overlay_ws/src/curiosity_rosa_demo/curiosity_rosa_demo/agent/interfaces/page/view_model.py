@@ -112,13 +112,17 @@ class ViewModel:
                     for each in robot.questions()
                 ]
             },
-            'plan': plan_data(state.react.plan),
+            'plan': plan_data(state.react.plan, state.react.rehearsal),
             'progress': progress_facts(state.skills.running),
             'tasks': task_data(history.task for history in histories),
             'triggers': trigger_data(robot.triggers()),
             'captures': capture_data(captures, replay=replay),
             'ground': ground_data(robot.ground()),
-            'map': {'svg': pictures.map(state, pose, robot.trail(), captures, histories)},
+            'map': {
+                'svg': pictures.map(
+                    state, pose, robot.trail(), captures, histories, robot.questions()
+                )
+            },
             'plot': {'svg': pictures.plot(captures)},
             'times': {'svg': pictures.timeline(histories, now)},
             'steps': {'svg': pictures.phase_bar(last_turn(_steps(recent)))},

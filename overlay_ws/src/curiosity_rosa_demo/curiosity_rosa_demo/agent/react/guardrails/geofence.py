@@ -89,6 +89,16 @@ def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> Reacha
     return ReachableArea((pose,), path_m + drift_m)
 
 
+def fence_margin_m(proposal: Proposal, situation: Situation, limits: Limits) -> float | None:
+    """The least distance of the motion's reach from the fence's margin: below 0, and only then,
+    ``geofence_refusal`` names the place. None without a fence, a pose or a motion of the base.
+    """
+    if not limits.geofence.enabled or not limits.may_move_base(proposal):
+        return None
+    reach = reach_of(proposal, situation, limits)
+    return None if reach is None else -_excess(reach, limits.geofence)[0]
+
+
 def geofence_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
     """How the motion may leave the fence; None when it cannot or does not move the base."""
     fence = limits.geofence
@@ -122,6 +132,12 @@ def _leaves(fence: Geofence, why: str, way_out: str) -> Refusal:
 
 def _is_outside(reach: ReachableArea, fence: Geofence) -> str:
     """The place farthest beyond the fence and its margin; empty when all is inside."""
+    excess, place, side = _excess(reach, fence)
+    return f'{place}, beyond {side} and its margin {fence.margin_m:g}' if excess > 0.0 else ''
+
+
+def _excess(reach: ReachableArea, fence: Geofence) -> tuple[float, str, str]:
+    """How far the reach goes beyond the margin, the place and the side; below 0: inside."""
     sides = []
     for axis, name in enumerate('xy'):
         low, high = getattr(fence, f'{name}_min'), getattr(fence, f'{name}_max')
@@ -129,8 +145,7 @@ def _is_outside(reach: ReachableArea, fence: Geofence) -> str:
         most = max(point[axis] for point in reach.points) + reach.radius
         sides.append((low + fence.margin_m - least, f'{name} {least:.5g}', f'{name}_min {low:g}'))
         sides.append((most - high + fence.margin_m, f'{name} {most:.5g}', f'{name}_max {high:g}'))
-    excess, place, side = max(sides)
-    return f'{place}, beyond {side} and its margin {fence.margin_m:g}' if excess > 0.0 else ''
+    return max(sides)
 
 
 def _pose(situation: Situation) -> tuple[float, float] | None:

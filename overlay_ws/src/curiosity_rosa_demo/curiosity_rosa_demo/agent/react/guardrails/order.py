@@ -21,13 +21,18 @@ from dataclasses import dataclass
 
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 
 
 class Approval:
-    """A person's yes to one call, for ``reasons``. One dispatch uses it up."""
+    """A person's yes to one call, for ``reasons``. One dispatch uses it up. ``rehearsal``: what
+    the call was expected to do at the time of the yes.
+    """
 
-    def __init__(self, op: Operation, reasons: tuple[str, ...]) -> None:
-        self.op, self.reasons = op, reasons
+    def __init__(
+        self, op: Operation, reasons: tuple[str, ...], rehearsal: Rehearsal | None = None
+    ) -> None:
+        self.op, self.reasons, self.rehearsal = op, reasons, rehearsal
         self._used = False
 
     def covers(self, op: Operation) -> bool:

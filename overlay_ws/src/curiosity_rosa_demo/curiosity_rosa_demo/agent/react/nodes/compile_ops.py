@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_plan
 from curiosity_rosa_demo.agent.react.plan.steps import check_plan, left_out_text, revised_plan
 from curiosity_rosa_demo.agent.react.plan.trace import trace_plan
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
@@ -167,6 +168,9 @@ def _with_patched_plan(
         raise BadCall(f'The plan cannot be carried out: {"; ".join(problems[:5])}')
     if patch['action'] == 'revise' and state.react.plan is not None:
         plan = revised_plan(Plan.from_dict(state.react.plan), plan)
+    state, plan, refused = rehearse_plan(state, turn, plan)
+    if refused:
+        raise BadCall(f'{refused}. The plan is not taken.')
     plan.metadata[PROPOSED_KEY] = True
     trace_plan(turn.trace, plan)
     left_out = {'left_out': left_out_text(plan)} if plan.metadata.get(LEFT_OUT) else {}

@@ -16,12 +16,16 @@ from curiosity_rosa_demo.agent.react.guardrails.order import (
     Order,
     under_order,
 )
+from curiosity_rosa_demo.agent.react.nodes.rehearse import trace_op_compared
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState, ProposedOps
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.trace.reporter import finite_float
 
-APPROVED_KEY = 'approved'  # in the approval_payload of an approved operation: the reasons to ask
+# In the approval_payload of an approved operation: the reasons to ask, and the forecast.
+APPROVED_KEY, REHEARSED_KEY = 'approved', 'rehearsed'
 
 
 async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
@@ -32,8 +36,12 @@ async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
         op = proposed.to_dispatch[0]
         turn.cancellation.check()
         turn.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
-        with under_order(Order(current_order().origin, op, _approval_of(op, proposed))):
+        approval = _approval_of(op, proposed)
+        with under_order(Order(current_order().origin, op, approval)):
             result = await turn.skill_executor.result_of(op.skill, op.arguments, turn.cancellation)
+        if approval is not None and approval.rehearsal is not None:
+            metres = finite_float(result.metrics.get('distance_m'))
+            trace_op_compared(approval.rehearsal, turn, metres)
     skills = state.skills.model_copy(update={'last_result': result})
     return state.model_copy(update={'skills': skills})
 
@@ -41,4 +49,8 @@ async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
 def _approval_of(op: Operation, proposed: ProposedOps) -> Approval | None:
     """The operator's yes to this operation; None when nobody had to be asked."""
     reasons = proposed.approval_payload.get(APPROVED_KEY)
-    return Approval(op, tuple(map(str, reasons))) if isinstance(reasons, list) else None
+    if not isinstance(reasons, list):
+        return None
+    rehearsed = proposed.approval_payload.get(REHEARSED_KEY)
+    rehearsal = None if rehearsed is None else Rehearsal.model_validate(rehearsed)
+    return Approval(op, tuple(map(str, reasons)), rehearsal)

@@ -23,7 +23,8 @@ from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
     checked_operation,
     refused_call,
 )
-from curiosity_rosa_demo.agent.react.nodes.dispatch_skills import APPROVED_KEY
+from curiosity_rosa_demo.agent.react.nodes.dispatch_skills import APPROVED_KEY, REHEARSED_KEY
+from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_op
 from curiosity_rosa_demo.agent.react.plan.steps import approve_step
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields, with_result
@@ -43,7 +44,8 @@ from curiosity_rosa_demo.domain.decided_op import (
 )
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.trace.events import QuestionAsked
 from langgraph.types import interrupt
@@ -59,13 +61,27 @@ async def put_question(state: BrainState, turn: TurnContext) -> BrainState:
         return with_react_fields(state, question=None)
     payload: Any = proposed.approval_payload
     op = proposed.to_dispatch[0] if proposed.to_dispatch else None
+    text = payload.get('text') or (op.full_text if op else '')
     return state_with_question(
-        state, turn, payload.get('text') or (op.full_text if op else ''), payload['reasons'], op
+        state, turn, text, payload['reasons'], op, _rehearsal_of(state, turn, op)
     )
 
 
+def _rehearsal_of(state: BrainState, turn: TurnContext, op: Operation | None) -> Rehearsal | None:
+    """Of the whole plan, if that is what the question is about; else of the operation."""
+    plan = state.react.plan
+    if plan is not None and plan.get('status') == PlanStatus.WAIT_CONFIRMATION.value:
+        return state.react.rehearsal
+    return None if op is None else rehearse_op(state, turn, op)
+
+
 def state_with_question(
-    state: BrainState, turn: TurnContext, text: str, reasons: list[Any], op: Operation | None
+    state: BrainState,
+    turn: TurnContext,
+    text: str,
+    reasons: list[Any],
+    op: Operation | None,
+    rehearsal: Rehearsal | None = None,
 ) -> BrainState:
     question = Question(
         id=f'q{uuid.uuid4().hex[:8]}',
@@ -73,6 +89,7 @@ def state_with_question(
         op=op,
         reasons=[visible(str(reason)) for reason in reasons],
         asked_at=time.time(),
+        rehearsal=rehearsal,
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
     turn.trace(**QuestionAsked(question.id).trace_fields(f'Asking: {text}{why}'))
@@ -185,5 +202,10 @@ async def _with_rechecked_op(
     if left.to_dispatch and leaves_fence(now) and not leaves_fence(question.reasons):
         return await put_question(state, turn)
     approved: Json = {APPROVED_KEY: list(question.reasons)} if left.to_dispatch else {}
+    if note:  # an edited step is not the one that was rehearsed
+        state = with_react_fields(state, rehearsal=None)
+    if left.to_dispatch and state.react.rehearsal is None:  # a plan is compared as a whole
+        rehearsal = rehearse_op(state, turn, left.to_dispatch[0])
+        approved[REHEARSED_KEY] = rehearsal and rehearsal.model_dump(mode='json')
     proposed = ProposedOps(to_dispatch=left.to_dispatch, approval_payload=approved)
     return with_react_fields(state, proposed_ops=proposed)

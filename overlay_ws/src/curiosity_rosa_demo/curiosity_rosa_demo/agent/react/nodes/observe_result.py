@@ -14,6 +14,7 @@ from contextlib import suppress
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.react.nodes.rehearse import with_plan_compared
 from curiosity_rosa_demo.agent.react.plan.steps import (
     record_step,
     RecordedStep,
@@ -34,7 +35,7 @@ from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.decided_op import PlanStepCall, PlanStepOp, PlanStepRejected
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.plan.plan import Plan, StepStatus
 from curiosity_rosa_demo.domain.skills import CAPTURE
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.reporter import (
@@ -190,7 +191,12 @@ def _with_plan_result(state: BrainState, turn: TurnContext) -> BrainState:
     else:
         recorded = record_step(plan, op.step_id, True, '', {}, now)
     trace_steps(turn.trace, [recorded.result, *recorded.skipped])
-    return with_react_fields(state, plan=recorded.plan.to_dict())
+    state = with_react_fields(state, plan=recorded.plan.to_dict())
+    if recorded.result.status is StepStatus.PENDING:  # its fallback runs, which was not rehearsed
+        return with_react_fields(state, rehearsal=None)
+    if recorded.result.status is StepStatus.SUCCESS:
+        return with_plan_compared(state, turn, op.step_id)
+    return state
 
 
 def _with_attempt_result(

@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.llm.messages import rejected_answer
 from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import BadCall, checked_operation
+from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_plan
 from curiosity_rosa_demo.agent.react.nodes.retry import call_to_retry, RETRY_OF, RETRY_WAIT_S
 from curiosity_rosa_demo.agent.react.nodes.rule_step import (
     BY,
@@ -38,7 +39,7 @@ from curiosity_rosa_demo.agent.react.nodes.supervision import (
     Resources,
     stuck_reason,
 )
-from curiosity_rosa_demo.agent.react.plan.steps import ENDED_STATUSES, next_step
+from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan, ENDED_STATUSES, next_step
 from curiosity_rosa_demo.agent.react.plan.trace import trace_steps
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import (
@@ -382,6 +383,10 @@ def _name(message: Json) -> str:
 
 def _decide_by_plan(state: BrainState, turn: TurnContext) -> BrainState:
     plan = Plan.from_dict(state.react.plan or {})
+    if plan.status is PlanStatus.CREATED and not plan.metadata.get(PROPOSED_KEY):
+        state, plan, why = rehearse_plan(state, turn, plan)
+        if why:
+            return _plan_refused(state, turn, plan, why)
     following = next_step(plan, state.react.observation, time.time())
     trace_steps(turn.trace, following.results)
     state = with_react_fields(state, plan=following.plan.to_dict())
@@ -408,6 +413,13 @@ def _decide_by_plan(state: BrainState, turn: TurnContext) -> BrainState:
             tool_name=_name(message),
         )
     return _state_with_decision(state, DecisionType.CONTINUE, step.description, op)
+
+
+def _plan_refused(state: BrainState, turn: TurnContext, plan: Plan, why: str) -> BrainState:
+    text = f'{why}. The plan was not begun.'
+    turn.trace(TraceKind.ERROR, text, tool_name='plan', ok=False, error_reason=text)
+    state = with_react_fields(state, plan=cancel_plan(plan).to_dict())
+    return _state_with_decision(state, DecisionType.ABORT, text)
 
 
 def _plan_ended(state: BrainState, plan: Plan) -> BrainState:

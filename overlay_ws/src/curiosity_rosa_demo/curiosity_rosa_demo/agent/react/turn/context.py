@@ -16,6 +16,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
+from curiosity_rosa_demo.agent.react.rehearsal.twin import Surroundings
 from curiosity_rosa_demo.agent.react.turn.messages import StepCache
 from curiosity_rosa_demo.agent.react.turn.step_spans import StepSpans
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
@@ -30,7 +31,7 @@ from langchain_core.messages import BaseMessage
 @dataclass
 class TurnContext:
     """``agent`` is ROSA's agent: one decision per call. ``fallback`` decides when the agent fails;
-    with None the turn ends then.
+    with None the turn ends then. ``surroundings``: what a rehearsal knows besides the facts.
     """
 
     config: Config
@@ -47,5 +48,6 @@ class TurnContext:
     history: Sequence[BaseMessage] = ()
     memory: Callable[[], str] = lambda: ''
     recalled: str = ''  # the memory at the start of the turn
+    surroundings: Callable[[], Surroundings] = Surroundings
     steps: StepCache = field(default_factory=StepCache)
     step_spans: StepSpans = field(default_factory=StepSpans)

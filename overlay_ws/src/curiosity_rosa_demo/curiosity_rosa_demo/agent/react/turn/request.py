@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.react.rehearsal.twin import Surroundings
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
@@ -50,6 +51,7 @@ class TurnEnvironment:
     on_react_state: Callable[[ReactState], None]
     monitor: SkillMonitor = field(default_factory=SkillMonitor)
     usage: UsageLedger | None = None  # None: the model's calls are not counted
+    surroundings: Callable[[], Surroundings] = Surroundings  # for rehearsals
 
 
 @dataclass

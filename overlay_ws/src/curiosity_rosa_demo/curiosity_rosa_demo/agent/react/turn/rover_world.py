@@ -26,8 +26,11 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Proposal,
     situation_of_facts,
 )
+from curiosity_rosa_demo.agent.react.rehearsal.speeds import MeasuredSpeeds
+from curiosity_rosa_demo.agent.react.rehearsal.twin import Surroundings
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
@@ -91,6 +94,7 @@ class RoverWorld:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
         self._legs = _DrivenLegs()
+        self._speeds = MeasuredSpeeds()
         self._home: tuple[float, float] | None = None  # where the pose was known first
         self.brain_state, self.spent, self.say = brain_state, spent, say
         self._graph = graph
@@ -107,21 +111,26 @@ class RoverWorld:
         mast, on a fresh status. A refusal or a silent adapter is a failure, and nothing is called.
         """
         cancellation.check()
+        before: Json = {}
         if name in MOTIONS or name in MAST_SKILLS:
-            refused = traced_check(name, lambda: self._call_refusal(name, arguments))
+            refused = traced_check(name, lambda: self._call_refusal(name, arguments, before))
             if isinstance(refused, Refusal):
                 return ToolResult.failure(refused.reason, refusal=refused.to_json())
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
         result = tools.run(name, **arguments)
         self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
+        if name in DIRECTIONS:
+            self._speeds.learn(name, before, result)
         return result
 
-    def _call_refusal(self, name: str, arguments: dict[str, Any]) -> Refusal | None:
+    def _call_refusal(self, name: str, arguments: dict[str, Any], before: Json) -> Refusal | None:
+        """``before`` takes the facts on which the gate decides."""
         try:
             facts = self.facts_of(self._client.status())
         except ServiceFailed as failure:
             return _silent(failure, name)
+        before.update(facts)
         spent = self._legs.total_spent(self.spent())
         return call_refusal(
             name, arguments, facts, spent, self._limits, current_order(), self._risk_of(name)
@@ -185,6 +194,17 @@ class RoverWorld:
             'home_y': self._home[1] if self._home else None,
             'distance_to_target': state.robot.distance_to_target,
         }
+
+    def surroundings(self) -> Surroundings:
+        """What a rehearsal knows besides the facts. Calls nobody and does not block."""
+        state = self.brain_state()
+        robot, seen = state.robot, None
+        scan = robot.heard.get('scan')
+        if scan is not None and 'scan' not in robot.silent and scan.value.get('view'):
+            places = ((each['distance_m'], each['bearing_rad']) for each in state.world.obstacles)
+            seen = tuple((float(str(far)), float(str(at))) for far, at in places)
+        stale = not {'odometry', 'adapter'}.isdisjoint(robot.silent)
+        return Surroundings(self._speeds.now(), seen, stale)
 
     def graph(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
         return self._graph(query, language, cancellation)

@@ -34,7 +34,14 @@ def question_text(question: Question, left_s: float | None) -> str:
         ':approve, :edit {json} or :reject [why]' if question.op else ':approve or :reject [why]'
     )
     limit = '' if left_s is None else f'; no answer within {left_s:.0f} s is a no'
-    return f'? {short_id(question)} {text}{end} {ways}{limit}.'
+    asked = f'? {short_id(question)} {text}{end} {ways}{limit}.'
+    rehearsal = question.rehearsal
+    return asked if rehearsal is None else f'{asked}\n{indented(rehearsal.text)}'
+
+
+def indented(text: str) -> str:
+    """Lines below a question; none of them looks like a line of the agent itself."""
+    return '\n'.join(f'  {printable(line)}' for line in text.splitlines())
 
 
 def question_summary(question: Question) -> str:

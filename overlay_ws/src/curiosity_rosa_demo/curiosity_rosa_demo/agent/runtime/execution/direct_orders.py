@@ -18,6 +18,8 @@ import uuid
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, not_approved
 from curiosity_rosa_demo.agent.react.guardrails.order import Approval, Order
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal
+from curiosity_rosa_demo.agent.react.rehearsal.stage import stage_of
+from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
@@ -28,6 +30,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.trace.events import QuestionAsked
 from curiosity_rosa_demo.trace.reporter import TraceFunction
@@ -89,6 +92,7 @@ class DirectOrders:
             op=op,
             reasons=list(map(visible, reasons)),
             asked_at=time.time(),
+            rehearsal=self.rehearsal(op, order.origin, self._world.facts()),
         )
         trace, text = self._trace(), f'Asking: {op.text} ({"; ".join(reasons)})'
         trace(**QuestionAsked(question.id).trace_fields(text))
@@ -99,7 +103,16 @@ class DirectOrders:
             raise NotAdmitted(_rejected(op, answer.why))
         if answer.action is ApprovalAction.EDIT:
             op = self._edited(op, answer.arguments)
-        return replace(order, call=op, approval=Approval(op, reasons))
+            # What the operator's own arguments do is checked again, and rehearsed again.
+        rehearsal = self.rehearsal(op, order.origin, self._world.facts())
+        return replace(order, call=op, approval=Approval(op, reasons, rehearsal))
+
+    def rehearsal(self, op: Operation, origin: Origin, facts: Json) -> Rehearsal | None:
+        """What the call would do; None: it does not drive."""
+        config, language = self._world.config, self._world.config.prompts.default_language
+        surroundings = self._world.surroundings()
+        stage = stage_of(config, self._registry, surroundings, origin, language)
+        return rehearse([Call(op)], facts, stage)
 
     def _edited(self, op: Operation, arguments: Json | None) -> Operation:
         try:

@@ -25,6 +25,8 @@ from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, ASK_AGAIN_TEXT,
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
 from curiosity_rosa_demo.agent.react.guardrails.situation import MAST_SKILLS
 from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
+from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared
+from curiosity_rosa_demo.agent.react.rehearsal.events import trace_comparison
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import GraphReader, no_graph, RoverWorld
@@ -32,10 +34,12 @@ from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.agent.runtime.answer_texts import answer_line
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
@@ -45,11 +49,13 @@ from curiosity_rosa_demo.domain.brain_state import (
     Spent,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.dead_reckoning import Place
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -57,7 +63,12 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.tracing.span import current_span, span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted
-from curiosity_rosa_demo.trace.reporter import result_summary, tool_result, trace_result
+from curiosity_rosa_demo.trace.reporter import (
+    finite_float,
+    result_summary,
+    tool_result,
+    trace_result,
+)
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
 
@@ -117,6 +128,7 @@ class AgentSession:
                 on_react_state=self._set_react_state,
                 monitor=self.monitor,
                 usage=self.usage,
+                surroundings=self.world.surroundings,
             )
         )
         self._direct_orders = DirectOrders(
@@ -230,6 +242,7 @@ class AgentSession:
             with under_order(order):
                 result = self._refused_result(order) or tool_result(asyncio.run(execute()))
             trace_result(self.trace, name, result)
+            self._compare_with_rehearsal(order, result)
             return self._outcome_of(result)
 
         async def execute() -> SkillResult:
@@ -237,6 +250,17 @@ class AgentSession:
             return await executor.result_of(name, arguments, cancellation)
 
         return self._run_exclusively(cancellation, run)
+
+    def rehearse_task(self, task: Task) -> Rehearsal | None:
+        """What a task that waits for approval would do, by the adapter's last status. It does not
+        block. None: it does not drive.
+        """
+        heard = self.brain_state().robot.heard.get('adapter')
+        facts = self.world.facts_of({} if heard is None else dict(heard.value))
+        arguments = task.metadata.get('arguments', task.metadata)
+        return self._direct_orders.rehearsal(
+            Operation(task.name, arguments), task_origin(task), facts
+        )
 
     def warm_up(self, keep: Collection[str] | None = None) -> None:
         """Load the model in the background. ``keep``: the tasks whose turns may resume."""
@@ -279,6 +303,18 @@ class AgentSession:
         if verdict is None:
             return None
         return ToolResult.failure(verdict.reason, refusal=verdict.to_json())
+
+    def _compare_with_rehearsal(self, order: Order, result: ToolResult) -> None:
+        rehearsal = None if order.approval is None else order.approval.rehearsal
+        pose = None if rehearsal is None else self.world.pose()
+        if rehearsal is None or pose is None:
+            return
+        real = Place(pose.x, pose.y, pose.yaw_rad)
+        metres = finite_float(result.data.get('distance_m'))
+        rules = self._config.guardrails.rehearsal
+        done = compared(rehearsal, real, rules, driven_m=metres)
+        if done is not None:
+            trace_comparison(self.trace, done, self._config.prompts.default_language)
 
     # --- inside -----------------------------------------------------------------------------
 

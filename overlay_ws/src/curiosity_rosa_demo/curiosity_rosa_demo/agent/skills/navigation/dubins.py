@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 import math
 
+from curiosity_rosa_demo.domain.dead_reckoning import along
+
 DUBINS_WORDS = ('LSL', 'RSR', 'LSR', 'RSL', 'RLR', 'LRL')
 
 
@@ -115,16 +117,5 @@ def _normalized_angle(angle: float) -> float:
 
 def pose_after(start: PlanarPose, letter: str, metres: float, radius: float) -> PlanarPose:
     """The pose at the end of one segment."""
-    if letter == 'S':
-        return PlanarPose(
-            start.x + metres * math.cos(start.yaw),
-            start.y + metres * math.sin(start.yaw),
-            start.yaw,
-        )
-    sign = 1.0 if letter == 'L' else -1.0
-    yaw = start.yaw + sign * metres / radius
-    return PlanarPose(
-        start.x + sign * radius * (math.sin(yaw) - math.sin(start.yaw)),
-        start.y - sign * radius * (math.cos(yaw) - math.cos(start.yaw)),
-        yaw,
-    )
+    turn = {'S': 0.0, 'L': 1.0, 'R': -1.0}[letter] * metres / radius
+    return PlanarPose(*along(start.x, start.y, start.yaw, metres, turn))

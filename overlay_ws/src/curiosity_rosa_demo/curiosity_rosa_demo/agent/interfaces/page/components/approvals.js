@@ -8,6 +8,7 @@ export default {
       <article v-for="row in facts.rows" :key="row.id" :aria-label="'Question ' + row.short">
         <h3><code>{{ row.short }}</code> {{ row.text }}</h3>
         <ul v-if="row.reasons.length"><li v-for="reason in row.reasons">{{ reason }}</li></ul>
+        <p v-for="line in row.rehearsal" class="rehearsal">{{ line }}</p>
         <p v-if="row.until !== null" class="quiet">{{ left(row) }}</p>
         <template v-if="row.editable">
           <label v-if="row.id in edits">

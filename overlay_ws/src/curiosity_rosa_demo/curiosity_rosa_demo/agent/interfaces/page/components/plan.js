@@ -5,6 +5,7 @@ export default {
   template: `
     <div class="plan">
       <p v-if="facts.goal"><strong>{{ facts.goal }}</strong> <span class="quiet">{{ facts.status }}</span></p>
+      <p v-for="line in facts.rehearsal" :class="{ rehearsal: true, warning: facts.differs }">{{ line }}</p>
       <ol v-if="facts.steps.length">
         <li v-for="(step, index) in facts.steps" :key="index" :class="['step', step.status]" :aria-current="step.status === 'running' ? 'step' : null">
           <span aria-hidden="true">{{ sign(step) }}</span>

@@ -1,0 +1,38 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""A rehearsal, and what came of it, as trace events."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.react.rehearsal.texts import comparison_text
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.trace.reporter import TraceFunction
+
+REHEARSAL = 'rehearsal'  # tool_name and key of the data
+
+
+def trace_rehearsal(trace: TraceFunction, rehearsal: Rehearsal) -> None:
+    data = {REHEARSAL: rehearsal.model_dump(mode='json')}
+    trace(TraceKind.HYPOTHESIZE, rehearsal.text, tool_name=REHEARSAL, data=data)
+
+
+def trace_comparison(trace: TraceFunction, rehearsal: Rehearsal, language: str) -> Rehearsal:
+    """Trace ``rehearsal.real``: a gap over its limit is an ERROR. Returns the rehearsal with the
+    text of it.
+    """
+    real = rehearsal.real
+    assert real is not None
+    text = comparison_text(real, language)
+    data = {REHEARSAL: rehearsal.model_dump(mode='json', exclude={'path', 'steps'})}
+    if real.exceeded:
+        failed = {'ok': False, 'error_reason': text}
+        trace(TraceKind.ERROR, text, tool_name=REHEARSAL, data=data, **failed)
+    else:
+        trace(TraceKind.OBSERVE, text, tool_name=REHEARSAL, data=data)
+    return rehearsal.model_copy(update={'text': f'{rehearsal.text}\n{text}'})

@@ -1,0 +1,58 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""Where a rover that drives straight and in arcs gets: the one model of its motions. Pure.
+
+Metres and radians in the world frame, seconds. Everything that predicts a motion uses it: the
+rehearsal, the routine's planner, the paths of navigation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+from curiosity_rosa_demo.domain.models import Model
+
+# The direction in which each motion turns: +1 left, -1 right, 0 straight ahead.
+DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
+
+
+class Place(Model):
+    """Where the rover stands, and its heading."""
+
+    x: float
+    y: float
+    yaw_rad: float
+
+
+@dataclass(frozen=True)
+class MotionSpeeds:
+    """``straight``: m/s ahead. ``arc``: m/s along an arc that turns ``turn`` rad/s."""
+
+    straight: float
+    arc: float
+    turn: float
+
+    @property
+    def radius_m(self) -> float:
+        return self.arc / self.turn
+
+
+KNOWN_SPEEDS = MotionSpeeds(0.5, 0.25, 0.1)  # of the demo's rover, until they are measured
+
+
+def along(
+    x: float, y: float, yaw: float, metres: float, turn: float
+) -> tuple[float, float, float]:
+    """x, y and heading after ``metres`` along an arc that turns by ``turn`` radians, left above 0.
+
+    The chord of an arc is its length times sin(turn / 2) / (turn / 2), in the middle's direction.
+    """
+    half = turn / 2.0
+    chord = metres * (math.sin(half) / half if half else 1.0)
+    return x + chord * math.cos(yaw + half), y + chord * math.sin(yaw + half), yaw + turn

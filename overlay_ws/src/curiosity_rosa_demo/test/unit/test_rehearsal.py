@@ -1,0 +1,286 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""The pure twin: its forecasts against a rover that drives, the gate, and what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import dataclasses
+import math
+import threading
+from typing import Any
+
+from chat_server import Call as ModelCall
+from chat_server import Say
+from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m, geofence_refusal
+from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared
+from curiosity_rosa_demo.agent.react.rehearsal.texts import comparison_text
+from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage, Surroundings
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.dead_reckoning import MotionSpeeds, Place
+from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from examples import examples
+from guardrails_world import (
+    CONFIG,
+    DRIVES,
+    fences,
+    FREE,
+    proposals,
+    SHIPPED,
+    situations,
+    skill_facts,
+)
+from harness import wait_until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+from react_world import with_rules
+from rover_twin import RoverTwin
+from turn_world import KEY, SimulatedRoverWorld, World
+
+some = settings(max_examples=examples(60), deadline=None)
+many = settings(max_examples=examples(300), deadline=None)
+MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+HERE: dict[str, Any] = {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0, 'moving': False, 'battery_pct': 80.0}
+DRIVE = Operation('move_forward', {'duration_s': 10.0})
+NOTHING_SEEN = Surroundings()
+YES = ApprovalAnswer(ApprovalAction.APPROVE)
+
+
+def stage(surroundings: Surroundings = NOTHING_SEEN, **changes: Any) -> Stage:
+    made = Stage(CONFIG, SHIPPED, skill_facts, surroundings, Origin.PLAN, 'en')
+    return dataclasses.replace(made, **changes)
+
+
+def forecast(*ops: Operation, facts: dict[str, Any] = HERE, at: Stage | None = None) -> Rehearsal:
+    found = rehearse([Call(op, n) for n, op in enumerate(ops, 1)], facts, at or stage())
+    assert found is not None
+    assert Rehearsal.model_validate_json(found.model_dump_json()) == found
+    return found
+
+
+# --- the forecast ----------------------------------------------------------------------------
+
+
+@given(
+    drives=st.lists(
+        st.tuples(st.sampled_from(MOTIONS), st.floats(1.0, 8.0)), min_size=1, max_size=4
+    ),
+    speed=st.floats(0.2, 1.0),
+    turn_speed=st.floats(0.2, 0.8),
+    radius=st.floats(1.5, 4.0),
+)
+@some
+def test_the_rover_drives_where_the_twin_has_been(
+    drives: list[tuple[str, float]], speed: float, turn_speed: float, radius: float
+) -> None:
+    rover = RoverTwin(CONFIG, speed=speed, turn_speed=turn_speed, turn_radius=radius)
+    world = SimulatedRoverWorld(rover, CONFIG)  # type: ignore[arg-type]
+    assert world.tool('mast_close', Cancellation()).ok
+    known = Surroundings(MotionSpeeds(speed, turn_speed, turn_speed / radius))
+    ops = [Operation(name, {'duration_s': seconds}) for name, seconds in drives]
+    expected = forecast(*ops, facts=world.facts(), at=stage(known))
+    metres = 0.0
+    for op in ops:
+        result = world.tool(op.skill, Cancellation(), **op.arguments)
+        assert result.ok, result
+        metres += result.data['distance_m']
+    end, fastest = expected.end, max(speed, turn_speed)
+    assert end is not None
+    late_m = 0.2 * fastest * len(ops)  # a stop takes effect a little late
+    assert abs(metres - expected.metres) <= late_m
+    swung_m = 0.2 * turn_speed / radius * len(ops) * expected.metres
+    assert math.dist((rover.body.x, rover.body.y), (end.x, end.y)) <= late_m + swung_m + 0.05
+    learnt = world.surroundings().speeds  # and what it drove is known for the next time
+    if {name for name, _ in drives} == {'move_forward'}:
+        assert learnt.straight == pytest.approx(speed, abs=0.2 * speed + 0.02)
+
+
+@given(proposals(*DRIVES), situations(**FREE), fences(enabled=True))
+@many
+def test_the_margin_is_below_zero_where_the_fence_refuses_and_only_there(
+    proposal: Any, situation: Any, fence: Any
+) -> None:
+    limits = dataclasses.replace(SHIPPED, geofence=fence)
+    margin = fence_margin_m(proposal, situation, limits)
+    refused = geofence_refusal(proposal, situation, limits)
+    assert (refused is not None) == (margin is None or margin < 0.0)
+
+
+def test_figures_of_a_drive_with_an_obstacle_ahead() -> None:
+    seen = Surroundings(obstacles=((12.0, 0.0),))
+    found = forecast(DRIVE, Operation('mast_open', {}), at=stage(seen))
+    assert (found.metres, found.seconds) == pytest.approx((5.0, 11.0))
+    assert found.end == Place(5.0, 0.0, 0.0)
+    assert found.energy_pct == pytest.approx(0.5)
+    assert found.battery_left_pct == pytest.approx(79.5)
+    assert found.obstacle_margin_m == pytest.approx(12.0 - 5.0 - 1.45)
+    assert found.fence_margin_m == pytest.approx(99.0 - 10.0 - SHIPPED.reaction_s)
+    assert found.path[0] == (0.0, 0.0)
+    assert found.path[-1] == (5.0, 0.0)
+    assert found.at_the_fence is None
+
+
+@pytest.mark.parametrize(
+    ('facts', 'surroundings', 'why'),
+    [
+        ({**HERE, 'yaw_rad': None}, Surroundings(), 'pose_unknown'),
+        (HERE, Surroundings(stale=True), 'stale'),
+        ({**HERE, 'moving': True}, Surroundings(), 'moving'),
+    ],
+)
+def test_without_a_pose_it_says_so_instead_of_guessing(
+    facts: dict[str, Any], surroundings: Surroundings, why: str
+) -> None:
+    texts = []
+    for language in ('en', 'ja', 'zh'):
+        found = forecast(DRIVE, facts=facts, at=stage(surroundings, language=language))
+        assert (found.why_not, found.path, found.end) == (why, [], None)
+        texts.append(found.text)
+    assert len(set(texts)) == 3
+
+
+def test_nothing_is_predicted_after_a_call_that_leads_anywhere_or_takes_too_long() -> None:
+    goal = Operation('react', {'text': 'go to the light'})
+    found = forecast(DRIVE, goal, DRIVE)
+    assert [each.step_id for each in found.steps] == [1]
+    assert found.unknown_from == goal.text
+    ticks = iter([0.0, 0.1, 0.6])
+    late = forecast(DRIVE, DRIVE, DRIVE, at=stage(clock=lambda: next(ticks)))
+    assert len(late.steps) == 1
+    assert rehearse([Call(Operation('mast_open', {}))], HERE, stage()) is None
+
+
+def test_a_fallback_is_rehearsed_in_the_place_of_a_step_that_the_fence_refuses() -> None:
+    near = {**HERE, 'x': 95.0}
+    back = Operation('turn_angle', {'angle_deg': 5.0})
+    assert forecast(DRIVE, facts=near).steps[0].verdict == 'refuse'
+    instead = rehearse([Call(DRIVE, 1, Operation('mast_close', {}))], near, stage())
+    assert instead is not None
+    assert instead.at_the_fence is None
+    assert forecast(back).metres == pytest.approx(math.radians(5.0) * 2.5)
+
+
+# --- what came of it -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('real', 'driven_m', 'exceeded'),
+    [
+        (Place(4.8, 0.1, 0.05), 4.9, []),
+        (Place(3.5, 0.0, 0.0), 3.5, ['distance', 'place']),  # 30 % slip
+        (Place(0.0, 0.0, 0.0), 0.0, ['distance', 'place']),  # a stuck wheel
+        (Place(5.0, 0.0, 0.7), None, ['heading']),
+    ],
+)
+def test_a_gap_over_its_limit_is_told(
+    real: Place, driven_m: float | None, exceeded: list[str]
+) -> None:
+    done = compared(
+        forecast(DRIVE), real, CONFIG.guardrails.rehearsal, driven_m=driven_m, step_id=1
+    )
+    assert done is not None
+    assert done.real is not None
+    assert done.real.exceeded == exceeded
+    for language, word in (('en', 'rehearsed'), ('ja', 'リハーサル'), ('zh', '预演')):
+        assert word in comparison_text(done.real, language)
+
+
+# --- in a turn -------------------------------------------------------------------------------
+
+Make = Callable[..., World]
+
+
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    worlds: list[World] = []
+
+    def make_world(*script: Any, **fence: Any) -> World:
+        config = with_rules(geofence=fence)
+        queue = ApprovalQueue(timeout_s=20.0)
+        worlds.append(World(*(script or (Say('Done.'),)), config=config, approval_queue=queue))
+        return worlds[-1]
+
+    yield make_world
+    for world in worlds:
+        world.server.close()
+
+
+def plan_of(*seconds: float) -> Json:
+    steps = [
+        {'step_id': n, 'action': 'move_forward', 'parameters': {'duration_s': each}}
+        for n, each in enumerate(seconds, 1)
+    ]
+    return Plan.from_dict({'plan_id': 'p', 'goal': 'Drive', 'steps': steps}).to_dict()
+
+
+def test_a_plan_that_would_leave_the_fence_moves_nothing(make: Make) -> None:
+    world = make(x_max=10.0)
+    last = world.turn(plan=plan_of(2.0, 6.0))  # the gate would let the first step pass
+    assert not last.ok
+    assert 'GEOFENCE' in last.answer
+    assert 'step 2' in last.answer
+    assert world.calls == []
+    told = [event for event in world.events if event.tool_name == 'rehearsal']
+    assert [event.kind.value for event in told] == ['HYPOTHESIZE']
+    assert 'beyond the fence' in told[0].message
+    rehearsal = world.reacts[-1].rehearsal
+    assert rehearsal is not None
+    assert rehearsal.end == Place(4.0, 0.0, 0.0)
+    assert world.reacts[-1].plan is not None
+    assert world.reacts[-1].plan['status'] == 'cancelled'
+
+
+def test_a_plan_of_the_model_that_would_leave_the_fence_is_not_taken(make: Make) -> None:
+    steps = [{'action': 'move_forward', 'parameters': {'duration_s': 9.0}}]
+    patch = {'action': 'propose', 'plan': {'goal': 'Drive', 'steps': steps}}
+    said = Say('', (ModelCall('decide', {'type': 'REPLAN', 'plan_patch': patch}),))
+    world = make(said, Say('I cannot.'), x_max=8.0)
+    world.turn()
+    assert any('GEOFENCE' in each for each in world.errors())
+    assert world.calls == []
+
+
+def test_where_leaving_asks_the_plan_is_asked_as_a_whole_and_the_gate_asks_again(
+    make: Make,
+) -> None:
+    world = make(x_max=10.0, leaving='ask')
+    queue = world.rosa.turn_executor._approval_queue
+    ends: list[Any] = []
+    thread = threading.Thread(
+        target=lambda: ends.append(world.turn(plan=plan_of(2.0, 6.0))), daemon=True
+    )
+    thread.start()
+    asked: list[Question] = []
+    for calls in ([], ['move_forward', 'move_stop']):
+        wait_until(lambda: queue.oldest_question, 'the question')
+        assert queue.oldest_question is not None
+        asked.append(queue.oldest_question)
+        assert world.calls == calls
+        queue.answer(YES)
+    thread.join(timeout=30)
+    assert ends
+    assert ends[0].ok
+    whole, step = (each.rehearsal for each in asked)
+    assert whole is not None
+    assert whole.end == Place(4.0, 0.0, 0.0)
+    assert step is not None
+    assert step.end is not None
+    assert step.metres == pytest.approx(3.0)
+    assert any(reason.startswith('GEOFENCE') for reason in asked[1].reasons)
+    done = world.reacts[-1].rehearsal
+    assert done is not None
+    assert done.real is not None
+    assert done.real.exceeded == []
+    assert 'As rehearsed' in done.text
