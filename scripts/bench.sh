@@ -6,7 +6,7 @@
 #   scripts/bench.sh --append [NAME]...   and appends the JSON there as another run: the page shows median and spread
 #   scripts/bench.sh --smoke [NAME]...    each at its smallest size, without peers: a smoke test; all of them two at a
 #                                         time, each with its log in run/bench-smoke
-#   scripts/bench.sh --report             make the tables of docs/reference performance.md and competence.md from bench/results
+#   scripts/bench.sh --report             make the tables of docs/reference (performance, competence, attacks) from bench/results
 #
 # Exits with 1 if a benchmark violates an invariant. A missed performance target is only printed.
 set -euo pipefail
@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/env.sh
 declare -A smallest=([ground]=3 [image_pipeline]=0.1 [adapter]=3 [capture]=3 [startup]=1 [footprint]=1 [tasks]=1 [crash]=2
   [stop_latency]=1 [react_overhead]=1 [hostile_model]=3 [tracing]=2 [resume]="1 1 1" [policy_year]=1 [page_render]=2
-  [page_stop]=5 [graph_questions]=6 [mcp_fuzz]=200 [stop_under_load]=3 [agent_death]="1 2" [competence]="2 1" [rovers]="1 1"
+  [page_stop]=5 [graph_questions]=6 [mcp_fuzz]=200 [stop_under_load]=3 [agent_death]="1 2" [competence]="2 1" [attacks]="--turns 70 --goals 6" [rovers]="1 1"
   [language_models]="--worlds 2 --sentences 6 --model-worlds 0 --model-sentences 0 --peer-worlds 0")
 smoke=
 case ${1-} in
@@ -28,7 +28,7 @@ all=
 ((${#names[@]})) || all=1
 [[ -z $all ]] || names=(ground image_pipeline adapter capture startup footprint tasks crash stop_latency
   react_overhead tracing hostile_model resume policy_year page_render page_stop stop_under_load competence mcp_fuzz
-  agent_death language_models graph_questions ${smoke:+rovers})
+  agent_death language_models graph_questions attacks ${smoke:+rovers})
 if [[ -n $smoke && -n $all ]]; then
   rm -rf run/bench-smoke
   mkdir -p run/bench-smoke
