@@ -42,6 +42,7 @@ class BareTwin(RoverTwin):
 
     tool_calls = 0
     saw_good_picture = False
+    note = ''  # what the demo's node says of its last error
 
     @classmethod
     def of(cls, twin: RoverTwin) -> BareTwin:
@@ -182,7 +183,8 @@ def plain_tools(twin: BareTwin) -> list[BaseTool]:
 
     def get_status() -> str:
         """Return the place of the rover and the state of its mast."""
-        return answer(lambda: {**_place(twin), 'mast_joints': list(twin.body.joints)})
+        last = {'last_error_reason': twin.note} if twin.note else {}
+        return answer(lambda: {**_place(twin), 'mast_joints': list(twin.body.joints), **last})
 
     functions = (move_forward, turn_left, turn_right, move_stop, mast_open, mast_close,
                  mast_rotate, capture_and_score, get_status)  # fmt: skip

@@ -106,16 +106,17 @@ def rosa_of(
     model: BaseChatModel | None = None,
     usage: UsageLedger | None = None,
     pictures: SeenPictures | None = None,
+    world: SimulatedRoverWorld | None = None,
 ) -> CuriosityRosa:
     """A ROSA before that rover; no operator answers unless an approval queue is given. Without a
-    model it makes the configured one.
+    model it makes the configured one, without a world that of the rover and the pictures.
     """
     if approval_queue is None:
         approval_queue = ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s)
         approval_queue.is_attended = False
     environment = TurnEnvironment(
         registry=make_registry(config),
-        world=SimulatedRoverWorld(rover, config, pictures),
+        world=world or SimulatedRoverWorld(rover, config, pictures),
         approval_queue=approval_queue,
         checkpoints=checkpoints,
         trace=trace,

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The pages performance, competence and exploration agree with bench/results."""
+"""The pages of figures (report.PAGES) agree with bench/results."""
 
 from __future__ import annotations
 
@@ -22,15 +22,11 @@ import report
 PAGE = report.PAGE.read_text(encoding='utf-8')
 
 
-def test_the_page_has_the_figures_of_the_results() -> None:
-    made = report.with_tables(PAGE, report.tables(report.read_results()))
-    assert made == PAGE, 'make the tables anew: scripts/bench.sh --report'
-    page = report.COMPETENCE.read_text(encoding='utf-8')
-    made = report.with_tables(page, report.model_tables(report.read_results()))
-    assert made == page, 'make the tables anew: scripts/bench.sh --report'
-    page = report.EXPLORATION.read_text(encoding='utf-8')
-    made = report.with_tables(page, report.exploration_tables(report.read_results()))
-    assert made == page, 'make the tables anew: scripts/bench.sh --report'
+def test_the_pages_have_the_figures_of_the_results() -> None:
+    for file, make in report.PAGES:
+        page = file.read_text(encoding='utf-8')
+        made = report.with_tables(page, make(report.read_results()))
+        assert made == page, f'make the tables of {file.name} anew: scripts/bench.sh --report'
 
 
 def test_another_figure_is_another_page(tmp_path: Path) -> None:
