@@ -206,6 +206,6 @@ async def _with_rechecked_op(
         state = with_react_fields(state, rehearsal=None)
     if left.to_dispatch and state.react.rehearsal is None:  # a plan is compared as a whole
         rehearsal = rehearse_op(state, turn, left.to_dispatch[0])
-        approved[REHEARSED_KEY] = rehearsal and rehearsal.model_dump(mode='json')
+        approved[REHEARSED_KEY] = None if rehearsal is None else rehearsal.model_dump(mode='json')
     proposed = ProposedOps(to_dispatch=left.to_dispatch, approval_payload=approved)
     return with_react_fields(state, proposed_ops=proposed)

@@ -78,7 +78,7 @@ def with_plan_compared(state: BrainState, turn: TurnContext, step_id: int) -> Br
 
 
 def place_of(pose: RoverPose) -> Place:
-    return Place(pose.x, pose.y, pose.yaw_rad)
+    return Place(x=pose.x, y=pose.y, yaw_rad=pose.yaw_rad)
 
 
 def _stage(turn: TurnContext) -> Stage:

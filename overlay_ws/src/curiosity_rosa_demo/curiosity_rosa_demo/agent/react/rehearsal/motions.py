@@ -106,4 +106,5 @@ def standing_seconds(op: Operation, config: Config) -> float:
 
 
 def _moved(start: Place, metres: float, turn: float) -> Place:
-    return Place(*along(start.x, start.y, start.yaw_rad, metres, turn))
+    x, y, yaw = along(start.x, start.y, start.yaw_rad, metres, turn)
+    return Place(x=x, y=y, yaw_rad=yaw)

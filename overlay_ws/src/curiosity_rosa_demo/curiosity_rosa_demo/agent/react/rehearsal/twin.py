@@ -147,7 +147,9 @@ class _Run:
             return None
         if not stage.limits.may_move_base(proposal):
             seconds = standing_seconds(op, stage.config)
-            return StepForecast(op.text, step_id, 0.0, seconds, self._here), []
+            return StepForecast(
+                call=op.text, step_id=step_id, metres=0.0, seconds=seconds, end=self._here
+            ), []
         speeds = stage.surroundings.speeds
         here = self._here
         situation = replace(self._situation, x=here.x, y=here.y, yaw_rad=here.yaw_rad)
@@ -162,14 +164,14 @@ class _Run:
         for segment in segments:
             ways += segment.places(ways[-1] if ways else here)
         step = StepForecast(
-            op.text,
-            step_id,
-            sum(segment.metres for segment in segments),
-            sum(segment.seconds(speeds) for segment in segments),
-            ways[-1] if ways else here,
-            fence_margin_m(proposal, situation, stage.limits),
-            verdict,
-            reason,
+            call=op.text,
+            step_id=step_id,
+            metres=sum(segment.metres for segment in segments),
+            seconds=sum(segment.seconds(speeds) for segment in segments),
+            end=ways[-1] if ways else here,
+            fence_margin_m=fence_margin_m(proposal, situation, stage.limits),
+            verdict=verdict,
+            reason=reason,
         )
         return step, ways
 
@@ -212,7 +214,7 @@ def _drives(call: Call, stage: Stage) -> bool:
 
 def _place(situation: Situation) -> Place | None:
     x, y, yaw = situation.x, situation.y, situation.yaw_rad
-    return None if x is None or y is None or yaw is None else Place(x, y, yaw)
+    return None if x is None or y is None or yaw is None else Place(x=x, y=y, yaw_rad=yaw)
 
 
 def _at_the_fence(

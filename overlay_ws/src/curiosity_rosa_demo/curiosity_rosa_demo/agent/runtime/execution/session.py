@@ -309,7 +309,7 @@ class AgentSession:
         pose = None if rehearsal is None else self.world.pose()
         if rehearsal is None or pose is None:
             return
-        real = Place(pose.x, pose.y, pose.yaw_rad)
+        real = Place(x=pose.x, y=pose.y, yaw_rad=pose.yaw_rad)
         metres = finite_float(result.data.get('distance_m'))
         rules = self._config.guardrails.rehearsal
         done = compared(rehearsal, real, rules, driven_m=metres)
