@@ -49,10 +49,10 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.simulation.body import Body
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from models.outcome import unsafe_reason
 from models.rosa_peer import run_rosa
-from rover_twin import Body
 from sign_reader import board, StillPictures
 from turn_world import rosa_of, SimulatedRoverWorld
 from worlds.world import JOINTS

@@ -25,7 +25,7 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN, MastAction, RAISED_P
+from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.status import status_of
@@ -40,6 +40,7 @@ from curiosity_rosa_demo.infra.obstacles import (
 )
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_rosa_demo.simulation.body import Body, Disc, Light
 import numpy as np
 from numpy.typing import NDArray
 from tool_rover import OwnedClock
@@ -53,35 +54,6 @@ RIM_POINTS = 48  # returns of the scan from one obstacle
 SCAN_RANGE_M = 20.0
 PICTURE_TOPIC = '/capture/image_raw/compressed'
 SLACK_S = 0.2  # of the leash: the guard looks each LEASH_CHECK_S
-
-
-@dataclass(frozen=True)
-class Light:
-    """Brightness along ``heading_rad``: 0 up to ``dark_m``, 1 from ``bright_m`` on, both measured
-    from the origin along the heading. ``bright_m`` infinite: there is no light.
-    """
-
-    bright_m: float = 5.0
-    dark_m: float = 0.0
-    heading_rad: float = 0.0
-
-    def along(self, x: float, y: float) -> float:
-        return x * math.cos(self.heading_rad) + y * math.sin(self.heading_rad)
-
-    def score(self, x: float, y: float) -> float:
-        if not math.isfinite(self.bright_m):
-            return 0.0
-        score = (self.along(x, y) - self.dark_m) / (self.bright_m - self.dark_m)
-        return min(1.0, max(0.0, score))
-
-
-@dataclass(frozen=True)
-class Disc:
-    """An obstacle: a round rock."""
-
-    x: float
-    y: float
-    radius: float
 
 
 @dataclass(frozen=True)
@@ -99,37 +71,6 @@ class Fault:
 
     def holds(self, kind: str, now: float) -> bool:
         return self.kind == kind and self.begin_s <= now < self.begin_s + self.for_s
-
-
-@dataclass
-class Body:
-    """The truth about the rover."""
-
-    x: float = 0.0
-    y: float = 0.0
-    yaw: float = 0.0
-    joints: tuple[float, float] = (RAISED_P, 0.0)  # mast_p_joint, mast_02_joint
-    target: tuple[float, float] = (RAISED_P, 0.0)
-    mast_left_s: float = 0.0  # until the joints reach their target
-    drive: str = ''  # the motion service that repeats its Twist
-    speed: float = 0.0
-    turn_rate: float = 0.0
-
-    def mast_is_closed(self, tolerance_rad: float) -> bool:
-        closed = zip(self.joints, (CLOSED_P, CLOSED_TURN), strict=True)
-        return all(abs(joint - target) <= tolerance_rad for joint, target in closed)
-
-    def integrate(self, seconds: float) -> None:
-        middle = self.yaw + self.turn_rate * seconds / 2
-        self.x += self.speed * seconds * math.cos(middle)
-        self.y += self.speed * seconds * math.sin(middle)
-        self.yaw = math.remainder(self.yaw + self.turn_rate * seconds, math.tau)
-        if self.mast_left_s > 0.0:
-            share = min(1.0, seconds / self.mast_left_s)
-            p, turn = (a + (b - a) * share for a, b in zip(self.joints, self.target, strict=True))
-            self.joints, self.mast_left_s = (p, turn), self.mast_left_s - seconds
-            if self.mast_left_s <= 1e-9:
-                self.joints, self.mast_left_s = self.target, 0.0
 
 
 @dataclass

@@ -1,0 +1,241 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The rules that hold after every step of a mission, judged by the twin's truth.
+
+The judge shares no code with the guard and the gate. It sees the rover's body, what travels
+through the ROS graph, and the stored tasks; it knows which faults are active. A rule that a fault
+makes impossible to keep, such as a stop while the adapter is dead, has a clock that pauses
+meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import json
+from typing import Any
+
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.simulation.body import Body
+
+STEP_S = 0.05
+MAST_UP_S = 3.0  # longest motion with the mast up that nobody asked for: settle_s, a stop, retries
+LEASH_SLACK_S = 3.0  # to stop the wheels after the leash, with one stop that times out
+STOP_S = 0.15  # from the order of a person to the request at the adapter
+FENCE_SLACK_M = 0.3
+EXPLAINED_S = 8.0  # a motion is explained by an act that began at most so long before
+
+
+@dataclass(frozen=True)
+class Violation:
+    """``rule``: S1 to S6, or the name of another rule."""
+
+    at_s: float
+    rule: str
+    text: str
+
+    def __str__(self) -> str:
+        return f'{self.rule} at {self.at_s:.3f} s: {self.text}'
+
+
+@dataclass
+class Faults:
+    """Which faults are active now."""
+
+    adapter_down: bool = False  # dead, starting or frozen
+    agent_down: bool = False
+    network: bool = False
+    driver: bool = False  # the drive node hangs or is dead
+    foreign: bool = False  # somebody else drives
+    blind: bool = False  # no odometry, joints or transforms
+    disk: bool = False
+    slip: bool = False
+
+    @property
+    def hinders_a_stop(self) -> bool:
+        return self.adapter_down or self.network or self.driver or self.foreign or self.blind
+
+
+class Judge:
+    """``now``: the mission's time. ``body`` and ``moves``: the truth about the rover."""
+
+    def __init__(
+        self, config: Config, now: Callable[[], float], body: Body, moves: Callable[[], bool]
+    ) -> None:
+        self._config, self._now, self._body, self._moves = config, now, body, moves
+        self.faults = Faults()
+        self.violations: list[Violation] = []
+        self.counts: dict[str, int] = {}  # how often each rule was asked
+        self._mast_up_s = self._moving_s = 0.0
+        self._fenced = False  # the present motion was begun by the adapter, inside the fence
+        self._ordered_at: float | None = None  # the last order of a person
+        self._fresh_since: float | None = 0.0  # a start after which nothing may move unasked
+        self._stops_due: list[float] = []
+        self._safe_reason, self._safe_since = '', 0.0
+        self._cleared_at = -1.0
+        self._acts: list[tuple[float, str]] = []  # open acts and foreign calls
+        self._task_states: dict[str, str] = {}
+        self._motions_of: dict[str, int] = {}
+
+    # --- verdicts -----------------------------------------------------------------------------
+
+    def _fail(self, rule: str, text: str) -> None:
+        if not any(each.rule == rule for each in self.violations):
+            self.violations.append(Violation(round(self._now(), 3), rule, text))
+
+    def _expect(self, holds: bool, rule: str, text: str) -> None:
+        self.counts[rule] = self.counts.get(rule, 0) + 1
+        if not holds:
+            self._fail(rule, text)
+
+    # --- the truth, at each step of the world -------------------------------------------------
+
+    def on_step(self) -> None:
+        moves, faults = self._moves(), self.faults
+        if not moves:
+            self._mast_up_s = self._moving_s = 0.0
+            self._fenced = False
+        elif not faults.hinders_a_stop:
+            stowed = self._mast_is_stowed()
+            self._mast_up_s = 0.0 if stowed else self._mast_up_s + STEP_S
+            self._moving_s += STEP_S
+        motion = self._config.thresholds.motion
+        leash = motion.max_duration_s + motion.settle_s + LEASH_SLACK_S
+        self._expect(
+            self._mast_up_s <= MAST_UP_S,
+            'S1',
+            f'the rover moves with its mast up for {self._mast_up_s:.2f} s',
+        )
+        self._expect(self._moving_s <= leash, 'S2', f'the rover moves for {self._moving_s:.1f} s')
+        fence = self._config.guardrails.geofence
+        inside = (
+            fence.x_min - FENCE_SLACK_M <= self._body.x <= fence.x_max + FENCE_SLACK_M
+            and fence.y_min - FENCE_SLACK_M <= self._body.y <= fence.y_max + FENCE_SLACK_M
+        )
+        if self._fenced and not faults.hinders_a_stop:
+            self._expect(
+                inside,
+                'S6',
+                f'the rover is at x {self._body.x:.2f} m, y {self._body.y:.2f} m, outside',
+            )
+        self._check_stops()
+
+    def _mast_is_stowed(self) -> bool:
+        return self._body.mast_is_closed(self._config.thresholds.mast.tolerance_rad)
+
+    def _is_inside(self) -> bool:
+        fence = self._config.guardrails.geofence
+        return (
+            fence.x_min <= self._body.x <= fence.x_max
+            and fence.y_min <= self._body.y <= fence.y_max
+        )
+
+    # --- what travels -------------------------------------------------------------------------
+
+    def on_message(self, kind: str, name: str, sender: str, content: Any) -> None:
+        services = self._config.topics.curiosity
+        starts = {
+            services.move_forward.name, services.turn_left.name, services.turn_right.name,
+        }  # fmt: skip
+        raises = {services.mast_open.name, services.mast_rotate.name}
+        if kind == 'call' and name in starts and sender == '/adapter':
+            self._on_start(name)
+        elif kind == 'call' and name in raises and sender == '/adapter':
+            wheels = not self._moves() or self.faults.hinders_a_stop
+            self._expect(wheels, 'S1', f'{name} was called while the rover moved')
+        elif kind == 'call' and name == self._config.topics.adapter.move_stop.name:
+            if sender == '/agent':
+                self._stops_due.clear()
+        elif kind == 'publish' and name == self._config.topics.status.kernel:
+            self._on_heartbeat(str(json.loads(content.data)['safe_reason']))
+        elif kind == 'publish' and name == self._config.topics.trace.events:
+            self.on_trace(json.loads(content.data))
+
+    def _on_start(self, name: str) -> None:
+        self._expect(
+            self._mast_is_stowed(), 'S1', f'{name} was called while the mast was not stowed'
+        )
+        self._expect(
+            self._fresh_since is None,
+            'S5',
+            f'{name} was called after a start, before any order',
+        )
+        self._fenced = self._is_inside()
+        recent = [at for at, _ in self._acts if self._now() - at <= EXPLAINED_S]
+        open_acts = [what for _, what in self._acts if what]
+        self._expect(
+            bool(recent or open_acts), 'explained', f'{name} was called, and no act explains it'
+        )
+
+    def on_trace(self, event: dict[str, Any]) -> None:
+        tool, kind = event.get('tool_name') or '', event['kind']
+        if kind == 'ACT':
+            self._acts.append((self._now(), tool))
+        elif kind in ('RESULT', 'ERROR') and tool:
+            self._acts = [(at, '' if what == tool else what) for at, what in self._acts]
+        self._acts = self._acts[-20:]
+
+    def on_foreign_call(self) -> None:
+        self._acts.append((self._now(), ''))
+        self._fresh_since = None
+
+    def _on_heartbeat(self, reason: str) -> None:
+        now = self._now()
+        # A silent source makes SAFE without a latch; it ends with the silence.
+        reason = '; '.join(part for part in reason.split('; ') if not part.endswith(' is silent'))
+        if reason and not self._safe_reason:
+            self._safe_since = now
+        if not reason and self._safe_reason:
+            known = now - self._safe_since >= 0.5  # it was on the disk
+            self._expect(
+                self._cleared_at >= self._safe_since or not known,
+                'S4',
+                f'SAFE ({self._safe_reason}) ended without a person',
+            )
+        self._safe_reason = reason
+
+    # --- people -------------------------------------------------------------------------------
+
+    def on_order(self) -> None:
+        self._ordered_at, self._fresh_since = self._now(), None
+
+    def on_fresh_start(self) -> None:
+        self._fresh_since = self._now()
+
+    def on_stop(self) -> None:
+        if not (self.faults.agent_down or self.faults.network):
+            self._stops_due.append(self._now())
+
+    def on_clear(self) -> None:
+        self._cleared_at = self._now()
+
+    def forget_stops(self) -> None:
+        """The agent that received them died or froze."""
+        self._stops_due.clear()
+
+    def _check_stops(self) -> None:
+        late = [at for at in self._stops_due if self._now() - at > STOP_S]
+        if self._stops_due:
+            self._expect(not late, 'S3', f'no stop was sent within {STOP_S} s of the order')
+        self._stops_due = [at for at in self._stops_due if at not in late]
+
+    # --- tasks --------------------------------------------------------------------------------
+
+    def on_tasks(self, states: dict[str, str], terminal: Callable[[str], bool]) -> None:
+        """``states``: the state of each stored task by its ID, as the agent shows them."""
+        for task, before in self._task_states.items():
+            after = states.get(task)
+            self._expect(after is not None, 'lost', f'task {task[:8]} ({before}) is not stored')
+            if after is not None and terminal(before):
+                self._expect(
+                    after == before,
+                    'repeated',
+                    f'task {task[:8]} was {before} and is {after}',
+                )
+        self._task_states.update(states)

@@ -1,0 +1,512 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""One mission: the product's own processes in one thread, the rover's twin, people and faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+import json
+import os
+from pathlib import Path
+import queue
+import random
+import sys
+from typing import Any
+
+from curiosity_rosa_demo.adapter.adapter_node import AdapterApp
+from curiosity_rosa_demo.agent.agent_node import AgentApp
+from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
+from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.ros_io import Process
+from curiosity_rosa_demo.simulation import files, ros, threads
+from curiosity_rosa_demo.simulation.body import Disc, Light
+from curiosity_rosa_demo.simulation.happenings import Happening, KINDS, START_S
+from curiosity_rosa_demo.simulation.judge import Judge, Violation
+from curiosity_rosa_demo.simulation.model import SimulatedModel
+from curiosity_rosa_demo.simulation.record import Record
+from curiosity_rosa_demo.simulation.rover import Rover
+from curiosity_rosa_demo.simulation.scheduler import Scheduler, SimulatedProcess, Spinning
+from geometry_msgs.msg import Twist
+from std_srvs.srv import Trigger
+
+TASKS_EVERY_S = 1.0
+PREEMPTION = 0.02
+HEAL_S = 8.0  # after the last fault: what is left of it ends
+END_S = 40.0  # in which every task ends after a stop
+AFTER_CRASH = 'signal 9'
+SHOWN_STATUS = (
+    'mast', 'moving', 'e_stop', 'agent_safe_reason', 'violation', 'other_adapters',
+    'last_error_reason',
+)  # fmt: skip
+
+
+@dataclass
+class Result:
+    seed: int
+    minutes: float
+    violations: list[Violation]
+    defects: list[str]
+    record: Record
+    counts: dict[str, int]
+    happenings: list[Happening] = field(default_factory=list)
+    switches: int = 0
+    simulated_s: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.violations or self.defects)
+
+
+class Console:
+    """Takes what the agent prints."""
+
+    encoding = 'utf-8'
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+
+    def write(self, text: str) -> int:
+        if text.strip():
+            self._record.add('console', text.rstrip('\n'))
+        return len(text)
+
+    def flush(self) -> None: ...
+
+
+class Mission:
+    """``folder`` is empty and the mission's own. ``config_dir``: the YAML contracts."""
+
+    def __init__(self, seed: int, config_dir: Path, folder: Path) -> None:
+        self.seed, self._folder = seed, folder
+        self.scheduler = Scheduler(self._chance('scheduler'), preemption=PREEMPTION)
+        threads.use(self.scheduler)
+        self.record = Record(lambda: self.scheduler.now_s)
+        self.graph = ros.Graph(self.scheduler, self._chance('network'))
+        ros.use(self.graph)
+        ros.SimulatedNode.parameters = {'config_dir': str(config_dir)}
+        self.config: Config = load_config(str(config_dir))
+        light = self._chance('light')
+        self.rover = Rover(
+            self.graph,
+            self.config,
+            self._chance('rover'),
+            light=Light(bright_m=light.uniform(3.0, 9.0), heading_rad=light.uniform(-0.5, 0.5)),
+        )
+        self.judge = Judge(
+            self.config, lambda: self.scheduler.now_s, self.rover.body, lambda: self.rover.moves
+        )
+        place = self._chance('place')
+        fence = self.config.guardrails.geofence
+        self.rover.body.x = place.uniform(fence.x_min + 2, fence.x_max - 2) / 2
+        self.rover.body.y = place.uniform(fence.y_min + 2, fence.y_max - 2) / 2
+        self.rover.body.yaw = place.uniform(-3.14, 3.14)
+        self.rover.on_step = self.judge.on_step
+        self.graph.watch = self._watch
+        self.model = SimulatedModel(chance=self._chance('model'))
+        self.app: AgentApp | None = None
+        self._processes: dict[str, SimulatedProcess] = {}
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._shown_status = ''
+        self._active: dict[str, int] = {}  # faults of each kind
+        self._foreign = ros.WorldNode('teleop', process=SimulatedProcess('teleop'))
+        self._foreign_twist = self._foreign.create_publisher(
+            Twist, self.config.topics.rover.cmd_vel, 10
+        )
+        seed_ids(self._chance('ids'))
+
+    def _chance(self, name: str) -> random.Random:
+        return random.Random(f'{self.seed}/{name}')
+
+    # --- the run ------------------------------------------------------------------------------
+
+    def run(self, happenings: Sequence[Happening], minutes: float) -> Result:
+        output, sys.stdout = sys.stdout, Console(self.record)
+        os.environ['XDG_STATE_HOME'] = str(self._folder)
+        end_s = START_S + 60.0 * minutes
+        try:
+            self._start_adapter()
+            self._start_agent('')
+            self.scheduler.call_later(TASKS_EVERY_S, self._read_tasks)
+            for each in happenings:
+                self.scheduler.call_later(each.at_s, self._begin(each))
+            self._run_until(end_s)
+            last = max((each.at_s + each.for_s for each in happenings), default=0.0)
+            self._run_until(max(end_s, last) + HEAL_S)
+            self._run_to_the_end()
+        except Spinning as spinning:
+            self.scheduler.defects.append(f'spins: {spinning}')
+        finally:
+            sys.stdout = output
+        return Result(
+            self.seed,
+            minutes,
+            self.judge.violations,
+            self.scheduler.defects,
+            self.record,
+            self.judge.counts,
+            list(happenings),
+            self.scheduler.switches,
+            self.scheduler.now_s,
+        )
+
+    def _run_until(self, end_s: float) -> None:
+        self.scheduler.run_until(end_s, lambda: bool(self.judge.violations))
+
+    def _run_to_the_end(self) -> None:
+        """All faults have ended. After a clear and a stop each task ends, and the rover obeys."""
+        if self.judge.violations:
+            return
+        self._type(':clear')
+        self.judge.on_clear()
+        self._run_until(self.scheduler.now_s + 2.0)
+        self._order_stop()
+        end = self.scheduler.now_s + END_S
+        self.scheduler.run_until(end, lambda: not self._unfinished())
+        if left := self._unfinished():
+            self._fail('ends', f'tasks do not end after a stop: {", ".join(left)}')
+        self._type(':clear')
+        self.judge.on_clear()
+        self._run_until(self.scheduler.now_s + 2.0)
+        before = len(self.rover.drive.starts)
+        for line in (':mast_close', ':forward 2'):
+            self.judge.on_order()
+            self._type(line)
+        end = self.scheduler.now_s + END_S
+        self.scheduler.run_until(end, lambda: len(self.rover.drive.starts) > before)
+        if len(self.rover.drive.starts) == before and not self._has_reason_to_stay():
+            self._fail('obeys', 'the rover does not drive once all faults have ended')
+        self._order_stop()
+        self.scheduler.run_until(self.scheduler.now_s + 5.0, lambda: not self.rover.moves)
+        if self.rover.moves:
+            self._fail('S3', 'the rover moves 5 s after a stop without any fault')
+
+    def _has_reason_to_stay(self) -> bool:
+        """Whether a rule of the product refuses the last drive."""
+        battery = self.config.thresholds.battery
+        fence = self.config.guardrails.geofence
+        body = self.rover.body
+        near = fence.margin_m + 4.0
+        inside = (
+            fence.x_min + near < body.x < fence.x_max - near
+            and fence.y_min + near < body.y < fence.y_max - near
+        )
+        return self.rover.charge <= battery.low + 0.2 or not inside
+
+    def _fail(self, rule: str, text: str) -> None:
+        self.judge.violations.append(Violation(round(self.scheduler.now_s, 3), rule, text))
+
+    def _unfinished(self) -> list[str]:
+        tasks = self._tasks()
+        if tasks is None:
+            return ['the agent does not run']
+        return [f'{each[:8]} {state}' for each, state in tasks.items() if not _is_terminal(state)]
+
+    # --- processes ----------------------------------------------------------------------------
+
+    def _start_adapter(self) -> None:
+        process = self._processes['adapter'] = SimulatedProcess('adapter')
+
+        def main() -> None:
+            life = Process()
+            AdapterApp(life)
+            self.scheduler.call_later(0.5, lambda: self._adapter_is_up(process))
+            life.wait()
+            self.scheduler.defects.append(f'the adapter crashed: {life.error!r}')
+
+        self._mark('adapter starts', on=True)
+        self.scheduler.spawn(process, 'main', main)
+
+    def _adapter_is_up(self, process: SimulatedProcess) -> None:
+        if process.alive:
+            self._mark('adapter starts', on=False)
+
+    def _start_agent(self, after_crash: str) -> None:
+        process = self._processes['agent'] = SimulatedProcess('agent')
+        lines = self._lines = queue.SimpleQueue()
+        if not after_crash:
+            self.judge.on_fresh_start()
+
+        def main() -> None:
+            arguments = ['--after-crash', after_crash] if after_crash else []
+            app = AgentApp(parse_arguments(arguments))
+            app.start()
+            self.app = app
+            self._mark('agent starts', on=False)
+            while app.console.handle_line(lines.get()):
+                pass
+
+        self._mark('agent starts', on=True)
+        self.scheduler.spawn(process, 'main', main)
+
+    def _kill(self, name: str) -> None:
+        process = self._processes[name]
+        self.record.add('fault', f'{name} is killed')
+        if name == 'agent':
+            self.app = None
+            self.judge.forget_stops()
+        files.release(process)
+        self.graph.kill(process)
+
+    def _restart(self, name: str) -> None:
+        if self._processes[name].alive:
+            return
+        self.record.add('fault', f'{name} is restarted')
+        if name == 'adapter':
+            self._start_adapter()
+        else:
+            self._start_agent(AFTER_CRASH)
+
+    # --- people -------------------------------------------------------------------------------
+
+    def _type(self, line: str) -> None:
+        self.record.add('person', line)
+        self._lines.put(line)
+
+    def _order_stop(self) -> None:
+        self.record.add('person', 'STOP')
+        app, process = self.app, self._processes['agent']
+        if app is None or process.frozen:
+            return
+        self.judge.on_stop()
+
+        def stop() -> None:
+            app.console.stop('the operator')
+
+        self.scheduler.spawn(process, 'stop button', stop)
+
+    # --- happenings -----------------------------------------------------------------------------
+
+    def _begin(self, each: Happening) -> Callable[[], None]:
+        return lambda: self._act(each) if KINDS[each.kind].person else self._break(each)
+
+    def _act(self, act: Happening) -> None:
+        if act.kind == 'stop':
+            self._order_stop()
+            return
+        line = ':clear' if act.kind == 'clear' else act.text
+        if line == ':clear':
+            self.judge.on_clear()
+        elif act.kind != 'answer':
+            self.judge.on_order()
+        self._type(line)
+
+    def _break(self, fault: Happening) -> None:
+        self.record.add('fault', f'{fault.kind} {fault.for_s:g} s {fault.value:g} {fault.text}')
+        self._active[fault.kind] = self._active.get(fault.kind, 0) + 1
+        self._set(fault, on=True)
+        self.scheduler.call_later(fault.for_s, lambda: self._mend(fault))
+        self._note_faults()
+
+    def _mend(self, fault: Happening) -> None:
+        self._active[fault.kind] -= 1
+        if not self._active[fault.kind]:  # none of a kind that overlap
+            self.record.add('fault', f'{fault.kind} ends')
+            self._set(fault, on=False)
+        self._note_faults()
+
+    def _mark(self, name: str, *, on: bool) -> None:
+        self._active[name] = int(on)
+        self._note_faults()
+
+    def _note_faults(self) -> None:
+        active = {kind for kind, count in self._active.items() if count}
+        faults = self.judge.faults
+
+        def any_of(*kinds: str) -> bool:
+            return not active.isdisjoint(kinds)
+
+        faults.adapter_down = any_of(
+            'adapter dies', 'adapter freezes', 'adapter starts', 'power fails'
+        )
+        faults.agent_down = any_of('agent dies', 'agent freezes', 'agent starts', 'power fails')
+        faults.network = any_of(
+            'late messages', 'lost messages', 'doubled messages', 'reordered messages'
+        )
+        faults.driver = any_of('drive node hangs', 'drive node dies')
+        faults.foreign = any_of('foreign twist')
+        faults.blind = any_of('odometry silent', 'joints silent', 'transforms silent')
+        faults.disk = any_of('disk full', 'disk errors', 'disk slow')
+        faults.slip = any_of('wheels slip')
+
+    def _set(self, fault: Happening, *, on: bool) -> None:
+        SETTERS[fault.kind](self, fault, on)
+
+    def set_process(self, name: str, *, frozen: bool) -> None:
+        process = self._processes[name]
+        if not process.alive:
+            return
+        if frozen:
+            self.graph.freeze(process)
+            if name == 'agent':
+                self.judge.forget_stops()
+        else:
+            self.graph.thaw(process)
+
+    def set_dead(self, name: str, *, dead: bool) -> None:
+        if dead and self._processes[name].alive:
+            self._kill(name)
+        elif not dead:
+            self._restart(name)
+
+    def set_power(self, *, on: bool) -> None:
+        for name in ('agent', 'adapter'):
+            self.set_dead(name, dead=not on)
+
+    def set_drive_dead(self, *, dead: bool) -> None:
+        if dead:
+            self.graph.kill(self.rover.processes['run_demo'])
+        else:
+            self.rover.restart_drive()
+
+    def set_hung(self, node: ros.WorldNode, *, hung: bool) -> None:
+        if hung:
+            node.hung = True
+        else:
+            node.resume()
+
+    def set_rock(self, fault: Happening, *, on: bool) -> None:
+        body = self.rover.body
+        if on:
+            self.rover.obstacles = [ahead_of(body.x, body.y, body.yaw, fault.value)]
+        else:
+            self.rover.obstacles = []
+
+    def twist_from_outside(self, fault: Happening, *, on: bool) -> None:
+        self.judge.on_foreign_call()
+        message = Twist()
+        if on:
+            message.linear.x = fault.value
+            self._repeat_foreign(message)
+        else:
+            self._foreign_twist.publish(message)
+
+    def _repeat_foreign(self, message: Twist) -> None:
+        if self._active.get('foreign twist'):
+            self._foreign_twist.publish(message)
+            self.scheduler.call_later(0.1, lambda: self._repeat_foreign(message))
+
+    def call_from_outside(self, name: str) -> None:
+        self.judge.on_foreign_call()
+        service = getattr(self.config.topics.adapter, name).name
+        self._foreign.create_client(Trigger, service).call_async(Trigger.Request())
+
+    # --- watching -----------------------------------------------------------------------------
+
+    def _watch(self, kind: str, name: str, sender: str, content: Any) -> None:
+        if kind != 'publish':
+            text = name if kind == 'call' else f'{name}: {_answer_text(content)}'
+            if not name.endswith('get_status'):
+                self.record.add(kind, f'{sender} {text}')
+        elif name == self.config.topics.status.adapter:
+            self._record_status(json.loads(content.data))
+        self.judge.on_message(kind, name, sender, content)
+
+    def _record_status(self, status: dict[str, Any]) -> None:
+        shown = ', '.join(f'{key} {status[key]}' for key in SHOWN_STATUS if status.get(key))
+        if shown != self._shown_status:
+            self._shown_status = shown
+            self.record.add('adapter', shown)
+
+    def _tasks(self) -> dict[str, str] | None:
+        if self.app is None or not self._processes['agent'].alive:
+            return None
+        runner = self.app.runtime.runner
+        return {task.id: task.state.value for task in runner.list_tasks()}
+
+    def _read_tasks(self) -> None:
+        self.scheduler.call_later(TASKS_EVERY_S, self._read_tasks)
+        if not self._active.get('agent starts') and (states := self._tasks()) is not None:
+            self.judge.on_tasks(states, _is_terminal)
+
+
+def _is_terminal(state: str) -> bool:
+    return LifecycleState(state).terminal
+
+
+def _answer_text(response: Any) -> str:
+    if hasattr(response, 'success'):
+        return f'{response.success} {response.message}'
+    return 'answered'
+
+
+def ahead_of(x: float, y: float, yaw: float, distance_m: float) -> Disc:
+    import math
+
+    return Disc(x + distance_m * math.cos(yaw), y + distance_m * math.sin(yaw), 0.5)
+
+
+def seed_ids(chance: random.Random) -> None:
+    """Let IDs and draws of the libraries follow from the seed."""
+    os.urandom = chance.randbytes
+    random.seed(chance.random())
+
+
+Setter = Callable[[Mission, Happening, bool], None]
+
+
+def _condition(name: str) -> Setter:
+    def set_condition(mission: Mission, fault: Happening, on: bool) -> None:
+        setattr(mission.graph.conditions, name, fault.value if on else 0.0)
+
+    return set_condition
+
+
+def _silence(name: str) -> Setter:
+    def silence(mission: Mission, _: Happening, on: bool) -> None:
+        setattr(mission.rover.silences, name, on)
+
+    return silence
+
+
+def _mood(name: str) -> Setter:
+    def mood(mission: Mission, fault: Happening, on: bool) -> None:
+        mission.model.mood = name if on else 'right'
+        mission.model.slow_s = fault.value
+
+    return mood
+
+
+def _ignored(_: Mission, __: Happening, ___: bool) -> None: ...
+
+
+SETTERS: dict[str, Setter] = {
+    'late messages': _condition('delay_s'),
+    'lost messages': _condition('loss'),
+    'doubled messages': _condition('doubling'),
+    'reordered messages': _condition('reordering'),
+    'agent dies': lambda m, f, on: m.set_dead('agent', dead=on),
+    'agent freezes': lambda m, f, on: m.set_process('agent', frozen=on),
+    'adapter dies': lambda m, f, on: m.set_dead('adapter', dead=on),
+    'adapter freezes': lambda m, f, on: m.set_process('adapter', frozen=on),
+    'drive node hangs': lambda m, f, on: m.set_hung(m.rover.drive, hung=on),
+    'drive node dies': lambda m, f, on: m.set_drive_dead(dead=on),
+    'mast node hangs': lambda m, f, on: m.set_hung(m.rover.mast, hung=on),
+    'power fails': lambda m, f, on: m.set_power(on=not on),
+    'camera silent': _silence('camera'),
+    'odometry silent': _silence('odometry'),
+    'joints silent': _silence('joints'),
+    'transforms silent': _silence('tf'),
+    'wheels slip': lambda m, f, on: setattr(m.rover, 'slip', f.value if on else 0.0),
+    'rover tilts': lambda m, f, on: setattr(m.rover, 'tilt_rad', f.value if on else 0.0),
+    'rock ahead': lambda m, f, on: m.set_rock(f, on=on),
+    'e-stop pressed': lambda m, f, on: m.rover.press_e_stop(on),
+    'battery drained': lambda m, f, on: setattr(m.rover, 'charge', f.value if on else 1.0),
+    'foreign twist': lambda m, f, on: m.twist_from_outside(f, on=on),
+    'foreign call': lambda m, f, on: m.call_from_outside(f.text) if on else None,
+    'disk full': _ignored,
+    'disk errors': _ignored,
+    'disk slow': _ignored,
+    'model slow': _mood('slow'),
+    'model wrong': _mood('wrong'),
+    'model hostile': _mood('hostile'),
+    'model gone': _mood('gone'),
+}

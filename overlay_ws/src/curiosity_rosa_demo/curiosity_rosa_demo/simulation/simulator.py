@@ -1,0 +1,179 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Runs missions, each in a fork of one prepared process, so that all begin in the same state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import ctypes
+import gc
+import os
+from pathlib import Path
+import pickle
+import random
+import shutil
+import sys
+import tempfile
+from typing import Any, TYPE_CHECKING
+import warnings
+
+from curiosity_rosa_demo.simulation import dates, files, threads
+from curiosity_rosa_demo.simulation.happenings import draw_happenings, Happening
+import yaml
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.simulation.mission import Mission, Result
+
+FENCE_M = 30.0
+APPROVAL_S = 60.0
+ADDR_NO_RANDOMIZE = 0x0040000
+WARM_UP_S = 0.5  # minutes of the mission that imports what is imported late
+Change = Callable[['Mission'], None]
+
+
+def fix_the_interpreter(arguments: Sequence[str]) -> None:
+    """Start this program again with fixed hashes and addresses: sets of objects then have one
+    order. Returns in the second start.
+    """
+    if os.environ.get('PYTHONHASHSEED') == '0':
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.personality(ADDR_NO_RANDOMIZE)
+    os.environ['PYTHONHASHSEED'] = '0'
+    os.execv(sys.executable, [sys.executable, *arguments])
+
+
+def mission_config(folder: Path) -> Path:
+    """The shipped contracts in ``folder``, with a near fence, questions, and without HTTP."""
+    from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
+
+    shutil.copytree(shipped_config_dir(), folder, dirs_exist_ok=True)
+
+    def change(name: str, update: Callable[[Any], None]) -> None:
+        path = folder / f'{name}.yaml'
+        value = yaml.safe_load(path.read_text(encoding='utf-8'))
+        update(value)
+        path.write_text(yaml.safe_dump(value, allow_unicode=True), encoding='utf-8')
+
+    def agent(value: Any) -> None:
+        value['http']['enabled'] = False
+        value['llm'].update(provider='openai', model='simulated', streaming=False, max_retries=0)
+
+    def guardrails(value: Any) -> None:
+        value['geofence'].update(x_min=-FENCE_M, x_max=FENCE_M, y_min=-FENCE_M, y_max=FENCE_M)
+        value['approval'].update(timeout_s=APPROVAL_S, skills=['navigate_to_pose'])
+
+    change('agent', agent)
+    change('guardrails', guardrails)
+    return folder
+
+
+class Simulator:
+    """Prepare one process; run any number of missions. ``change`` may alter a mission before it
+    starts, for example by a planted fault.
+    """
+
+    def __init__(self) -> None:
+        warnings.simplefilter('ignore')
+        threads.install()
+        files.install()
+        from curiosity_rosa_demo.simulation import ros
+
+        ros.install()
+        self._folder = Path(tempfile.mkdtemp(prefix='simulation-', dir=_memory_folder()))
+        self._config_dir = mission_config(self._folder / 'config')
+        for name in self.run_in_fork(lambda: self._imported_by_a_mission()):
+            if name not in sys.modules:
+                __import__(name)
+        dates.install()
+        gc.collect()
+        gc.freeze()
+
+    def close(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _imported_by_a_mission(self) -> list[str]:
+        before = set(sys.modules)
+        self.run_here(1, WARM_UP_S, [Happening(4.5, 'goal', text=':demo')])
+        late = set(sys.modules) - before
+        return [name for name in sorted(late) if getattr(sys.modules[name], '__spec__', None)]
+
+    def run_here(
+        self,
+        seed: int,
+        minutes: float,
+        happenings: Sequence[Happening] | None = None,
+        change: Change | None = None,
+    ) -> Result:
+        """Run one mission in this process, which is of no use afterwards."""
+        from curiosity_rosa_demo.agent.llm import chat_model
+        from curiosity_rosa_demo.simulation.mission import Mission
+
+        if happenings is None:
+            happenings = draw_happenings(random.Random(f'{seed}/happenings'), minutes)
+        folder = self._folder / 'mission'
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        gc.disable()
+        mission = Mission(seed, self._config_dir, folder)
+        any_chat_model: Any = chat_model
+        any_chat_model.make_chat_model = lambda *_: mission.model
+        if change is not None:
+            change(mission)
+        try:
+            return mission.run(happenings, minutes)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def run(
+        self,
+        seed: int,
+        minutes: float,
+        happenings: Sequence[Happening] | None = None,
+        change: Change | None = None,
+    ) -> Result:
+        """Run one mission in a fork of this process. Raises RuntimeError if the fork died."""
+        result: Result = self.run_in_fork(
+            lambda: _portable(self.run_here(seed, minutes, happenings, change))
+        )
+        return result
+
+    def run_in_fork(self, work: Callable[[], Any]) -> Any:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.close(reading)
+                with os.fdopen(writing, 'wb') as pipe:
+                    pipe.write(pickle.dumps(work()))
+                status = 0
+            except BaseException:
+                import traceback
+
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(status)
+        os.close(writing)
+        with os.fdopen(reading, 'rb') as pipe:
+            content = pipe.read()
+        _, status = os.waitpid(child, 0)
+        if status or not content:
+            raise RuntimeError(f'a mission ended with status {status}')
+        return pickle.loads(content)
+
+
+def _portable(result: Result) -> Result:
+    result.record._now = float  # a closure cannot leave the process
+    return result
+
+
+def _memory_folder() -> str | None:
+    return '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
