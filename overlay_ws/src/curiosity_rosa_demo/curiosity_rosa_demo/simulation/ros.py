@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import logging
 import random
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from curiosity_rosa_demo.simulation.scheduler import (
     Scheduler,
@@ -292,7 +292,7 @@ class Graph:
 
 
 def compatible(offered: QoSProfile, asked: QoSProfile) -> bool:
-    """Whether a subscription that asks for ``asked`` matches a publisher that offers ``offered``."""
+    """Whether a subscription with the QoS ``asked`` matches a publisher with ``offered``."""
     lasts = DurabilityPolicy.TRANSIENT_LOCAL
     if asked.durability == lasts and offered.durability != lasts:
         return False
@@ -427,7 +427,9 @@ class _Logger:
 class SimulatedNode:
     """As rclpy's Node, as far as the product uses it."""
 
-    parameters: dict[str, Any] = {}  # values of declared parameters, by name; else the default
+    parameters: ClassVar[
+        dict[str, Any]
+    ] = {}  # values of declared parameters, by name; else the default
 
     def __init__(
         self, node_name: str, *, process: SimulatedProcess | None = None, **_: Any

@@ -9,8 +9,8 @@
 """The simulated rover: Gazebo's world and the demo's nodes, with their manners.
 
 ``run_demo`` answers at once and repeats its Twist every 0.1 s until ``/move_stop``, which sends
-one zero Twist. The wheels keep the last Twist for ever, also when ``run_demo`` dies. The mast needs
-its seconds. Odometry, TF, joints and scan come at 10 Hz.
+one zero Twist. The wheels keep the last Twist for ever, also when ``run_demo`` dies. The mast
+needs its seconds. Odometry, TF, joints and scan come at 10 Hz.
 """
 
 from __future__ import annotations

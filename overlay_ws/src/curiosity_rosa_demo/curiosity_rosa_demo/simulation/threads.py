@@ -265,8 +265,9 @@ def install() -> None:
         for name, value in list(vars(module).items()):
             if callable(value) and _is_hashable(value) and value in replacements:
                 setattr(module, name, replacements[value])
-    for kind in (threading.Thread, concurrent.futures.Future):
-        kind.__hash__ = _numbered_hash  # noqa: B010: mypy forbids an assignment
+    kinds: list[Any] = [threading.Thread, concurrent.futures.Future]
+    for kind in kinds:
+        kind.__hash__ = _numbered_hash
     any_threading: Any = threading
     any_threading._CRLock = None  # RLock() is then made of Python, above _allocate_lock
     asyncio.set_event_loop_policy(SimulatedLoopPolicy())
