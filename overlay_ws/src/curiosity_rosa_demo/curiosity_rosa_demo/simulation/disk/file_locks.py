@@ -8,7 +8,8 @@
 
 """The locks of one database file: on the file itself, and on its shared memory. Pure.
 
-A holder is one opened file. No call waits: SQLite asks again. https://www.sqlite.org/lockingv3.html
+A holder is one opened file. No call waits: SQLite asks again.
+https://www.sqlite.org/lockingv3.html
 """
 
 from __future__ import annotations
