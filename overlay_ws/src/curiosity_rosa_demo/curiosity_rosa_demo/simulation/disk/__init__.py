@@ -1,0 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A disk in memory under SQLite, which can fail, tear, and lose what was not synced.
+
+``with installed(disk):`` makes it the file system of every later ``sqlite3.connect``. It imports
+Python's standard library only.
+"""
+
+from curiosity_rosa_demo.simulation.disk.disk import Disk, Host
+from curiosity_rosa_demo.simulation.disk.faults import DiskFaults, Operation
+from curiosity_rosa_demo.simulation.disk.vfs import installed
+
+__all__ = ['Disk', 'DiskFaults', 'Host', 'Operation', 'installed']
