@@ -130,8 +130,9 @@ FAULTS = tuple(name for name, kind in KINDS.items() if not kind.person)
 QUIET_SHARE = 0.1  # of the missions have no fault at all
 
 
-def draw_happenings(chance: random.Random, minutes: float) -> list[Happening]:
-    """The happenings of one mission, in the order of their times."""
+def draw_happenings(seed: int, minutes: float) -> list[Happening]:
+    """The happenings of the mission of ``seed``, in the order of their times."""
+    chance = random.Random(f'{seed}/happenings')
     end_s = START_S + 60.0 * minutes
     quiet = chance.random() < QUIET_SHARE
     busy = chance.choice((0.5, 1.0, 1.0, 2.0))  # so many times the rates of faults

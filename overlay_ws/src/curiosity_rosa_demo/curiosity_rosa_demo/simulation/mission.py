@@ -29,6 +29,8 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import Process
 from curiosity_rosa_demo.simulation import files, ros, threads
 from curiosity_rosa_demo.simulation.body import Disc, Light
+from curiosity_rosa_demo.simulation.disk import Disk, DiskFaults, Host, installed
+from curiosity_rosa_demo.simulation.disk.faults import NO_FAULTS
 from curiosity_rosa_demo.simulation.happenings import Happening, KINDS, START_S
 from curiosity_rosa_demo.simulation.judge import Judge, Violation
 from curiosity_rosa_demo.simulation.model import SimulatedModel
@@ -121,6 +123,14 @@ class Mission:
         self._foreign_twist = self._foreign.create_publisher(
             Twist, self.config.topics.rover.cmd_vel, 10
         )
+        host = Host(
+            now_s=lambda: threads.EPOCH_S + self.scheduler.now_s,
+            sleep=self.scheduler.charge,
+            owner=threads.current_process,
+            random_bytes=self._chance('sqlite').randbytes,
+        )
+        self.disk = Disk(self._chance('disk'), host=host)
+        self.disk.lock = threads.uncontended_lock()  # SQLite calls it: no other thread may run
         seed_ids(self._chance('ids'))
 
     def _chance(self, name: str) -> random.Random:
@@ -129,6 +139,10 @@ class Mission:
     # --- the run ------------------------------------------------------------------------------
 
     def run(self, happenings: Sequence[Happening], minutes: float) -> Result:
+        with installed(self.disk):
+            return self._run(happenings, minutes)
+
+    def _run(self, happenings: Sequence[Happening], minutes: float) -> Result:
         output, sys.stdout = sys.stdout, Console(self.record)
         os.environ['XDG_STATE_HOME'] = str(self._folder)
         end_s = START_S + 60.0 * minutes
@@ -254,6 +268,7 @@ class Mission:
             self.app = None
             self.judge.forget_stops()
         files.release(process)
+        self.disk.process_killed(process)
         self.graph.kill(process)
 
     def _restart(self, name: str) -> None:
@@ -360,6 +375,19 @@ class Mission:
     def set_power(self, *, on: bool) -> None:
         for name in ('agent', 'adapter'):
             self.set_dead(name, dead=not on)
+        if not on:
+            self.record.add('fault', 'the disk loses what was not synced')
+            self.disk.power_loss()
+
+    def set_disk(self, fault: Happening, *, on: bool) -> None:
+        kinds = {
+            'disk full': DiskFaults(full=1.0),
+            'disk errors': DiskFaults(
+                write_error=fault.value, read_error=fault.value / 4, sync_error=fault.value
+            ),
+            'disk slow': DiskFaults(slow=0.3, slow_max_s=fault.value),
+        }
+        self.disk.faults = kinds[fault.kind] if on else NO_FAULTS
 
     def set_drive_dead(self, *, dead: bool) -> None:
         if dead:
@@ -475,9 +503,6 @@ def _mood(name: str) -> Setter:
     return mood
 
 
-def _ignored(_: Mission, __: Happening, ___: bool) -> None: ...
-
-
 SETTERS: dict[str, Setter] = {
     'late messages': _condition('delay_s'),
     'lost messages': _condition('loss'),
@@ -502,9 +527,9 @@ SETTERS: dict[str, Setter] = {
     'battery drained': lambda m, f, on: setattr(m.rover, 'charge', f.value if on else 1.0),
     'foreign twist': lambda m, f, on: m.twist_from_outside(f, on=on),
     'foreign call': lambda m, f, on: m.call_from_outside(f.text) if on else None,
-    'disk full': _ignored,
-    'disk errors': _ignored,
-    'disk slow': _ignored,
+    'disk full': lambda m, f, on: m.set_disk(f, on=on),
+    'disk errors': lambda m, f, on: m.set_disk(f, on=on),
+    'disk slow': lambda m, f, on: m.set_disk(f, on=on),
     'model slow': _mood('slow'),
     'model wrong': _mood('wrong'),
     'model hostile': _mood('hostile'),

@@ -16,7 +16,6 @@ import gc
 import os
 from pathlib import Path
 import pickle
-import random
 import shutil
 import sys
 import tempfile
@@ -102,7 +101,7 @@ class Simulator:
         before = set(sys.modules)
         self.run_here(1, WARM_UP_S, [Happening(4.5, 'goal', text=':demo')])
         late = set(sys.modules) - before
-        return [name for name in sorted(late) if getattr(sys.modules[name], '__spec__', None)]
+        return [name for name in sorted(late) if not name.startswith('__')]
 
     def run_here(
         self,
@@ -116,7 +115,7 @@ class Simulator:
         from curiosity_rosa_demo.simulation.mission import Mission
 
         if happenings is None:
-            happenings = draw_happenings(random.Random(f'{seed}/happenings'), minutes)
+            happenings = draw_happenings(seed, minutes)
         folder = self._folder / 'mission'
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()

@@ -234,6 +234,7 @@ class SimulatedLoopPolicy(asyncio.DefaultEventLoopPolicy):
     _loop_factory = SimulatedEventLoop
 
 
+uncontended_lock = _thread.RLock  # Python's own: for short work that never waits
 _MAIN_IDENT = _thread.get_ident()
 
 
