@@ -135,7 +135,7 @@ def draw_happenings(seed: int, minutes: float) -> list[Happening]:
     chance = random.Random(f'{seed}/happenings')
     end_s = START_S + 60.0 * minutes
     quiet = chance.random() < QUIET_SHARE
-    busy = chance.choice((0.5, 1.0, 1.0, 2.0))  # so many times the rates of faults
+    busy = chance.choice((1.0, 2.0, 3.0))  # so many times the rates of faults
     drawn = []
     for name, kind in KINDS.items():
         rate = kind.per_min if kind.person else (0.0 if quiet else busy * kind.per_min)

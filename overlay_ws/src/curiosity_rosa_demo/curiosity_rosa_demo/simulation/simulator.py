@@ -101,7 +101,7 @@ class Simulator:
         before = set(sys.modules)
         self.run_here(1, WARM_UP_S, [Happening(4.5, 'goal', text=':demo')])
         late = set(sys.modules) - before
-        return [name for name in sorted(late) if not name.startswith('__')]
+        return [name for name in sorted(late) if _can_be_imported(name)]
 
     def run_here(
         self,
@@ -167,6 +167,12 @@ class Simulator:
         if status or not content:
             raise RuntimeError(f'a mission ended with status {status}')
         return pickle.loads(content)
+
+
+def _can_be_imported(name: str) -> bool:
+    """Not so the modules that extensions and other modules make."""
+    spec = getattr(sys.modules[name], '__spec__', None)
+    return spec is not None and spec.name == name and bool(spec.loader and spec.origin)
 
 
 def _portable(result: Result) -> Result:
