@@ -29,6 +29,8 @@ MAST_UP_S = 3.0  # longest motion with the mast up that nobody asked for: settle
 LEASH_SLACK_S = 3.0  # to stop the wheels after the leash, with one stop that times out
 STOP_S = 0.15  # from the order of a person to the request at the adapter
 FENCE_SLACK_M = 0.3
+AGENT_GONE_S = 2.5  # longest motion after the agent's death: its lease, and a stop
+PRESSED_S = 2.5  # longest motion under a pressed e-stop
 EXPLAINED_S = 8.0  # a motion is explained by an act that began at most so long before
 
 
@@ -50,6 +52,7 @@ class Faults:
 
     adapter_down: bool = False  # dead, starting or frozen
     agent_down: bool = False
+    pressed: bool = False  # the e-stop
     network: bool = False
     driver: bool = False  # the drive node hangs or is dead
     foreign: bool = False  # somebody else drives
@@ -72,7 +75,8 @@ class Judge:
         self.faults = Faults()
         self.violations: list[Violation] = []
         self.counts: dict[str, int] = {}  # how often each rule was asked
-        self._mast_up_s = self._moving_s = 0.0
+        self._mast_up_s = self._moving_s = self._unled_s = self._pressed_s = 0.0
+        self._started_by_agent = False  # and not yet stopped by it
         self._fenced = False  # the present motion was begun by the adapter, inside the fence
         self._ordered_at: float | None = None  # the last order of a person
         self._fresh_since: float | None = 0.0  # a start after which nothing may move unasked
@@ -81,7 +85,10 @@ class Judge:
         self._cleared_at = -1.0
         self._acts: list[tuple[float, str]] = []  # open acts and foreign calls
         self._task_states: dict[str, str] = {}
-        self._motions_of: dict[str, int] = {}
+        adapter = config.topics.adapter
+        self._adapter_starts = {
+            adapter.move_forward.name, adapter.turn_left.name, adapter.turn_right.name,
+        }  # fmt: skip
 
     # --- verdicts -----------------------------------------------------------------------------
 
@@ -99,12 +106,14 @@ class Judge:
     def on_step(self) -> None:
         moves, faults = self._moves(), self.faults
         if not moves:
-            self._mast_up_s = self._moving_s = 0.0
+            self._mast_up_s = self._moving_s = self._unled_s = self._pressed_s = 0.0
             self._fenced = False
         elif not faults.hinders_a_stop:
             stowed = self._mast_is_stowed()
             self._mast_up_s = 0.0 if stowed else self._mast_up_s + STEP_S
             self._moving_s += STEP_S
+            self._unled_s = self._unled_s + STEP_S if faults.agent_down else 0.0
+            self._pressed_s = self._pressed_s + STEP_S if faults.pressed else 0.0
         motion = self._config.thresholds.motion
         leash = motion.max_duration_s + motion.settle_s + LEASH_SLACK_S
         self._expect(
@@ -113,6 +122,16 @@ class Judge:
             f'the rover moves with its mast up for {self._mast_up_s:.2f} s',
         )
         self._expect(self._moving_s <= leash, 'S2', f'the rover moves for {self._moving_s:.1f} s')
+        self._expect(
+            self._unled_s <= AGENT_GONE_S,
+            'S2',
+            f'the rover moves for {self._unled_s:.1f} s without an agent',
+        )
+        self._expect(
+            self._pressed_s <= PRESSED_S,
+            'e-stop',
+            f'the rover moves for {self._pressed_s:.1f} s while the e-stop is pressed',
+        )
         fence = self._config.guardrails.geofence
         inside = (
             fence.x_min - FENCE_SLACK_M <= self._body.x <= fence.x_max + FENCE_SLACK_M
@@ -149,9 +168,19 @@ class Judge:
         elif kind == 'call' and name in raises and sender == '/adapter':
             wheels = not self._moves() or self.faults.hinders_a_stop
             self._expect(wheels, 'S1', f'{name} was called while the rover moved')
+        elif kind == 'call' and sender == '/agent' and name in self._adapter_starts:
+            self._expect(
+                not self._started_by_agent,
+                'once',
+                f'{name} was called twice without a stop between',
+            )
+            self._started_by_agent = True
         elif kind == 'call' and name == self._config.topics.adapter.move_stop.name:
             if sender == '/agent':
                 self._stops_due.clear()
+                self._started_by_agent = False
+        elif kind == 'answer' and name in self._adapter_starts and not content.success:
+            self._started_by_agent = False
         elif kind == 'publish' and name == self._config.topics.status.kernel:
             self._on_heartbeat(str(json.loads(content.data)['safe_reason']))
         elif kind == 'publish' and name == self._config.topics.trace.events:
@@ -218,6 +247,7 @@ class Judge:
     def forget_stops(self) -> None:
         """The agent that received them died or froze."""
         self._stops_due.clear()
+        self._started_by_agent = False
 
     def _check_stops(self) -> None:
         late = [at for at in self._stops_due if self._now() - at > STOP_S]

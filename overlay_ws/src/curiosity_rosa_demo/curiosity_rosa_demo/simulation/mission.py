@@ -348,6 +348,7 @@ class Mission:
         )
         faults.driver = any_of('drive node hangs', 'drive node dies')
         faults.foreign = any_of('foreign twist')
+        faults.pressed = any_of('e-stop pressed')
         faults.blind = any_of('odometry silent', 'joints silent', 'transforms silent')
         faults.disk = any_of('disk full', 'disk errors', 'disk slow')
         faults.slip = any_of('wheels slip')
