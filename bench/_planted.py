@@ -15,6 +15,7 @@ modules are imported and before anything starts.
 from __future__ import annotations
 
 from collections.abc import Callable
+import sys
 from typing import Any
 
 Plant = Callable[[Any], None]  # of the mission
@@ -36,19 +37,16 @@ def _mast_is_ignored(_: Any) -> None:
     MotionGuard.check_move = check_move  # type: ignore[method-assign]
 
 
-def _leash_is_ignored(mission: Any) -> None:
-    from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
+def _leash_is_ignored(_: Any) -> None:
+    from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 
-    motion = mission.config.thresholds.motion
-    limits = {name: getattr(motion, name) for name in MotionConfig.model_fields}
-    from curiosity_rosa_demo.adapter import adapter_node
+    sound = MotionGuard._watch_motion
 
-    sound = adapter_node.MotionGuard
+    def watch_motion(guard: Any, now: float) -> None:
+        guard._moving_since = guard._travel_clock()
+        sound(guard, now)
 
-    def guard(_: Any, *args: Any, **named: Any) -> Any:
-        return sound(MotionConfig(**{**limits, 'max_duration_s': 1e6}), *args, **named)
-
-    adapter_node.MotionGuard = guard  # type: ignore[assignment,misc]
+    MotionGuard._watch_motion = watch_motion  # type: ignore[method-assign]
 
 
 def _agent_is_not_missed(_: Any) -> None:
@@ -64,18 +62,24 @@ def _e_stop_is_ignored(_: Any) -> None:
 
 
 def _fence_is_ignored(_: Any) -> None:
-    from curiosity_rosa_demo.agent.react.guardrails import geofence, rules
+    from curiosity_rosa_demo.agent.react.guardrails import gate, rules
 
-    for module in (geofence, rules):
-        for name in ('geofence_refusal', 'geofence_reason'):
-            if hasattr(module, name):
-                nothing = None if name == 'geofence_refusal' else ''
-                setattr(module, name, lambda *_, nothing=nothing: nothing)
-    any_rules: Any = rules
-    any_rules.RULES = {
-        name: (rule if name != 'geofence' else lambda *_: None)
-        for name, rule in any_rules.RULES.items()
-    }
+    def without(kept: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(rule for rule in kept if 'geofence' not in rule.__name__)
+
+    any_gate: Any = gate
+    for name in ('CALL_RULES', 'LEG_RULES', 'RULES'):
+        setattr(any_gate, name, without(getattr(rules, name)))
+    verdict = any_gate.order_verdict
+
+    def order_verdict(*args: Any, **named: Any) -> Any:
+        if len(args) < 5:
+            named.setdefault('rules', any_gate.RULES)
+        return verdict(*args, **named)
+
+    for module in [each for name, each in sys.modules.items() if 'curiosity_rosa' in name]:
+        if getattr(module, 'order_verdict', None) is verdict:
+            module.order_verdict = order_verdict  # type: ignore[attr-defined]
 
 
 def _stop_waits(_: Any) -> None:

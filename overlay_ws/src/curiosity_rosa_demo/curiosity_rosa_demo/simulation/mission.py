@@ -23,6 +23,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.adapter_node import AdapterApp
 from curiosity_rosa_demo.agent.agent_node import AgentApp
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
+from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -44,6 +45,7 @@ TASKS_EVERY_S = 1.0
 PREEMPTION = 0.02
 HEAL_S = 8.0  # after the last fault: what is left of it ends
 END_S = 40.0  # in which every task ends after a stop
+RESTART_S = 2.0  # after which the supervisor starts a process again
 AFTER_CRASH = 'signal 9'
 SHOWN_STATUS = (
     'mast', 'moving', 'e_stop', 'agent_safe_reason', 'violation', 'other_adapters',
@@ -251,8 +253,12 @@ class Mission:
 
         def main() -> None:
             arguments = ['--after-crash', after_crash] if after_crash else []
-            app = AgentApp(parse_arguments(arguments))
-            app.start()
+            try:
+                app = AgentApp(parse_arguments(arguments))
+                app.start()
+            except (StoreError, OSError) as error:  # the process would exit with status 2
+                self._agent_could_not_start(process, error)
+                return
             self.app = app
             self._mark('agent starts', on=False)
             while app.console.handle_line(lines.get()):
@@ -260,6 +266,16 @@ class Mission:
 
         self._mark('agent starts', on=True)
         self.scheduler.spawn(process, 'main', main)
+
+    def _agent_could_not_start(self, process: SimulatedProcess, error: Exception) -> None:
+        self.record.add('agent', f'cannot start: {error}')
+
+        def end() -> None:
+            if process.alive:
+                self._kill('agent')
+                self.scheduler.call_later(RESTART_S, lambda: self._restart('agent'))
+
+        self.scheduler.call_later(0.0, end)
 
     def _kill(self, name: str) -> None:
         process = self._processes[name]
