@@ -34,7 +34,14 @@ WITHOUT_ROS = [
 ]
 WITH_ROS = f'{PACKAGE}.agent.policy.autonomy.'  # joins what acts unasked to the runtime
 PURE = [  # rules that are tried in milliseconds: importing them imports no ROS
-    *('adapter.agent_link', 'adapter.alarm_fold', 'adapter.call_log', 'adapter.stop_result'),
+    *(
+        'adapter.adapter_rules',
+        'adapter.input_log',
+        'adapter.agent_link',
+        'adapter.alarm_fold',
+        'adapter.call_log',
+        'adapter.stop_result',
+    ),
     *('adapter.heartbeat_monitor', 'adapter.mast', 'adapter.motion_guard', 'adapter.stop'),
     *('adapter.unexpected_motion', 'agent.kernel.graph', 'agent.policy.policy'),
     'sim.light_model',
@@ -58,11 +65,12 @@ def order_of_the_contracts() -> list[list[str]]:
         for container in contract['containers']
         for layer in contract['layers']
     ]
-    outer = [layer for layer in layers if '.' not in layer and layer != 'agent']
+    outer = [layer for layer in layers if '.' not in layer]
+    agent = outer.index('agent')
     inner = [layer for layer in layers if '.' in layer]
     return [
         sorted(name.strip().rpartition('.')[2] for name in layer.split('|'))
-        for layer in (*reversed(outer), *reversed(inner))
+        for layer in (*outer[:agent:-1], *reversed(inner), *reversed(outer[:agent]))
     ]
 
 
