@@ -33,7 +33,11 @@ from curiosity_rosa_demo.agent.react.turn.request import TurnRequest
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
-from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, make_registry
+from curiosity_rosa_demo.agent.skills.registry import (
+    arguments_as_json,
+    make_registry,
+    SkillRegistry,
+)
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -112,6 +116,14 @@ class Bench:
             'routine': _with_llm(shipped, fallback='routine', **blind),
         }
         self.watch = ProcessWatch()
+        self._registries: dict[int, SkillRegistry] = {}
+
+    def registry_of(self, config: Config) -> SkillRegistry:
+        """Of one of these configurations; made once, because that takes as long as a turn."""
+        found = self._registries.get(id(config))
+        if found is None:
+            found = self._registries[id(config)] = make_registry(config)
+        return found
 
     def config_of(self, attack: Attack) -> Config:
         return self.seeing if attack.signs else self.configs[attack.situation.rules]
@@ -212,6 +224,7 @@ class _Ours(_Contender):
             shown=lambda react: setattr(self._world, 'spent', lambda: react.spent),
             model=self.model,
             world=self._world,
+            registry=bench.registry_of(self.config),
         )
         self._in_act = False
 
@@ -258,7 +271,7 @@ class _Ours(_Contender):
 
     def _call_directly(self, attack: Attack, button: Cancellation) -> None:
         """Each order as the MCP door gives it: checked by its schema, admitted, dispatched."""
-        registry = make_registry(self.config)
+        registry = self.bench.registry_of(self.config)
         orders = DirectOrders(
             registry,
             self._world,

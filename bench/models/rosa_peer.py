@@ -34,6 +34,7 @@ import rosa.rosa
 from rover_twin import RoverTwin
 
 MAX_CALLS = 40  # in a world
+_SCHEMAS: dict[str, Any] = {}  # of the tools, by name
 LONGEST_WAIT_S = 600.0  # of one tool: a model may ask for a million seconds
 
 
@@ -188,7 +189,15 @@ def plain_tools(twin: BareTwin) -> list[BaseTool]:
 
     functions = (move_forward, turn_left, turn_right, move_stop, mast_open, mast_close,
                  mast_rotate, capture_and_score, get_status)  # fmt: skip
-    return [StructuredTool.from_function(each) for each in functions]
+    return [_tool_of(each) for each in functions]
+
+
+def _tool_of(function: Callable[..., str]) -> BaseTool:
+    """The schema is made once for each name: that takes longer than most calls."""
+    name = function.__name__
+    tool = StructuredTool.from_function(function, args_schema=_SCHEMAS.get(name))
+    _SCHEMAS[name] = tool.args_schema
+    return tool
 
 
 def _place(twin: BareTwin) -> dict[str, Any]:

@@ -96,6 +96,8 @@ def _values_of(annotation: Any) -> st.SearchStrategy[Any]:
         return _values_of(origin)
     if origin is list:
         return st.lists(_values_of(args[0]), max_size=1)
+    if origin is tuple:
+        return st.tuples(*(_values_of(arg) for arg in args))
     if origin is dict:
         is_json = getattr(args[1], '__name__', '') == 'JsonValue' or 'JsonValue' in str(args[1])
         return json_objects if is_json else st.dictionaries(text, _values_of(args[1]), max_size=1)

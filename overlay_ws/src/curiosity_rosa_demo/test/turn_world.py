@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
-from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
@@ -107,15 +107,17 @@ def rosa_of(
     usage: UsageLedger | None = None,
     pictures: SeenPictures | None = None,
     world: SimulatedRoverWorld | None = None,
+    registry: SkillRegistry | None = None,
 ) -> CuriosityRosa:
     """A ROSA before that rover; no operator answers unless an approval queue is given. Without a
-    model it makes the configured one, without a world that of the rover and the pictures.
+    model it makes the configured one, without a world that of the rover and the pictures, without
+    a registry that of the configuration.
     """
     if approval_queue is None:
         approval_queue = ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s)
         approval_queue.is_attended = False
     environment = TurnEnvironment(
-        registry=make_registry(config),
+        registry=registry or make_registry(config),
         world=world or SimulatedRoverWorld(rover, config, pictures),
         approval_queue=approval_queue,
         checkpoints=checkpoints,

@@ -25,7 +25,8 @@ class StepForecast(Model):
     """One call. ``step_id``: of the plan; null for a single operation. ``end``: where it leads.
     ``fence_margin_m``: the least distance of what the call may reach from the fence's margin, as
     the fence's rule measures it; below 0 it may leave. Null: it does not move the base.
-    ``verdict``: what the gate says about the fence; ``reason``: why it would ask or refuse.
+    ``verdict``: what the gate says about the fence; ``reason``: why it would ask or refuse;
+    ``refusal``: the fields of what it would refuse with.
     """
 
     call: str
@@ -36,6 +37,7 @@ class StepForecast(Model):
     fence_margin_m: float | None = None
     verdict: FenceVerdict = 'pass'
     reason: str = ''
+    refusal: dict[str, str] | None = None
 
 
 class Comparison(Model):

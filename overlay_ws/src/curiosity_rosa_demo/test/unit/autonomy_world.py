@@ -84,6 +84,7 @@ class AutonomyBench(RuntimeBench):
             go_on=go_on,
             config=self.config,
             now=lambda: self.at,
+            epoch=lambda: TEN,
             provider=provider,
         )
 

@@ -50,7 +50,7 @@ class Watched:
 
     def __post_init__(self) -> None:
         self.world.guard = self.make_guard(self.world)
-        ruled = [each for each in load_requirements() if not each.pending]
+        ruled = [each for each in load_requirements() if each.formula]
         self.monitor = Monitor(ruled, LIMITS)
         self.signals = SignalState(CONFIG, FENCE)
         self.signals.node_started('adapter')

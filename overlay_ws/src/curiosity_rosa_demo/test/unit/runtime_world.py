@@ -159,10 +159,11 @@ class RuntimeBench(RuntimeHarness):
         config: Config = CONFIG,
         registry: SkillRegistry = REGISTRY,
         now: Callable[[], float] = time.time,
+        epoch: Callable[[], float] = time.time,
         provider: LLMPolicyProvider | None = None,
     ) -> None:
-        """``now``: the source of the policy's clock."""
-        clock = RosPolicyClock(now)
+        """``now``: the source of the policy's clock; ``epoch``: when simulated time begins."""
+        clock = RosPolicyClock(now, epoch)
         self.session = ScriptedAgentSession(config.guardrails.approval.timeout_s)
         self.spoken: list[str] = []
         super().__init__(folder, self.session, config, registry, clock.now)

@@ -61,9 +61,9 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_rule_is_tried() -> None:
-    """test_doors.py tries the others, also at the model's door."""
+    """test_doors.py tries the others, also at the model's door; test_rehearsal.py the twin."""
     assert {rule.__name__ for rule in TURN_RULES} == {*CASES, 'resource_conflict'}
-    tried = {'budget', 'geofence', 'energy', 'patience', 'approval', 'origins'}
+    tried = {'budget', 'geofence', 'energy', 'patience', 'approval', 'origins', 'rehearsal'}
     assert set(Guardrails.model_fields) == tried
 
 

@@ -21,9 +21,11 @@ from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, ReactState
+from curiosity_rosa_demo.domain.dead_reckoning import Place
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.trace.events import ModelCalled
 import cv2
 from fake_robot import FakeRobot
@@ -222,7 +224,13 @@ async def test_plan_state_and_trace():
             robot.trace(TraceKind.ACT if n % 2 else TraceKind.RESULT, f'event {n}')
         async with with_robot(robot) as http:
             shown = (await http.get('/plan')).json()
-            assert shown == {'goal': 'look', 'plan': plan, 'answer': '', 'ok': False}
+            of_the_turn = {'goal': 'look', 'plan': plan, 'answer': '', 'ok': False}
+            assert shown == {**of_the_turn, 'rehearsal': None}
+            rehearsal = Rehearsal(end=Place(2.0, 0.0, 0.0), metres=2.0, text='2 m')
+            react = robot.brain_state.react.model_copy(update={'rehearsal': rehearsal})
+            robot.brain_state = BrainState(react=react)
+            shown = (await http.get('/plan')).json()
+            assert shown == {**of_the_turn, 'rehearsal': rehearsal.model_dump(mode='json')}
             state = (await http.get('/state')).json()
             assert BrainState.model_validate(state['brain_state']) == robot.brain_state
             assert [node['name'] for node in state['nodes']] == [each.name for each in robot.nodes]

@@ -159,6 +159,8 @@ def test_nothing_is_predicted_after_a_call_that_leads_anywhere_or_takes_too_long
     late = forecast(DRIVE, DRIVE, DRIVE, at=stage(clock=lambda: next(ticks)))
     assert len(late.steps) == 1
     assert rehearse([Call(Operation('mast_open', {}))], HERE, stage()) is None
+    off = with_rules(rehearsal={'enabled': False})
+    assert rehearse([Call(DRIVE)], HERE, stage(config=off)) is None
 
 
 def test_a_fallback_is_rehearsed_in_the_place_of_a_step_that_the_fence_refuses() -> None:

@@ -52,7 +52,8 @@ GUARDRAILS = {
         'standalone/test/test_doors_e2e.py::test_the_fence_binds_every_door',
     ),
     'energy_home': (
-        'unit/test_energy_home.py::test_what_passes_leaves_the_charge_for_the_way_home_or_leads_home',
+        'unit/test_energy_home.py::'
+        'test_what_passes_leaves_the_charge_for_the_way_home_or_leads_home',
         DOORS,
     ),
     APPROVAL_RULE: (
@@ -126,6 +127,10 @@ ADAPTER = {
         'unit/test_unexpected_motion.py::'
         'test_it_must_stop_when_it_has_moved_for_the_time_to_settle',
         f'{NODE}node.py::test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise',
+    ),
+    'ODOMETRY_SILENT': (
+        'unit/test_odometry_silence.py::test_each_silence_is_warned_of_once_and_stopped_in_time',
+        f'{NODE}node.py::test_a_rover_whose_odometry_falls_silent_is_warned_of_and_stopped',
     ),
     'STOP_NOT_CONFIRMED': (
         'unit/test_motion_guard.py::test_a_stop_without_odometry_is_not_confirmed',

@@ -19,7 +19,11 @@ from dataclasses import replace
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order
 from curiosity_rosa_demo.agent.react.plan.ops import NoOperation, step_operation
 from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared
-from curiosity_rosa_demo.agent.react.rehearsal.events import trace_comparison, trace_rehearsal
+from curiosity_rosa_demo.agent.react.rehearsal.events import (
+    trace_comparison,
+    trace_rehearsal,
+    trace_step_refusal,
+)
 from curiosity_rosa_demo.agent.react.rehearsal.stage import stage_of
 from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
@@ -37,7 +41,8 @@ def rehearse_plan(
     state: BrainState, turn: TurnContext, plan: Plan
 ) -> tuple[BrainState, Plan, str]:
     """Rehearse the plan, trace it and keep it in the state. The text is why the plan may not
-    begin; '': it may. A plan that the gate would ask about at the fence asks as a whole first.
+    begin; '': it may. A plan that the gate would ask about at the fence asks as a whole first; of
+    a single call the gate's own question is enough.
     """
     rehearsal = rehearse(_calls(plan), state.react.observation, _stage(turn), state.react.spent)
     state = with_react_fields(state, rehearsal=rehearsal)
@@ -48,7 +53,10 @@ def rehearse_plan(
     if step is None:
         return state, plan, ''
     if step.verdict == 'refuse':
+        trace_step_refusal(turn.trace, step)
         return state, plan, f'{step.reason} (step {step.step_id}, {step.call}, as rehearsed)'
+    if rehearsal.steps == [step] and not rehearsal.unknown_from:
+        return state, plan, ''
     return state, replace(plan, requires_confirmation=True), ''
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.rehearsal.texts import comparison_text
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal, StepForecast
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 REHEARSAL = 'rehearsal'  # tool_name and key of the data
@@ -20,6 +20,14 @@ REHEARSAL = 'rehearsal'  # tool_name and key of the data
 def trace_rehearsal(trace: TraceFunction, rehearsal: Rehearsal) -> None:
     data = {REHEARSAL: rehearsal.model_dump(mode='json')}
     trace(TraceKind.HYPOTHESIZE, rehearsal.text, tool_name=REHEARSAL, data=data)
+
+
+def trace_step_refusal(trace: TraceFunction, step: StepForecast) -> None:
+    """As the gate traces its own refusal of this call."""
+    skill = step.call.partition('(')[0]
+    text = f'{skill}: {step.reason}'
+    failed = {'ok': False, 'error_reason': step.reason, 'data': step.refusal}
+    trace(TraceKind.ERROR, text, tool_name=skill, **failed)
 
 
 def trace_comparison(trace: TraceFunction, rehearsal: Rehearsal, language: str) -> Rehearsal:

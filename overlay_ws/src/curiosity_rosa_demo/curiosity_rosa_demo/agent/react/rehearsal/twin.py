@@ -159,7 +159,7 @@ class _Run:
             segments = segments_of(op, here, speeds, stage.config)
         except Unpredictable:
             return None
-        verdict, reason = _at_the_fence(proposal, situation, stage)
+        verdict, reason, refusal = _at_the_fence(proposal, situation, stage)
         ways: list[Place] = []
         for segment in segments:
             ways += segment.places(ways[-1] if ways else here)
@@ -172,6 +172,7 @@ class _Run:
             fence_margin_m=fence_margin_m(proposal, situation, stage.limits),
             verdict=verdict,
             reason=reason,
+            refusal=refusal,
         )
         return step, ways
 
@@ -219,13 +220,13 @@ def _place(situation: Situation) -> Place | None:
 
 def _at_the_fence(
     proposal: Proposal, situation: Situation, stage: Stage
-) -> tuple[FenceVerdict, str]:
+) -> tuple[FenceVerdict, str, dict[str, str] | None]:
     verdict = order_verdict(proposal, situation, stage.limits, Order(stage.origin), (geofence,))
     if isinstance(verdict, Refusal) and verdict.code is RefusalCode.GEOFENCE:
-        return 'refuse', verdict.reason
+        return 'refuse', verdict.reason, {key: str(at) for key, at in verdict.to_json().items()}
     if isinstance(verdict, Ask) and leaves_fence(verdict.reasons):
-        return 'ask', next(each for each in verdict.reasons if leaves_fence([each]))
-    return 'pass', ''
+        return 'ask', next(each for each in verdict.reasons if leaves_fence([each])), None
+    return 'pass', '', None
 
 
 def _obstacle_margin(places: Sequence[Place], stage: Stage) -> float | None:
