@@ -158,12 +158,14 @@ class Scheduler:
             self._ready.append(thread)
 
     def may_preempt(self) -> None:
-        """A place where another thread may have its turn."""
-        me = self.current
-        if not (self._preemption and self._ready) or me is None:
-            return
-        if self._chance.random() < self._preemption:
-            self._ready.append(me)
+        """A place where the current thread may lose its turn."""
+        if self._preemption and self._ready and self._chance.random() < self._preemption:
+            self.give_way()
+
+    def give_way(self) -> None:
+        """Let the other threads that are ready have their turns, too."""
+        if self.current is not None:
+            self._ready.append(self.current)
             self._hub.switch()
 
     def charge(self, seconds: float) -> None:
