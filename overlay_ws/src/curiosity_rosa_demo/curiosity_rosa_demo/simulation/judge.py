@@ -177,6 +177,7 @@ class Judge:
             self._started_by_agent = True
         elif kind == 'call' and name == self._config.topics.adapter.move_stop.name:
             if sender == '/agent':
+                self.counts['S3'] = self.counts.get('S3', 0) + len(self._stops_due)
                 self._stops_due.clear()
                 self._started_by_agent = False
         elif kind == 'answer' and name in self._adapter_starts and not content.success:
@@ -251,8 +252,8 @@ class Judge:
 
     def _check_stops(self) -> None:
         late = [at for at in self._stops_due if self._now() - at > STOP_S]
-        if self._stops_due:
-            self._expect(not late, 'S3', f'no stop was sent within {STOP_S} s of the order')
+        if late:
+            self._fail('S3', f'no stop was sent within {STOP_S} s of the order')
         self._stops_due = [at for at in self._stops_due if at not in late]
 
     # --- tasks --------------------------------------------------------------------------------
