@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 import os
 import time
 from typing import Any
@@ -26,6 +27,7 @@ from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN, RAISED_P
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.llm.local_server import install_problem
+from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LOCAL
@@ -137,7 +139,7 @@ def run_sentence(contender: Contender, label: str, text: str) -> Record:
     turn = _Turn()
     if contender.agent == 'rosa' or classify(text).type is UserInterruptType.NEW_GOAL:
         with _configured(contender, config, decide) as configured:
-            turn = _run(configured, twin, text)
+            turn = _run(configured, twin, text, _registry_of(contender))
     rover.update()
     outcome = Outcome(
         legs=tuple(rover.legs),
@@ -176,7 +178,21 @@ def _configured(contender: Contender, config: Config, decide: Decide) -> Iterato
         )
 
 
-def _run(config: Config, twin: RoverTwin, text: str) -> _Turn:
+def _registry_of(contender: Contender) -> SkillRegistry | None:
+    """One for each provider with the shipped contracts; None: others may offer other skills."""
+    llm = contender.llm
+    is_shipped = not contender.config and llm.keys() == {'provider'}
+    return _shipped_registry(llm['provider']) if is_shipped else None
+
+
+@cache
+def _shipped_registry(provider: str) -> SkillRegistry:
+    return make_registry(load_config())
+
+
+def _run(
+    config: Config, twin: RoverTwin, text: str, registry: SkillRegistry | None = None
+) -> _Turn:
     model = make_chat_model(config.agent.llm)
     meter, story = ModelMeter(twin, config), Story()
     model.callbacks = [meter]
@@ -185,7 +201,8 @@ def _run(config: Config, twin: RoverTwin, text: str) -> _Turn:
         answer = run_rosa(model, config, twin, text)
         turn = _Turn(True, twin.saw_good_picture, answer, steps=twin.tool_calls)
     else:
-        result = run_turn(rosa_of(twin, config, trace=story.trace, model=model), twin, text)
+        rosa = rosa_of(twin, config, trace=story.trace, model=model, registry=registry)
+        result = run_turn(rosa, twin, text)
         turn = _Turn(
             result.ok, bool(result.is_good), result.answer, result.steps,
             story.refusals, story.by_routine,
