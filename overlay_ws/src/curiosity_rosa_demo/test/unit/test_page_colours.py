@@ -96,6 +96,7 @@ def drawings() -> list[str]:
         spots,
         [{'distance_m': 2.0, 'bearing_rad': 0.0}],
         (3.0, 3.0),
+        forecast=[(0.0, 0.0), (3.0, 3.0)],
     )
     failed = replace(scene, spots=[CaptureMarker('c', 1.0, 0.0, None, False)], whole=True)
     rows = [
