@@ -52,5 +52,15 @@
     keep();
     if (button.dataset.show) document.querySelector(`[data-panel="${button.dataset.show}"] [data-act=hide]`)?.focus();
   });
+  // What scrolls and holds nothing that the tab key reaches is a tab stop itself.
+  function makeReachable() {
+    for (const box of document.querySelectorAll('.panel > .body, .column, .alarms, .approvals, .table')) {
+      const scrolls = box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
+      if (scrolls && !box.querySelector('button:not([tabindex="-1"]):not(:disabled), input, textarea, a, summary, [tabindex="0"]')) box.tabIndex = 0;
+      else box.removeAttribute('tabindex');
+    }
+  }
+
+  setInterval(makeReachable, 500);
   window.curiosity.showPanels = show;
 })();
