@@ -30,13 +30,13 @@ from curiosity_rosa_demo.drawing.svg import (
     title,
 )
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, sampled, simplified, TrailPoint
-from curiosity_rosa_demo.drawing.view import bounds_of, fit_view, Frame, HEIGHT, View, WIDTH
+from curiosity_rosa_demo.drawing.view import bounds_of, fit_view, Frame, View
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 
 WIDTH_M = 2.0  # of the rover, as in RViz
 HULL_M = ((1.5, 0.0), (0.6, 0.75), (-1.5, 0.75), (-1.5, -0.75), (0.6, -0.75))
 WHEELS_M = (-1.15, 0.0, 1.0)  # ahead of the middle, on both sides
-MIN_SCALE = 6.0  # units a metre for the rover, which is never drawn smaller
+MIN_SCALE = 10.0  # units a metre for the rover, which is never drawn smaller
 TRAIL_ERROR = 0.3  # of the drawing's units
 EDGE = 26.0  # an obstacle nearer to the edge is not drawn
 MAX_LABELLED = 6  # captures, the newest; more numbers hide the map
@@ -69,12 +69,16 @@ def view_of(scene: MapScene, last: View | None = None) -> View:
 
 def render(scene: MapScene, last: View | None = None) -> Svg:
     """``last``: as of ``view_of``."""
+    return render_in(scene, Frame(view_of(scene, last)))
+
+
+def render_in(scene: MapScene, frame: Frame) -> Svg:
+    """The part of the world that ``frame`` shows."""
     scene = _drawable_scene(scene)
-    frame = Frame(_view(scene, last))
     return drawing(
         'map',
-        WIDTH,
-        HEIGHT,
+        frame.width,
+        frame.height,
         _description(scene),
         *bright_zone(scene.zone, frame),
         *grid(frame),
@@ -173,7 +177,7 @@ def _obstacles(scene: MapScene, frame: Frame) -> Iterator[Svg]:
             continue
         cosine, sine = math.cos(pose.yaw_rad + bearing), math.sin(pose.yaw_rad + bearing)
         x, y = frame.at(pose.x + distance * cosine, pose.y + distance * sine)
-        if EDGE <= x <= WIDTH - EDGE and EDGE <= y <= HEIGHT - EDGE:
+        if EDGE <= x <= frame.width - EDGE and EDGE <= y <= frame.height - EDGE:
             wall = line(x - 9.0 * sine, y - 9.0 * cosine, x + 9.0 * sine, y + 9.0 * cosine)
             far = label(f'{distance:.1f} m', x + 20.0 * cosine, y - 20.0 * sine + 4.0, 'middle')
             about = title(f'obstacle {distance:.1f} m away')
@@ -191,8 +195,9 @@ def _markers(scene: MapScene, frame: Frame) -> Iterator[Svg]:
 
 def _rover(pose: RoverPose | None, frame: Frame) -> Svg:
     if pose is None:
-        box = element('rect', x=WIDTH / 2 - 85.0, y=8.0, width=170.0, height=24.0, rx=4.0)
-        words = label('position unknown', WIDTH / 2, 25.0, 'middle')
+        middle = frame.width / 2
+        box = element('rect', x=middle - 85.0, y=8.0, width=170.0, height=24.0, rx=4.0)
+        words = label('position unknown', middle, 25.0, 'middle')
         return element('g', box, words, class_='cr-unknown')
     size = max(frame.scale, MIN_SCALE)
     x, y = frame.at(pose.x, pose.y)

@@ -63,6 +63,7 @@ class FakeRobot:
     def __init__(self, *, path: str = ':memory:', step_s: float = 0.01) -> None:
         self.step_s = step_s
         self.paused = False
+        self.fault = ''  # why a turn fails
         self.not_ready = ''
         self.refusal = ''  # why every order is refused
         self.replay = ''
@@ -259,6 +260,9 @@ class FakeRobot:
     def autonomy_status(self) -> str:
         return 'off'
 
+    def autonomy_is_on(self) -> bool:
+        return False
+
     def usage(self) -> Json:
         return {}
 
@@ -278,6 +282,8 @@ class FakeRobot:
         self.trace(TraceKind.RESULT, f'{task.name}: done', tool_name=task.name, ok=True)
 
     async def _turn(self, task: Task) -> None:
+        if self.fault:
+            raise RuntimeError(self.fault)
         text = f'User: {task.metadata["text"]}'
         self.trace(**TurnStarted(0).trace_fields(text))
         for x in range(1, 9):

@@ -142,6 +142,9 @@ class Robot(Protocol):
     def autonomy_status(self) -> str:
         """A text about the autonomy: whether it is on, and its activity."""
 
+    def autonomy_is_on(self) -> bool:
+        """Whether the agent acts on its own."""
+
     def usage(self) -> Json:
         """What the model's calls have used: ``turn``, ``task`` and ``day``, with their limits."""
 

@@ -67,6 +67,10 @@ class AutonomyStatus(Protocol):
     def status_text(self) -> str:
         """A text about the autonomy: whether it is on, and its activity."""
 
+    @property
+    def is_on(self) -> bool:
+        """Whether the agent acts on its own."""
+
 
 class RobotService:
     """``kernel_max_age_s``: the kernel is unhealthy when its last tick is older.
@@ -248,6 +252,9 @@ class RobotService:
 
     def autonomy_status(self) -> str:
         return self._autonomy.status_text()
+
+    def autonomy_is_on(self) -> bool:
+        return self._autonomy.is_on
 
     def usage(self) -> Json:
         usage = self._session.usage

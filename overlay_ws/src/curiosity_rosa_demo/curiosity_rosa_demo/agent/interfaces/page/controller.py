@@ -15,9 +15,10 @@ import json
 import logging
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import behind_text
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.models import json_object
@@ -57,10 +58,18 @@ class PageController:
         async def say() -> ActionResult:
             result = await self._robot.say(text, Origin.PAGE)
             task = result.task
-            words = result.text or (f'task {task.id[:8]}' if task else 'done')
+            words = result.text or (await self._task_text(task) if task else 'done')
             return result.ok, words
 
         return await _run_action(say)
+
+    async def _task_text(self, task: Task) -> str:
+        """The accepted task, and what it waits for its turn behind."""
+
+        async def behind() -> str:
+            return behind_text(task, self._runner.list_tasks())
+
+        return ', '.join(filter(None, (f'task {task.id[:8]}', await self._robot.call(behind()))))
 
     async def cancel(self, task_id: object) -> ActionResult:
         if not isinstance(task_id, str):
