@@ -64,7 +64,9 @@ def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None
 
     two.child.send(UP + UP + '\r')  # over :stop to :status
     two.expect('standing still')
-    two.child.send(':mas' + TAB + '_o' + TAB + '\r')
+    two.child.send(':mast_o' + TAB)
+    two.expect('pen')  # the rest of :mast_open
+    two.child.send('\r')
     two.expect(r'\[RESULT\] mast_open: done')
 
     drive(bench, two)
