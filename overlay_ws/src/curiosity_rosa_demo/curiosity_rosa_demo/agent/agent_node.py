@@ -114,6 +114,7 @@ from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
 CLOCK_PATIENCE = 2.0  # imports at the start may delay the reception of /clock
+MAX_CONSOLE_TEXTS, MAX_CONSOLE_BYTES = 500, 2_000_000  # kept for consoles that attach
 EXIT_CRASHED, EXIT_INTERRUPTED = 70, 130  # exit statuses
 
 _log = logging.getLogger('curiosity_rosa.agent')
@@ -128,7 +129,8 @@ class AgentApp:
         self._options = options
         self.crashed = False
         self.outcome: Outcome | None = None  # of the commands of -c
-        self.console_writer = ConsoleWriter()
+        self._console_texts = EventBus(max_events=MAX_CONSOLE_TEXTS, max_bytes=MAX_CONSOLE_BYTES)
+        self.console_writer = ConsoleWriter(self._console_texts)
         self.node = Node('agent')
         self.config = with_http_port(self.node, node_config(self.node))
         space = self.node.get_namespace()
@@ -303,6 +305,7 @@ class AgentApp:
             kernel_max_age_s=self.config.agent.kernel.watchdog_s,
             clock_problem=lambda: self._clock_monitor.problem,
             triggers=board,
+            console_texts=self._console_texts,
         )
         self.runtime.subscribe_to_stops(board.on_stop)
         door = TriggerDoor(
@@ -635,7 +638,7 @@ def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
         app.console.print_notice(f'The page: {app.web.url}')
     app.console.print_notice('Type :help for the commands, or say what you want.')
     if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
-        run_terminal(app.console, app.session, interrupts)
+        run_terminal(app.console, app.robot_service.console_status, interrupts)
     else:
         run_pipe(app.console)
     return 0

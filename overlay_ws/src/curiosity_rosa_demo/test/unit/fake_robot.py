@@ -81,6 +81,8 @@ class FakeRobot:
         self.stop_gate = threading.Event()  # a stop is answered once this is set
         self.stop_gate.set()
         self.lines: list[str] = []
+        self.texts = EventBus()  # of the console
+        self.status_line = ''
         self.answers: list[tuple[str, ApprovalAction, Json | None, str]] = []
         self.deaf = False  # whether call() gets no answer
         self.deaf_to: set[str] = set()  # names of coroutines that get none
@@ -184,7 +186,7 @@ class FakeRobot:
         self.trace(TraceKind.RESULT, 'move_stop', ok=outcome.ok, error_reason=reason or None)
         return outcome
 
-    async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
+    async def say(self, text: str, origin: Origin = Origin.HTTP, client: str = '') -> LineResult:
         self.lines.append(text)
         if text.strip() == ':stop':
             outcome = await self.stop('HTTP')
@@ -234,6 +236,13 @@ class FakeRobot:
     @property
     def event_bus(self) -> EventBus:
         return self.runner.event_bus
+
+    @property
+    def console_texts(self) -> EventBus:
+        return self.texts
+
+    def console_status(self) -> str:
+        return self.status_line
 
     def picture(self) -> Picture | None:
         if not self.camera:

@@ -84,9 +84,10 @@ class Robot(Protocol):
     async def stop(self, by: str) -> Outcome:
         """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
 
-    async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
+    async def say(self, text: str, origin: Origin = Origin.HTTP, client: str = '') -> LineResult:
         """Run a sentence or a command, as at the console. Returns its task or its text.
-        ``origin``: the door of a command that orders a skill.
+        ``origin``: the door of a command that orders a skill. ``client``: a name that tells the
+        clients of a door apart; the agent asks back, and hears a yes, by client.
         """
 
     async def answer(
@@ -120,6 +121,15 @@ class Robot(Protocol):
     @property
     def event_bus(self) -> EventBus:
         """The trace events of all nodes and the events of the tasks."""
+
+    @property
+    def console_texts(self) -> EventBus:
+        """All that the agent's console prints, as ConsoleText; bounded."""
+
+    def console_status(self) -> str:
+        """The status line of a console: the open question, or what runs and for how many seconds;
+        '': neither.
+        """
 
     def picture(self) -> Picture | None:
         """The newest frame of the camera. The call keeps the camera on for a few seconds."""

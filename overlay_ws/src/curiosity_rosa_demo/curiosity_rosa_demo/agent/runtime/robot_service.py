@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
+from curiosity_rosa_demo.agent.runtime.console_status import console_status
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
@@ -94,7 +95,9 @@ class RobotService:
         kernel_max_age_s: float,
         clock_problem: Callable[[], str] = lambda: '',
         triggers: Triggers | None = None,
+        console_texts: EventBus | None = None,
     ) -> None:
+        self._console_texts = console_texts or EventBus()
         self._runtime, self._session = runtime, session
         self._autonomy, self._console = autonomy, console
         self._camera, self._captures, self._nodes = camera, captures, nodes
@@ -154,14 +157,14 @@ class RobotService:
     async def stop(self, by: str) -> Outcome:
         return await _wrapped_future(self.begin_stop(by))
 
-    async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
+    async def say(self, text: str, origin: Origin = Origin.HTTP, client: str = '') -> LineResult:
         future: Future[MessageReply] = _new_future()
         await run_in_thread(
             'say',
             partial(
                 self._console.handle_remote_line,
                 text,
-                origin.value,
+                f'{origin.value} {client}'.rstrip(),
                 partial(_set_result, future),
                 origin,
             ),
@@ -217,6 +220,13 @@ class RobotService:
     @property
     def event_bus(self) -> EventBus:
         return self._runtime.runner.event_bus
+
+    @property
+    def console_texts(self) -> EventBus:
+        return self._console_texts
+
+    def console_status(self) -> str:
+        return console_status(self._console, self._session)
 
     def picture(self) -> Picture | None:
         return self._camera.picture()
