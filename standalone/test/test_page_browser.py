@@ -237,7 +237,7 @@ def test_the_state_of_the_rover_is_told_in_full(
         expect(page.locator('[data-stale=never]')).to_have_attribute('data-age', 'node:simulator')
         expect(page.locator('[data-stale=stale]')).to_have_attribute('data-age', 'scan')
         expect(page.locator('.step.running')).to_contain_text('navigate_to_pose')
-        expect(page.locator('.map svg')).to_contain_text('drives to x 6.50 m')
+        expect(page.locator('.map svg.cr-map')).to_contain_text('drives to x 6.50 m')
         ground = page.evaluate('getComputedStyle(document.body).backgroundColor')
         assert (ground == 'rgb(255, 255, 255)') is ('dark' not in name)
         wide = page.evaluate('[document.documentElement.scrollWidth, window.innerWidth]')
@@ -376,9 +376,12 @@ def test_nothing_is_cut_or_overlaps_at_any_width(
     show_off(robot)
     robot.ask('Drive for 9 s?', DRIVE, ['GEOFENCE: it may leave the fence'])
     tab = new_tab(width, height).open()
-    expect(tab.page.locator('.map svg')).to_contain_text('drives to')
+    expect(tab.page.locator('.map svg.cr-map')).to_contain_text('drives to')
 
-    tab.page.wait_for_function(f'({MISPLACED})().length === 0')  # drawings come in their sizes
+    end, wrong = time.monotonic() + WAIT_MS / 1000, ['not looked at']
+    while wrong and time.monotonic() < end:  # drawings come in the sizes of their panels
+        wrong = tab.page.evaluate(MISPLACED)
+    assert wrong == []
     if width >= 1280:  # a grid of the window's size: its cards scroll inside
         assert tab.page.evaluate('document.querySelector(".page").scrollHeight') <= height
 
@@ -499,7 +502,11 @@ def test_the_page_is_accessible(
             safe = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
             robot.brain_state = known.model_copy(update={'tasks': safe})
         tab = new_tab(*size, color_scheme=scheme).open()
-        if state != 'idle':
+        if state == 'idle':
+            tab.page.mouse.click(*at_the_map(tab, 0.8, 0.3))
+            tab.page.get_by_role('button', name='Drive here').click()
+            expect(tab.page.locator('.goal-card')).to_contain_text('Rehearsal')
+        else:
             expect(tab.page.locator('.approvals article')).to_be_visible()
             tab.page.get_by_role('button', name='Edit').click()
         result = Axe().run(tab.page)
@@ -525,7 +532,7 @@ def test_the_end_of_a_turn_is_told_where_it_was_asked_for(tab: Tab, robot: FakeR
 
 def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
     tab.say('go to the light')
-    spot = tab.page.locator('.map svg [data-event]')
+    spot = tab.page.locator('.map svg.cr-map [data-event]')
     expect(spot).to_have_count(1)
     robot.where = RoverPose(x=0.0, frame_id='odom')  # it stood upon the spot
     spot.focus()
@@ -538,6 +545,101 @@ def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
     expect(image).to_be_visible()
     assert 'score 0.90 at x 8.0 m' in (image.get_attribute('alt') or '')
     assert image.evaluate('image => image.naturalWidth') == 320
+
+
+def at_the_map(tab: Tab, across: float, down: float) -> tuple[float, float]:
+    """A place on the screen; ``across`` and ``down`` are parts of the map."""
+    box = tab.page.locator('.world .ground').bounding_box()
+    assert box is not None
+    return box['x'] + box['width'] * across, box['y'] + box['height'] * down
+
+
+def test_the_map_is_zoomed_dragged_and_follows_the_rover(tab: Tab, robot: FakeRobot) -> None:
+    page = tab.page
+    rover = page.locator('.cr-rover polygon')
+
+    def size() -> float:
+        box = rover.bounding_box()
+        return 0.0 if box is None else box['width']
+
+    def middle() -> tuple[float, float]:
+        box = rover.bounding_box() or {'x': 0, 'y': 0, 'width': 0, 'height': 0}
+        return box['x'] + box['width'] / 2, box['y'] + box['height'] / 2
+
+    expect(rover).to_be_visible()
+    whole = size()
+    page.mouse.move(*middle())
+    page.mouse.wheel(0, -100)
+    page.mouse.wheel(0, -100)
+    until(lambda: size() > 1.4 * whole, 'a larger rover')
+    before = middle()
+    x, y = at_the_map(tab, 0.5, 0.8)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y - 40, steps=4)
+    page.mouse.up()
+    until(lambda: middle()[0] < before[0] - 50 and middle()[1] < before[1] - 30, 'the drag')
+    expect(page.locator('.goal-card')).to_have_count(0)
+    page.get_by_role('button', name='Follow').click()
+    robot.where = RoverPose(x=90.0, y=20.0, frame_id='odom')
+    centre = at_the_map(tab, 0.5, 0.5)
+    until(
+        lambda: all(abs(a - b) < 40 for a, b in zip(middle(), centre, strict=True)),
+        'the rover in the middle',
+    )
+    page.locator('.world .ground').focus()
+    page.keyboard.press('0')
+    until(lambda: size() < whole, 'all of the map')
+
+
+@pytest.mark.parametrize('what', ['drive', 'face'])
+def test_a_goal_on_the_map_is_rehearsed_and_ordered_by_enter(
+    tab: Tab, robot: FakeRobot, what: str
+) -> None:
+    page = tab.page
+    expect(page.locator('.cr-rover')).to_be_visible()
+    page.mouse.click(*at_the_map(tab, 0.8, 0.3))
+    card = page.locator('.goal-card')
+    card.get_by_role('button', name=f'{what.capitalize()} here').click()
+    expect(card).to_contain_text('Rehearsal:')
+    expect(page.locator('.overlay .cr-forecast')).to_have_count(1)
+    assert robot.do(runner_tasks(robot)) == []  # a proposal orders nothing
+    expect(card.get_by_role('button', name='Enter')).to_be_focused()
+    tab.picture(f'map_{what}')
+    page.keyboard.press('Enter')
+    expect(card).to_have_count(0)
+    expect(page.locator('tr.task')).to_contain_text('navigate_to_pose')
+    [task] = robot.do(runner_tasks(robot))
+    assert task.metadata['origin'] == 'page'
+    assert (task.metadata['arguments']['yaw_rad'] is not None) is (what == 'face')
+
+
+async def runner_tasks(robot: FakeRobot) -> list[Any]:
+    return list(robot.runner.list_tasks())
+
+
+def test_a_goal_is_set_by_the_keyboard_alone(tab: Tab, robot: FakeRobot) -> None:
+    page = tab.page
+    expect(page.locator('.cr-rover')).to_be_visible()
+    page.locator('.world .ground').focus()
+    for key in ('+', 'ArrowRight', 'ArrowRight', 'Enter'):
+        page.keyboard.press(key)
+    expect(page.get_by_role('button', name='Drive here')).to_be_focused()
+    page.keyboard.press('Enter')
+    expect(page.get_by_role('button', name='Drive there')).to_be_focused()
+    page.keyboard.press('Enter')
+    expect(page.locator('tr.task')).to_contain_text('navigate_to_pose')
+
+
+def test_a_goal_that_is_refused_cannot_be_ordered(tab: Tab, robot: FakeRobot) -> None:
+    robot.refusal = 'SAFE_MODE: refused, nothing may move.'
+    expect(tab.page.locator('.cr-rover')).to_be_visible()
+    tab.page.mouse.click(*at_the_map(tab, 0.8, 0.3))
+    tab.page.get_by_role('button', name='Drive here').click()
+    expect(tab.page.locator('.goal-card')).to_contain_text('SAFE_MODE: refused')
+    expect(tab.page.get_by_role('button', name='Drive there')).to_be_disabled()
+    tab.page.get_by_role('button', name='Cancel').last.click()
+    expect(tab.page.locator('.goal-card')).to_have_count(0)
 
 
 def test_an_analysis_of_the_ground_is_shown_once_there_is_one(tab: Tab, robot: FakeRobot) -> None:

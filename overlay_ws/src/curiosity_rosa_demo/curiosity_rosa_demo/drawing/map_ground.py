@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from curiosity_rosa_demo.drawing.labels import LabelPlace, LabelPlacer
 from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
 from curiosity_rosa_demo.drawing.svg import (
     element,
@@ -41,7 +42,7 @@ class Zone(NamedTuple):
     half_width: float
 
 
-def bright_zone(zone: Zone | None, frame: Frame) -> Iterator[Svg]:
+def bright_zone(zone: Zone | None, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
     if zone is None:
         return
     left, top = frame.at(zone.x_min, zone.half_width)
@@ -56,7 +57,8 @@ def bright_zone(zone: Zone | None, frame: Frame) -> Iterator[Svg]:
         height=bottom - top,
     )
     if right - left > label_width(ZONE):
-        yield label(ZONE, (left + right) / 2, max(top - 5.0, 12.0), 'middle')
+        place = LabelPlace((left + right) / 2, max(top - 5.0, 12.0), 'middle')
+        yield from labels.place(ZONE, (place,))
 
 
 def grid(frame: Frame) -> Iterator[Svg]:
@@ -82,7 +84,7 @@ def grid(frame: Frame) -> Iterator[Svg]:
     yield element('g', *labels, class_='cr-numbers', aria_hidden='true')
 
 
-def geofence(fence: Geofence | None, frame: Frame) -> Iterator[Svg]:
+def geofence(fence: Geofence | None, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
     """Its sides, as far as they are to be seen."""
     if fence is None or not fence.enabled:
         return
@@ -100,7 +102,7 @@ def geofence(fence: Geofence | None, frame: Frame) -> Iterator[Svg]:
         yield from sides
         across, down = max(low, label_width(Y)) + 8.0, max(first, 2 * EDGE) + 14.0
         if sides and across + label_width(FENCE) <= high and down <= last:
-            yield label(FENCE, across, down, class_='cr-alarm')
+            yield from labels.place(FENCE, (LabelPlace(across, down),), 'cr-alarm')
 
 
 def scale_bar(frame: Frame) -> Svg:

@@ -16,6 +16,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.drawing.labels import LabelPlace, LabelPlacer
 from curiosity_rosa_demo.drawing.map_ground import bright_zone, geofence, grid, scale_bar, Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker, marker_svg, newest_markers
 from curiosity_rosa_demo.drawing.svg import (
@@ -74,21 +75,21 @@ def render(scene: MapScene, last: View | None = None) -> Svg:
 
 def render_in(scene: MapScene, frame: Frame) -> Svg:
     """The part of the world that ``frame`` shows."""
-    scene = _drawable_scene(scene)
+    scene, labels = _drawable_scene(scene), LabelPlacer(frame.width, frame.height)
     return drawing(
         'map',
         frame.width,
         frame.height,
         _description(scene),
-        *bright_zone(scene.zone, frame),
+        *bright_zone(scene.zone, frame, labels),
         *grid(frame),
-        *geofence(scene.fence, frame),
+        *geofence(scene.fence, frame, labels),
         *_trail(scene, frame),
         *_forecast(scene, frame),
         *_goal(scene, frame),
-        *_obstacles(scene, frame),
+        *_obstacles(scene, frame, labels),
         _rover(scene.pose, frame),
-        *_markers(scene, frame),
+        *_markers(scene, frame, labels),
         scale_bar(frame),
     )
 
@@ -166,7 +167,7 @@ def _goal(scene: MapScene, frame: Frame) -> Iterator[Svg]:
     yield element('g', title(words), ring, *cross, class_='cr-goal')
 
 
-def _obstacles(scene: MapScene, frame: Frame) -> Iterator[Svg]:
+def _obstacles(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
     """A wall across the direction in which something is near."""
     pose = scene.pose
     if pose is None:
@@ -179,18 +180,33 @@ def _obstacles(scene: MapScene, frame: Frame) -> Iterator[Svg]:
         x, y = frame.at(pose.x + distance * cosine, pose.y + distance * sine)
         if EDGE <= x <= frame.width - EDGE and EDGE <= y <= frame.height - EDGE:
             wall = line(x - 9.0 * sine, y - 9.0 * cosine, x + 9.0 * sine, y + 9.0 * cosine)
-            far = label(f'{distance:.1f} m', x + 20.0 * cosine, y - 20.0 * sine + 4.0, 'middle')
+            beyond, before = (
+                LabelPlace(x + 20.0 * side * cosine, y - 20.0 * side * sine + 4.0, 'middle')
+                for side in (1.0, -1.0)
+            )
+            far = labels.place(f'{distance:.1f} m', (beyond, before))
             about = title(f'obstacle {distance:.1f} m away')
-            yield element('g', about, wall, far, class_='cr-obstacle')
+            yield element('g', about, wall, *far, class_='cr-obstacle')
 
 
-def _markers(scene: MapScene, frame: Frame) -> Iterator[Svg]:
-    first_labelled = len(scene.spots) - MAX_LABELLED
-    for place, marker in enumerate(scene.spots):
+def _markers(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
+    first_labelled, told = max(0, len(scene.spots) - MAX_LABELLED), {}
+    for place in range(len(scene.spots) - 1, first_labelled - 1, -1):  # the newest first
+        marker = scene.spots[place]
         x, y = frame.at(marker.x, marker.y)
         words = 'failed' if marker.score is None else f'{marker.score:.2f}'
-        told = [label(words, x, y - 9.0, 'middle')] if place >= first_labelled else []
-        yield marker_svg(marker, x, y, *told)
+        told[place] = labels.place(words, _places_around(x, y))
+    for place, marker in enumerate(scene.spots):
+        yield marker_svg(marker, *frame.at(marker.x, marker.y), *told.get(place, ()))
+
+
+def _places_around(x: float, y: float) -> tuple[LabelPlace, ...]:
+    return (
+        LabelPlace(x, y - 9.0, 'middle'),
+        LabelPlace(x, y + 19.0, 'middle'),
+        LabelPlace(x + 10.0, y + 4.0),
+        LabelPlace(x - 10.0, y + 4.0, 'end'),
+    )
 
 
 def _rover(pose: RoverPose | None, frame: Frame) -> Svg:

@@ -88,6 +88,7 @@ class FakeRobot:
         self.deaf_to: set[str] = set()  # names of coroutines that get none
         self.answer_outcome: Outcome | None = None  # in place of the usual one
         self.analyzed: AnalyzedGround | None = None
+        self.earlier: list[TraceEvent] = []  # of the agent before
         self._open: list[Question] = []
         self._captures: list[Capture] = []
         self._trail: list[tuple[float, float]] = [(0.0, 0.0)]
@@ -159,6 +160,15 @@ class FakeRobot:
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         return make_task(REGISTRY, name, arguments)
+
+    async def rehearse(self, task: Task) -> Rehearsal | None:
+        """A straight line to where ``navigate_to_pose`` leads."""
+        given = task.metadata['arguments']
+        if task.name != 'navigate_to_pose' or self.where is None:
+            return None
+        here, there = (self.where.x, self.where.y), (given['x'], given['y'])
+        metres = math.dist(here, there)
+        return Rehearsal(path=[here, there], metres=metres, text=f'Rehearsal: {metres:.1f} m')
 
     def skills(self) -> Sequence[Skill]:
         return REGISTRY.for_model()
@@ -243,6 +253,9 @@ class FakeRobot:
 
     def console_status(self) -> str:
         return self.status_line
+
+    def earlier_events(self) -> Sequence[TraceEvent]:
+        return tuple(self.earlier)
 
     def picture(self) -> Picture | None:
         if not self.camera:

@@ -51,6 +51,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.trace.events import TurnStarted
+from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
 from http_world import until
@@ -162,6 +163,22 @@ def test_a_page_gets_each_line_once_however_they_come(batches: list[int]) -> Non
         count = shown.count
     assert told == [str(number) for number in range(said)]
     assert len(look(model).lines) == min(said, MAX_LINES)
+
+
+def test_after_a_restart_the_page_tells_what_was_before_and_marks_it(robot: FakeRobot) -> None:
+    robot.earlier = [new_event(TraceKind.ACT, 'drove'), new_event(TraceKind.ERROR, 'fell')]
+    model = model_of(robot)
+    robot.trace(TraceKind.OBSERVE, 'up again')
+    lines = look(model).lines
+    assert [(line['kind'], line['earlier']) for line in lines] == [
+        ('ACT', True),
+        ('ERROR', True),
+        ('RESTART', False),
+        ('OBSERVE', False),
+    ]
+    raw = PageController(robot, robot.runner).event_json(robot.earlier[0].event_id)
+    assert json.loads(raw)['message'] == 'drove'
+    assert look(model_of(FakeRobot())).lines == ()  # a first run
 
 
 def test_a_flood_costs_the_oldest_lines_only(robot: FakeRobot) -> None:

@@ -23,10 +23,11 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
-from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.trigger_status import TriggerStatus
 from curiosity_rosa_demo.trace.bus import EventBus
 
@@ -58,6 +59,11 @@ class Robot(Protocol):
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""
+
+    async def rehearse(self, task: Task) -> Rehearsal | None:
+        """What ``task`` is expected to do, by the state now; nothing moves. None: it does not
+        drive, or rehearsals are off.
+        """
 
     def skills(self) -> Sequence[Skill]:
         """The skills that a model may call."""
@@ -130,6 +136,9 @@ class Robot(Protocol):
         """The status line of a console: the open question, or what runs and for how many seconds;
         '': neither.
         """
+
+    def earlier_events(self) -> Sequence[TraceEvent]:
+        """The newest trace events of the agent that ran before this one, the oldest first."""
 
     def picture(self) -> Picture | None:
         """The newest frame of the camera. The call keeps the camera on for a few seconds."""

@@ -44,10 +44,11 @@ from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
-from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.drawing.columns import clip_columns
@@ -75,6 +76,7 @@ class AutonomyStatus(Protocol):
 
 class RobotService:
     """``kernel_max_age_s``: the kernel is unhealthy when its last tick is older.
+    ``earlier_events``: of the agent that ran before this one.
 
     ``clock_problem``: why no motion can be timed; '' without simulated time, or while it advances.
     """
@@ -96,6 +98,7 @@ class RobotService:
         clock_problem: Callable[[], str] = lambda: '',
         triggers: Triggers | None = None,
         console_texts: EventBus | None = None,
+        earlier_events: Sequence[TraceEvent] = (),
     ) -> None:
         self._console_texts = console_texts or EventBus()
         self._runtime, self._session = runtime, session
@@ -103,6 +106,7 @@ class RobotService:
         self._camera, self._captures, self._nodes = camera, captures, nodes
         self._analyses = analyses
         self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
+        self._earlier_events = tuple(earlier_events)
         self._clock_problem, self._triggers = clock_problem, triggers or NoTriggers()
         self._trail = Trail(MAX_TRAIL_POINTS)
         self._trail_points: tuple[tuple[float, float], ...] = ()
@@ -125,6 +129,9 @@ class RobotService:
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         return self._runtime.make_task(name, arguments)
+
+    async def rehearse(self, task: Task) -> Rehearsal | None:
+        return await run_in_thread('rehearsal', partial(self._session.rehearse_task, task))
 
     def skills(self) -> Sequence[Skill]:
         return self._runtime.skills()
@@ -227,6 +234,9 @@ class RobotService:
 
     def console_status(self) -> str:
         return console_status(self._console, self._session)
+
+    def earlier_events(self) -> Sequence[TraceEvent]:
+        return self._earlier_events
 
     def picture(self) -> Picture | None:
         return self._camera.picture()

@@ -24,7 +24,14 @@ from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
 
 _STATIC = Path(__file__).parent / 'static'
-HEAD_SCRIPTS = ('link.js', 'stop.js', 'fold.js', 'attention.js', 'panels.js')
+HEAD_SCRIPTS = (
+    'link.js',
+    'stop.js',
+    'fold.js',
+    'attention.js',
+    'map_view.js',
+    'panels.js',
+)
 # In addition to the headers of http/cross_site.py. NiceGUI's scripts are inline, and Vue compiles
 # the panels in the browser.
 CONTENT_SECURITY_POLICY = (
@@ -109,12 +116,13 @@ class Page:
 
     def _build_place(self) -> None:
         with _section('map', 'Map'):
-            drawing = self._draws('map', 'Map of the rover and its surroundings')
-            drawing.on('pick', self._on_event_selected)
+            self._map = panels.MapPanel('Map of the rover and its surroundings')
+            self._draws('map', self._map).on('pick', self._on_event_selected)
+            self._map.on('propose', self._on_propose).on('order', self._on_order)
         with _section('tasks', 'Tasks'):
             self._is_visible('progress', panels.Progress())
             self._is_visible('tasks', panels.TasksPanel()).on('cancel', self._on_cancel)
-            self._draws('times', 'Tasks over time')
+            self._draws('times', panels.DrawingPanel('Tasks over time'))
             triggers = panels.TriggersPanel()
             self._is_visible('triggers', triggers).on('switch', self._on_trigger)
 
@@ -126,19 +134,18 @@ class Page:
         with _section('plan', 'Plan'):
             self._is_visible('plan', panels.PlanPanel())
         with _section('plot', 'Score over position'):
-            drawing = self._draws('plot', 'Score of the captures over position')
-            drawing.on('pick', self._on_event_selected)
+            drawing = panels.DrawingPanel('Score of the captures over position')
+            self._draws('plot', drawing).on('pick', self._on_event_selected)
 
     def _build_talk(self, snapshot: PageSnapshot) -> None:
         with _section('talk', 'Say'):
             self._say = panels.CommandLine().on('say', self._on_line)
         with _section('thought', 'Trace'):
-            self._draws('steps', 'Where the time of the last turn went')
+            self._draws('steps', panels.DrawingPanel('Where the time of the last turn went'))
             self._trace = panels.TracePanel(list(snapshot.lines))
             self._trace.on('raw', self._show_event_json)
 
-    def _draws(self, name: str, words: str) -> panels.DrawingPanel:
-        panel = panels.DrawingPanel(words)
+    def _draws(self, name: str, panel: panels.DrawingPanel) -> panels.DrawingPanel:
         self._drawings[name] = panel
 
         def on_look(event: GenericEventArguments) -> None:
@@ -163,6 +170,16 @@ class Page:
 
     def _on_event_selected(self, event: GenericEventArguments) -> None:
         self._captures.run_method('pick', event.args)
+
+    async def _on_propose(self, event: GenericEventArguments) -> None:
+        data = _object(event.args)
+        proposal = await self._controller.propose(data)
+        self._map.run_method('proposed', data.get('number'), proposal)
+
+    async def _on_order(self, event: GenericEventArguments) -> None:
+        ok, words = await self._controller.order(_object(event.args))
+        self._map.run_method('ordered', ok)
+        self._say.run_method('addMessage', ok, words)
 
     def _show_event_json(self, event: GenericEventArguments) -> None:
         self._trace.run_method('show', event.args, self._controller.event_json(event.args))

@@ -180,8 +180,26 @@ def ground_data(ground: AnalyzedGround | None) -> PanelData:
     }
 
 
-def trace_data(event: TraceEvent, before: float | None) -> PanelData:
-    """A line of the trace. ``before``: the time of the previous event."""
+def restart_data(now: float) -> PanelData:
+    """The line between the events of the agent before this one and its own."""
+    return {
+        'id': 'restart',
+        'ts': now,
+        'took': None,
+        'kind': 'RESTART',
+        'tool': '',
+        'text': 'The agent was restarted; what stands above is of the agent before.',
+        'ok': None,
+        'score': None,
+        'replay': False,
+        'earlier': False,
+    }
+
+
+def trace_data(event: TraceEvent, before: float | None, *, earlier: bool = False) -> PanelData:
+    """A line of the trace. ``before``: the time of the previous event. ``earlier``: of the agent
+    that ran before this one.
+    """
     return {
         'id': event.event_id,
         'ts': event.ts,
@@ -192,6 +210,7 @@ def trace_data(event: TraceEvent, before: float | None) -> PanelData:
         'ok': event.ok,
         'score': event.score,
         'replay': is_replay(event),
+        'earlier': earlier,
     }
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 import math
+import time
 
 from curiosity_rosa_demo.agent.interfaces.page.alarm_rows import alarm_data
 from curiosity_rosa_demo.agent.interfaces.page.drawings import Drawing, DrawingCache
@@ -29,6 +30,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     plan_data,
     progress_facts,
     question_data,
+    restart_data,
     task_data,
     trace_data,
     trigger_data,
@@ -79,6 +81,7 @@ class ViewModel:
         self._lines: deque[PanelData] = deque(maxlen=MAX_LINES)
         self._line_count = 0
         self._last_event: TraceEvent | None = None
+        self._add_earlier(robot.earlier_events())
 
     def snapshot(
         self, histories: Sequence[TaskHistory], *, now: float, clock: float
@@ -153,6 +156,17 @@ class ViewModel:
             now,
             clock,
         )
+
+    def _add_earlier(self, events: Sequence[TraceEvent]) -> None:
+        """What the agent before this one told, and the mark of the restart."""
+        if not events:
+            return
+        before: float | None = None
+        for event in events:
+            self._lines.append(trace_data(event, before, earlier=True))
+            before = event.ts
+        self._lines.append(restart_data(time.time()))
+        self._line_count = len(self._lines)
 
     def _add_lines(self, events: Iterable[TraceEvent]) -> None:
         for event in events:

@@ -27,11 +27,11 @@ export default {
       <div class="scroller">
         <ol ref="list" class="lines" tabindex="0" aria-label="Trace, the newest last" @scroll.passive="scrolled"
           @keydown.down.prevent="move(1)" @keydown.up.prevent="move(-1)" @keydown.home.prevent="move(-KEPT)" @keydown.end.prevent="move(KEPT)">
-          <li v-for="{ row, last, times } in shown" :key="row.id" :class="[row.kind, { failed: row.ok === false }]">
+          <li v-for="{ row, last, times } in shown" :key="row.id" :class="[row.kind, { failed: row.ok === false, earlier: row.earlier }]">
             <button type="button" tabindex="-1" :aria-expanded="open === row.id" @click="toggleRaw(row, last)">
               <time>{{ time(last.ts) }}</time>
               <span class="kind">{{ row.kind.toLowerCase() }}</span>
-              <span class="text">{{ row.replay ? '(replay) ' : '' }}{{ row.text }} <span v-if="times > 1" class="times">× {{ times }}</span></span>
+              <span class="text">{{ row.replay ? '(replay) ' : '' }}{{ row.earlier ? '(before the restart) ' : '' }}{{ row.text }} <span v-if="times > 1" class="times">× {{ times }}</span></span>
               <span class="took" title="after the line before">{{ times > 1 ? '' : took(row) }}</span>
             </button>
             <pre v-if="open === row.id" class="raw">{{ raw }}</pre>
