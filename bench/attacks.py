@@ -91,7 +91,7 @@ def measure(jobs: list[Job], done: dict[Job, Any], until: float) -> None:
     left = [job for job in jobs if job not in done]
     with (
         tempfile.TemporaryDirectory() as folder,
-        KEPT.open('a', encoding='utf-8') as file,
+        KEPT.open('a', encoding='utf-8', buffering=1) as file,
         Pool(PROCESSES) as pool,
     ):
         work = functools.partial(run_job, folder, until)
