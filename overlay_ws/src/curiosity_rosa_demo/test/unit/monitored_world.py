@@ -19,6 +19,7 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import DueCommands, Motion, MotionGuard
+from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.limits import limits_of
 from curiosity_rosa_demo.monitor.monitor import Monitor, Verdict
@@ -58,6 +59,8 @@ class Watched:
         self._foreign: list[tuple[float, str]] = []
         self._others = False
         self._excused_until = 0.0
+        self._silence = OdometrySilence(CONFIG.motion, lambda seconds: seconds)
+        self._odometry_at: float | None = None
 
     # --- what happens -----------------------------------------------------------------------
 
@@ -91,6 +94,8 @@ class Watched:
     def restart_adapter(self) -> None:
         world = self.world
         world.guard, world.heard_at = self.make_guard(world), None
+        self._silence.end()
+        self._odometry_at = None
         if world.pressed_at is not None:
             world.guard.set_e_stop(True)
         world.waiting.clear()
@@ -111,7 +116,22 @@ class Watched:
                 self.world.latch = self.world.latch or 'e-stop pressed'
             self.world.step()
             self.steps += 1
+            self._stop_if_odometry_is_silent()
             self._show()
+
+    def _stop_if_odometry_is_silent(self) -> None:
+        """As the adapter's node does, beside the guard."""
+        world = self.world
+        if world.odometry_on:
+            self._odometry_at = world.now
+        if world.guard.motion is not Motion.MOVING or world.guard.stopping:
+            self._silence.end()
+            return
+        heard_at = self._odometry_at
+        age_s = None if heard_at is None else world.now - heard_at
+        if reason := self._silence.check(world.now, age_s).stop_reason:
+            world.guard.request_stop(reason)
+            world.carry()
 
     # --- what topics show -------------------------------------------------------------------
 
