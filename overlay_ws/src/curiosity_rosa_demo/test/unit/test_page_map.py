@@ -24,6 +24,7 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.drawing.labels import LabelPlace, LabelPlacer
 from curiosity_rosa_demo.drawing.view import Frame, View
+from examples import examples
 from fake_robot import CONFIG, FakeRobot
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -94,7 +95,7 @@ places = st.builds(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.tuples(st.sampled_from(['0.62', 'bright zone', '4.0 m']), places), max_size=30))
 def test_no_label_covers_another_or_leaves_the_drawing(wanted: list[Any]) -> None:
     placer, shown = LabelPlacer(400.0, 300.0), []
@@ -154,7 +155,7 @@ def test_in_safe_the_refusal_stands_before_the_rehearsal(robot: FakeRobot) -> No
     assert (proposal['ok'], proposal['lines'][0]) == (False, 'SAFE_MODE: refused')
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.dictionaries(st.sampled_from(['what', 'x', 'y']), json_values | st.just('drive')))
 def test_whatever_is_proposed_is_answered_in_words(sent: dict[str, Any]) -> None:
     robot = FakeRobot()

@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Server-sent events out of lines (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+"""Server-sent events out of lines. Pure.
 
-Pure.
+Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
 from __future__ import annotations
