@@ -175,17 +175,17 @@ def _lock_is_kept(_: Any) -> None:
 
 
 PLANTS: dict[str, Plant] = {
+    'a stop waits behind other work': _stop_waits,
+    'a restart forgets the SAFE latch': _latch_is_forgotten,
+    'a task is confirmed and not stored': _told_before_it_is_stored,
+    'a skill keeps its resource': _lock_is_kept,
+    'the rover drives at the start': _kernel_lets_tasks_run_at_the_start,
+    'a motion is dispatched twice': _dispatched_twice,
+    'commits are not synced': _commits_are_not_synced,
+    'a stop does not end the tasks': _tasks_survive_a_stop,
+    'the gate ignores the fence': _fence_is_ignored,
     'the guard ignores the mast': _mast_is_ignored,
     'the leash never ends a motion': _leash_is_ignored,
     "the agent's death goes unnoticed": _agent_is_not_missed,
     'the e-stop is ignored': _e_stop_is_ignored,
-    'the gate ignores the fence': _fence_is_ignored,
-    'a stop waits behind other work': _stop_waits,
-    'a restart forgets the SAFE latch': _latch_is_forgotten,
-    'commits are not synced': _commits_are_not_synced,
-    'a task is confirmed and not stored': _told_before_it_is_stored,
-    'a motion is dispatched twice': _dispatched_twice,
-    'a stop does not end the tasks': _tasks_survive_a_stop,
-    'the rover drives at the start': _kernel_lets_tasks_run_at_the_start,
-    'a skill keeps its resource': _lock_is_kept,
 }

@@ -34,7 +34,7 @@ from curiosity_rosa_demo.simulation.simulator import fix_the_interpreter, Simula
 
 TWICE = 3  # seeds that run twice
 PLANT_MINUTES = 2.0
-SHRINK_RUNS = 25
+SHRINK_RUNS = 15
 AIM_SEEDS, AIM_MINUTES, AIM_CPU_S = 10_000, 10.0, 1200.0
 
 

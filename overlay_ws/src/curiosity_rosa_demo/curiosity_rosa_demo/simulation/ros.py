@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+import importlib.util
 import logging
 import random
 from types import SimpleNamespace
@@ -31,11 +32,7 @@ from curiosity_rosa_demo.simulation.scheduler import (
 )
 from curiosity_rosa_demo.simulation.threads import EPOCH_S
 import rclpy
-import rclpy.action
 from rclpy.clock import ClockType
-import rclpy.executors
-import rclpy.experimental
-import rclpy.node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
@@ -635,8 +632,15 @@ class SimulatedActionServer:
 def install() -> None:
     """Replace rclpy's nodes and executors in this process, before the product is imported."""
     any_rclpy: Any = rclpy
-    any_rclpy.node.Node = SimulatedNode
-    any_rclpy.executors.SingleThreadedExecutor = SimulatedExecutor
-    any_rclpy.experimental.EventsExecutor = SimulatedExecutor
     any_rclpy.ok = lambda *_: True
-    any_rclpy.action.ActionServer = SimulatedActionServer
+    replacements: dict[str, dict[str, Any]] = {
+        'rclpy.node': {'Node': SimulatedNode},
+        'rclpy.executors': {'SingleThreadedExecutor': SimulatedExecutor},
+        'rclpy.action': {'ActionServer': SimulatedActionServer},
+        'rclpy.experimental': {'EventsExecutor': SimulatedExecutor},  # not in Humble
+    }
+    for name, attributes in replacements.items():
+        if importlib.util.find_spec(name) is not None:
+            module = importlib.import_module(name)
+            for attribute, value in attributes.items():
+                setattr(module, attribute, value)
