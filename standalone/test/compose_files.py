@@ -19,8 +19,7 @@ from typing import Any
 
 import yaml
 
-# A default may itself hold one variable, as in ${A:-${B:?words}}.
-VARIABLE = re.compile(r'\$(?:(\$)|\{(\w+)(?:(:[-?])((?:\$\{[^}]*\}|[^}])*))?\}|(\w+))')
+VARIABLE = re.compile(r'\$(?:(\$)|\{(\w+)(?:(:[-?])([^}]*))?\}|(\w+))')
 
 
 def load(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
@@ -33,7 +32,7 @@ def load(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
             return '$'
         if kind == ':?' and not found:
             raise KeyError(words)
-        return found or (VARIABLE.sub(value, words) if kind == ':-' else '')
+        return found or (words if kind == ':-' else '')
 
     def filled(node: Any) -> Any:
         if isinstance(node, dict):

@@ -71,12 +71,12 @@ class Run:
 
 
 class Terminal:
-    """A program in a pseudo-terminal that reads, and answers as terminals do, all the while."""
+    """One run in a pseudo-terminal that reads, and answers as terminals do, all the while."""
 
-    def __init__(self, bench: Bench, *command: str) -> None:
+    def __init__(self, bench: Bench, *arguments: str) -> None:
         self.child = pexpect.spawn(
             DIES_WITH_US[0],
-            [*DIES_WITH_US[1:], *command],
+            [*DIES_WITH_US[1:], SCRIPT, *bench.options, *arguments],
             env=bench.env,
             encoding='utf-8',
             dimensions=(40, 200),
@@ -159,11 +159,7 @@ class Bench:
         return self.runs[-1]
 
     def terminal(self, *arguments: str) -> Terminal:
-        """A run with its own console."""
-        return self.program(SCRIPT, *self.options, *arguments)
-
-    def program(self, *command: str) -> Terminal:
-        self.terminals.append(Terminal(self, *command))
+        self.terminals.append(Terminal(self, *arguments))
         return self.terminals[-1]
 
     def commands(self, *commands: str, options: tuple[str, ...] = ()) -> tuple[int, Any, str]:

@@ -102,7 +102,6 @@ class RoverTopics(Section):
 
 class StatusTopics(Section):
     adapter: Name
-    adapter_inputs: Name
     kernel: Name
     diagnostics: Name
     replay: Name

@@ -20,13 +20,14 @@ from curiosity_rosa_demo.drawing.svg import (
     drawing,
     element,
     first_fitting_label,
+    label,
     Svg,
     title,
 )
-from curiosity_rosa_demo.trace.events import QuestionAsked, TurnAnswered, TurnStarted
+from curiosity_rosa_demo.trace.events import QuestionAsked, TurnAnswered
 
 WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
-MARGIN = 4.0
+LEFT, RIGHT = 4.0, 516.0
 MAX_EVENTS = 200  # only the newest events are drawn
 MIN_DURATION_S, MAX_DURATION_S = 1e-6, 1e7  # of a span; clocks may jump
 LABEL_PADDING = 4.0  # beside a label in a bar
@@ -45,14 +46,13 @@ def phase_spans(events: Sequence[TraceEvent]) -> list[PhaseSpan]:
     """The spans between the events of one turn, the oldest first.
 
     Thinking lasts until a DECIDE, checking until the ACT, acting until the RESULT or ERROR. Asking
-    lasts from a question to its answer. What is not part of a turn is idle, and no span.
+    lasts from a question to its answer.
     """
     steps: list[PhaseSpan] = []
     events = events[-MAX_EVENTS:]
-    phase, about, in_turn = 'thinking', '', events[:1] != [] and _begins(events[0])
+    phase, about = 'thinking', ''
     for event, following in pairwise(events):
-        in_turn = _in_turn_after(event, in_turn)
-        phase, about = _phase_after(event, phase, in_turn), event.tool_name or about
+        phase, about = _phase_after(event, phase), event.tool_name or about
         seconds = min(following.ts - event.ts, MAX_DURATION_S)
         if not phase or seconds < MIN_DURATION_S:
             continue
@@ -62,7 +62,7 @@ def phase_spans(events: Sequence[TraceEvent]) -> list[PhaseSpan]:
     return steps
 
 
-def phase_bar(events: Sequence[TraceEvent], *, width: float = WIDTH) -> Svg:
+def phase_bar(events: Sequence[TraceEvent]) -> Svg:
     """The spans side by side, as wide as their durations, and the sums per phase as text."""
     steps = phase_spans(events)
     total = sum(step.seconds for step in steps)
@@ -71,13 +71,11 @@ def phase_bar(events: Sequence[TraceEvent], *, width: float = WIDTH) -> Svg:
     words = f'{duration_text(total)}: {words}' if words else 'no steps yet'
     return drawing(
         'steps',
-        width,
+        WIDTH,
         HEIGHT,
         f'Time of the turn: {words}',
-        *(_bars(steps, total, width - 2 * MARGIN) if total else ()),
-        *first_fitting_label(
-            (words, words.split(': ')[0]), MARGIN, HEIGHT - 8.0, width - 2 * MARGIN
-        ),
+        *(_bars(steps, total) if total else ()),
+        label(words, LEFT, HEIGHT - 8.0, class_='cr-soft'),
         role='img',
     )
 
@@ -91,28 +89,14 @@ def duration_text(seconds: float) -> str:
     return f'{seconds:.1f} s' if seconds < 99.95 else f'{seconds:.0f} s'
 
 
-def _begins(event: TraceEvent) -> bool:
-    return event.kind in (TraceKind.OBSERVE, TraceKind.HYPOTHESIZE)
-
-
-def _in_turn_after(event: TraceEvent, in_turn: bool) -> bool:
-    """Whether a turn goes on: the time after its end, and after a command of a person, is idle."""
-    if TurnStarted.of(event) or event.kind is TraceKind.DECIDE:
-        return True
-    if TurnAnswered.of(event) or (event.kind is TraceKind.ERROR and event.tool_name is None):
-        return False
-    return in_turn
-
-
-def _phase_after(event: TraceEvent, phase: str, in_turn: bool) -> str:
-    """'' is idle."""
+def _phase_after(event: TraceEvent, phase: str) -> str:
     kind = event.kind
     if kind is TraceKind.DECIDE:
         return 'asking' if QuestionAsked.of(event) else 'checking'
     if kind is TraceKind.ACT:
         return 'acting'
-    if not in_turn:
-        return phase if phase == 'acting' and kind is TraceKind.OBSERVE else ''
+    if TurnAnswered.of(event):
+        return ''
     if kind in (TraceKind.RESULT, TraceKind.ERROR):
         return 'thinking'
     if kind is TraceKind.OBSERVE and phase == 'asking':
@@ -120,10 +104,10 @@ def _phase_after(event: TraceEvent, phase: str, in_turn: bool) -> str:
     return phase or 'thinking'
 
 
-def _bars(steps: Sequence[PhaseSpan], total: float, whole: float) -> Iterator[Svg]:
-    left = MARGIN
+def _bars(steps: Sequence[PhaseSpan], total: float) -> Iterator[Svg]:
+    left = LEFT
     for step in steps:
-        width = whole * step.seconds / total
+        width = (RIGHT - LEFT) * step.seconds / total
         about = f' {step.detail}' if step.detail else ''
         words = f'{step.phase}{about}: {duration_text(step.seconds)}'
         box = element('rect', x=left, y=4.0, width=width, height=BAR)
