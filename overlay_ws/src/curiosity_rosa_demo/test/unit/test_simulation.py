@@ -229,7 +229,7 @@ def test_no_seed_violates_a_rule(first: int) -> None:
 
 
 @pytest.mark.parametrize('file', MISSIONS, ids=lambda file: file.stem)
-def test_a_mission_that_failed_once_holds_now(file: Path) -> None:
+def test_a_kept_mission_holds(file: Path) -> None:
     ran = simulate('--mission', str(file))
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
