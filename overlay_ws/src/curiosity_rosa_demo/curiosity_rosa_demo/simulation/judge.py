@@ -57,8 +57,6 @@ class Faults:
     driver: bool = False  # the drive node hangs or is dead
     foreign: bool = False  # somebody else drives
     blind: bool = False  # no odometry, joints or transforms
-    disk: bool = False
-    slip: bool = False
 
     @property
     def hinders_a_stop(self) -> bool:
@@ -78,7 +76,6 @@ class Judge:
         self._mast_up_s = self._moving_s = self._unled_s = self._pressed_s = 0.0
         self._started_by_agent = False  # and not yet stopped by it
         self._fenced = False  # the present motion was begun by the adapter, inside the fence
-        self._ordered_at: float | None = None  # the last order of a person
         self._fresh_since: float | None = 0.0  # a start after which nothing may move unasked
         self._stops_due: list[float] = []
         self._safe_reason, self._safe_since = '', 0.0
@@ -233,7 +230,7 @@ class Judge:
     # --- people -------------------------------------------------------------------------------
 
     def on_order(self) -> None:
-        self._ordered_at, self._fresh_since = self._now(), None
+        self._fresh_since = None
 
     def on_fresh_start(self) -> None:
         self._fresh_since = self._now()

@@ -374,8 +374,6 @@ class Mission:
         faults.foreign = any_of('foreign twist')
         faults.pressed = any_of('e-stop pressed')
         faults.blind = any_of('odometry silent', 'joints silent', 'transforms silent')
-        faults.disk = any_of('disk full', 'disk errors', 'disk slow')
-        faults.slip = any_of('wheels slip')
 
     def _set(self, fault: Happening, *, on: bool) -> None:
         SETTERS[fault.kind](self, fault, on)
