@@ -14,7 +14,7 @@ import bisect
 
 from adapter_world import in_motion, mast_of, near, ODOMETRY
 from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN
-from harness import Sandbox
+from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
@@ -33,6 +33,7 @@ class Witness:
     @property
     def place(self) -> tuple[float, float]:
         """Where the rover is, by its last word: x and y, metres."""
+        wait_until(lambda: self._odometry, 'odometry of the rover')
         at = self._odometry[-1].pose.pose.position
         return at.x, at.y
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 OLD_ESTIMATE_WEIGHT = 0.5  # weight of the earlier seconds against those of a new leg
 MIN_RADIUS_M = 0.05
-MIN_DISTANCE_M, MIN_ANGLE_RAD = 0.02, 0.005  # a first leg below these did not move the rover
-MIN_MOVED_FRACTION = 0.2  # of the estimate; a later leg below this did not move it either
+MIN_DISTANCE_M, MIN_ANGLE_RAD = 0.02, 0.005  # a leg below these did not move the rover
+MIN_MOVED_FRACTION = 0.2  # of the estimate; a later leg below this hardly moved it
 
 
 @dataclass
@@ -32,18 +32,25 @@ class SpeedEstimate:
         return self.seconds > 0.0
 
     def update(self, seconds: float, metres: float, radians: float) -> bool:
-        """Add a measured leg. Returns False, and ignores the leg, if the rover hardly moved."""
+        """Add a measured leg. Returns False if the rover hardly moved.
+
+        A leg far below the estimate counts as much as all before it, since the estimate may be the
+        wrong one: a computer that stalls lets a leg last too long.
+        """
         straight = self.turn == 0.0
-        least_m = MIN_MOVED_FRACTION * self.speed * seconds if self.is_known else MIN_DISTANCE_M
-        least_rad = MIN_MOVED_FRACTION * self.turn * seconds if self.is_known else MIN_ANGLE_RAD
-        if metres < least_m or (not straight and radians < least_rad):
+        if metres < MIN_DISTANCE_M or (not straight and radians < MIN_ANGLE_RAD):
             return False
+        moved = not self.is_known or (
+            metres >= MIN_MOVED_FRACTION * self.speed * seconds
+            and (straight or radians >= MIN_MOVED_FRACTION * self.turn * seconds)
+        )
         old_s = OLD_ESTIMATE_WEIGHT * self.seconds
+        old_s = old_s if moved else min(old_s, seconds)
         self.speed = (self.speed * old_s + metres) / (old_s + seconds)
         if not straight:
             self.turn = (self.turn * old_s + radians) / (old_s + seconds)
         self.seconds = old_s + seconds
-        return True
+        return moved
 
 
 def turning_radius(estimates: Iterable[SpeedEstimate]) -> float | None:
