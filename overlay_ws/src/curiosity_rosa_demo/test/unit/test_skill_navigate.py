@@ -343,10 +343,10 @@ def test_a_pace_becomes_what_was_measured(speed: float, turn: float, guess: floa
     assert pace.update(2.0, 2.0 * speed, 2.0 * turn)
     assert (pace.speed, pace.turn) == (pytest.approx(speed), pytest.approx(turn))
     assert turning_radius([pace, SpeedEstimate(1.0, 0.1)]) == pytest.approx(speed / turn)
-    assert not pace.update(2.0, 0.1 * speed, 2.0 * turn)
-    assert pace.speed == pytest.approx(0.525 * speed)  # 0.05 and 1 of it, with equal weight
+    assert not pace.update(2.0, 0.3 * speed, 2.0 * turn)
+    assert pace.speed == pytest.approx(1.3 / 3.0 * speed)  # 1 s of it, 2 s of 0.15
     assert not pace.update(2.0, 2.0 * speed, -2.0 * turn)
-    assert pace.speed == pytest.approx(0.525 * speed)
+    assert pace.speed == pytest.approx(1.3 / 3.0 * speed)
 
 
 @given(too_high=st.floats(1.0, 10.0), seconds=st.floats(0.2, 3.0))
@@ -355,4 +355,4 @@ def test_a_first_leg_that_lasted_too_long_does_not_spoil_the_pace(
 ) -> None:
     pace = SpeedEstimate(1.0, 0.0)
     assert pace.update(3.0, 3.0 * too_high, 0.0)
-    assert any([pace.update(seconds, seconds, 0.0) for _ in range(MAX_STUCK_LEGS)])
+    assert any(pace.update(seconds, seconds, 0.0) for _ in range(MAX_STUCK_LEGS))
