@@ -34,8 +34,8 @@ class SpeedEstimate:
     def update(self, seconds: float, metres: float, radians: float) -> bool:
         """Add a measured leg. Returns False if the rover hardly moved.
 
-        A leg far below the estimate counts at least as much as all before, since the estimate may be the
-        wrong one: a computer that stalls lets a leg last too long.
+        A leg far below the estimate counts at least as much as all before, since the estimate may
+        be the wrong one: a computer that stalls lets a leg last too long.
         """
         straight = self.turn == 0.0
         if metres < MIN_DISTANCE_M or (not straight and radians < MIN_ANGLE_RAD):
