@@ -549,7 +549,7 @@ def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
 
 def at_the_map(tab: Tab, across: float, down: float) -> tuple[float, float]:
     """A place on the screen; ``across`` and ``down`` are parts of the map."""
-    box = tab.page.locator('.world .ground').bounding_box()
+    box = tab.page.locator('.world .terrain').bounding_box()
     assert box is not None
     return box['x'] + box['width'] * across, box['y'] + box['height'] * down
 
@@ -587,7 +587,7 @@ def test_the_map_is_zoomed_dragged_and_follows_the_rover(tab: Tab, robot: FakeRo
         lambda: all(abs(a - b) < 40 for a, b in zip(middle(), centre, strict=True)),
         'the rover in the middle',
     )
-    page.locator('.world .ground').focus()
+    page.locator('.world .terrain').focus()
     page.keyboard.press('0')
     until(lambda: size() < whole, 'all of the map')
 
@@ -621,7 +621,7 @@ async def runner_tasks(robot: FakeRobot) -> list[Any]:
 def test_a_goal_is_set_by_the_keyboard_alone(tab: Tab, robot: FakeRobot) -> None:
     page = tab.page
     expect(page.locator('.cr-rover')).to_be_visible()
-    page.locator('.world .ground').focus()
+    page.locator('.world .terrain').focus()
     for key in ('+', 'ArrowRight', 'ArrowRight', 'Enter'):
         page.keyboard.press(key)
     expect(page.get_by_role('button', name='Drive here')).to_be_focused()

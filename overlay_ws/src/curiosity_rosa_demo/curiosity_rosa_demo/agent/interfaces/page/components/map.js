@@ -27,7 +27,7 @@ export default {
   },
   template: `
     <figure class="drawing world" :aria-label="label">
-      <div ref="place" class="ground" tabindex="0" role="application"
+      <div ref="place" class="terrain" tabindex="0" role="application"
         aria-label="Map. Arrows move, plus and minus zoom, 0 shows all, F follows the rover, Enter points at the middle."
         @wheel.prevent="wheel" @pointerdown="down" @pointermove="moved" @pointerup="up" @pointercancel="up" @keydown="key"
         @focus="keys = true" @blur="keys = false">
