@@ -15,7 +15,6 @@ modules are imported and before anything starts.
 from __future__ import annotations
 
 from collections.abc import Callable
-import sys
 from typing import Any
 
 Plant = Callable[[Any], None]  # of the mission
@@ -37,49 +36,10 @@ def _mast_is_ignored(_: Any) -> None:
     MotionGuard.check_move = check_move  # type: ignore[method-assign]
 
 
-def _leash_is_ignored(_: Any) -> None:
-    from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-
-    sound = MotionGuard._watch_motion
-
-    def watch_motion(guard: Any, now: float) -> None:
-        guard._moving_since = guard._travel_clock()
-        sound(guard, now)
-
-    MotionGuard._watch_motion = watch_motion  # type: ignore[method-assign]
-
-
 def _agent_is_not_missed(_: Any) -> None:
     from curiosity_rosa_demo.adapter.agent_link import AgentLink
 
     AgentLink.stop_reason = lambda link, now: ''  # type: ignore[method-assign]
-
-
-def _e_stop_is_ignored(_: Any) -> None:
-    from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-
-    MotionGuard.set_e_stop = lambda guard, pressed: None  # type: ignore[method-assign]
-
-
-def _fence_is_ignored(_: Any) -> None:
-    from curiosity_rosa_demo.agent.react.guardrails import gate, rules
-
-    def without(kept: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(rule for rule in kept if 'geofence' not in rule.__name__)
-
-    any_gate: Any = gate
-    for name in ('CALL_RULES', 'LEG_RULES', 'RULES'):
-        setattr(any_gate, name, without(getattr(rules, name)))
-    verdict = any_gate.order_verdict
-
-    def order_verdict(*args: Any, **named: Any) -> Any:
-        if len(args) < 5:
-            named.setdefault('rules', any_gate.RULES)
-        return verdict(*args, **named)
-
-    for module in [each for name, each in sys.modules.items() if 'curiosity_rosa' in name]:
-        if getattr(module, 'order_verdict', None) is verdict:
-            module.order_verdict = order_verdict  # type: ignore[attr-defined]
 
 
 def _stop_waits(_: Any) -> None:
@@ -174,18 +134,29 @@ def _lock_is_kept(_: Any) -> None:
     SkillRun.__init__ = init  # type: ignore[method-assign]
 
 
+def _acts_are_not_traced(_: Any) -> None:
+    from curiosity_rosa_demo.domain.models import TraceKind
+    from curiosity_rosa_demo.trace.bus import EventBus
+
+    sound = EventBus.publish
+
+    def publish(bus: Any, event: Any, **named: Any) -> None:
+        if getattr(event, 'kind', None) is not TraceKind.ACT:
+            sound(bus, event, **named)
+
+    EventBus.publish = publish  # type: ignore[method-assign]
+
+
 PLANTS: dict[str, Plant] = {
     'a stop waits behind other work': _stop_waits,
     'a restart forgets the SAFE latch': _latch_is_forgotten,
     'a task is confirmed and not stored': _told_before_it_is_stored,
     'a skill keeps its resource': _lock_is_kept,
     'the rover drives at the start': _kernel_lets_tasks_run_at_the_start,
+    'no act is traced': _acts_are_not_traced,
     'a motion is dispatched twice': _dispatched_twice,
     'commits are not synced': _commits_are_not_synced,
     'a stop does not end the tasks': _tasks_survive_a_stop,
-    'the gate ignores the fence': _fence_is_ignored,
     'the guard ignores the mast': _mast_is_ignored,
-    'the leash never ends a motion': _leash_is_ignored,
     "the agent's death goes unnoticed": _agent_is_not_missed,
-    'the e-stop is ignored': _e_stop_is_ignored,
 }

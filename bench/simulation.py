@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-import os
 import sys
 from typing import Any
 
@@ -38,15 +37,9 @@ SHRINK_RUNS = 15
 AIM_SEEDS, AIM_MINUTES, AIM_CPU_S = 10_000, 10.0, 1200.0
 
 
-def cpu_s() -> float:
-    """CPU seconds of all missions so far: each runs in a child process."""
-    times = os.times()
-    return times.children_user + times.children_system
-
-
 def sweep(simulator: Simulator, seeds: int, minutes: float) -> tuple[dict[str, Any], list[str]]:
     faults, checks, simulated = [], 0, 0.0
-    began = cpu_s()
+    began = simulator.cpu_s
     for seed in range(1, seeds + 1):
         result = simulator.run(seed, minutes)
         simulated += result.simulated_s / 60
@@ -55,7 +48,7 @@ def sweep(simulator: Simulator, seeds: int, minutes: float) -> tuple[dict[str, A
         faults += [f'seed {seed}: {each}'[:300] for each in found]
         if seed <= TWICE and simulator.run(seed, minutes).record.text != result.record.text:
             faults.append(f'seed {seed}: two runs differ')
-    took = cpu_s() - began
+    took = simulator.cpu_s - began
     return {
         'seeds': seeds,
         'minutes': minutes,

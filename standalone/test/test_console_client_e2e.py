@@ -78,7 +78,7 @@ def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None
     two.expect('Detached; the agent goes on')
     assert two.end() == 0
     three = attach(bench, url)
-    assert 'Ctrl-C' in three.text  # among the last texts, which it shows first
+    assert 'Stopped by HTTP' in three.text  # among the last texts, which it shows first
     agent.ends_well(signal.SIGTERM)
     three.expect('does not answer any more')
     three.child.send('\x04')

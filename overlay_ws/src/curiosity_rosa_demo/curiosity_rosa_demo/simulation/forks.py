@@ -26,10 +26,12 @@ REQUEST, ANSWER = 'request', 'answer'
 
 
 class Forks:
-    """``folder``: for the files between the processes. ``work`` gets what ``ask`` was given."""
+    """``folder``: for the files between the processes. ``work`` gets what ``ask`` was given.
+    ``cpu_s``: the CPU seconds of all work so far.
+    """
 
     def __init__(self, folder: Path, work: Callable[[Any], Any]) -> None:
-        self._folder = folder
+        self._folder, self.cpu_s = folder, 0.0
         self._ours, theirs = socket.socketpair()
         self._keeper = os.fork()
         if self._keeper == 0:
@@ -43,7 +45,9 @@ class Forks:
         self._ours.sendall(GO)
         if self._ours.recv(1) != DONE:
             raise RuntimeError('a mission ended without a result')
-        return pickle.loads((self._folder / ANSWER).read_bytes())
+        answer, cpu_s = pickle.loads((self._folder / ANSWER).read_bytes())
+        self.cpu_s += cpu_s
+        return answer
 
     def close(self) -> None:
         self._ours.close()
@@ -67,7 +71,9 @@ def _answer(request: str, answer: str, work: Callable[[Any], Any]) -> None:
     try:
         with open(request, 'rb') as file:
             asked = pickle.load(file)
-        content = pickle.dumps(work(asked))
+        answered = work(asked)
+        used = os.times()
+        content = pickle.dumps((answered, used.user + used.system))
         with open(answer, 'wb') as file:
             file.write(content)
         status = 0

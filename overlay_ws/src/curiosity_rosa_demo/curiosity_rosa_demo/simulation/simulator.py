@@ -101,6 +101,11 @@ class Simulator:
         self._missions.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    @property
+    def cpu_s(self) -> float:
+        """The CPU seconds of all missions so far."""
+        return self._missions.cpu_s
+
     def _imported_by_a_mission(self) -> list[str]:
         before = set(sys.modules)
         self.run_here(1, WARM_UP_S, [Happening(4.5, 'goal', text=':demo')])
