@@ -58,6 +58,7 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.session_recorder import SessionRecorder
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.startup.logs import LogFile
 from curiosity_rosa_demo.agent.startup.startup import Startup
@@ -94,11 +95,13 @@ from curiosity_rosa_demo.infra.storage.paths import (
     model_usage_file,
     policy_state_file,
     recordings_folder,
+    session_folder,
     span_file,
     task_database_file,
     trace_file,
     turn_checkpoint_file,
 )
+from curiosity_rosa_demo.infra.storage.session_folder import SessionFolder
 from curiosity_rosa_demo.infra.tracing.tracing import make_span_queue
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recording_client import RecordingClient
@@ -296,6 +299,7 @@ class AgentApp:
             self.console.print_notice,
             partial(self.event_bus.publish, own=False),
         )
+        session = SessionFolder(session_folder(database))
         self.robot_service = RobotService(
             self.runtime,
             self.session,
@@ -312,6 +316,11 @@ class AgentApp:
             triggers=board,
             console_texts=self._console_texts,
             earlier_events=self._earlier_events,
+            earlier=session.load(),
+        )
+        self._deliver_in_thread(
+            str(session.path),
+            SessionRecorder(session, self.robot_service.trail, self._captures.of).record_event,
         )
         self.runtime.subscribe_to_stops(board.on_stop)
         door = TriggerDoor(

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.agent.topics.analyses import Analyses
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
-from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.agent.topics.captures import Captures, MAX_CAPTURES
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
@@ -54,6 +54,7 @@ from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, Trig
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.infra.storage.session_folder import EarlierSession
 from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')
@@ -76,7 +77,7 @@ class AutonomyStatus(Protocol):
 
 class RobotService:
     """``kernel_max_age_s``: the kernel is unhealthy when its last tick is older.
-    ``earlier_events``: of the agent that ran before this one.
+    ``earlier_events`` and ``earlier``: of the agent that ran before this one.
 
     ``clock_problem``: why no motion can be timed; '' without simulated time, or while it advances.
     """
@@ -99,6 +100,7 @@ class RobotService:
         triggers: Triggers | None = None,
         console_texts: EventBus | None = None,
         earlier_events: Sequence[TraceEvent] = (),
+        earlier: EarlierSession | None = None,
     ) -> None:
         self._console_texts = console_texts or EventBus()
         self._runtime, self._session = runtime, session
@@ -108,8 +110,10 @@ class RobotService:
         self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
         self._earlier_events = tuple(earlier_events)
         self._clock_problem, self._triggers = clock_problem, triggers or NoTriggers()
-        self._trail = Trail(MAX_TRAIL_POINTS)
-        self._trail_points: tuple[tuple[float, float], ...] = ()
+        earlier = earlier or EarlierSession()
+        self._trail = Trail(MAX_TRAIL_POINTS, earlier.trail)
+        self._trail_points = self._trail.points()
+        self._earlier_captures = tuple(earlier.captures)
         self._last_tick_s: float | None = None
         self.startup_failure = ''  # why no task will run; empty: the startup has not failed
 
@@ -219,7 +223,7 @@ class RobotService:
         return self._trail_points
 
     def captures(self) -> Sequence[Capture]:
-        return self._captures.recent()
+        return [*self._earlier_captures, *self._captures.recent()][-MAX_CAPTURES:]
 
     def ground(self) -> AnalyzedGround | None:
         return self._analyses.newest()

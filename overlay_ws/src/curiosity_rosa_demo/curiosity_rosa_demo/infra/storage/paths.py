@@ -82,3 +82,8 @@ def model_usage_file(database: Path) -> Path:
 def policy_state_file(database: Path, world_view: str) -> Path:
     """The file of the policy state for ``world_view``, beside the task database."""
     return Path(f'{database}.{world_view}.policy')
+
+
+def session_folder(database: Path) -> Path:
+    """The folder of the last run's trail and captures, beside the task database."""
+    return Path(f'{database}.session')
