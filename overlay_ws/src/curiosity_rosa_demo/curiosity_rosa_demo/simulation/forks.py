@@ -15,9 +15,11 @@ them. So the process that forks does nothing else: whatever ran before, each chi
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 import os
 from pathlib import Path
 import pickle
+import signal
 import socket
 from typing import Any
 
@@ -56,18 +58,21 @@ class Forks:
 
 def _keep(told: socket.socket, request: str, answer: str, work: Callable[[Any], Any]) -> None:
     """Fork at each order until the other side closes. Does not return."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the process that asks
     while told.recv(1):
         child = os.fork()
         if child == 0:
             _answer(request, answer, work)
         _, status = os.waitpid(child, 0)
-        told.sendall(DIED if status else DONE)
+        with suppress(OSError):  # nobody asks any more
+            told.sendall(DIED if status else DONE)
     os._exit(0)
 
 
 def _answer(request: str, answer: str, work: Callable[[Any], Any]) -> None:
     """Does not return."""
     status = 1
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         with open(request, 'rb') as file:
             asked = pickle.load(file)
