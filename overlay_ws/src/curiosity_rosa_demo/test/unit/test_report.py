@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 from html.parser import HTMLParser
+import itertools
 import json
 import math
 from pathlib import Path
@@ -23,12 +24,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.recording.report.folded import folded, PAGE_ROWS, pages
 from curiosity_rosa_demo.recording.report.html import page
 from curiosity_rosa_demo.recording.report.main import run as report
 from curiosity_rosa_demo.recording.report.main import write_report
 from curiosity_rosa_demo.recording.report.run import read_run
 from curiosity_rosa_demo.recording.report.text import clock
 from curiosity_rosa_demo.recording.report.timeline import act_ends, timeline_svg
+from curiosity_rosa_demo.trace.trace_codec import new_event
 from drawing_checks import checked, classed, titles
 from drawing_checks import words as labels
 from examples import examples
@@ -276,6 +279,47 @@ def loads_nothing(report_page: Page) -> bool:
     (policy,) = [m for m in report_page.of('meta') if m.get('http-equiv')]
     assert (policy['content'] or '').startswith("default-src 'none'; img-src data:;")
     return True
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            new_event(TraceKind.ERROR, 'the joints contradict each other'),
+            new_event(TraceKind.ERROR, 'the joints contradict each other', tool_name='mast_open'),
+            new_event(TraceKind.RESULT, 'done', ok=True),
+        ]
+    ),
+    max_size=40,
+)
+
+
+@given(LINES)
+def test_equal_neighbours_are_one_line_and_none_is_lost(lines: list[TraceEvent]) -> None:
+    rows = folded([(float(number), event) for number, event in enumerate(lines)])
+    assert [row.event for row in rows for _ in range(row.count)] == lines
+    assert all(one.event != other.event for one, other in itertools.pairwise(rows))
+    assert all(row.last_s == row.at_s + row.count - 1 for row in rows)
+
+
+@given(st.lists(st.integers(), max_size=3 * PAGE_ROWS))
+def test_long_tables_have_pages(rows: list[int]) -> None:
+    found = pages(rows)
+    assert [row for page_rows in found for row in page_rows] == rows
+    assert all(len(page_rows) == PAGE_ROWS for page_rows in found[:-1])
+
+
+def test_a_long_run_is_folded_paged_and_its_time_line_has_a_bound(tmp_path: Path) -> None:
+    what, many = 'the joints contradict each other', 9 * PAGE_ROWS
+    same = [new_event(TraceKind.ERROR, what) for _ in range(many)]
+    noted = [new_event(TraceKind.OBSERVE, f'note {number}') for number in range(PAGE_ROWS + 3)]
+    messages = [('trace', 0.01 * n, an_event(each)) for n, each in enumerate(same + noted)]
+    text = page(read_run(write_run(tmp_path / 'long.mcap', messages)))
+    assert f'× {many}' in text
+    assert text.count(what) < 1000  # in the time line's titles
+    assert 'note 202' in text
+    assert len([tag for tag, _ in Page(text).tags if tag == 'summary']) == 1  # a second page
+    marks = timeline_svg([(0.01 * n, same[0]) for n in range(100_000)]).count('<rect')
+    assert marks < 500
 
 
 def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
