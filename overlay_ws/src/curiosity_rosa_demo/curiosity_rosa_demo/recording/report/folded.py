@@ -31,10 +31,10 @@ class FoldedEvent:
 
 
 def folded(events: Sequence[tuple[float, TraceEvent]]) -> list[FoldedEvent]:
-    """Events that stand beside each other and differ in no more than time and data are one."""
+    """Neighbours that differ in no more than time and data are one. A scored event stays alone."""
     found: list[FoldedEvent] = []
     for at_s, event in events:
-        if found and _shown(found[-1].event) == _shown(event):
+        if found and event.score is None and _shown(found[-1].event) == _shown(event):
             found[-1] = replace(found[-1], count=found[-1].count + 1, last_s=at_s)
         else:
             found.append(FoldedEvent(at_s, event, 1, at_s))

@@ -83,10 +83,10 @@ def _lane(kind: TraceKind) -> float:
 
 @dataclass
 class _Mark:
-    """Events that would be drawn in one place: of one kind and style, at the same COLUMN."""
+    """Events that would be drawn in one place: of one kind and style, from the same COLUMN on."""
 
     begin_s: float
-    end_s: float | None
+    end_s: float | None  # of the longest
     event: TraceEvent  # the first
     last_s: float
     count: int = 1
@@ -95,22 +95,27 @@ class _Mark:
     def failed(self) -> bool:
         return self.event.ok is False or self.event.kind is TraceKind.ERROR
 
+    def add(self, other: _Mark) -> None:
+        self.count += 1
+        self.last_s = other.last_s
+        if self.end_s is not None and other.end_s is not None:
+            self.end_s = max(self.end_s, other.end_s)
+
 
 def _marks(
     across: Axis, events: Sequence[tuple[float, TraceEvent]], ends: Mapping[int, float]
 ) -> Iterable[_Mark]:
-    """So few that their number depends on the width, not on the length of the run."""
+    """So few that their number depends on the width, not on the length of the run. The failures
+    are last, so that nothing covers them.
+    """
     found: dict[tuple[object, ...], _Mark] = {}
     for number, (at_s, event) in enumerate(events):
         mark = _Mark(at_s, ends.get(number), event, at_s)
-        columns = [
-            None if second is None else round(across.at(second) / COLUMN)
-            for second in (mark.begin_s, mark.end_s)
-        ]
-        first = found.setdefault((event.kind, mark.failed, *columns), mark)
+        column = round(across.at(at_s) / COLUMN)
+        first = found.setdefault((event.kind, mark.failed, mark.end_s is None, column), mark)
         if first is not mark:
-            first.count, first.last_s = first.count + 1, at_s
-    return found.values()
+            first.add(mark)
+    return sorted(found.values(), key=lambda mark: mark.failed)
 
 
 def _mark(across: Axis, mark: _Mark) -> Svg:
@@ -121,11 +126,10 @@ def _mark(across: Axis, mark: _Mark) -> Svg:
         x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if mark.failed else DOT / 2
     else:
         width, height, rx = max(MIN_BAR_WIDTH, across.at(end_s) - x), BAR, 2.0
-    text = clip_columns(
-        f'{clock(mark.begin_s)} {event.tool_name or ""} {event.message}', MAX_TITLE_COLUMNS
-    )
+    when = clock(mark.begin_s)
     if mark.count > 1:
-        text = f'{count_text(mark.count, "event")} until {clock(mark.last_s)}; the first: {text}'
+        when = f'{count_text(mark.count, "event")}, {when} to {clock(mark.last_s)}; the first:'
+    text = clip_columns(f'{when} {event.tool_name or ""} {event.message}', MAX_TITLE_COLUMNS)
     box = element('rect', x=x, y=y - height / 2, width=width, height=height, rx=rx)
     style = 'failed' if mark.failed else KIND_STYLES[event.kind]
     return element('g', title(text), box, class_=f'cr-bar cr-{style}')
