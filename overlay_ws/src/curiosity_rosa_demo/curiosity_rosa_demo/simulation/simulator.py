@@ -74,11 +74,15 @@ def mission_config(folder: Path) -> Path:
 
 
 class Simulator:
-    """Prepare one process; run any number of missions. ``change``, a function of a module, may
-    alter a mission before it starts, for example by a planted fault.
+    """Prepare one process, before it imports ROS; run any number of missions. ``change``, a
+    function of a module, may alter a mission before it starts, for example by a planted fault.
     """
 
     def __init__(self) -> None:
+        if 'rclpy' in sys.modules:
+            raise RuntimeError(
+                'rclpy is imported, and with it clocks that are real: begin earlier'
+            )
         warnings.simplefilter('ignore')
         threads.install()
         files.install()
