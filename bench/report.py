@@ -31,6 +31,7 @@ PAGE = ROOT / 'docs/reference/performance.md'
 COMPETENCE = ROOT / 'docs/reference/competence.md'
 EXPLORATION = ROOT / 'docs/reference/exploration.md'
 ATTACKS = ROOT / 'docs/reference/attacks.md'
+SIMULATION = ROOT / 'docs/reference/simulation.md'
 RESULTS = ROOT / 'bench/results'
 BEGIN, END = '<!-- {name}: made by bench/report.py -->', '<!-- end of {name} -->'
 NONE = '-'
@@ -102,6 +103,10 @@ class Result:
     def names(self, key: str) -> list[str]:
         """The names below ``key`` of the last run."""
         return list(self._runs[-1][key])
+
+    def last(self, key: str) -> Any:
+        """The value of the last run."""
+        return self._runs[-1][key]
 
     @property
     def runs(self) -> int:
@@ -443,6 +448,18 @@ def _mutation(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _simulation(r: Result) -> tuple[str, str, str]:
+    plants = r.names('plants')
+    return (
+        f'{r.shown("seeds", digits=0)} missions of {r.shown("minutes", digits=0)} simulated '
+        f'minutes in {r.shown("cpu_s", digits=0)} s of CPU, {r.shown("times_real", digits=0)} '
+        f'times as fast as real time: {r.shown("failed", digits=0)} failed; {len(plants)} of '
+        f'{len(plants)} planted faults found ([simulation](simulation.md))',
+        '10,000 of 10 minutes in 1,200 s; none; all',
+        aim(r.middle('cpu_s') * 10_000 <= 1200 * r.middle('seeds')),
+    )
+
+
 def _monitor(r: Result) -> tuple[str, str, str]:
     return (
         f'{r.shown("steps", digits=0)} steps: {r.shown("disagreements", digits=0)} disagreements '
@@ -485,6 +502,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'resume': _resume,
     'exploration': _exploration,
     'mutation': _mutation,
+    'simulation': _simulation,
 }
 
 
@@ -671,11 +689,28 @@ def _of(family: str, who: str) -> tuple[str, ...]:
     return ('total', who) if family == 'all' else ('families', family, who)
 
 
+def simulation_tables(results: dict[str, Result]) -> dict[str, str]:
+    plants = results['simulation'].last('plants')
+    head = ('planted fault', 'seeds until found', 'violated', 'happenings', 'shrunk to')
+    rows = [
+        (
+            name,
+            str(found['seeds']),
+            found['rule'],
+            str(found['happenings']),
+            '; '.join(found['shrunk']) or 'nothing: any mission fails',
+        )
+        for name, found in plants.items()
+    ]
+    return {'plants': _table(head, rows)}
+
+
 PAGES: tuple[tuple[Path, Callable[[dict[str, Result]], dict[str, str]]], ...] = (
     (PAGE, tables),
     (COMPETENCE, model_tables),
     (EXPLORATION, exploration_tables),
     (ATTACKS, attack_tables),
+    (SIMULATION, simulation_tables),
 )
 
 

@@ -26,7 +26,7 @@ WAIT_S = 10.0  # covers discovery; each node publishes once a second
 
 def main() -> int:
     config = load_config(str(shipped_config_dir()))
-    headless = os.environ.get('CURIOSITY_AGENT') == 'headless'
+    headless = os.environ.get('CURIOSITY_AGENT', 'headless') == 'headless'
     expected = ('', 'agent') if headless else ('',)
     silent = {spec.name for spec in config.nodes.nodes if spec.when in expected}
     rclpy.init()

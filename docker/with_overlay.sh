@@ -19,7 +19,7 @@ wait_for_exit() { # wait_for_exit SECONDS PID...: succeed once all have exited, 
 shut_down() { # shut_down EXIT_STATUS
   local agents
   trap '' TERM INT
-  if [[ ${CURIOSITY_AGENT:-none} == none ]]; then # docker exec started it, so launch does not end it
+  if [[ ${CURIOSITY_AGENT:-headless} == none ]]; then # docker exec started it, so launch does not end it
     mapfile -t agents < <("$here/agents.sh")
     kill -TERM "${agents[@]}" 2>/dev/null
     wait_for_exit 10 "${agents[@]}"
@@ -38,7 +38,7 @@ demo=$!
   set +m
   "$here/build_overlay.sh" || exit
   source "$here/ros_env.sh"
-  exec env --default-signal=INT ros2 launch curiosity_rosa_demo demo.launch.py agent:="${CURIOSITY_AGENT:-none}"
+  exec env --default-signal=INT ros2 launch curiosity_rosa_demo demo.launch.py agent:="${CURIOSITY_AGENT:-headless}"
 ) &
 overlay=$!
 trap 'shut_down 0' TERM INT

@@ -26,4 +26,4 @@ export CURIOSITY_ROSA_DIR=$PWD
 export HOST_UID=${HOST_UID:-$(id -u)} HOST_GID=${HOST_GID:-$(id -g)}
 if [[ $HOST_UID == 0 ]]; then HOST_UID=1000 HOST_GID=1000; fi
 export XAUTHORITY=${XAUTHORITY-} # the demo's file uses it; Compose warns if it is unset
-exec docker compose "${files[@]}" -f "$demo/docker-compose.yml" -f docker/compose.override.yaml "$@"
+exec docker compose "${files[@]}" -f "$demo/docker-compose.yml" -f compose.override.yaml "$@"

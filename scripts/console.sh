@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Open the agent's console in the demo's container, which "scripts/compose.sh up" started:
-#   scripts/console.sh [--replace] [-c COMMAND]...
-# --replace first ends an agent whose terminal was lost. In a script, without a terminal, pass commands with -c.
+# Attach a console to the agent in the demo's container, which "scripts/compose.sh up" started:
+#   scripts/console.sh [-c COMMAND]...
+# Any number of consoles may be attached; :quit detaches this one, and the agent goes on. In a script, without a
+# terminal, pass commands with -c.
 set -euo pipefail
 options=()
 [[ -t 0 && -t 1 ]] || options=(--no-TTY)

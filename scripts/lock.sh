@@ -8,6 +8,7 @@ lock() { uv pip compile --universal --python-version 3.10 --no-header --no-annot
 lock --output-file standalone/requirements.txt standalone/requirements.in "$@"
 lock --output-file docker/requirements.txt docker/requirements.in --constraint standalone/requirements.txt "$@"
 lock --output-file standalone/requirements-docs.txt standalone/requirements-docs.in "$@"
+lock --output-file standalone/requirements-release.txt standalone/requirements-release.in "$@"
 
 # Kilted: its own ROS wheels, all other packages as above. It has no python_cmake_module, and its rosidl needs
 # ament_cmake_ros_core.

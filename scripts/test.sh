@@ -55,7 +55,7 @@ static_checks() {
   ruff format --check .
   lint-imports
   scripts/docs.sh & docs=$!  # as long as mypy, each on one core
-  mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner
+  mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner standalone/release
   wait "$docs"
 }
 

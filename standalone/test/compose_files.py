@@ -19,7 +19,8 @@ from typing import Any
 
 import yaml
 
-VARIABLE = re.compile(r'\$(?:(\$)|\{(\w+)(?:(:[-?])([^}]*))?\}|(\w+))')
+# A default may itself hold one variable, as in ${A:-${B:?words}}.
+VARIABLE = re.compile(r'\$(?:(\$)|\{(\w+)(?:(:[-?])((?:\$\{[^}]*\}|[^}])*))?\}|(\w+))')
 
 
 def load(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def load(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
             return '$'
         if kind == ':?' and not found:
             raise KeyError(words)
-        return found or (words if kind == ':-' else '')
+        return found or (VARIABLE.sub(value, words) if kind == ':-' else '')
 
     def filled(node: Any) -> Any:
         if isinstance(node, dict):

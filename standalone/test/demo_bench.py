@@ -71,12 +71,12 @@ class Run:
 
 
 class Terminal:
-    """One run in a pseudo-terminal that reads, and answers as terminals do, all the while."""
+    """A program in a pseudo-terminal that reads, and answers as terminals do, all the while."""
 
-    def __init__(self, bench: Bench, *arguments: str) -> None:
+    def __init__(self, bench: Bench, *command: str) -> None:
         self.child = pexpect.spawn(
             DIES_WITH_US[0],
-            [*DIES_WITH_US[1:], SCRIPT, *bench.options, *arguments],
+            [*DIES_WITH_US[1:], *command],
             env=bench.env,
             encoding='utf-8',
             dimensions=(40, 200),
@@ -159,7 +159,11 @@ class Bench:
         return self.runs[-1]
 
     def terminal(self, *arguments: str) -> Terminal:
-        self.terminals.append(Terminal(self, *arguments))
+        """A run with its own console."""
+        return self.program(SCRIPT, *self.options, *arguments)
+
+    def program(self, *command: str) -> Terminal:
+        self.terminals.append(Terminal(self, *command))
         return self.terminals[-1]
 
     def commands(self, *commands: str, options: tuple[str, ...] = ()) -> tuple[int, Any, str]:

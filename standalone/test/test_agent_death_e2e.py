@@ -17,7 +17,7 @@ from curiosity_rosa_demo.domain.models import AGENT_IS_SAFE, STOP_NOT_CONFIRMED
 from demo_bench import Bench, ODOMETRY
 from geometry_msgs.msg import Twist
 from harness import wait_until
-from http_client import Api, drives
+from http_client import Api, drives, PAGE
 from nav_msgs.msg import Odometry
 import pytest
 from std_srvs.srv import Trigger
@@ -38,6 +38,32 @@ def test_the_rover_of_a_dead_agent_stands_before_a_watchdog_would_see_it(bench: 
     wait_until(lambda: not bench.moving, 'the rover to stand')
     assert odometry[-1].pose.pose.position.x - died_x < 0.75
     bench.stands(10.0)
+
+
+def test_the_captures_of_a_killed_agent_are_on_the_page_of_the_next(bench: Bench) -> None:
+    run = bench.run('--speed', '5')
+    api = Api(run).ready()
+    for line, done in ((':mast_open', 'mast_open: done'), (':cap', 'capture_and_score: ')):
+        api.say(line)
+        run.expect(rf'[RESULT] {done}')
+    events = api.get('/trace?count=100')
+    [capture] = [
+        each['event_id']
+        for each in events
+        if each['kind'] == 'RESULT' and each['tool_name'] == 'capture_and_score'
+    ]
+    url = f'/page/captures/{capture}.jpg'
+    shown = wait_until(lambda: jpeg(api, url), 'the capture on the page')
+    saved = 'tasks*.session/capture-*.json'
+    wait_until(lambda: list((bench.box.folder / 'state').rglob(saved)), 'the capture to be saved')
+    bench.back('agent_node', bench.kill('agent_node'))
+    run.until(lambda: len(PAGE.findall(run.output())) == 2, 'the page of the next agent')
+    assert jpeg(Api(run).ready(), url) == shown
+
+
+def jpeg(api: Api, url: str) -> bytes | None:
+    answer = api.client.get(url)
+    return answer.content if answer.status_code == 200 else None
 
 
 def test_a_stop_that_somebody_undoes_is_not_done_and_latches_safe(bench: Bench) -> None:

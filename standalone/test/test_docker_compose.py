@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""docker/compose.override.yaml on top of a file like the Curiosity demo's."""
+"""compose.override.yaml on top of a file like the Curiosity demo's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from compose_files import load, merge
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-OVERRIDE = ROOT / 'docker/compose.override.yaml'
+OVERRIDE = ROOT / 'compose.override.yaml'
 # The demo's services in our words: two images that it builds, the host's network, one RMW, X11.
 DEMO = """
 services:
@@ -141,16 +141,32 @@ def test_gazebo_without_a_screen_waits_to_be_asked_for(demo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ('given', 'agent'), [({}, 'none'), ({'CURIOSITY_AGENT': 'headless'}, 'headless')]
+    ('given', 'agent'), [({}, 'headless'), ({'CURIOSITY_AGENT': 'none'}, 'none')]
 )
-def test_the_agent_is_started_by_the_console_unless_it_is_to_be_headless(
+def test_the_agent_starts_with_the_container_unless_it_is_not_wanted(
     demo: Path, given: dict[str, str], agent: str
 ) -> None:
     environment = merged(demo, **given)['services']['curiosity_demo']['environment']
     assert environment['CURIOSITY_AGENT'] == agent
 
 
-def test_without_the_folder_of_the_checkout_it_says_what_to_set(demo: Path) -> None:
+def test_in_the_folder_of_the_checkout_it_needs_no_setting_at_all(demo: Path) -> None:
+    whole = merge(load(demo, {}), load(OVERRIDE, {'PWD': str(ROOT)}))
+    service = whole['services']['curiosity_demo']
+    assert service['build']['context'] == str(ROOT)
+    assert service['build']['args']['HOST_UID'] == '1000'
+    assert service['volumes']['/curiosity_rosa']['source'] == str(ROOT)
+    assert service['env_file'] == [{'path': f'{ROOT}/.env', 'required': False}]
+    assert service['environment']['CURIOSITY_AGENT'] == 'headless'
+    assert service['environment']['ROS_DOMAIN_ID'] == '0'
+
+
+def test_the_folder_that_is_set_comes_before_the_one_of_the_shell(demo: Path) -> None:
+    service = merged(demo, PWD='/elsewhere')['services']['curiosity_demo']
+    assert service['build']['context'] == str(ROOT)
+
+
+def test_without_any_folder_it_says_what_to_set(demo: Path) -> None:
     with pytest.raises(KeyError, match='folder of the curiosity-rosa repository'):
         merged(demo, CURIOSITY_ROSA_DIR='')
 

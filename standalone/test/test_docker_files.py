@@ -138,9 +138,7 @@ def test_git_leaves_out_the_key_and_keeps_the_example() -> None:
 def test_the_example_names_what_is_read_and_holds_no_secret() -> None:
     text = (ROOT / '.env.example').read_text()
     settings = dict(re.findall(r'^#?([A-Z][A-Z_]+)=(.*)$', text, re.MULTILINE))
-    read = (DOCKER / 'compose.override.yaml').read_text() + (
-        ROOT / 'scripts/compose.sh'
-    ).read_text()
+    read = (ROOT / 'compose.override.yaml').read_text() + (ROOT / 'scripts/compose.sh').read_text()
     for name, value in settings.items():
         if SECRET.search(name):
             assert value == ''

@@ -56,7 +56,7 @@ def health(sandbox: Sandbox) -> Callable[..., tuple[int, str]]:
 def test_it_is_well_when_every_node_speaks(
     sandbox: Sandbox, health: Callable[..., tuple[int, str]]
 ) -> None:
-    with speaking(sandbox, 'adapter', 'simulator', 'visualizer'):
+    with speaking(sandbox, 'adapter', 'simulator', 'visualizer', 'agent'):
         assert health() == (0, 'all nodes live')
 
 
@@ -64,4 +64,11 @@ def test_the_silent_ones_are_named(
     sandbox: Sandbox, health: Callable[..., tuple[int, str]]
 ) -> None:
     with speaking(sandbox, 'simulator', 'visualizer'):
-        assert health(CURIOSITY_AGENT='headless') == (1, 'silent: adapter, agent')
+        assert health() == (1, 'silent: adapter, agent')
+
+
+def test_without_an_agent_nobody_waits_for_it(
+    sandbox: Sandbox, health: Callable[..., tuple[int, str]]
+) -> None:
+    with speaking(sandbox, 'adapter', 'simulator', 'visualizer'):
+        assert health(CURIOSITY_AGENT='none') == (0, 'all nodes live')

@@ -17,47 +17,12 @@ from typing import Any
 from curiosity_rosa_interfaces.action import RunTask
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 from demo_bench import Bench, READY_S
-from harness import PREFIXES, Process, wait_until
+from harness import wait_until
+from headless_agent import Headless
 import httpx
 import pytest
-from std_srvs.srv import Trigger
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
-ORDERS = 'agent: headless; orders come '
-
-
-class Headless:
-    def __init__(self, bench: Bench, **http: object) -> None:
-        self._bench, box = bench, bench.box
-        box.stand_in()
-        box.overlay('adapter_node')
-        box.overlay('simulator_node')
-        box.env.update(bench.env)  # the folder of its state
-        package = 'curiosity_rosa_demo'
-        program = str(PREFIXES[package] / 'lib' / package / 'agent_node')
-        config = f'config_dir:={box.config_dir(agent={"http": http})}'
-        self.process: Process = box.run(
-            [program, '--headless', '--ros-args', '-p', config], 'agent_node'
-        )
-
-    def orders(self) -> str:
-        """Where they come from, as it says itself."""
-        output = wait_until(
-            lambda: ORDERS in self.process.output() and self.process.output(), ORDERS, READY_S
-        )
-        return str(output).partition(ORDERS)[2].partition('\n')[0]
-
-    def drives(self) -> None:
-        for name in ('mast_close', 'move_forward'):
-            assert self._bench.box.call(Trigger, f'/adapter/{name}', timeout_s=READY_S).success
-        wait_until(lambda: self._bench.moving, 'the rover to drive')
-
-    def ends_well(self, signum: signal.Signals) -> None:
-        """It leaves with 0, and by then the rover was told to stop."""
-        assert self.process.kill(signum) == 0
-        wait_until(lambda: not self._bench.moving, 'the rover to stand', 5.0)
-        assert 'Traceback' not in self.process.output()
-        assert '[RESULT] move_stop' in self.process.output()
 
 
 def answer(bench: Bench, ask: Callable[[], Any]) -> Any:
@@ -77,8 +42,7 @@ def is_ready(client: httpx.Client) -> bool:
 
 def test_it_serves_http_without_input_until_sigterm(bench: Bench) -> None:
     agent = Headless(bench)
-    url = agent.orders().partition('at ')[2].partition(' and')[0]
-    with httpx.Client(base_url=url, timeout=20.0) as client:
+    with httpx.Client(base_url=agent.url, timeout=20.0) as client:
         wait_until(lambda: is_ready(client), '/readyz to say yes', READY_S)
         said = client.post('/say', json={'text': ':mast_close'}).json()
         path = f'/tasks/{said["task"]["id"]}'

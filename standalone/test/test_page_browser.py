@@ -21,6 +21,7 @@ import socket
 import time
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
@@ -228,14 +229,15 @@ def test_the_state_of_the_rover_is_told_in_full(
     ):
         tab = new_tab(**options).open()
         page = tab.page
-        facts = page.locator('.status dl')
+        facts = page.locator('.status')
         for text in ('EXEC', '17 % low', 'closed', 'moving', 'x 3.0 m', 'PRESSED'):
             expect(facts).to_contain_text(text)
         expect(page.locator('.ages .bad')).to_contain_text(['simulator', 'scan'])
+        expect(page.locator('.troubles')).to_contain_text('simulator: not heard yet')
         expect(page.locator('[data-stale=never]')).to_have_attribute('data-age', 'node:simulator')
         expect(page.locator('[data-stale=stale]')).to_have_attribute('data-age', 'scan')
         expect(page.locator('.step.running')).to_contain_text('navigate_to_pose')
-        expect(page.locator('.map svg')).to_contain_text('drives to x 6.50 m')
+        expect(page.locator('.map svg.cr-map')).to_contain_text('drives to x 6.50 m')
         ground = page.evaluate('getComputedStyle(document.body).backgroundColor')
         assert (ground == 'rgb(255, 255, 255)') is ('dark' not in name)
         wide = page.evaluate('[document.documentElement.scrollWidth, window.innerWidth]')
@@ -292,6 +294,226 @@ def test_the_trace_is_filtered_and_shows_the_raw_event(tab: Tab, robot: FakeRobo
     expect(lines).to_have_count(6)
 
 
+def test_equal_lines_of_the_trace_are_folded(tab: Tab, robot: FakeRobot) -> None:
+    """Neighbours, and pairs of an act and its result; what differs stays a line of its own."""
+    for _ in range(8):
+        robot.trace(TraceKind.ACT, 'move_stop()', tool_name='move_stop')
+        robot.trace(TraceKind.RESULT, 'move_stop: done', tool_name='move_stop', ok=True)
+    robot.trace(TraceKind.RESULT, 'move_stop: done', tool_name='move_stop', ok=False)
+    for _ in range(3):
+        robot.trace(TraceKind.OBSERVE, 'contradicting joints')
+    lines = tab.page.locator('.lines li')
+    expect(lines).to_have_count(4)
+    expect(lines).to_contain_text(['× 8', '× 8', 'move_stop: done', '× 3'])
+    expect(lines.nth(2)).not_to_contain_text('×')
+
+
+def test_the_trace_stays_at_its_newest_line_until_somebody_scrolls_back(
+    tab: Tab, robot: FakeRobot
+) -> None:
+    for number in range(100):
+        robot.trace(TraceKind.ACT, f'act {number}')
+    lines, jump = (
+        tab.page.locator('.lines li'),
+        tab.page.get_by_role('button', name='Jump to latest'),
+    )
+    expect(lines.last).to_be_in_viewport()
+    expect(jump).to_have_count(0)
+    tab.page.locator('.lines').hover()
+    tab.page.mouse.wheel(0, -400)
+    expect(jump).to_be_visible()
+    robot.trace(TraceKind.ACT, 'the newest')
+    expect(lines.last).to_contain_text('the newest')
+    expect(lines.last).not_to_be_in_viewport()
+    jump.click()
+    expect(lines.last).to_be_in_viewport()
+    expect(jump).to_have_count(0)
+
+
+def test_the_trace_is_one_tab_stop(tab: Tab, robot: FakeRobot) -> None:
+    for number in range(3):
+        robot.trace(TraceKind.ACT, f'act {number}')
+    expect(tab.page.locator('.lines li')).to_have_count(3)
+    assert tab.page.locator('.lines button:not([tabindex="-1"])').count() == 0
+    tab.page.locator('.lines').focus()
+    for key, text in (('ArrowUp', 'act 2'), ('ArrowUp', 'act 1'), ('ArrowDown', 'act 2')):
+        tab.page.keyboard.press(key)
+        expect(tab.page.get_by_role('button', name=text)).to_be_focused()
+    tab.page.keyboard.press('Enter')
+    expect(tab.page.locator('pre.raw')).to_contain_text('act 2')
+
+
+SIZES = [(360, 740), (390, 844), (820, 1180), (1280, 800), (1920, 1080), (2560, 1440)]
+# What is cut at the right, and drawn text that is smaller than 12 pixels; what scrolls by itself
+# may be wider.
+MISPLACED = """() => {
+  const wrong = [];
+  if (document.documentElement.scrollWidth > innerWidth) wrong.push('the page is too wide');
+  for (const each of document.querySelectorAll('.page *')) {
+    const box = each.getBoundingClientRect();
+    if (box.width && box.right > innerWidth + 1 && !each.closest('.table, .captures'))
+      wrong.push(`cut: ${each.outerHTML.slice(0, 80)}`);
+  }
+  for (const each of document.querySelectorAll('svg text')) {
+    const pixels = parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a;
+    if (pixels < 11.9) wrong.push(`${pixels} px: ${each.textContent}`);
+  }
+  const meet = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const panels = [...document.querySelectorAll('.panel')];
+  const boxes = panels.map((each) => each.getBoundingClientRect());
+  boxes.forEach((one, place) => {
+    if (boxes.slice(place + 1).some((other) => meet(one, other))) wrong.push('panels overlap');
+  });
+  return wrong;
+}"""
+
+
+@pytest.mark.parametrize(('width', 'height'), SIZES, ids=lambda size: str(size))
+def test_nothing_is_cut_or_overlaps_at_any_width(
+    new_tab: Callable[..., Tab], robot: FakeRobot, width: int, height: int
+) -> None:
+    show_off(robot)
+    robot.ask('Drive for 9 s?', DRIVE, ['GEOFENCE: it may leave the fence'])
+    tab = new_tab(width, height).open()
+    expect(tab.page.locator('.map svg.cr-map')).to_contain_text('drives to')
+
+    end, wrong = time.monotonic() + WAIT_MS / 1000, ['not looked at']
+    while wrong and time.monotonic() < end:  # drawings come in the sizes of their panels
+        wrong = tab.page.evaluate(MISPLACED)
+    assert wrong == []
+    if width >= 1280:  # a grid of the window's size: its cards scroll inside
+        assert tab.page.evaluate('document.querySelector(".page").scrollHeight') <= height
+
+
+def test_many_tasks_are_folded_and_the_page_does_not_grow(
+    new_tab: Callable[..., Tab], robot: FakeRobot
+) -> None:
+    tab = new_tab(1280, 800).open()
+    for _ in range(12):
+        task = robot.do(robot.runner.submit(robot.make_task('mast_open', {})))
+        robot.do(robot.runner.wait(task.id, 10.0))
+    tasks = tab.page.locator('tr.task')
+    more = tab.page.get_by_role('button', name='11 more ended')
+    expect(more).to_be_visible()
+    expect(tasks).to_have_count(1)
+    more.click()
+    expect(tasks).to_have_count(12)
+    assert tab.page.evaluate('document.querySelector(".page").scrollHeight') <= 800
+
+
+def test_a_queued_task_says_behind_what(tab: Tab, robot: FakeRobot) -> None:
+    robot.paused = True
+    tab.say('go to the light')
+    expect(tab.page.locator('tr.task.active')).to_have_count(1)
+    tab.say('go back')
+    expect(tab.page.locator('tr.task.pending')).to_contain_text('queued behind')
+    expect(tab.page.locator('.talk li').last).to_contain_text('queued behind')
+    expect(tab.page.locator('.status')).to_contain_text('1 queued')
+    robot.paused = False
+
+
+def test_panels_are_enlarged_and_hidden_and_the_browser_remembers_it(
+    new_tab: Callable[..., Tab],
+) -> None:
+    tab = new_tab().open()
+    page = tab.page
+    page.get_by_role('button', name='Hide Map').click()
+    expect(page.locator('.panel.map')).to_be_hidden()
+    page.get_by_role('button', name='Enlarge Camera').click()
+    expect(page.locator('.panel.thought')).to_be_hidden()
+    expect(page.locator('.panel.camera')).to_be_visible()
+    page.reload()
+    tab.is_live()
+    expect(page.locator('.panel.map')).to_be_hidden()
+    expect(page.locator('.panel.thought')).to_be_hidden()
+    page.get_by_role('button', name='Enlarge Camera').click()
+    expect(page.locator('.panel.thought')).to_be_visible()
+    page.get_by_role('button', name='Show Map').click()
+    expect(page.locator('.panel.map')).to_be_visible()
+
+
+def test_safe_is_a_banner_with_its_cause_the_way_out_and_a_button(
+    tab: Tab, robot: FakeRobot
+) -> None:
+    page, banner = tab.page, tab.page.locator('.banner.safe')
+    expect(page.locator('.status')).to_contain_text('IDLE')
+    expect(banner).to_have_count(0)
+    robot.brain_state = BrainState(
+        tasks=TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed'),
+        robot=RobotState(estop=True, safety_latch='e-stop pressed'),
+    )
+    expect(banner).to_contain_text('SAFE: e-stop pressed')
+    expect(banner).to_contain_text('Release the e-stop, then press Clear.')
+    expect(page).to_have_title('SAFE: Curiosity ROSA')
+    icon = page.locator('link[rel=icon]')
+    in_safe = icon.get_attribute('href')
+    robot.ask('Drive?', DRIVE)
+    expect(page).to_have_title('(1?) SAFE: Curiosity ROSA')
+    tab.picture('safe')
+    banner.get_by_role('button', name='Clear').click()
+    until(lambda: robot.lines == [':clear'], 'the line')
+    expect(banner).to_contain_text('There is no command :clear')  # what came of it, here too
+    robot.brain_state = BrainState()
+    expect(banner).to_have_count(0)
+    expect(page).to_have_title('(1?) Curiosity ROSA')
+    assert icon.get_attribute('href') not in (None, in_safe)
+
+
+def test_an_old_value_in_the_head_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
+    wheels = tab.page.locator('.fact', has_text='Wheels').locator('dd')
+    robot.brain_state = BrainState(robot=RobotState(ages_s={'odometry': 0.1}))
+    expect(wheels).to_have_text('still')
+    expect(wheels).not_to_have_attribute('data-old', '')
+    state = RobotState(ages_s={'odometry': 18.0}, silent=['odometry'])
+    robot.brain_state = BrainState(robot=state)
+    expect(wheels).to_have_attribute('data-old', '18 s old')
+    expect(tab.page.locator('.troubles')).to_contain_text('odometry is silent')
+
+
+def test_a_failed_task_is_told_at_the_top_until_it_is_dismissed(
+    tab: Tab, robot: FakeRobot
+) -> None:
+    robot.fault = 'the wheel is stuck'
+    tab.say('go to the light')
+    told = tab.page.locator('.troubles li', has_text='failed: go to the light')
+    expect(told).to_be_visible()
+    told.get_by_role('button', name='Dismiss').click()
+    expect(told).to_have_count(0)
+
+
+def test_the_delay_of_the_connection_is_one_number(tab: Tab) -> None:
+    delay = tab.page.locator('#delay')
+    expect(delay).to_contain_text('delay')
+    assert 0.0 <= float(delay.inner_text().split()[2]) < 20.0
+
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+def test_the_page_is_accessible(
+    new_tab: Callable[..., Tab], robot: FakeRobot, scheme: str
+) -> None:
+    """By axe-core, with all of its rules: idle, at work, in SAFE with a question, on a phone."""
+    for state, size in (('idle', (1280, 800)), ('busy', (1280, 800)), ('safe', (390, 844))):
+        if state == 'busy':
+            show_off(robot)
+            robot.ask('Drive for 9 s?', DRIVE, ['GEOFENCE: it may leave the fence'])
+        if state == 'safe':
+            known = robot.brain_state
+            safe = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
+            robot.brain_state = known.model_copy(update={'tasks': safe})
+        tab = new_tab(*size, color_scheme=scheme).open()
+        if state == 'idle':
+            tab.page.mouse.click(*at_the_map(tab, 0.8, 0.3))
+            tab.page.get_by_role('button', name='Drive here').click()
+            expect(tab.page.locator('.goal-card')).to_contain_text('Rehearsal')
+        else:
+            expect(tab.page.locator('.approvals article')).to_be_visible()
+            tab.page.get_by_role('button', name='Edit').click()
+        result = Axe().run(tab.page)
+        assert result.violations_count == 0, result.generate_report()
+        assert tab.faults == []
+
+
 def test_a_flood_of_events_leaves_500_lines(tab: Tab, robot: FakeRobot) -> None:
     for batch in (range(400), range(400, 800)):
         for number in batch:
@@ -310,7 +532,7 @@ def test_the_end_of_a_turn_is_told_where_it_was_asked_for(tab: Tab, robot: FakeR
 
 def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
     tab.say('go to the light')
-    spot = tab.page.locator('.map svg [data-event]')
+    spot = tab.page.locator('.map svg.cr-map [data-event]')
     expect(spot).to_have_count(1)
     robot.where = RoverPose(x=0.0, frame_id='odom')  # it stood upon the spot
     spot.focus()
@@ -323,6 +545,101 @@ def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
     expect(image).to_be_visible()
     assert 'score 0.90 at x 8.0 m' in (image.get_attribute('alt') or '')
     assert image.evaluate('image => image.naturalWidth') == 320
+
+
+def at_the_map(tab: Tab, across: float, down: float) -> tuple[float, float]:
+    """A place on the screen; ``across`` and ``down`` are parts of the map."""
+    box = tab.page.locator('.world .terrain').bounding_box()
+    assert box is not None
+    return box['x'] + box['width'] * across, box['y'] + box['height'] * down
+
+
+def test_the_map_is_zoomed_dragged_and_follows_the_rover(tab: Tab, robot: FakeRobot) -> None:
+    page = tab.page
+    rover = page.locator('.cr-rover polygon')
+
+    def size() -> float:
+        box = rover.bounding_box()
+        return 0.0 if box is None else box['width']
+
+    def middle() -> tuple[float, float]:
+        box = rover.bounding_box() or {'x': 0, 'y': 0, 'width': 0, 'height': 0}
+        return box['x'] + box['width'] / 2, box['y'] + box['height'] / 2
+
+    expect(rover).to_be_visible()
+    whole = size()
+    page.mouse.move(*middle())
+    page.mouse.wheel(0, -100)
+    page.mouse.wheel(0, -100)
+    until(lambda: size() > 1.4 * whole, 'a larger rover')
+    before = middle()
+    x, y = at_the_map(tab, 0.5, 0.8)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y - 40, steps=4)
+    page.mouse.up()
+    until(lambda: middle()[0] < before[0] - 50 and middle()[1] < before[1] - 30, 'the drag')
+    expect(page.locator('.goal-card')).to_have_count(0)
+    page.get_by_role('button', name='Follow').click()
+    robot.where = RoverPose(x=90.0, y=20.0, frame_id='odom')
+    centre = at_the_map(tab, 0.5, 0.5)
+    until(
+        lambda: all(abs(a - b) < 40 for a, b in zip(middle(), centre, strict=True)),
+        'the rover in the middle',
+    )
+    page.locator('.world .terrain').focus()
+    page.keyboard.press('0')
+    until(lambda: size() < whole, 'all of the map')
+
+
+@pytest.mark.parametrize('what', ['drive', 'face'])
+def test_a_goal_on_the_map_is_rehearsed_and_ordered_by_enter(
+    tab: Tab, robot: FakeRobot, what: str
+) -> None:
+    page = tab.page
+    expect(page.locator('.cr-rover')).to_be_visible()
+    page.mouse.click(*at_the_map(tab, 0.8, 0.3))
+    card = page.locator('.goal-card')
+    card.get_by_role('button', name=f'{what.capitalize()} here').click()
+    expect(card).to_contain_text('Rehearsal:')
+    expect(page.locator('.overlay .cr-forecast')).to_have_count(1)
+    assert robot.do(runner_tasks(robot)) == []  # a proposal orders nothing
+    expect(card.get_by_role('button', name='Enter')).to_be_focused()
+    tab.picture(f'map_{what}')
+    page.keyboard.press('Enter')
+    expect(card).to_have_count(0)
+    expect(page.locator('tr.task')).to_contain_text('navigate_to_pose')
+    [task] = robot.do(runner_tasks(robot))
+    assert task.metadata['origin'] == 'page'
+    assert (task.metadata['arguments']['yaw_rad'] is not None) is (what == 'face')
+
+
+async def runner_tasks(robot: FakeRobot) -> list[Any]:
+    return list(robot.runner.list_tasks())
+
+
+def test_a_goal_is_set_by_the_keyboard_alone(tab: Tab, robot: FakeRobot) -> None:
+    page = tab.page
+    expect(page.locator('.cr-rover')).to_be_visible()
+    page.locator('.world .terrain').focus()
+    for key in ('+', 'ArrowRight', 'ArrowRight', 'Enter'):
+        page.keyboard.press(key)
+    expect(page.get_by_role('button', name='Drive here')).to_be_focused()
+    page.keyboard.press('Enter')
+    expect(page.get_by_role('button', name='Drive there')).to_be_focused()
+    page.keyboard.press('Enter')
+    expect(page.locator('tr.task')).to_contain_text('navigate_to_pose')
+
+
+def test_a_goal_that_is_refused_cannot_be_ordered(tab: Tab, robot: FakeRobot) -> None:
+    robot.refusal = 'SAFE_MODE: refused, nothing may move.'
+    expect(tab.page.locator('.cr-rover')).to_be_visible()
+    tab.page.mouse.click(*at_the_map(tab, 0.8, 0.3))
+    tab.page.get_by_role('button', name='Drive here').click()
+    expect(tab.page.locator('.goal-card')).to_contain_text('SAFE_MODE: refused')
+    expect(tab.page.get_by_role('button', name='Drive there')).to_be_disabled()
+    tab.page.get_by_role('button', name='Cancel').last.click()
+    expect(tab.page.locator('.goal-card')).to_have_count(0)
 
 
 def test_an_analysis_of_the_ground_is_shown_once_there_is_one(tab: Tab, robot: FakeRobot) -> None:
@@ -353,7 +670,8 @@ def test_a_replay_is_marked(tab: Tab, robot: FakeRobot) -> None:
     expect(tab.page.locator('.replay')).to_contain_text('REPLAY')
     # Battery, mast, wheels, place and way, and the age of two sources: none looks live.
     expect(recorded).to_have_count(7)
-    expect(recorded.first).to_contain_text('Battery (recorded)')
+    expect(recorded.first).to_contain_text('Wheels (recorded)')
+    expect(tab.page.locator('.power .recorded')).to_contain_text('Battery (recorded)')
     expect(tab.page.locator('.status .fact.bad')).to_have_count(0)
     expect(tab.page.locator('.status [data-age="battery"]')).to_have_count(0)
     expect(frame_age).to_have_text('recorded')
@@ -426,7 +744,7 @@ def test_arguments_are_edited_and_checked(tab: Tab, robot: FakeRobot) -> None:
     page.get_by_role('button', name='Edit').click()
     editor = page.locator('.approvals textarea')
     editor.fill('{"duration_s": ')
-    page.get_by_role('button', name='Run it like this').click()
+    page.get_by_role('button', name='Approve with changes').click()
     expect(page.locator('.approvals .warning')).to_contain_text('not JSON')
     assert robot.answers == []
     editor.fill('{"duration_s": 2}')
@@ -434,7 +752,7 @@ def test_arguments_are_edited_and_checked(tab: Tab, robot: FakeRobot) -> None:
     expect(page.locator('.approvals article')).to_have_count(2)
     expect(editor).to_have_value('{"duration_s": 2}')
     tab.picture('edit')
-    page.get_by_role('button', name='Run it like this').click()
+    page.get_by_role('button', name='Approve with changes').click()
     expect(page.locator('.approvals article')).to_have_count(1)
     assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2}, '')]
 
@@ -639,7 +957,7 @@ def test_no_text_becomes_markup(new_tab: Callable[..., Tab], robot: FakeRobot) -
     for tab in (before, during):
         page = tab.page
         expect(page.locator('tr.task')).to_contain_text(HOSTILE)
-        expect(page.locator('.approvals h3')).to_contain_text(HOSTILE)
+        expect(page.locator('.approvals h2')).to_contain_text(HOSTILE)
         expect(page.locator('.panel.plan')).to_contain_text(HOSTILE)
         page.locator('.lines li button').first.click()
         expect(page.locator('pre.raw')).to_contain_text('window.hacked')

@@ -43,6 +43,7 @@ setup(
     entry_points={
         'console_scripts': [
             f'agent_node = {PACKAGE}.agent.agent_node:main',
+            f'console = {PACKAGE}.agent.interfaces.console_client.main:main',
             f'simulator_node = {PACKAGE}.sim.simulator_node:main',
             f'adapter_node = {PACKAGE}.adapter.adapter_node:main',
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',

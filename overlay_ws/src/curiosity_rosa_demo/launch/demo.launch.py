@@ -8,9 +8,10 @@
 
 """Launch the overlay's nodes beside a running Curiosity demo. nodes.yaml lists the nodes.
 
-ros2 launch gives a node no standard input. agent:=terminal therefore opens the console in an
-xterm, and agent:=headless starts an agent with the HTTP API and the action only. With agent:=none
-start the agent in another terminal: "ros2 run curiosity_rosa_demo agent_node".
+ros2 launch gives a node no standard input. The agent is therefore headless, and consoles attach to
+it: "ros2 run curiosity_rosa_demo console" in any other terminal. agent:=terminal opens the agent's
+own console in an xterm. With agent:=none start the agent yourself: "ros2 run curiosity_rosa_demo
+agent_node".
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ ARGUMENTS = {
     'use_sim_time': ('true', 'take the time from /clock, as the Gazebo demo does'),
     'clock_topic': ('/clock', 'topic of the simulated time, such as /r1/clock'),
     'use_rviz': ('false', 'open RViz with rviz.yaml'),
-    AGENT: ('none', 'terminal: console in an xterm; headless: no console; none: no agent'),
+    AGENT: (
+        'headless',
+        'headless: no console of its own; terminal: in an xterm; none: no agent',
+    ),
     'monitor': ('false', 'start the independent monitor of the requirements'),
     'http_port': ('0', "port of the agent's page; 0: the port in agent.yaml"),
     'debug': ('false', "the overlay's own lines at debug level"),

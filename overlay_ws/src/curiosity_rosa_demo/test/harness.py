@@ -250,8 +250,9 @@ class Sandbox:
             self.show_logs()
             for each in self._subscriptions[kept:]:
                 # In the thread that spins: it may just be taking a message.
+                what = f'the end of a subscription to {each.topic_name}'
                 ended = self.node.executor.create_task(self.node.destroy_subscription, each)
-                wait_until(ended.done, f'the end of a subscription to {each.topic_name}')
+                wait_until(ended.done, what)
             del self._subscriptions[kept:]
 
     def config_dir(self, **changes: dict[str, Any]) -> str:

@@ -100,11 +100,7 @@ def generate_test_description() -> tuple[LaunchDescription, dict[str, Any]]:
     world = World(box)
     env = {name: box.env[name] for name in ('ROS_DOMAIN_ID', 'ROS_LOG_DIR', 'PYTHONUNBUFFERED')}
     env['XDG_STATE_HOME'] = str(box.folder / 'state')
-    arguments = {
-        'config_dir': box.config_dir(),
-        'use_sim_time': 'false',
-        'agent': 'headless',
-    }
+    arguments = {'config_dir': box.config_dir(), 'use_sim_time': 'false'}  # agent: by default
     include = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(LAUNCH_FILE)), launch_arguments=arguments.items()
     )

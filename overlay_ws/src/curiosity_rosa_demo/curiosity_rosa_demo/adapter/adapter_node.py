@@ -6,13 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""ROS node around MotionGuard: the eight /adapter/* services in front of the rover's services.
+"""ROS node around AdapterRules: the eight /adapter/* services in front of the rover's services.
 
 Each of five threads spins one node, so that no lane waits for another. ``adapter`` runs the rover
 clients and subscriptions and serves get_status, ``adapter_stop`` serves move_stop,
 ``adapter_motion`` the three motions, ``adapter_mast`` the three mast services; each serves one
 call at a time. ``adapter_scan`` reads the scan. A sixth thread polls the guard when its next
-wake-up is due.
+wake-up is due. ``adapter`` also publishes the log of the rules' inputs.
 
 Over 300 lines: the lock order of these threads is easier to check in one file.
 """
@@ -28,36 +28,31 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.call_trace import CallTrace
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
-from curiosity_rosa_demo.adapter.drive_watch import DriveWatch
 from curiosity_rosa_demo.adapter.graph_names import other_publishers
+from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
 from curiosity_rosa_demo.adapter.mast import MastAction
-from curiosity_rosa_demo.adapter.motion_guard import (
-    DueCommands,
-    Motion,
-    MotionGuard,
-    MotionRefused,
-)
-from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
-from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
+from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
 from curiosity_rosa_demo.adapter.presence import PresenceLink
 from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
-from curiosity_rosa_demo.adapter.telemetry_inputs import ODOMETRY, TelemetryInputs
+from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.motion_clock import ClockWatch, MotionClock
+from curiosity_rosa_demo.infra.motion_clock import ClockWatch
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     node_config,
     Process,
     run_app,
     SpinThread,
+    STEADY_CLOCK,
     TracePublisher,
 )
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
@@ -72,7 +67,6 @@ from std_srvs.srv import Empty, Trigger
 MOTION_SERVICES = ('move_forward', 'turn_left', 'turn_right')
 SHUTDOWN_TIMEOUT_S = 2.0
 MAST_WAIT_MARGIN_S = 1.0
-STOPPED_WHILE_STARTING = 'Stopped while starting'
 STOP_LANE = 'adapter_stop'
 
 
@@ -93,15 +87,16 @@ class AdapterApp:
         self._simulation = SimulationClock.of(
             self.node.get_clock(), self._config.thresholds.motion
         )
-        self._guard = MotionGuard(
-            self._config.thresholds.motion,
-            self._config.thresholds.mast,
+        self._inputs = InputLog()
+        self._rules = AdapterRules(
+            self._config.thresholds,
             stop_name=topics.curiosity.move_stop.name,
-            clock=time.monotonic,
-            travel_clock=MotionClock(self.node.get_clock()),
-            simulation=self._simulation,
+            steady=time.monotonic,
+            ros_clock=self.node.get_clock(),
             other_drivers=self._other_drivers,
+            log=self._inputs,
         )
+        self._guard = self._rules.guard  # read only: AdapterRules takes the inputs
         # Sampled by each start of a motion and, once a second, by the diagnostics.
         self._clock_watch = ClockWatch(
             self.node.get_clock(), max_age_s=self._config.thresholds.motion.clock_max_age_s
@@ -120,14 +115,15 @@ class AdapterApp:
         self._status_topic = GuardedPublisher.create(
             self.node, String, topics.status.adapter, history_qos(1), losses
         )
-        thresholds = self._config.thresholds
-        self._drive = DriveWatch(thresholds.drive, thresholds.motion, self._simulation)
+        self._input_topic = GuardedPublisher.create(
+            self.node, String, topics.status.adapter_inputs, history_qos(HISTORY), losses
+        )
+        self.node.create_timer(PERIOD_S, self._publish_inputs, clock=STEADY_CLOCK)
         self._telemetry = TelemetryInputs(
             self.node,
             topics,
             self._config.thresholds.motion.agent_lease_s,
-            self._guard,
-            self._drive,
+            self._rules,
             lock=self._lock,
             on_input=self._execute_due_commands,
             on_calls=self._calls.record_sent,
@@ -135,17 +131,14 @@ class AdapterApp:
         PresenceLink(
             self.node,
             topics.rover,
-            self._guard,
+            self._rules,
             losses,
             lock=self._lock,
             on_input=self._execute_due_commands,
         )
-        self._silence = OdometrySilence(self._config.thresholds.motion, self._simulation.stretched)
-        self._obstacles = ObstacleStop(self._config.thresholds, self._simulation)
         self._scan = ScanInput(
             self._config,
-            self._obstacles,
-            self._guard,
+            self._rules,
             simulation=self._simulation,
             lock=self._lock,
             on_input=self._execute_due_commands,
@@ -188,15 +181,16 @@ class AdapterApp:
     # --- due commands: runs after every change of the guard ---------------------------------
 
     def _execute_due_commands(self) -> None:
-        """Execute the commands that the guard reports as due. The caller holds the lock."""
-        self._scan.stop_if_due()
-        self._stop_drive_if_due()
-        due: DueCommands = self._guard.poll()
+        """Execute the commands that the rules report as due. The caller holds the lock."""
+        due = self._rules.due()
         if due.stop_call is not None:
             self._call_stop(due.stop_call)
         if due.zero_twist and not self._cmd_vel.publish(Twist()):
-            self._guard.zero_twist_lost()
-        for alarm in self._guard.take_alarms():
+            self._rules.twist_lost()
+        for warning in due.warnings:
+            data = {'node': self.node.get_name()}
+            self._trace.publish(new_event(TraceKind.OBSERVE, warning, data=data))
+        for alarm in due.alarms:
             self._trace.alarm(alarm)
         wakeup = self._guard.next_wakeup()
         sooner = wakeup is not None and wakeup < self._wakeup_at
@@ -220,35 +214,23 @@ class AdapterApp:
             self._last_state = state
             self._changed.notify_all()
 
-    def _stop_drive_if_due(self) -> None:
-        if self._guard.motion is not Motion.MOVING or self._guard.stopping:
-            self._drive.end()
-            self._silence.end()
-            return
-        silence = self._silence.check(time.monotonic(), self._telemetry.ages_s()[ODOMETRY])
-        if silence.warning:
-            data = {'node': self.node.get_name()}
-            self._trace.publish(new_event(TraceKind.OBSERVE, silence.warning, data=data))
-        if reason := self._drive.stop_reason() or silence.stop_reason:
-            self._guard.request_stop(reason)
-
     def _call_stop(self, number: int) -> None:
         client = self._clients['move_stop']
         if self._stop_future is not None and not self._stop_future.done():
             client.remove_pending_request(self._stop_future)
         if not client.service_is_ready():
-            self._guard.stop_failed(number, service_unavailable(client.srv_name))
+            self._rules.stop_failed(number, service_unavailable(client.srv_name))
             return
         try:
             self._stop_future = _send(client)
         except MotionRefused as refusal:
-            self._guard.stop_failed(number, str(refusal))
+            self._rules.stop_failed(number, str(refusal))
             return
         self._stop_future.add_done_callback(lambda _: self._report_stop(number))
 
     def _report_stop(self, number: int) -> None:
         with self._lock:
-            self._guard.stop_answered(number)
+            self._rules.stop_answered(number)
             self._execute_due_commands()
 
     def _run_guard(self, process: Process) -> None:
@@ -272,12 +254,19 @@ class AdapterApp:
         if due and not self._status_topic.publish(String(data=json.dumps(status))):
             self._status_schedule.lost()
 
+    def _publish_inputs(self) -> None:
+        """Publish what the rules have taken in. A batch that is lost shows by its numbers."""
+        with self._lock:
+            batch = self._inputs.take(time.time() - time.monotonic())
+        if batch is not None:
+            self._input_topic.publish(String(data=encode_batch(batch)))
+
     def _status(self) -> Status:
         return status_of(
             self._guard,
             self._telemetry.pose,
             self._telemetry.mast_turn,
-            self._obstacles,
+            self._rules.obstacles,
             self._simulation.measured,
         )
 
@@ -291,7 +280,7 @@ class AdapterApp:
                 e_stop=self._telemetry.e_stop,
                 missing=missing,
                 ages_s=self._telemetry.ages_s(),
-                obstacles=self._obstacles,
+                obstacles=self._rules.obstacles,
                 clock_problem=self._clock_watch.problem(),
                 real_time_factor=self._simulation.measured,
             )
@@ -306,6 +295,7 @@ class AdapterApp:
 
     def _serve_status(self, _: Any, response: Trigger.Response) -> Trigger.Response:
         with self._lock:
+            self._execute_due_commands()  # the status shows the time of the last step
             status = self._status()
         response.success, response.message = True, json.dumps(status)
         return response
@@ -313,7 +303,7 @@ class AdapterApp:
     def _serve_stop(self, _: Any, response: Trigger.Response) -> Trigger.Response:
         motion = self._config.thresholds.motion
         with self._lock:
-            number = self._guard.request_stop()
+            number = self._rules.request_stop()
             self._stops_asked += 1
             self._execute_due_commands()
         call = self._calls.begin(self._config.topics.adapter.move_stop.name)  # after the stop
@@ -323,7 +313,7 @@ class AdapterApp:
             self._wait(
                 lambda: self._guard.stops_ended >= number or bool(self._guard.violation), timeout_s
             )
-            response.message = self._guard.stop_problem(number)
+            response.message = self._rules.end_stop(number)
             response.success = not response.message
         self._calls.end(call, response.message)
         return response
@@ -334,10 +324,7 @@ class AdapterApp:
         with self._lock:
             stops_before = self._stops_asked
             waited = self._await_stop()
-            self._check_clock()
-            self._guard.check_move()
-            self._check_drive()
-            self._scan.check_motion(name)
+            self._rules.check_motion(name, self._clock_watch.problem())
         self._await_service(client)
         # Stops are served one after another: one that came during another counts first.
         if waited and not self._threads[STOP_LANE].await_queued(timeout_s):
@@ -347,16 +334,12 @@ class AdapterApp:
             if self._shutting_down or self._stops_asked != stops_before:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             # Check again and send under one lock, so that no stop can come between the two.
-            self._check_drive()
-            self._scan.check_motion(name)
-            token = self._guard.begin_move()
-            self._scan.motion_begins(name)
-            self._drive.begin(name)
+            token = self._rules.begin_motion(name)
             answered = threading.Event()
             try:
                 future = _send(client)
             except MotionRefused as refusal:
-                self._guard.move_failed(token, str(refusal))
+                self._rules.motion_failed(token, str(refusal))
                 self._execute_due_commands()
                 raise
             future.add_done_callback(lambda _: self._report_move(token, answered))
@@ -365,29 +348,16 @@ class AdapterApp:
             with self._lock:
                 if not answered.is_set():
                     reason = service_timeout(client.srv_name)
-                    self._guard.move_failed(token, reason)
+                    self._rules.motion_failed(token, reason)
                     self._execute_due_commands()
                     raise MotionRefused(reason)
         with self._lock:
-            if self._guard.stopping:
-                raise MotionRefused(self._guard.last_error or STOPPED_WHILE_STARTING)
-
-    def _check_drive(self) -> None:
-        """Raises MotionRefused while the rover is tilted. The caller holds the lock."""
-        if why := self._drive.refusal():
-            self._guard.last_error = why
-            raise MotionRefused(why)
-
-    def _check_clock(self) -> None:
-        """Raises MotionRefused while simulated time stands. The caller holds the lock."""
-        if why := self._clock_watch.problem():
-            self._guard.last_error = why
-            raise MotionRefused(why)
+            self._rules.confirm_motion()
 
     def _report_move(self, token: int, answered: threading.Event) -> None:
         with self._lock:
             answered.set()
-            self._guard.move_answered(token)
+            self._rules.motion_answered(token)
             self._execute_due_commands()
 
     def _begin_mast_motion(self, action: MastAction) -> None:
@@ -396,16 +366,16 @@ class AdapterApp:
         timeout_s = self._config.thresholds.motion.service_timeout_s
         with self._lock:
             self._await_stop()
-            self._guard.check_mast(action)
+            self._rules.check_mast(action)
         self._await_service(client)
         with self._lock:
-            if not self._guard.begin_mast(action):
+            if not self._rules.begin_mast(action):
                 return
             answered = threading.Event()
             try:
                 future = _send(client)
             except MotionRefused as refusal:
-                self._guard.mast_failed(str(refusal))
+                self._rules.mast_failed(str(refusal))
                 self._execute_due_commands()
                 raise
             future.add_done_callback(lambda _: answered.set())
@@ -413,17 +383,16 @@ class AdapterApp:
         in_time = answered.wait(timeout_s)
         with self._lock:
             if in_time:
-                self._guard.mast_answered()
+                self._rules.mast_answered()
             else:
                 client.remove_pending_request(future)
-                self._guard.mast_failed(service_timeout(client.srv_name))
+                self._rules.mast_failed(service_timeout(client.srv_name))
             self._execute_due_commands()
             # The guard ends the motion in simulated time, at the latest after this bound.
             limit = self._simulation.longest_s(action.duration_s(mast) + mast.confirm_margin_s)
             limit += MAST_WAIT_MARGIN_S
             self._wait(lambda: not self._guard.mast_busy, limit)
-            if self._guard.mast is not action.after:
-                raise MotionRefused(self._guard.last_error or f'{action.value} was interrupted')
+            self._rules.end_mast(action)
 
     def _trigger_callback(
         self, service: str, act: Callable[[], None]
@@ -460,7 +429,7 @@ class AdapterApp:
         if not client.wait_for_service(self._config.thresholds.motion.service_timeout_s):
             reason = service_unavailable(client.srv_name)
             with self._lock:
-                self._guard.last_error = reason
+                self._rules.refuse(reason)
             raise MotionRefused(reason)
 
     # --- end --------------------------------------------------------------------------------
@@ -470,11 +439,12 @@ class AdapterApp:
         with self._lock:
             self._shutting_down = True
             if self._guard.motion is Motion.MOVING:
-                self._guard.request_stop()
+                self._rules.request_stop()
                 self._execute_due_commands()
                 self._wait(lambda: self._guard.motion is Motion.STILL, SHUTDOWN_TIMEOUT_S)
             self._closing = True
             self._changed.notify_all()
+        self._publish_inputs()
         for thread in self._threads.values():
             thread.close()
         for node in self._nodes:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Publishes the adapter's presence, and tells the guard of other adapters of the same rover."""
+"""Publishes the adapter's presence, and tells the rules of other adapters of the same rover."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import time
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
 from curiosity_rosa_demo.adapter.other_adapters import (
     decode_presence,
     encode_presence,
@@ -36,19 +36,19 @@ PRESENCE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class PresenceLink:
-    """Updates the guard only under ``lock``, and calls ``on_input`` under the same lock."""
+    """Updates the rules only under ``lock``, and calls ``on_input`` under the same lock."""
 
     def __init__(
         self,
         node: Node,
         rover: RoverTopics,
-        guard: MotionGuard,
+        rules: AdapterRules,
         losses: LossCounter,
         *,
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
     ) -> None:
-        self._guard, self._lock, self._on_input = guard, lock, on_input
+        self._rules, self._lock, self._on_input = rules, lock, on_input
         own = Presence(node.get_fully_qualified_name(), uuid.uuid4().hex, rover.cmd_vel)
         self._message = String(data=encode_presence(own))
         self._others = OtherAdapters(own)
@@ -61,15 +61,15 @@ class PresenceLink:
         presence = decode_presence(message.data)
         if presence is not None:
             self._others.record(presence, time.monotonic())
-            self._update_guard()
+            self._update_rules()
 
     def _on_timer(self) -> None:
         self._publisher.publish(self._message)
-        self._update_guard()
+        self._update_rules()
 
-    def _update_guard(self) -> None:
+    def _update_rules(self) -> None:
         names = self._others.names(time.monotonic())
         with self._lock:
-            if names != self._guard.other_adapters:
-                self._guard.set_other_adapters(names)
+            if names != self._rules.guard.other_adapters:
+                self._rules.adapters(names)
                 self._on_input()

@@ -8,8 +8,7 @@
 
 """The rover's scan, on a ROS node and a thread of its own, so that no other lane waits for it.
 
-Each scan is projected into the base frame and given to the rule. A motion that the adapter started
-is stopped at once when the rule says so; motions that it did not start belong to a person.
+Each scan is projected into the base frame and given to the rules.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
-from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
 from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
@@ -33,22 +31,20 @@ PUBLISHER_CHECK_PERIOD_S = 1.0
 
 
 class ScanInput:
-    """Uses ``rule`` and ``guard`` only under ``lock``, and calls ``on_input`` under it."""
+    """Updates ``rules`` only under ``lock``, and calls ``on_input`` under it."""
 
     def __init__(
         self,
         config: Config,
-        rule: ObstacleStop,
-        guard: MotionGuard,
+        rules: AdapterRules,
         *,
         simulation: SimulationClock,
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
     ) -> None:
         self.node = Node('adapter_scan')
-        self._rule, self._guard, self._lock, self._on_input = rule, guard, lock, on_input
-        self._motion = ''  # the last one that the adapter started
-        if not rule.enabled:
+        self._rules, self._lock, self._on_input = rules, lock, on_input
+        if not rules.obstacles.enabled:
             return
         self._shape = RoverShape.of(config.thresholds)
         self._base_frame = config.topics.tf.base_frame
@@ -59,26 +55,10 @@ class ScanInput:
             PUBLISHER_CHECK_PERIOD_S, self._check_for_publisher, clock=STEADY_CLOCK
         )
 
-    def check_motion(self, motion: str) -> None:
-        """Raises MotionRefused when an obstacle forbids ``motion``. The caller holds the lock."""
-        if reason := self._rule.refusal(motion):
-            self._guard.last_error = reason
-            raise MotionRefused(reason)
-
-    def motion_begins(self, motion: str) -> None:
-        """The adapter sends the start call of ``motion`` now. The caller holds the lock."""
-        self._motion = motion
-
-    def stop_if_due(self) -> None:
-        """Stop a motion that the rule forbids. The caller holds the lock."""
-        driving = self._guard.motion is Motion.MOVING and not self._guard.stopping
-        if driving and (reason := self._rule.stop_reason(self._motion)):
-            self._guard.request_stop(f'{reason}; the rover was stopped')
-
     def _on_scan(self, message: LaserScan) -> None:
         view = self._view(message)
         with self._lock:
-            self._rule.record_scan(view)
+            self._rules.scan(view)
             self._on_input()
 
     def _view(self, message: LaserScan) -> ObstacleView | None:
@@ -92,5 +72,5 @@ class ScanInput:
 
     def _check_for_publisher(self) -> None:
         with self._lock:
-            if not self._guard.moving and not self.node.count_publishers(self._topic):
-                self._rule.forget()
+            if not self.node.count_publishers(self._topic):
+                self._rules.scan_gone()

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Subscriptions that feed the guard: odometry, joint states, e-stop, the agent's heartbeat."""
+"""Subscriptions that feed the rules: odometry, joint states, e-stop, the agent's heartbeat."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import math
 import time
 from typing import Any
 
-from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, tilt_of
+from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
+from curiosity_rosa_demo.adapter.drive_watch import tilt_of
 from curiosity_rosa_demo.adapter.graph_names import publishers
-from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
 from curiosity_rosa_demo.infra.config.topics import Topics
@@ -38,7 +38,7 @@ ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 
 class TelemetryInputs:
-    """Updates the guard only under ``lock``, and calls ``on_input`` under the same lock.
+    """Updates the rules only under ``lock``, and calls ``on_input`` under the same lock.
     ``on_calls`` gets the tick of a heartbeat and the numbers of the calls that the agent has
     sent, without the lock.
     """
@@ -48,15 +48,14 @@ class TelemetryInputs:
         node: Node,
         topics: Topics,
         lease_s: float,
-        guard: MotionGuard,
-        drive: DriveWatch,
+        rules: AdapterRules,
         *,
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
         on_calls: Callable[[int, dict[str, int]], None],
     ) -> None:
-        self._on_calls, self._drive = on_calls, drive
-        self._node, self._guard, self._lock, self._on_input = node, guard, lock, on_input
+        self._on_calls = on_calls
+        self._node, self._rules, self._lock, self._on_input = node, rules, lock, on_input
         self._heartbeat_topic = topics.status.kernel
         self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
         self.mast_turn: float | None = None
@@ -88,14 +87,11 @@ class TelemetryInputs:
             self._received_s[ODOMETRY] = time.monotonic()
             self.pose = x_y_yaw if all(map(math.isfinite, x_y_yaw)) else None
             q = pose.orientation
-            self._drive.record(
+            self._rules.odometry(
                 self.pose,
                 math.hypot(twist.linear.x, twist.linear.y),
                 twist.angular.z,
                 tilt_of(q.x, q.y, q.z, q.w),
-            )
-            self._guard.record_odometry(
-                math.hypot(twist.linear.x, twist.linear.y), twist.angular.z
             )
             self._on_input()
 
@@ -107,13 +103,13 @@ class TelemetryInputs:
         with self._lock:
             self._received_s[JOINTS] = time.monotonic()
             self.mast_turn = turn if math.isfinite(turn) else None
-            self._guard.record_joints(p, turn)
+            self._rules.joints(p, turn)
             self._on_input()
 
     def _on_e_stop(self, pressed: bool) -> None:
         with self._lock:
             self.e_stop = pressed
-            self._guard.set_e_stop(pressed)
+            self._rules.e_stop(pressed)
             self._on_input()
 
     def _on_heartbeat(self, message: String) -> None:
@@ -122,7 +118,7 @@ class TelemetryInputs:
             return
         with self._lock:
             self._received_s[HEARTBEAT] = time.monotonic()
-            self._guard.record_heartbeat(*heartbeat)
+            self._rules.heartbeat(*heartbeat)
             self._on_input()
         if (calls := decode_calls(message.data)) is not None:
             self._on_calls(heartbeat[0], calls)
@@ -130,7 +126,7 @@ class TelemetryInputs:
     def _on_publishers(self, alive: int) -> None:
         names = publishers(self._node, self._heartbeat_topic) if alive > 1 else []
         with self._lock:
-            self._guard.set_agents(alive, names)
+            self._rules.agents(alive, names)
             self._on_input()
         self._check_for_agent()
 
@@ -139,10 +135,10 @@ class TelemetryInputs:
         services.
         """
         with self._lock:
-            if self._guard.heartbeat_received and not self._node.count_publishers(
+            if self._rules.guard.heartbeat_received and not self._node.count_publishers(
                 self._heartbeat_topic
             ):
-                self._guard.forget_heartbeat()
-                if not self._guard.heartbeat_received:
+                self._rules.agent_gone()
+                if not self._rules.guard.heartbeat_received:
                     self._received_s[HEARTBEAT] = None
                 self._on_input()

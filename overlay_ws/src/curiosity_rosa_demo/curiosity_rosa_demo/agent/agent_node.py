@@ -58,6 +58,7 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.session_recorder import SessionRecorder
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.startup.logs import LogFile
 from curiosity_rosa_demo.agent.startup.startup import Startup
@@ -94,17 +95,19 @@ from curiosity_rosa_demo.infra.storage.paths import (
     model_usage_file,
     policy_state_file,
     recordings_folder,
+    session_folder,
     span_file,
     task_database_file,
     trace_file,
     turn_checkpoint_file,
 )
+from curiosity_rosa_demo.infra.storage.session_folder import SessionFolder
 from curiosity_rosa_demo.infra.tracing.tracing import make_span_queue
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recording_client import RecordingClient
 from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
 from curiosity_rosa_demo.trace.events import ModelCalled
-from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
+from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog, read_newest
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
@@ -113,7 +116,9 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
+MAX_EARLIER_EVENTS = 200  # of the run before, for the page
 CLOCK_PATIENCE = 2.0  # imports at the start may delay the reception of /clock
+MAX_CONSOLE_TEXTS, MAX_CONSOLE_BYTES = 500, 2_000_000  # kept for consoles that attach
 EXIT_CRASHED, EXIT_INTERRUPTED = 70, 130  # exit statuses
 
 _log = logging.getLogger('curiosity_rosa.agent')
@@ -128,7 +133,8 @@ class AgentApp:
         self._options = options
         self.crashed = False
         self.outcome: Outcome | None = None  # of the commands of -c
-        self.console_writer = ConsoleWriter()
+        self._console_texts = EventBus(max_events=MAX_CONSOLE_TEXTS, max_bytes=MAX_CONSOLE_BYTES)
+        self.console_writer = ConsoleWriter(self._console_texts)
         self.node = Node('agent')
         self.config = with_http_port(self.node, node_config(self.node))
         space = self.node.get_namespace()
@@ -167,7 +173,11 @@ class AgentApp:
             if options.artifacts
             else None
         )
-        for path in (trace_file(self.config, space), self.artifacts and self.artifacts.trace):
+        trace_paths = (trace_file(self.config, space), self.artifacts and self.artifacts.trace)
+        # Read before this run writes to them.
+        earlier = (read_newest(path, MAX_EARLIER_EVENTS) for path in trace_paths if path)
+        self._earlier_events = next(filter(None, earlier), [])
+        for path in trace_paths:
             if path:
                 limits = self.config.agent.recorder
                 self._recorders.append(
@@ -289,6 +299,7 @@ class AgentApp:
             self.console.print_notice,
             partial(self.event_bus.publish, own=False),
         )
+        session = SessionFolder(session_folder(database))
         self.robot_service = RobotService(
             self.runtime,
             self.session,
@@ -303,6 +314,13 @@ class AgentApp:
             kernel_max_age_s=self.config.agent.kernel.watchdog_s,
             clock_problem=lambda: self._clock_monitor.problem,
             triggers=board,
+            console_texts=self._console_texts,
+            earlier_events=self._earlier_events,
+            earlier=session.load(),
+        )
+        self._deliver_in_thread(
+            str(session.path),
+            SessionRecorder(session, self.robot_service.trail, self._captures.of).record_event,
         )
         self.runtime.subscribe_to_stops(board.on_stop)
         door = TriggerDoor(
@@ -635,7 +653,7 @@ def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
         app.console.print_notice(f'The page: {app.web.url}')
     app.console.print_notice('Type :help for the commands, or say what you want.')
     if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
-        run_terminal(app.console, app.session, interrupts)
+        run_terminal(app.console, app.robot_service.console_status, interrupts)
     else:
         run_pipe(app.console)
     return 0

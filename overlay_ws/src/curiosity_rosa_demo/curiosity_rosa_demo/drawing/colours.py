@@ -62,7 +62,7 @@ _RULES = """
 .cr-drawing { display: block; width: 100%; height: auto; }
 .cr-drawing text { fill: var(--cr-ink); font: 12px system-ui, 'DejaVu Sans', sans-serif;
   font-variant-numeric: tabular-nums; }
-.cr-drawing .cr-numbers text { fill: var(--cr-soft); font-size: 11px; }
+.cr-drawing .cr-numbers text { fill: var(--cr-soft); font-size: 12px; }
 .cr-map text, .cr-plot text { paint-order: stroke; stroke: var(--cr-page); stroke-width: 3px;
   stroke-linejoin: round; }
 .cr-drawing .cr-alarm { fill: var(--cr-alarm-ink); }
@@ -95,7 +95,7 @@ _RULES = """
 .cr-threshold { stroke: var(--cr-good); stroke-width: 1.5; stroke-dasharray: 6 4; }
 .cr-light { fill: none; stroke: var(--cr-zone-edge); stroke-width: 1.5; stroke-dasharray: 2 3; }
 .cr-now { stroke: var(--cr-axis); stroke-dasharray: 3 3; }
-.cr-drawing .cr-bar text { fill: var(--cr-on-shapes); font-size: 11px; }
+.cr-drawing .cr-bar text { fill: var(--cr-on-shapes); font-size: 12px; }
 .cr-drawing .cr-soft { fill: var(--cr-soft); }
 """
 

@@ -31,8 +31,8 @@ from curiosity_rosa_demo.drawing.trail import simplified
 from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
 
 WIDTH, HEIGHT = 480.0, 220.0
-LEFT, RIGHT, TOP, BOTTOM = 40.0, 464.0, 18.0, 180.0  # of the axes
-SCORE_AXIS = Axis(0.0, 1.0, BOTTOM, TOP)
+LEFT, TOP = 40.0, 18.0  # of the axes
+RIGHT_MARGIN, BOTTOM_MARGIN = 16.0, 40.0  # of the axes
 PARTS, MOST_TICKS, MOST_TIMES = 6, 9, 6
 EMPTY_SPAN_M = (0.0, 5.0)
 SCORE_LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -45,6 +45,8 @@ def score_over_position(
     *,
     light: LightModelConfig | None = None,
     whole: bool = False,
+    width: float = WIDTH,
+    height: float = HEIGHT,
 ) -> Svg:
     """The score, 0 to 1, over X in metres of the world frame. What failed has none.
 
@@ -54,23 +56,21 @@ def score_over_position(
     scored = [
         (each, each.score) for each in newest_markers(spots, whole=whole) if each.score is not None
     ]
-    across = _metres([marker for marker, _ in scored], light)
-    step = round_step(across.high - across.low, MOST_TICKS)
+    across = _metres([marker for marker, _ in scored], light, width)
+    levels = _levels(height)
+    step = round_step(across.high - across.low, _most(MOST_TICKS, width))
     numbers = [(x, tick_text(x, step)) for x in ticks(across.low, across.high, step)]
-    empty = [] if scored else [label('no captures yet', (LEFT + RIGHT) / 2, 100.0, 'middle')]
+    empty = [] if scored else [label('no captures yet', width / 2, height / 2 - 10.0, 'middle')]
     good = '' if threshold is None else f', good from {threshold:.2f}'
     return drawing(
         'plot',
-        WIDTH,
-        HEIGHT,
+        width,
+        height,
         f'Score over position: {count_text(len(scored), "capture")}{good}',
-        *_scales(across, numbers, 'x (m)', 'score', '{:g}'.format),
-        *_light(light, across),
-        *_threshold(threshold),
-        *(
-            marker_svg(marker, across.at(marker.x), SCORE_AXIS.at(score))
-            for marker, score in scored
-        ),
+        *_scales(across, levels, numbers, 'x (m)', 'score', '{:g}'.format),
+        *_light(light, across, levels),
+        *_threshold(threshold, across.end, levels),
+        *(marker_svg(marker, across.at(marker.x), levels.at(score)) for marker, score in scored),
         *empty,
     )
 
@@ -79,65 +79,77 @@ def battery_over_time(levels: Sequence[tuple[float, float]], clock: Callable[[fl
     """``levels``: seconds, of which there is more than one, and the charge from 0 to 1, the oldest
     first. ``clock``: whole seconds in words.
     """
-    across = Axis(levels[0][0], levels[-1][0], LEFT, RIGHT)
+    across = Axis(levels[0][0], levels[-1][0], LEFT, WIDTH - RIGHT_MARGIN)
     step = time_step(across.high - across.low, MOST_TIMES)
     numbers = [(at, clock(at)) for at in ticks(across.low, across.high, step)]
-    way = simplified([(across.at(at), SCORE_AXIS.at(level)) for at, level in levels], LEVEL_ERROR)
+    scale = _levels(HEIGHT)
+    way = simplified([(across.at(at), scale.at(level)) for at, level in levels], LEVEL_ERROR)
     return drawing(
         'plot',
         WIDTH,
         HEIGHT,
         f'Battery: from {levels[0][1]:.0%} to {levels[-1][1]:.0%}',
-        *_scales(across, numbers, 'time', 'battery', '{:.0%}'.format),
+        *_scales(across, scale, numbers, 'time', 'battery', '{:.0%}'.format),
         element('polyline', class_='cr-trail', points=points_attribute(way)),
     )
 
 
-def _metres(spots: Sequence[CaptureMarker], light: LightModelConfig | None) -> Axis:
+def _levels(height: float) -> Axis:
+    """From 0 to 1, upwards."""
+    return Axis(0.0, 1.0, height - BOTTOM_MARGIN, TOP)
+
+
+def _metres(spots: Sequence[CaptureMarker], light: LightModelConfig | None, width: float) -> Axis:
     """Whole steps around all that is drawn, so that they seldom change."""
     xs = [marker.x for marker in spots] + ([light.x_min, light.x_good] if light else [])
     low, high = (min(xs), max(xs)) if xs else EMPTY_SPAN_M
     step = round_step(max(high - low, 1.0), PARTS)
     low, high = math.floor(low / step - 0.2) * step, math.ceil(high / step + 0.2) * step
-    return Axis(low, high, LEFT, RIGHT)
+    return Axis(low, high, LEFT, width - RIGHT_MARGIN)
+
+
+def _most(count: int, width: float) -> int:
+    """As many ticks as a drawing of this width has room for, at most ``count``."""
+    return max(2, min(count, int(count * width / WIDTH)))
 
 
 def _scales(
     across: Axis,
+    levels: Axis,
     numbers: Iterable[tuple[float, str]],
     x_name: str,
     y_name: str,
     level_text: Callable[[float], str],
 ) -> Iterator[Svg]:
     """``numbers``: where along the axis across, and what they say."""
-    lines, labels = [], []
+    lines, labels, right, bottom = [], [], across.end, levels.start
     for value, words in numbers:
         x = across.at(value)
-        lines.append(line(x, TOP, x, BOTTOM))
-        if x + label_width(words) / 2 <= WIDTH:
-            labels.append(label(words, x, BOTTOM + 15.0, 'middle'))
+        lines.append(line(x, TOP, x, bottom))
+        if x + label_width(words) / 2 <= right + RIGHT_MARGIN:
+            labels.append(label(words, x, bottom + 15.0, 'middle'))
     for level in SCORE_LEVELS:
-        down = SCORE_AXIS.at(level)
-        lines.append(line(LEFT, down, RIGHT, down))
+        down = levels.at(level)
+        lines.append(line(LEFT, down, right, down))
         labels.append(label(level_text(level), LEFT - 6.0, down + 4.0, 'end'))
-    labels.append(label(x_name, RIGHT, HEIGHT - 8.0, 'end'))
+    labels.append(label(x_name, right, bottom + BOTTOM_MARGIN - 8.0, 'end'))
     labels.append(label(y_name, LEFT, 12.0))
     yield element('g', *lines, class_='cr-grid', aria_hidden='true')
-    corner = points_attribute([(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)])
+    corner = points_attribute([(LEFT, TOP), (LEFT, bottom), (right, bottom)])
     yield element('g', element('polyline', points=corner), *labels, class_='cr-ticks cr-numbers')
 
 
-def _light(light: LightModelConfig | None, across: Axis) -> Iterator[Svg]:
+def _light(light: LightModelConfig | None, across: Axis, levels: Axis) -> Iterator[Svg]:
     if light is None:
         return
     bends = [(across.low, 0.0), (light.x_min, 0.0), (light.x_good, 1.0), (across.high, 1.0)]
-    way = points_attribute([(across.at(x), SCORE_AXIS.at(score)) for x, score in bends])
+    way = points_attribute([(across.at(x), levels.at(score)) for x, score in bends])
     yield element('polyline', title('light model'), class_='cr-light', points=way)
 
 
-def _threshold(threshold: float | None) -> Iterator[Svg]:
+def _threshold(threshold: float | None, right: float, levels: Axis) -> Iterator[Svg]:
     if threshold is None:
         return
-    down, words = SCORE_AXIS.at(threshold), f'good from {threshold:.2f}'
-    yield line(LEFT, down, RIGHT, down, 'cr-threshold', words)
+    down, words = levels.at(threshold), f'good from {threshold:.2f}'
+    yield line(LEFT, down, right, down, 'cr-threshold', words)
     yield label(words, LEFT + 5.0, down - 5.0, class_='cr-soft')

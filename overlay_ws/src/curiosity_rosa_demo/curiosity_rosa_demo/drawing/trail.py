@@ -24,8 +24,8 @@ TRAIL_JUMP_M = 5.0  # metres; nobody drives that far between two looks: the worl
 class Trail:
     """The last ``size`` places of the rover, metres in the world frame, oldest first."""
 
-    def __init__(self, size: int) -> None:
-        self._points: deque[tuple[float, float]] = deque(maxlen=size)
+    def __init__(self, size: int, earlier: Sequence[TrailPoint] = ()) -> None:
+        self._points: deque[TrailPoint] = deque(earlier, maxlen=size)
 
     def add(self, x: float, y: float) -> bool:
         """The rover is at (x, y); whether the trail changed."""
@@ -39,7 +39,7 @@ class Trail:
         self._points.append((x, y))
         return True
 
-    def points(self) -> tuple[tuple[float, float], ...]:
+    def points(self) -> tuple[TrailPoint, ...]:
         return tuple(self._points)
 
 

@@ -68,15 +68,27 @@ def fit_view(bounds: View, last: View | None = None) -> View:
 
 
 class Frame:
-    """From metres to the drawing, the same scale both ways, in the middle."""
+    """From metres to a drawing of ``width`` by ``height``, the same scale both ways, in the
+    middle.
+    """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, width: float = WIDTH, height: float = HEIGHT) -> None:
+        self.width, self.height = width, height
         wide, high = view.x_max - view.x_min, view.y_max - view.y_min
-        self.scale = min((WIDTH - 2 * MARGIN) / wide, (HEIGHT - 2 * MARGIN) / high)
-        self._x = WIDTH / 2 - self.scale * (view.x_min + wide / 2)
-        self._y = HEIGHT / 2 + self.scale * (view.y_min + high / 2)
-        (left, top), (right, bottom) = self.metres(0.0, 0.0), self.metres(WIDTH, HEIGHT)
+        self.scale = min((width - 2 * MARGIN) / wide, (height - 2 * MARGIN) / high)
+        self._x = width / 2 - self.scale * (view.x_min + wide / 2)
+        self._y = height / 2 + self.scale * (view.y_min + high / 2)
+        (left, top), (right, bottom) = self.metres(0.0, 0.0), self.metres(width, height)
         self.shown = View(left, right, bottom, top)
+
+    @classmethod
+    def centred(
+        cls, centre: tuple[float, float], scale: float, width: float, height: float
+    ) -> Frame:
+        """``centre`` in metres, ``scale`` in units a metre, above 0."""
+        (x, y), half = centre, (max(1.0, width / 2 - MARGIN), max(1.0, height / 2 - MARGIN))
+        across, down = half[0] / scale, half[1] / scale
+        return cls(View(x - across, x + across, y - down, y + down), width, height)
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         return self._x + self.scale * x, self._y - self.scale * y

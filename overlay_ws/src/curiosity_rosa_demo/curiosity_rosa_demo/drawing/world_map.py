@@ -16,6 +16,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.drawing.labels import LabelPlace, LabelPlacer
 from curiosity_rosa_demo.drawing.map_ground import bright_zone, geofence, grid, scale_bar, Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker, marker_svg, newest_markers
 from curiosity_rosa_demo.drawing.svg import (
@@ -30,13 +31,13 @@ from curiosity_rosa_demo.drawing.svg import (
     title,
 )
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, sampled, simplified, TrailPoint
-from curiosity_rosa_demo.drawing.view import bounds_of, fit_view, Frame, HEIGHT, View, WIDTH
+from curiosity_rosa_demo.drawing.view import bounds_of, fit_view, Frame, View
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 
 WIDTH_M = 2.0  # of the rover, as in RViz
 HULL_M = ((1.5, 0.0), (0.6, 0.75), (-1.5, 0.75), (-1.5, -0.75), (0.6, -0.75))
 WHEELS_M = (-1.15, 0.0, 1.0)  # ahead of the middle, on both sides
-MIN_SCALE = 6.0  # units a metre for the rover, which is never drawn smaller
+MIN_SCALE = 10.0  # units a metre for the rover, which is never drawn smaller
 TRAIL_ERROR = 0.3  # of the drawing's units
 EDGE = 26.0  # an obstacle nearer to the edge is not drawn
 MAX_LABELLED = 6  # captures, the newest; more numbers hide the map
@@ -69,22 +70,26 @@ def view_of(scene: MapScene, last: View | None = None) -> View:
 
 def render(scene: MapScene, last: View | None = None) -> Svg:
     """``last``: as of ``view_of``."""
-    scene = _drawable_scene(scene)
-    frame = Frame(_view(scene, last))
+    return render_in(scene, Frame(view_of(scene, last)))
+
+
+def render_in(scene: MapScene, frame: Frame) -> Svg:
+    """The part of the world that ``frame`` shows."""
+    scene, labels = _drawable_scene(scene), LabelPlacer(frame.width, frame.height)
     return drawing(
         'map',
-        WIDTH,
-        HEIGHT,
+        frame.width,
+        frame.height,
         _description(scene),
-        *bright_zone(scene.zone, frame),
+        *bright_zone(scene.zone, frame, labels),
         *grid(frame),
-        *geofence(scene.fence, frame),
+        *geofence(scene.fence, frame, labels),
         *_trail(scene, frame),
         *_forecast(scene, frame),
         *_goal(scene, frame),
-        *_obstacles(scene, frame),
+        *_obstacles(scene, frame, labels),
         _rover(scene.pose, frame),
-        *_markers(scene, frame),
+        *_markers(scene, frame, labels),
         scale_bar(frame),
     )
 
@@ -162,7 +167,7 @@ def _goal(scene: MapScene, frame: Frame) -> Iterator[Svg]:
     yield element('g', title(words), ring, *cross, class_='cr-goal')
 
 
-def _obstacles(scene: MapScene, frame: Frame) -> Iterator[Svg]:
+def _obstacles(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
     """A wall across the direction in which something is near."""
     pose = scene.pose
     if pose is None:
@@ -173,26 +178,42 @@ def _obstacles(scene: MapScene, frame: Frame) -> Iterator[Svg]:
             continue
         cosine, sine = math.cos(pose.yaw_rad + bearing), math.sin(pose.yaw_rad + bearing)
         x, y = frame.at(pose.x + distance * cosine, pose.y + distance * sine)
-        if EDGE <= x <= WIDTH - EDGE and EDGE <= y <= HEIGHT - EDGE:
+        if EDGE <= x <= frame.width - EDGE and EDGE <= y <= frame.height - EDGE:
             wall = line(x - 9.0 * sine, y - 9.0 * cosine, x + 9.0 * sine, y + 9.0 * cosine)
-            far = label(f'{distance:.1f} m', x + 20.0 * cosine, y - 20.0 * sine + 4.0, 'middle')
+            beyond, before = (
+                LabelPlace(x + 20.0 * side * cosine, y - 20.0 * side * sine + 4.0, 'middle')
+                for side in (1.0, -1.0)
+            )
+            far = labels.place(f'{distance:.1f} m', (beyond, before))
             about = title(f'obstacle {distance:.1f} m away')
-            yield element('g', about, wall, far, class_='cr-obstacle')
+            yield element('g', about, wall, *far, class_='cr-obstacle')
 
 
-def _markers(scene: MapScene, frame: Frame) -> Iterator[Svg]:
-    first_labelled = len(scene.spots) - MAX_LABELLED
-    for place, marker in enumerate(scene.spots):
+def _markers(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
+    first_labelled, told = max(0, len(scene.spots) - MAX_LABELLED), {}
+    for place in range(len(scene.spots) - 1, first_labelled - 1, -1):  # the newest first
+        marker = scene.spots[place]
         x, y = frame.at(marker.x, marker.y)
         words = 'failed' if marker.score is None else f'{marker.score:.2f}'
-        told = [label(words, x, y - 9.0, 'middle')] if place >= first_labelled else []
-        yield marker_svg(marker, x, y, *told)
+        told[place] = labels.place(words, _places_around(x, y))
+    for place, marker in enumerate(scene.spots):
+        yield marker_svg(marker, *frame.at(marker.x, marker.y), *told.get(place, ()))
+
+
+def _places_around(x: float, y: float) -> tuple[LabelPlace, ...]:
+    return (
+        LabelPlace(x, y - 9.0, 'middle'),
+        LabelPlace(x, y + 19.0, 'middle'),
+        LabelPlace(x + 10.0, y + 4.0),
+        LabelPlace(x - 10.0, y + 4.0, 'end'),
+    )
 
 
 def _rover(pose: RoverPose | None, frame: Frame) -> Svg:
     if pose is None:
-        box = element('rect', x=WIDTH / 2 - 85.0, y=8.0, width=170.0, height=24.0, rx=4.0)
-        words = label('position unknown', WIDTH / 2, 25.0, 'middle')
+        middle = frame.width / 2
+        box = element('rect', x=middle - 85.0, y=8.0, width=170.0, height=24.0, rx=4.0)
+        words = label('position unknown', middle, 25.0, 'middle')
         return element('g', box, words, class_='cr-unknown')
     size = max(frame.scale, MIN_SCALE)
     x, y = frame.at(pose.x, pose.y)

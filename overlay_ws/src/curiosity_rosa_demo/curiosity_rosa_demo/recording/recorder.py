@@ -31,7 +31,7 @@ from curiosity_rosa_demo.recording.mcap.channels import (
     recorded_source,
     sources,
 )
-from curiosity_rosa_demo.recording.mcap.file import RunFile
+from curiosity_rosa_demo.recording.mcap.file import GUARDRAILS, RunFile, THRESHOLDS
 from curiosity_rosa_demo.recording.mcap.limits import MB
 from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
 from curiosity_rosa_demo.recording.mcap.writer import Progress, RunWriter
@@ -172,6 +172,9 @@ class RecordingControl:
             'base_frame': self._config.topics.tf.base_frame,
             'bright_zone': json.dumps(zone),
             'score_threshold': str(self._config.thresholds.quality.score_threshold),
+            # The limits by which the rules decided: a replay into the rules needs them.
+            THRESHOLDS: self._config.thresholds.model_dump_json(),
+            GUARDRAILS: self._config.guardrails.model_dump_json(),
         }
         number = 1
         while True:

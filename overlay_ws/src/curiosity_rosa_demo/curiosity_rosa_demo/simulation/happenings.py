@@ -119,7 +119,7 @@ KINDS: dict[str, Kind] = {
     'e-stop pressed': Kind(0.2, _window(0.5, 5.0)),
     'battery drained': Kind(0.08, _strength(20.0, 60.0, 0.05, 0.18)),
     'foreign twist': Kind(0.1, _strength(0.5, 4.0, 0.5, 2.0)),
-    'foreign call': Kind(0.15, _text(('move_forward', 'turn_left', 'mast_open'))),
+    'foreign call': Kind(0.5, _text(('move_forward', 'turn_left', 'mast_open'))),
     # disk
     'disk full': Kind(0.1, _window(0.2, 5.0)),
     'disk errors': Kind(0.1, _strength(0.2, 5.0, 0.05, 0.5)),

@@ -19,6 +19,7 @@ import queue
 import random
 import sys
 from typing import Any
+from uuid import UUID
 
 from curiosity_rosa_demo.adapter.adapter_node import AdapterApp
 from curiosity_rosa_demo.agent.agent_node import AgentApp
@@ -497,8 +498,13 @@ def ahead_of(x: float, y: float, yaw: float, distance_m: float) -> Disc:
 
 def seed_ids(chance: random.Random) -> None:
     """Let IDs and draws of the libraries follow from the seed."""
+    from langchain_core.utils import uuid as langchain_ids
+
     os.urandom = chance.randbytes
     random.seed(chance.random())
+    any_ids: Any = langchain_ids
+    drawn = random.Random(0)  # its own come from the clock and the machine, in Rust
+    any_ids._uuid_utils_uuid7 = lambda **_: UUID(int=drawn.getrandbits(128))
 
 
 Setter = Callable[[Mission, Happening, bool], None]

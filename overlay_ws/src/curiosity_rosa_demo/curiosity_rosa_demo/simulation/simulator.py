@@ -15,7 +15,6 @@ import ctypes
 import gc
 import os
 from pathlib import Path
-import pickle
 import shutil
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from typing import Any, TYPE_CHECKING
 import warnings
 
 from curiosity_rosa_demo.simulation import dates, files, threads
+from curiosity_rosa_demo.simulation.forks import Forks
 from curiosity_rosa_demo.simulation.happenings import draw_happenings, Happening
 import yaml
 
@@ -74,11 +74,15 @@ def mission_config(folder: Path) -> Path:
 
 
 class Simulator:
-    """Prepare one process; run any number of missions. ``change`` may alter a mission before it
-    starts, for example by a planted fault.
+    """Prepare one process, before it imports ROS; run any number of missions. ``change``, a
+    function of a module, may alter a mission before it starts, for example by a planted fault.
     """
 
     def __init__(self) -> None:
+        if 'rclpy' in sys.modules:
+            raise RuntimeError(
+                'rclpy is imported, and with it clocks that are real: begin earlier'
+            )
         warnings.simplefilter('ignore')
         threads.install()
         files.install()
@@ -87,15 +91,24 @@ class Simulator:
         ros.install()
         self._folder = Path(tempfile.mkdtemp(prefix='simulation-', dir=_memory_folder()))
         self._config_dir = mission_config(self._folder / 'config')
-        for name in self.run_in_fork(lambda: self._imported_by_a_mission()):
+        imports = Forks(self._folder, lambda _: self._imported_by_a_mission())
+        for name in imports.ask(None):
             if name not in sys.modules:
                 __import__(name)
+        imports.close()
         dates.install()
         gc.collect()
         gc.freeze()
+        self._missions = Forks(self._folder, lambda asked: _portable(self.run_here(*asked)))
 
     def close(self) -> None:
+        self._missions.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def cpu_s(self) -> float:
+        """The CPU seconds of all missions so far."""
+        return self._missions.cpu_s
 
     def _imported_by_a_mission(self) -> list[str]:
         before = set(sys.modules)
@@ -137,36 +150,10 @@ class Simulator:
         happenings: Sequence[Happening] | None = None,
         change: Change | None = None,
     ) -> Result:
-        """Run one mission in a fork of this process. Raises RuntimeError if the fork died."""
-        result: Result = self.run_in_fork(
-            lambda: _portable(self.run_here(seed, minutes, happenings, change))
-        )
+        """Run one mission in a process of its own. Raises RuntimeError if that died."""
+        happenings = None if happenings is None else list(happenings)
+        result: Result = self._missions.ask((seed, minutes, happenings, change))
         return result
-
-    def run_in_fork(self, work: Callable[[], Any]) -> Any:
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            status = 1
-            try:
-                os.close(reading)
-                with os.fdopen(writing, 'wb') as pipe:
-                    pipe.write(pickle.dumps(work()))
-                status = 0
-            except BaseException:
-                import traceback
-
-                traceback.print_exc()
-            finally:
-                sys.stderr.flush()
-                os._exit(status)
-        os.close(writing)
-        with os.fdopen(reading, 'rb') as pipe:
-            content = pipe.read()
-        _, status = os.waitpid(child, 0)
-        if status or not content:
-            raise RuntimeError(f'a mission ended with status {status}')
-        return pickle.loads(content)
 
 
 def _can_be_imported(name: str) -> bool:

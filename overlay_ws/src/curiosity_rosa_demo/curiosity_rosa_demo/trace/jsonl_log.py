@@ -16,6 +16,8 @@ from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.json_lines import JsonLines
 from curiosity_rosa_demo.trace.trace_codec import decode, encode
 
+MAX_TAIL_BYTES = 1_000_000  # read back after a restart
+
 
 class JsonlTraceLog(JsonLines):
     """As JsonLines, of trace events."""
@@ -32,3 +34,23 @@ def read_trace(path: str | Path) -> list[TraceEvent]:
     # A line may be torn within a character: replace the character, and let decode report the line.
     with Path(path).open(encoding='utf-8', errors='replace') as file:
         return [decode(line) for line in file if line.strip()]
+
+
+def read_newest(path: str | Path, count: int) -> list[TraceEvent]:
+    """The newest ``count`` events of a recorded file, of at most MAX_TAIL_BYTES, the oldest first;
+    empty when it cannot be read, such as before the first run. A torn line becomes an ERROR event.
+    """
+    file_path = Path(path)
+    try:
+        if not file_path.is_file():  # a pipe has no end
+            return []
+        with file_path.open('rb') as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - MAX_TAIL_BYTES))
+            lines = file.read(MAX_TAIL_BYTES).split(b'\n')
+    except OSError:
+        return []
+    if size > MAX_TAIL_BYTES:
+        lines = lines[1:]  # its beginning is cut off
+    kept = [line for line in lines if line.strip()][-count:]
+    return [decode(line.decode(errors='replace')) for line in kept]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, ExitStack
+from contextlib import contextmanager, ExitStack, suppress
 import random
 import threading
 import time
@@ -33,7 +33,13 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros_io import call, Heartbeat, history_qos, make_executor
+from curiosity_rosa_demo.infra.ros_io import (
+    call,
+    Heartbeat,
+    history_qos,
+    make_executor,
+    ServiceFailed,
+)
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.trace_codec import decode
 from harness import Sandbox, wait_until
@@ -173,8 +179,14 @@ def test_only_calls_of_other_nodes_are_trace_events_with_their_caller(sandbox: S
     adapter = sandbox.start('curiosity_rosa_demo', 'adapter_node', *levels)
     agent = rclpy.create_node('agent')
     client = RoverClient(agent, config)
-    heartbeat = Heartbeat(agent, config, LossCounter(), str, client.sent_calls)
+    said = ['not heard yet']
+    heartbeat = Heartbeat(agent, config, LossCounter(), lambda: said[0], client.sent_calls)
     agent.create_timer(0.1, heartbeat.beat)
+
+    def hears(reason: str) -> bool:
+        with suppress(ServiceFailed):  # which is not discovered yet
+            return bool(client.status()['agent_safe_reason'] == reason)
+        return False
 
     def called() -> list[tuple[object, object]]:
         """The services and callers of the calls that the trace reports."""
@@ -182,6 +194,8 @@ def test_only_calls_of_other_nodes_are_trace_events_with_their_caller(sandbox: S
         return [(each['service'], each['callers']) for each in data if 'callers' in each]
 
     with spinning(make_executor(), agent):
+        for said[0] in ('not heard yet', ''):  # it counts the calls from its first heartbeat on
+            wait_until(lambda: hears(said[0]), 'the adapter to hear the heartbeat')
         client.trigger('mast_close')
         client.trigger('move_stop')
         assert sandbox.call(Trigger, '/adapter/move_stop').success

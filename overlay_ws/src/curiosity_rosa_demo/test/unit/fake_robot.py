@@ -63,6 +63,7 @@ class FakeRobot:
     def __init__(self, *, path: str = ':memory:', step_s: float = 0.01) -> None:
         self.step_s = step_s
         self.paused = False
+        self.fault = ''  # why a turn fails
         self.not_ready = ''
         self.refusal = ''  # why every order is refused
         self.replay = ''
@@ -80,11 +81,14 @@ class FakeRobot:
         self.stop_gate = threading.Event()  # a stop is answered once this is set
         self.stop_gate.set()
         self.lines: list[str] = []
+        self.texts = EventBus()  # of the console
+        self.status_line = ''
         self.answers: list[tuple[str, ApprovalAction, Json | None, str]] = []
         self.deaf = False  # whether call() gets no answer
         self.deaf_to: set[str] = set()  # names of coroutines that get none
         self.answer_outcome: Outcome | None = None  # in place of the usual one
         self.analyzed: AnalyzedGround | None = None
+        self.earlier: list[TraceEvent] = []  # of the agent before
         self._open: list[Question] = []
         self._captures: list[Capture] = []
         self._trail: list[tuple[float, float]] = [(0.0, 0.0)]
@@ -157,6 +161,15 @@ class FakeRobot:
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         return make_task(REGISTRY, name, arguments)
 
+    async def rehearse(self, task: Task) -> Rehearsal | None:
+        """A straight line to where ``navigate_to_pose`` leads."""
+        given = task.metadata['arguments']
+        if task.name != 'navigate_to_pose' or self.where is None:
+            return None
+        here, there = (self.where.x, self.where.y), (given['x'], given['y'])
+        metres = math.dist(here, there)
+        return Rehearsal(path=[here, there], metres=metres, text=f'Rehearsal: {metres:.1f} m')
+
     def skills(self) -> Sequence[Skill]:
         return REGISTRY.for_model()
 
@@ -183,7 +196,7 @@ class FakeRobot:
         self.trace(TraceKind.RESULT, 'move_stop', ok=outcome.ok, error_reason=reason or None)
         return outcome
 
-    async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
+    async def say(self, text: str, origin: Origin = Origin.HTTP, client: str = '') -> LineResult:
         self.lines.append(text)
         if text.strip() == ':stop':
             outcome = await self.stop('HTTP')
@@ -234,6 +247,16 @@ class FakeRobot:
     def event_bus(self) -> EventBus:
         return self.runner.event_bus
 
+    @property
+    def console_texts(self) -> EventBus:
+        return self.texts
+
+    def console_status(self) -> str:
+        return self.status_line
+
+    def earlier_events(self) -> Sequence[TraceEvent]:
+        return tuple(self.earlier)
+
     def picture(self) -> Picture | None:
         if not self.camera:
             return None
@@ -259,6 +282,9 @@ class FakeRobot:
     def autonomy_status(self) -> str:
         return 'off'
 
+    def autonomy_is_on(self) -> bool:
+        return False
+
     def usage(self) -> Json:
         return {}
 
@@ -278,6 +304,8 @@ class FakeRobot:
         self.trace(TraceKind.RESULT, f'{task.name}: done', tool_name=task.name, ok=True)
 
     async def _turn(self, task: Task) -> None:
+        if self.fault:
+            raise RuntimeError(self.fault)
         text = f'User: {task.metadata["text"]}'
         self.trace(**TurnStarted(0).trace_fields(text))
         for x in range(1, 9):

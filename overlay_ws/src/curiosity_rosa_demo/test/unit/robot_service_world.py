@@ -74,6 +74,7 @@ class RobotServiceBench:
             replay=lambda: '',
             kernel_max_age_s=2.0,
             triggers=triggers,
+            console_texts=bench.console_texts,
         )
         self.robot: Robot = self.service
 

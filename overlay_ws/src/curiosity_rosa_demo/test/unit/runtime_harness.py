@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import Reading
+from curiosity_rosa_demo.domain.console_text import ConsoleText
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.bus import EventBus
 from harness import wait_until
@@ -52,6 +53,7 @@ class RuntimeHarness:
         spans: TaskSpans | None = None,
     ) -> None:
         self.said: list[str] = []
+        self.console_texts = EventBus()  # the same, for the consoles that are attached
         self.beats = 0
         self.readings: dict[str, Reading] = {}
         self.runtime = Runtime(
@@ -61,11 +63,15 @@ class RuntimeHarness:
             database=folder / 'tasks.db',
             readings=lambda: dict(self.readings),
             beat=self._beat,
-            say=self.said.append,
+            say=self.print,
             clock=clock,
             event_bus=EventBus(),
             spans=spans,
         )
+
+    def print(self, text: str) -> None:
+        self.said.append(text)
+        self.console_texts.publish(ConsoleText(text))
 
     def _beat(self) -> None:
         self.beats += 1

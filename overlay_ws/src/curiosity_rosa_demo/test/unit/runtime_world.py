@@ -80,6 +80,7 @@ class ScriptedAgentSession:
         self.deaf: threading.Event | None = None  # work ends with this, whatever it is told
         self.used: list[Cancellation] = []
         self.answers = True  # whether the status comes
+        self.current_activity = None
         self.on_begin: Callable[[str], None] = lambda what: None
 
     def task_usage(self, task_id: str) -> Json:
@@ -181,7 +182,7 @@ class RuntimeBench(RuntimeHarness):
             self.runtime,
             self.autonomy,
             config,
-            self.said.append,
+            self.print,
         )
         self.runtime.start()
         self.left: list[Task] = []

@@ -34,7 +34,14 @@ WITHOUT_ROS = [
 ]
 WITH_ROS = f'{PACKAGE}.agent.policy.autonomy.'  # joins what acts unasked to the runtime
 PURE = [  # rules that are tried in milliseconds: importing them imports no ROS
-    *('adapter.agent_link', 'adapter.alarm_fold', 'adapter.call_log', 'adapter.stop_result'),
+    *(
+        'adapter.adapter_rules',
+        'adapter.input_log',
+        'adapter.agent_link',
+        'adapter.alarm_fold',
+        'adapter.call_log',
+        'adapter.stop_result',
+    ),
     *('adapter.heartbeat_monitor', 'adapter.mast', 'adapter.motion_guard', 'adapter.stop'),
     *('adapter.unexpected_motion', 'agent.kernel.graph', 'agent.policy.policy'),
     'sim.light_model',

@@ -307,6 +307,7 @@ def test_each_namespace_moves_its_own_names_and_no_others(own: str, rover: str) 
         'trace.events',
         'viz.marker_array',
         'status.adapter',
+        'status.adapter_inputs',
         'status.kernel',
         'status.diagnostics',
         'status.replay',

@@ -723,6 +723,37 @@ def test_each_stretch_of_a_turn_has_its_name_and_time() -> None:
     ]
 
 
+def test_what_is_not_part_of_a_turn_is_idle() -> None:
+    """Neither the wait for the next goal nor that after a command of a person is thinking."""
+    after_a_turn = [*TURN[:-1], event(99.0, TraceKind.OBSERVE), event(3000.0, TraceKind.OBSERVE)]
+    assert phase_spans(after_a_turn) == phase_spans(TURN)
+    commands = [
+        event(0.0, TraceKind.ACT, 'mast_open'),
+        event(2.0, TraceKind.RESULT, 'mast_open'),
+        event(2885.0, TraceKind.ACT, 'mast_close'),
+        event(2886.0, TraceKind.RESULT, 'mast_close'),
+    ]
+    spans = [(span.phase, span.seconds) for span in phase_spans(commands)]
+    assert spans == [('acting', 2.0), ('acting', 1.0)]
+
+
+@pytest.mark.parametrize('width', [300.0, 520.0, 1200.0])
+def test_drawings_have_the_width_that_they_are_given(width: float) -> None:
+    rows = [task_row('a', (40, S.ACTIVE), (20, S.COMPLETED))]
+    for drawing in (
+        timeline.render(rows, NOON, width=width),
+        phase_bar(TURN, width=width),
+        score_over_position(
+            [CaptureMarker('a', 1.0, 0.0, 0.4, False)], 0.8, width=width, height=168.0
+        ),
+    ):
+        root = checked(drawing)
+        assert root.attrib['viewBox'].split()[2] == f'{width:g}'
+        for shape in root.iter():
+            if 'x' in shape.attrib and shape.tag.endswith('text'):
+                assert 0.0 <= float(shape.attrib['x']) <= width
+
+
 def test_the_phase_bar_gives_the_sums_in_words_and_bars_as_long_as_they_took() -> None:
     root = checked(phase_bar(TURN), 4_000)
     told = '18.5 s: thinking 2.5 s · checking 30 ms · acting 6.0 s · asking 10.0 s'

@@ -265,7 +265,7 @@ async def test_the_list_is_filtered():
             ('state=pending&name=other', [other]),
         ):
             assert await pages(http, f'/tasks?{query}') == [found], query
-        for wrong in ('state=nowhere', 'cursor=xyz'):
+        for wrong in ('state=nowhere', 'cursor=xyz', 'order=any'):
             assert (await http.get(f'/tasks?{wrong}')).status_code == 422
 
 
@@ -274,6 +274,9 @@ async def test_pages_follow_each_other_miss_nothing_and_have_few_bytes():
     async with alone() as http:
         ids = await submitted(http, *'1234567')
         assert await pages(http, '/tasks?limit=3&name=job') == [ids[:3], ids[3:6], ids[6:]]
+        newest = ids[::-1]
+        found = await pages(http, '/tasks?limit=3&name=job&order=newest')
+        assert found == [newest[:3], newest[3:6], newest[6:]]
         large = {'name': 'large', 'metadata': {'text': '火' * 80_000}}
         ids = [(await http.post('/tasks', json=large)).json()['id'] for _ in range(20)]
         found = await pages(http, '/tasks?name=large')

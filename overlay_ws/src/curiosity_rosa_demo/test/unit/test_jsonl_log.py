@@ -14,7 +14,12 @@ from pathlib import Path
 import tempfile
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog, read_trace
+from curiosity_rosa_demo.trace.jsonl_log import (
+    JsonlTraceLog,
+    MAX_TAIL_BYTES,
+    read_newest,
+    read_trace,
+)
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
 from full_disk import no_file_beyond
 from hypothesis import given
@@ -149,3 +154,16 @@ def test_a_pipe_is_written_and_does_not_rotate(tmp_path: Path) -> None:
     assert os.read(reader, 100_000).count(b'\n') == 10
     os.close(reader)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_newest_events_are_read_back_and_a_missing_file_has_none(tmp_path: Path) -> None:
+    path = tmp_path / 'trace.jsonl'
+    assert read_newest(path, 3) == []
+    record(path, [new_event(TraceKind.ACT, str(number)) for number in range(10)])
+    assert [event.message for event in read_newest(path, 3)] == ['7', '8', '9']
+    record(path, [new_event(TraceKind.ACT, f'{number} {"x" * 900}') for number in range(4000)])
+    assert path.stat().st_size > MAX_TAIL_BYTES
+    newest = read_newest(path, 10_000)
+    assert 100 < len(newest) < 4000
+    assert {event.kind for event in newest} == {TraceKind.ACT}  # no line is cut in two
+    assert read_newest(tmp_path, 3) == []

@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.imaging.image_header import picture_size
 from fake_robot import CONFIG, FakeRobot
 from ground_world import analyzed
 import pytest
@@ -121,6 +122,11 @@ def test_a_camera_that_gives_nothing_is_no_error_of_the_page(
     status, kind, body = served.ask('GET', '/page/frame.jpg')
     assert (status, kind) == (200, 'image/jpeg')
     assert body.startswith(b'\xff\xd8')
+    whole = max(picture_size(body))
+    for px, longest in ((1, 64), (65, 128), (4096, 4096)):
+        _, kind, small = served.ask('GET', f'/page/frame.jpg?px={px}')
+        assert (kind, max(picture_size(small))) == ('image/jpeg', min(longest, whole))
+    assert served.ask('GET', '/page/frame.jpg?px=0')[0] == 422
     robot.camera = False
     assert served.ask('GET', '/page/frame.jpg')[0] == 204
 

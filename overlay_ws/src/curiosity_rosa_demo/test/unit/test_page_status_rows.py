@@ -13,14 +13,13 @@ from datetime import datetime, timezone
 import json
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     capture_data,
     ground_data,
     MAX_TEXT_CHARS,
     plan_data,
     question_data,
-    sensor_ages,
-    status_data,
     task_data,
     trace_data,
 )
@@ -52,7 +51,13 @@ NODES = [
 ]
 
 
-NOTHING: dict[str, Any] = {'waits_for': '', 'auto': 'off', 'replay': False, 'limits': {}}
+NOTHING: dict[str, Any] = {'auto': 'off', 'auto_on': False, 'replay': False, 'limits': {}}
+
+
+def value(facts: dict[str, Any], name: str) -> str:
+    """As the head shows it."""
+    [row] = [row for row in (*facts['motion'], *facts['power']) if row['name'] == name]
+    return str(row['text'])
 
 
 def status(state: BrainState, **changes: Any) -> dict[str, Any]:
@@ -73,13 +78,20 @@ def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
     )
     facts = status(state, limits={'odometry': 2.0})
     assert (facts['mode'], facts['why']) == ('SAFE', 'the e-stop is pressed')
-    assert (facts['battery'], facts['battery_state'], facts['estop']) == (20, 'LOW', True)
+    assert (value(facts, 'Battery'), value(facts, 'E-stop')) == ('20 % low', 'PRESSED')
+    assert facts['motion'][0] == {
+        'name': 'Wheels',
+        'text': 'still',
+        'from': 'odometry',
+        'limit': 2.0,
+        'bad': False,
+    }
     assert facts['sources'] == [
         {'name': 'odometry', 'silent': True, 'limit': 2.0},
         {'name': 'scan', 'silent': False, 'limit': None},
     ]
     assert facts['nodes'][1] == {'name': 'adapter', 'ok': False, 'aged': True, 'text': 'gone'}
-    assert facts['pose'] == 'unknown'
+    assert value(facts, 'Place') == 'unknown'
 
 
 @pytest.mark.parametrize(
@@ -99,15 +111,17 @@ def test_the_head_says_what_the_scan_shows_of_the_way(
     heard = {} if view is None else {'scan': Reading(value={'view': view}, received_s=1.0)}
     ages_s = dict.fromkeys((*heard, 'adapter'), 0.1)
     state = RobotState(**{'mast': 'closed', **robot}, heard=heard, ages_s=ages_s)
-    assert status(BrainState(robot=state))['way'] == text
+    assert value(status(BrainState(robot=state)), 'Way ahead') == text
 
 
 def test_what_is_unknown_has_no_number_and_what_is_part_of_the_agent_no_age() -> None:
     facts = status_data(BrainState(), None, [NodeStatus('tasks', True, None)], **NOTHING)
-    assert (facts['battery'], facts['pose']) == (None, 'unknown')
+    for name in ('Battery', 'Place', 'Wheels'):
+        assert value(facts, name) == 'unknown'
     assert facts['nodes'] == [{'name': 'tasks', 'ok': True, 'aged': False, 'text': ''}]
     pose = RoverPose(x=5.25, y=-1.0, frame_id='odom')
-    assert status_data(BrainState(), pose, (), **NOTHING)['pose'] == 'x 5.2 m, y -1.0 m'
+    moved = status_data(BrainState(), pose, (), **NOTHING)
+    assert value(moved, 'Place') == 'x 5.2 m, y -1.0 m'
 
 
 @given(st.dictionaries(text, seconds, max_size=4), st.none() | seconds)

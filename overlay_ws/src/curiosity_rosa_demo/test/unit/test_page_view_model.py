@@ -51,6 +51,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.trace.events import TurnStarted
+from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
 from http_world import until
@@ -77,6 +78,10 @@ def look(
     return model.snapshot(histories, now=now, clock=now)
 
 
+def svg(snapshot: PageSnapshot, name: str = 'map') -> str:
+    return snapshot.drawings[name].svg()
+
+
 def texts(lines: Sequence[PanelData]) -> list[str]:
     return [line['text'] for line in lines]
 
@@ -92,22 +97,21 @@ def test_the_rehearsed_path_is_on_the_map_and_its_figures_stand_with_the_questio
     robot: FakeRobot,
 ) -> None:
     model = model_of(robot)
-    before = look(model).parts
-    assert 'cr-forecast' not in before['map']['svg']
+    assert 'cr-forecast' not in svg(look(model))
     robot.ask('Drive?', rehearsal=REHEARSED)
-    asked = look(model).parts
-    assert 'rehearsed path' in asked['map']['svg']
-    assert 'cr-forecast' in asked['map']['svg']
-    assert asked['approvals']['rows'][0]['rehearsal'] == REHEARSED.text.split('\n')
+    asked = look(model)
+    assert 'rehearsed path' in svg(asked)
+    assert 'cr-forecast' in svg(asked)
+    assert asked.parts['approvals']['rows'][0]['rehearsal'] == REHEARSED.text.split('\n')
     here = Place(4.0, 1.0, 0.0)
     gap = Comparison(4.2, 3.0, here, 1.2, 0.0, 0.0, 0.8, ['distance'])
     done = REHEARSED.model_copy(update={'real': gap})
     robot.brain_state = robot.brain_state.model_copy(update={'react': ReactState(rehearsal=done)})
     robot.questions = lambda: []  # type: ignore[method-assign]
-    over = look(model).parts
-    assert over['plan']['differs'] is True
-    assert over['plan']['rehearsal'] == REHEARSED.text.split('\n')
-    assert 'cr-forecast' not in over['map']['svg']
+    over = look(model)
+    assert over.parts['plan']['differs'] is True
+    assert over.parts['plan']['rehearsal'] == REHEARSED.text.split('\n')
+    assert 'cr-forecast' not in svg(over)
 
 
 def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
@@ -118,8 +122,8 @@ def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
     robot.where = RoverPose(x=3.0, frame_id='odom')
     moved = look(model)
     for later, changed in ((second, set()), (moved, {'status', 'map'})):
-        parts = later.parts
-        assert {name for name in first.parts if first.parts[name] is not parts[name]} == changed
+        shown, before = ({**each.parts, **each.drawings} for each in (later, first))
+        assert {name for name in before if before[name] is not shown[name]} == changed
     robot.brain_state = BrainState(tasks=TasksState(mode=Mode.EXEC))
     assert look(model).parts['status']['mode'] == 'EXEC'
 
@@ -161,6 +165,22 @@ def test_a_page_gets_each_line_once_however_they_come(batches: list[int]) -> Non
     assert len(look(model).lines) == min(said, MAX_LINES)
 
 
+def test_after_a_restart_the_page_tells_what_was_before_and_marks_it(robot: FakeRobot) -> None:
+    robot.earlier = [new_event(TraceKind.ACT, 'drove'), new_event(TraceKind.ERROR, 'fell')]
+    model = model_of(robot)
+    robot.trace(TraceKind.OBSERVE, 'up again')
+    lines = look(model).lines
+    assert [(line['kind'], line['earlier']) for line in lines] == [
+        ('ACT', True),
+        ('ERROR', True),
+        ('RESTART', False),
+        ('OBSERVE', False),
+    ]
+    raw = PageController(robot, robot.runner).event_json(robot.earlier[0].event_id)
+    assert json.loads(raw)['message'] == 'drove'
+    assert look(model_of(FakeRobot())).lines == ()  # a first run
+
+
 def test_a_flood_costs_the_oldest_lines_only(robot: FakeRobot) -> None:
     model = model_of(robot)
     look(model)
@@ -177,8 +197,8 @@ def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
     model = model_of(robot)
 
     def said() -> tuple[bool, str]:
-        status = look(model).parts['status']
-        return status['replay'], status['replay_text']
+        alarms = look(model).parts['alarms']
+        return alarms['replay'], alarms['replay_text']
 
     robot.trace(TraceKind.ACT, 'then', data={'replay': True})
     assert said()[0]
@@ -213,11 +233,11 @@ def test_a_drawing_that_fails_takes_nothing_else_with_it(
     def broken(*given: object) -> str:
         raise ValueError('no')
 
-    monkeypatch.setattr(world_map, 'render', broken)
+    monkeypatch.setattr(world_map, 'render_in', broken)
     robot.trace(TraceKind.ACT, 'one')
     shown = look(model_of(robot))
-    assert shown.parts['map'] == {'svg': DRAWING_FAILED_HTML}
-    assert shown.parts['plot']['svg'].startswith('<svg')
+    assert svg(shown) == DRAWING_FAILED_HTML
+    assert svg(shown, 'plot').startswith('<svg')
     assert texts(shown.lines) == ['one']
 
 
@@ -225,10 +245,8 @@ def test_where_a_drive_leads_to_is_on_the_map(robot: FakeRobot) -> None:
     task = Task('navigate_to_pose', metadata={'arguments': {'x': 6.5, 'y': 1.0}})
     task.state = LifecycleState.ACTIVE
     model = model_of(robot)
-    assert 'drives to' not in look(model).parts['map']['svg']
-    assert (
-        'drives to x 6.50 m, y 1.00 m' in look(model, [TaskHistory(task, ())]).parts['map']['svg']
-    )
+    assert 'drives to' not in svg(look(model))
+    assert 'drives to x 6.50 m, y 1.00 m' in svg(look(model, [TaskHistory(task, ())]))
 
 
 @settings(max_examples=examples(30))
@@ -238,7 +256,7 @@ def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
     steps = [{**step, 'action': 'navigate_to_pose', 'status': 'running'} for step in steps]
     react = robot.brain_state.react.model_copy(update={'plan': {'steps': steps, 'goal': 'g'}})
     robot.brain_state = robot.brain_state.model_copy(update={'react': react})
-    assert look(model_of(robot)).parts['map']['svg'].startswith('<svg')
+    assert svg(look(model_of(robot))).startswith('<svg')
 
 
 # --- the tasks -------------------------------------------------------------------------------

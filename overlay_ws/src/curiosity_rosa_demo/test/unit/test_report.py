@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 from html.parser import HTMLParser
+import itertools
 import json
 import math
 from pathlib import Path
@@ -23,12 +24,20 @@ from typing import Any
 from xml.etree import ElementTree
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.recording.report.folded import folded, PAGE_ROWS, pages
 from curiosity_rosa_demo.recording.report.html import page
 from curiosity_rosa_demo.recording.report.main import run as report
 from curiosity_rosa_demo.recording.report.main import write_report
 from curiosity_rosa_demo.recording.report.run import read_run
 from curiosity_rosa_demo.recording.report.text import clock
-from curiosity_rosa_demo.recording.report.timeline import act_ends, timeline_svg
+from curiosity_rosa_demo.recording.report.timeline import (
+    act_ends,
+    COLUMN,
+    LEFT,
+    RIGHT,
+    timeline_svg,
+)
+from curiosity_rosa_demo.trace.trace_codec import new_event
 from drawing_checks import checked, classed, titles
 from drawing_checks import words as labels
 from examples import examples
@@ -276,6 +285,117 @@ def loads_nothing(report_page: Page) -> bool:
     (policy,) = [m for m in report_page.of('meta') if m.get('http-equiv')]
     assert (policy['content'] or '').startswith("default-src 'none'; img-src data:;")
     return True
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            new_event(TraceKind.ERROR, 'the joints contradict each other'),
+            new_event(TraceKind.ERROR, 'the joints contradict each other', tool_name='mast_open'),
+            new_event(TraceKind.RESULT, 'done', ok=True),
+            new_event(TraceKind.RESULT, 'done', ok=False),
+            new_event(TraceKind.RESULT, 'captured', score=0.5),
+        ]
+    ),
+    max_size=40,
+)
+
+
+@given(LINES)
+def test_equal_neighbours_are_one_line_and_none_is_lost(lines: list[TraceEvent]) -> None:
+    rows = folded([(float(number), event) for number, event in enumerate(lines)])
+    assert [row.event for row in rows for _ in range(row.count)] == lines
+    for one, other in itertools.pairwise(rows):
+        assert one.event != other.event or one.event.score is not None
+    assert all(row.last_s == row.at_s + row.count - 1 for row in rows)
+    assert all(row.count == 1 for row in rows if row.event.score is not None)
+
+
+def test_the_first_of_equal_lines_keeps_its_data() -> None:
+    first, second = (new_event(TraceKind.ERROR, 'torn', data={'number': n}) for n in (1, 2))
+    [row] = folded([(0.5, first), (2.5, second)])
+    assert (row.at_s, row.event, row.count, row.last_s) == (0.5, first, 2, 2.5)
+
+
+@given(st.lists(st.integers(), max_size=3 * PAGE_ROWS))
+def test_long_tables_have_pages(rows: list[int]) -> None:
+    found = pages(rows)
+    assert [row for page_rows in found for row in page_rows] == rows
+    assert all(len(page_rows) == PAGE_ROWS for page_rows in found[:-1])
+
+
+def test_a_long_run_is_folded_and_paged(tmp_path: Path) -> None:
+    what, many = 'the joints contradict each other', 9 * PAGE_ROWS
+    same = [new_event(TraceKind.ERROR, what) for _ in range(many)]
+    noted = [new_event(TraceKind.OBSERVE, f'note {number}') for number in range(PAGE_ROWS + 3)]
+    messages = [('trace', 0.1 * n, an_event(each)) for n, each in enumerate(same + noted)]
+    text = page(read_run(write_run(tmp_path / 'long.mcap', messages)))
+    assert f'× {many}' in text
+    assert text.count(what) < 1000  # in the time line's titles
+    assert 'note 202' in text
+    assert re.findall('<summary>(.*?)</summary>', text) == ['lines 201 to 204, 3:19.9 to 3:20.2']
+    assert len(Page(text).of('details')) == 1
+    assert 'open' not in Page(text).of('details')[0]
+
+
+def test_a_page_of_calls_says_which_and_when(tmp_path: Path) -> None:
+    said = [call(float(n), '/adapter/move_stop', True, f'stop {n}') for n in range(401)]
+    text = page(read_run(write_run(tmp_path / 'calls.mcap', said)))
+    assert [each.partition(',')[0] for each in re.findall('<summary>(.*?)</summary>', text)] == [
+        'lines 201 to 400',
+        'lines 401 to 401',
+    ]
+    assert all(f'>stop {n}<' in text for n in range(401))
+
+
+@settings(max_examples=examples(20))
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([TraceKind.ACT, TraceKind.RESULT]),
+            st.sampled_from('abc'),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_a_time_line_has_a_bound_of_marks_that_tell_of_every_event(
+    cycle: list[tuple[TraceKind, str, bool]],
+) -> None:
+    made = [new_event(kind, 'm', tool_name=tool, ok=ok) for kind, tool, ok in cycle]
+    lines = [(0.01 * n, made[n % len(made)]) for n in range(3000)]
+    root = checked(timeline_svg(lines), 10**6)
+    marks = classed(root, 'cr-bar')
+    assert len(marks) <= 2 * 2 * 2 * (1 + (RIGHT - LEFT) / COLUMN)  # kinds, styles, dots and bars
+    counts = [re.match(r'(\d+) events, ', each) for each in titles(root)]
+    assert sum(int(count[1]) if count else 1 for count in counts) == 3000
+
+
+def test_a_failure_among_many_is_seen() -> None:
+    done, failed = (new_event(TraceKind.RESULT, 'm', ok=ok) for ok in (True, False))
+    lines = [(0.001 * n, failed if n == 4 else done) for n in range(9)] + [(600.0, done)]
+    root = checked(timeline_svg(lines))
+    assert titles(root) == [
+        '8 events, 0:00.0 to 0:00.0; the first: m',
+        '10:00.0 m',
+        '0:00.0 m',
+    ]
+    assert [mark.attrib['class'] for mark in classed(root, 'cr-bar')][-1] == 'cr-bar cr-failed'
+
+
+def test_acts_that_begin_together_are_one_bar_as_long_as_the_longest() -> None:
+    def made(kind: TraceKind, tool: str) -> TraceEvent:
+        return new_event(kind, 'm', tool_name=tool)
+
+    act, result = TraceKind.ACT, TraceKind.RESULT
+    lines = [(0.0, made(act, 'a')), (0.1, made(act, 'b'))]
+    lines += [(30.0, made(result, 'a')), (60.0, made(result, 'b')), (600.0, made(result, 'a'))]
+    root = checked(timeline_svg(lines))
+    [bar] = classed(root, 'cr-acting')
+    [box] = bar.iter('rect')
+    assert float(box.attrib['width']) == pytest.approx((RIGHT - LEFT) / 10, abs=0.02)
+    assert titles(root)[0] == '2 events, 0:00.0 to 0:00.1; the first: a m'
 
 
 def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import hashlib
 import os
 from pathlib import Path
 import random
@@ -215,6 +216,8 @@ def test_two_runs_of_one_seed_have_the_same_record(tmp_path: Path) -> None:
         records.append(file.read_bytes())
     assert records[0] == records[1]
     assert b'/adapter/' in records[0]
+    after_another = simulate('--seed', '10', '--seeds', '2', '--minutes', '1')
+    assert f' {hashlib.sha256(records[0]).hexdigest()}' in after_another.stdout
 
 
 @pytest.mark.timeout(TIMEOUT_S)

@@ -33,12 +33,13 @@ def order_refusal(state: BrainState, skill: str, since: datetime | None) -> str:
 def safe_text(state: BrainState, since: datetime | None) -> str:
     """The beginning of SAFE, its cause, and the way out of it."""
     begun = f'since {since.astimezone():%Y-%m-%d %H:%M:%S}' if since else 'since an unknown time'
-    return f'SAFE {begun}: {state.tasks.mode_reason}. {_way_out(state)}'
+    return f'SAFE {begun}: {state.tasks.mode_reason}. {way_out(state)}'
 
 
-def _way_out(state: BrainState) -> str:
+def way_out(state: BrainState, clear: str = 'enter :clear') -> str:
+    """What ends SAFE, as a sentence. ``clear``: how a person releases the latch."""
     if state.robot.estop:
-        return 'Release the e-stop, then enter :clear.'
+        return f'Release the e-stop, then {clear}.'
     if state.robot.safety_latch:
-        return 'Look at the rover, then enter :clear.'
+        return f'Look at the rover, then {clear}.'
     return 'SAFE ends when it is back.'

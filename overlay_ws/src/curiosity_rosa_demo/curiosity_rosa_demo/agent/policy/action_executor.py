@@ -261,10 +261,10 @@ class ActionExecutor:
         return energy_now(self.state, self._world, at)
 
     def _charge(self, energy: float, at: float) -> None:
-        before = self.state.energy
+        before, after = f'{self.state.energy:.0%}', f'{energy:.0%}'
         self._update_state(energy=energy)
-        if _tenth(before) != _tenth(energy):
-            self._publish(StateChanged(at, 'energy', f'{before:.0%}', f'{energy:.0%}'))
+        if _tenth(before) != _tenth(after):
+            self._publish(StateChanged(at, 'energy', before, after))
 
     def _observe_devices(self, devices: Mapping[str, bool], at: float) -> None:
         """A device that the world view declares unavailable stays unusable."""
@@ -298,8 +298,8 @@ class ActionExecutor:
         self.state = self.state.model_copy(update=values)
 
 
-def _tenth(energy: float) -> int:
-    return int(10.0 * energy + 1e-9)
+def _tenth(percent: str) -> int:
+    return int(percent.rstrip('%')) // 10
 
 
 def _clipped(energy: float) -> float:

@@ -23,10 +23,11 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
-from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.trigger_status import TriggerStatus
 from curiosity_rosa_demo.trace.bus import EventBus
 
@@ -59,6 +60,11 @@ class Robot(Protocol):
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""
 
+    async def rehearse(self, task: Task) -> Rehearsal | None:
+        """What ``task`` is expected to do, by the state now; nothing moves. None: it does not
+        drive, or rehearsals are off.
+        """
+
     def skills(self) -> Sequence[Skill]:
         """The skills that a model may call."""
 
@@ -84,9 +90,10 @@ class Robot(Protocol):
     async def stop(self, by: str) -> Outcome:
         """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
 
-    async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
+    async def say(self, text: str, origin: Origin = Origin.HTTP, client: str = '') -> LineResult:
         """Run a sentence or a command, as at the console. Returns its task or its text.
-        ``origin``: the door of a command that orders a skill.
+        ``origin``: the door of a command that orders a skill. ``client``: a name that tells the
+        clients of a door apart; the agent asks back, and hears a yes, by client.
         """
 
     async def answer(
@@ -121,6 +128,18 @@ class Robot(Protocol):
     def event_bus(self) -> EventBus:
         """The trace events of all nodes and the events of the tasks."""
 
+    @property
+    def console_texts(self) -> EventBus:
+        """All that the agent's console prints, as ConsoleText; bounded."""
+
+    def console_status(self) -> str:
+        """The status line of a console: the open question, or what runs and for how many seconds;
+        '': neither.
+        """
+
+    def earlier_events(self) -> Sequence[TraceEvent]:
+        """The newest trace events of the agent that ran before this one, the oldest first."""
+
     def picture(self) -> Picture | None:
         """The newest frame of the camera. The call keeps the camera on for a few seconds."""
 
@@ -141,6 +160,9 @@ class Robot(Protocol):
 
     def autonomy_status(self) -> str:
         """A text about the autonomy: whether it is on, and its activity."""
+
+    def autonomy_is_on(self) -> bool:
+        """Whether the agent acts on its own."""
 
     def usage(self) -> Json:
         """What the model's calls have used: ``turn``, ``task`` and ``day``, with their limits."""

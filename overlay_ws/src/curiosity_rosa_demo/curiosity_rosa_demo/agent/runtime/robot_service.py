@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
+from curiosity_rosa_demo.agent.runtime.console_status import console_status
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
@@ -39,19 +40,21 @@ from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.agent.topics.analyses import Analyses
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
-from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.agent.topics.captures import Captures, MAX_CAPTURES
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
-from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.infra.storage.session_folder import EarlierSession
 from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')
@@ -67,9 +70,14 @@ class AutonomyStatus(Protocol):
     def status_text(self) -> str:
         """A text about the autonomy: whether it is on, and its activity."""
 
+    @property
+    def is_on(self) -> bool:
+        """Whether the agent acts on its own."""
+
 
 class RobotService:
     """``kernel_max_age_s``: the kernel is unhealthy when its last tick is older.
+    ``earlier_events`` and ``earlier``: of the agent that ran before this one.
 
     ``clock_problem``: why no motion can be timed; '' without simulated time, or while it advances.
     """
@@ -90,15 +98,22 @@ class RobotService:
         kernel_max_age_s: float,
         clock_problem: Callable[[], str] = lambda: '',
         triggers: Triggers | None = None,
+        console_texts: EventBus | None = None,
+        earlier_events: Sequence[TraceEvent] = (),
+        earlier: EarlierSession | None = None,
     ) -> None:
+        self._console_texts = console_texts or EventBus()
         self._runtime, self._session = runtime, session
         self._autonomy, self._console = autonomy, console
         self._camera, self._captures, self._nodes = camera, captures, nodes
         self._analyses = analyses
         self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
+        self._earlier_events = tuple(earlier_events)
         self._clock_problem, self._triggers = clock_problem, triggers or NoTriggers()
-        self._trail = Trail(MAX_TRAIL_POINTS)
-        self._trail_points: tuple[tuple[float, float], ...] = ()
+        earlier = earlier or EarlierSession()
+        self._trail = Trail(MAX_TRAIL_POINTS, earlier.trail)
+        self._trail_points = self._trail.points()
+        self._earlier_captures = tuple(earlier.captures)
         self._last_tick_s: float | None = None
         self.startup_failure = ''  # why no task will run; empty: the startup has not failed
 
@@ -118,6 +133,9 @@ class RobotService:
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         return self._runtime.make_task(name, arguments)
+
+    async def rehearse(self, task: Task) -> Rehearsal | None:
+        return await run_in_thread('rehearsal', partial(self._session.rehearse_task, task))
 
     def skills(self) -> Sequence[Skill]:
         return self._runtime.skills()
@@ -150,14 +168,14 @@ class RobotService:
     async def stop(self, by: str) -> Outcome:
         return await _wrapped_future(self.begin_stop(by))
 
-    async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
+    async def say(self, text: str, origin: Origin = Origin.HTTP, client: str = '') -> LineResult:
         future: Future[MessageReply] = _new_future()
         await run_in_thread(
             'say',
             partial(
                 self._console.handle_remote_line,
                 text,
-                origin.value,
+                f'{origin.value} {client}'.rstrip(),
                 partial(_set_result, future),
                 origin,
             ),
@@ -205,7 +223,7 @@ class RobotService:
         return self._trail_points
 
     def captures(self) -> Sequence[Capture]:
-        return self._captures.recent()
+        return [*self._earlier_captures, *self._captures.recent()][-MAX_CAPTURES:]
 
     def ground(self) -> AnalyzedGround | None:
         return self._analyses.newest()
@@ -213,6 +231,16 @@ class RobotService:
     @property
     def event_bus(self) -> EventBus:
         return self._runtime.runner.event_bus
+
+    @property
+    def console_texts(self) -> EventBus:
+        return self._console_texts
+
+    def console_status(self) -> str:
+        return console_status(self._console, self._session)
+
+    def earlier_events(self) -> Sequence[TraceEvent]:
+        return self._earlier_events
 
     def picture(self) -> Picture | None:
         return self._camera.picture()
@@ -248,6 +276,9 @@ class RobotService:
 
     def autonomy_status(self) -> str:
         return self._autonomy.status_text()
+
+    def autonomy_is_on(self) -> bool:
+        return self._autonomy.is_on
 
     def usage(self) -> Json:
         usage = self._session.usage

@@ -102,6 +102,7 @@ class RoverTopics(Section):
 
 class StatusTopics(Section):
     adapter: Name
+    adapter_inputs: Name
     kernel: Name
     diagnostics: Name
     replay: Name

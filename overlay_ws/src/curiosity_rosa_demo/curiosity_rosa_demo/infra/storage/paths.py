@@ -14,14 +14,7 @@ import os
 from pathlib import Path
 
 from curiosity_rosa_demo.infra.config.contracts import Config
-
-
-def state_folder() -> Path:
-    """$XDG_STATE_HOME/curiosity_rosa; created if missing. Raises OSError."""
-    state = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
-    folder = Path(state, 'curiosity_rosa')
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+from curiosity_rosa_demo.infra.storage.state_folder import state_folder
 
 
 def namespaced_path(path: Path, namespace: str) -> Path:
@@ -89,3 +82,8 @@ def model_usage_file(database: Path) -> Path:
 def policy_state_file(database: Path, world_view: str) -> Path:
     """The file of the policy state for ``world_view``, beside the task database."""
     return Path(f'{database}.{world_view}.policy')
+
+
+def session_folder(database: Path) -> Path:
+    """The folder of the last run's trail and captures, beside the task database."""
+    return Path(f'{database}.session')

@@ -103,6 +103,7 @@ def sources(topics: Topics, rates: ChannelRates) -> list[ChannelSource]:
         ChannelSource('scan', rover.scan, 'sensor_msgs/msg/LaserScan', rates.scan),
         ChannelSource('odometry', rover.odometry, 'nav_msgs/msg/Odometry', rates.odometry),
         ChannelSource('adapter', topics.status.adapter, STRING, None, latched),
+        ChannelSource('adapter_inputs', topics.status.adapter_inputs, STRING, None, latched),
         ChannelSource(
             'joint_states', rover.joint_states, 'sensor_msgs/msg/JointState', rates.joint_states
         ),

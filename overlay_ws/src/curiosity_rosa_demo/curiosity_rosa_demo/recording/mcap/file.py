@@ -26,6 +26,7 @@ from mcap.well_known import SchemaEncoding
 from mcap.writer import CompressionType, MCAP0_MAGIC, Writer
 
 INFO_RECORD = 'curiosity_rosa'  # metadata record about the run
+THRESHOLDS, GUARDRAILS = 'thresholds', 'guardrails'  # its keys of the limits, as JSON
 END_RECORD = 'curiosity_rosa_end'  # ... about its end; missing if the writer was killed
 
 

@@ -18,6 +18,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.drawing.colours import css
 from curiosity_rosa_demo.recording.report.drawings import run_battery, run_map, run_scores
+from curiosity_rosa_demo.recording.report.folded import folded, pages
 from curiosity_rosa_demo.recording.report.run import RecordedRun
 from curiosity_rosa_demo.recording.report.text import clock, utc, visible
 from curiosity_rosa_demo.recording.report.timeline import timeline_svg
@@ -40,8 +41,10 @@ TEMPLATES = Environment(
 TEMPLATES.filters.update(
     base64=lambda data: base64.b64encode(data).decode(),
     clock=clock,
+    folded=folded,
     ground_figures=ground_figures,
     indented_json=lambda data: json.dumps(data, ensure_ascii=False, indent=1),
+    pages=pages,
     utc=utc,
 )
 

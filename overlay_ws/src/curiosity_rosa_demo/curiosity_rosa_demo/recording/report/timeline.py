@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import count_text
@@ -23,7 +24,7 @@ from curiosity_rosa_demo.recording.report.text import clock
 WIDTH, LANE, TOP, BOTTOM = 960.0, 26.0, 6.0, 24.0
 LEFT, RIGHT = 110.0, 930.0  # of the time axis
 DOT, BAR = 10.0, 14.0  # heights
-MIN_BAR_WIDTH = 3.0
+MIN_BAR_WIDTH, COLUMN = 3.0, 2.0
 MAX_TICKS = 9
 MAX_TITLE_COLUMNS = 200
 LANE_KINDS = list(TraceKind)
@@ -58,7 +59,7 @@ def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
         f'Time line: {count_text(len(events), "event")}',
         element('g', *lines, class_='cr-grid', aria_hidden='true'),
         element('g', *labels, class_='cr-numbers'),
-        *(_event(across, at_s, event, ends.get(n)) for n, (at_s, event) in enumerate(events)),
+        *(_mark(across, each) for each in _marks(across, events, ends)),
     )
 
 
@@ -80,17 +81,55 @@ def _lane(kind: TraceKind) -> float:
     return TOP + LANE * (LANE_KINDS.index(kind) + 0.5)
 
 
-def _event(across: Axis, at_s: float, event: TraceEvent, end_s: float | None) -> Svg:
+@dataclass
+class _Mark:
+    """Events that would be drawn in one place: of one kind and style, from the same COLUMN on."""
+
+    begin_s: float
+    end_s: float | None  # of the longest
+    event: TraceEvent  # the first
+    last_s: float
+    count: int = 1
+
+    @property
+    def failed(self) -> bool:
+        return self.event.ok is False or self.event.kind is TraceKind.ERROR
+
+    def add(self, other: _Mark) -> None:
+        self.count += 1
+        self.last_s = other.last_s
+        if self.end_s is not None and other.end_s is not None:
+            self.end_s = max(self.end_s, other.end_s)
+
+
+def _marks(
+    across: Axis, events: Sequence[tuple[float, TraceEvent]], ends: Mapping[int, float]
+) -> Iterable[_Mark]:
+    """So few that their number depends on the width, not on the length of the run. The failures
+    are last, so that nothing covers them.
+    """
+    found: dict[tuple[object, ...], _Mark] = {}
+    for number, (at_s, event) in enumerate(events):
+        mark = _Mark(at_s, ends.get(number), event, at_s)
+        column = round(across.at(at_s) / COLUMN)
+        first = found.setdefault((event.kind, mark.failed, mark.end_s is None, column), mark)
+        if first is not mark:
+            first.add(mark)
+    return sorted(found.values(), key=lambda mark: mark.failed)
+
+
+def _mark(across: Axis, mark: _Mark) -> Svg:
     """A bar if the event has an end, else a dot. The dot of a failure is square."""
-    x, y = across.at(at_s), _lane(event.kind)
-    failed = event.ok is False or event.kind is TraceKind.ERROR
+    event, end_s = mark.event, mark.end_s
+    x, y = across.at(mark.begin_s), _lane(event.kind)
     if end_s is None:
-        x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if failed else DOT / 2
+        x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if mark.failed else DOT / 2
     else:
         width, height, rx = max(MIN_BAR_WIDTH, across.at(end_s) - x), BAR, 2.0
-    text = clip_columns(
-        f'{clock(at_s)} {event.tool_name or ""} {event.message}', MAX_TITLE_COLUMNS
-    )
+    when = clock(mark.begin_s)
+    if mark.count > 1:
+        when = f'{count_text(mark.count, "event")}, {when} to {clock(mark.last_s)}; the first:'
+    text = clip_columns(f'{when} {event.tool_name or ""} {event.message}', MAX_TITLE_COLUMNS)
     box = element('rect', x=x, y=y - height / 2, width=width, height=height, rx=rx)
-    style = 'failed' if failed else KIND_STYLES[event.kind]
+    style = 'failed' if mark.failed else KIND_STYLES[event.kind]
     return element('g', title(text), box, class_=f'cr-bar cr-{style}')

@@ -100,11 +100,14 @@ class NewPriority(Body):
 
 
 class Line(Body):
-    """A sentence or a command, as at the console."""
+    """A sentence or a command, as at the console. ``client``: a name of the caller's own choice;
+    the agent asks back, and hears a yes, by client.
+    """
 
     model_config = ConfigDict(json_schema_extra={'examples': [{'text': 'go to the light'}]})
 
     text: LineText
+    client: Annotated[str, Field(max_length=20, pattern=r'^[a-z0-9-]*$')] = ''
 
 
 class NewAnswer(Body):

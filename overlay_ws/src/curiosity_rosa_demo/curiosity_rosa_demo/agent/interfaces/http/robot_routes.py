@@ -81,7 +81,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
     @router.post('/say', responses=problems(409, 422))
     async def say(line: Line) -> LineResultView:
         """Run a line. The response has its task or its text; a task continues afterwards."""
-        result = await robot.say(line.text)
+        result = await robot.say(line.text, client=line.client)
         view = None
         if (task := result.task) is not None:
 

@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.interfaces.http import problems
 from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.auth import Auth
 from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
+from curiosity_rosa_demo.agent.interfaces.http.console_stream import console_routes, ConsoleHub
 from curiosity_rosa_demo.agent.interfaces.http.cross_site import CrossSiteCheck
 from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
 from curiosity_rosa_demo.agent.interfaces.http.host_check import HostCheck
@@ -80,6 +81,7 @@ def create_app(
     settings = settings or STANDALONE_SETTINGS
     access, metrics = RunnerAccess(runner, robot), Metrics()
     hub = EventHub(runner.event_bus)
+    hubs = [hub]
     metrics.clients.set_function(lambda: len(hub.listeners))
     seats = ConnectionSlots(max(1, settings.max_connections // 2))
 
@@ -91,7 +93,8 @@ def create_app(
                 yield
             finally:
                 leave()
-                hub.close()
+                for each in hubs:
+                    each.close()
 
     app = FastAPI(
         title='Curiosity ROSA',
@@ -112,6 +115,9 @@ def create_app(
     if robot is not None:
         routers.append(robot_routes(robot, metrics))
         routers.append(camera_routes(robot, seats, settings.camera_hz))
+        console_hub = ConsoleHub(robot.console_texts, robot.console_status)
+        hubs.append(console_hub)
+        routers.append(console_routes(console_hub, seats))
     for router in routers:
         app.include_router(router)
     app.router.routes += _method_not_allowed_routes(routers)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.interfaces.http import cursor as cursors
 from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
@@ -81,18 +81,26 @@ class TaskEndpoints:
         return await self._do(read_health)
 
     async def task_page(
-        self, is_wanted: Callable[[Task], bool], after: int | None, limit: int
+        self,
+        is_wanted: Callable[[Task], bool],
+        after: int | None,
+        limit: int,
+        *,
+        newest_first: bool = False,
     ) -> tuple[list[TaskView], int | None]:
-        """At most ``limit`` tasks and MAX_PAGE_BYTES after ``after``, in the order of submission,
-        and the ``seq`` after which the next page begins.
+        """At most ``limit`` tasks and MAX_PAGE_BYTES after ``after``, in the order of submission
+        or the reverse, and the ``seq`` after which the next page begins.
         """
+
+        def is_before(seq: int) -> bool:
+            return after is not None and (seq >= after if newest_first else seq <= after)
 
         async def read_page(runner: SkillRunner) -> tuple[list[TaskView], int | None]:
             tasks = runner.list_tasks()
             found: list[TaskView] = []
             seq, size = after, 0
-            for task in tasks:
-                if (after is not None and task.seq <= after) or not is_wanted(task):
+            for task in reversed(tasks) if newest_first else tasks:
+                if is_before(task.seq) or not is_wanted(task):
                     continue
                 if len(found) == limit:
                     return found, seq
@@ -237,11 +245,12 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         state: Annotated[list[LifecycleState] | None, Query()] = None,
         name: Annotated[str | None, Query(max_length=200)] = None,
         live: Annotated[bool | None, Query(description='Those that have not ended')] = None,
+        order: Annotated[Literal['oldest', 'newest'], Query(description='Which first')] = 'oldest',
         limit: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = MAX_PAGE_SIZE,
         cursor: Annotated[str | None, Query(description='From the Link header')] = None,
     ) -> list[TaskView]:
-        """The unfinished tasks and the last ended ones, in the order of submission. The header
-        ``Link`` names the next page, if there is one.
+        """The unfinished tasks and the last ended ones, in the order of submission or the reverse.
+        The header ``Link`` names the next page, if there is one.
         """
 
         def wanted(task: Task) -> bool:
@@ -255,7 +264,9 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
             after = None if cursor is None else cursors.decode(cursor)
         except ValueError as error:
             raise Problem(422, f'cursor: {error}') from None
-        found, seq = await endpoints.task_page(wanted, after, limit)
+        found, seq = await endpoints.task_page(
+            wanted, after, limit, newest_first=order == 'newest'
+        )
         if seq is not None:
             url = request.url.include_query_params(cursor=cursors.encode(seq))
             response.headers['Link'] = f'<{url.path}?{url.query}>; rel="next"'

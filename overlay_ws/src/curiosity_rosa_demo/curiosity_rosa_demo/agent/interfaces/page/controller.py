@@ -15,9 +15,11 @@ import json
 import logging
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.page import map_goals
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import behind_text, PanelData
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.models import json_object
@@ -57,10 +59,34 @@ class PageController:
         async def say() -> ActionResult:
             result = await self._robot.say(text, Origin.PAGE)
             task = result.task
-            words = result.text or (f'task {task.id[:8]}' if task else 'done')
+            words = result.text or (await self._task_text(task) if task else 'done')
             return result.ok, words
 
         return await _run_action(say)
+
+    async def propose(self, given: dict[str, Any]) -> PanelData:
+        """What a goal on the map would do: ``ok``, ``lines``, and ``path`` in metres."""
+        try:
+            return await map_goals.propose(self._robot, given)
+        except Exception as error:
+            _log.exception('event=page_request_failed')
+            return {'ok': False, 'lines': [_inside_text(error)], 'path': []}
+
+    async def order(self, given: dict[str, Any]) -> ActionResult:
+        """Submit a goal on the map."""
+
+        async def order() -> ActionResult:
+            return True, await self._task_text(await map_goals.order(self._robot, given))
+
+        return await _run_action(order)
+
+    async def _task_text(self, task: Task) -> str:
+        """The accepted task, and what it waits for its turn behind."""
+
+        async def behind() -> str:
+            return behind_text(task, self._runner.list_tasks())
+
+        return ', '.join(filter(None, (f'task {task.id[:8]}', await self._robot.call(behind()))))
 
     async def cancel(self, task_id: object) -> ActionResult:
         if not isinstance(task_id, str):
@@ -104,7 +130,8 @@ class PageController:
 
     def event_json(self, event_id: object) -> str:
         """The trace event with this ID as indented JSON, or a text if it is no longer stored."""
-        for event in reversed(self._robot.event_bus.trace_events()):
+        known = [*self._robot.earlier_events(), *self._robot.event_bus.trace_events()]
+        for event in reversed(known):
             if event.event_id == event_id:
                 return json.dumps(event.model_dump(mode='json'), ensure_ascii=False, indent=2)
         return 'This event is no longer kept.'
@@ -138,4 +165,8 @@ async def _run_action(work: Callable[[], Awaitable[ActionResult]]) -> ActionResu
         return False, str(error)
     except Exception as error:
         _log.exception('event=page_request_failed')
-        return False, f'It failed inside ({type(error).__name__}); the log of the agent says more.'
+        return False, _inside_text(error)
+
+
+def _inside_text(error: Exception) -> str:
+    return f'It failed inside ({type(error).__name__}); the log of the agent says more.'

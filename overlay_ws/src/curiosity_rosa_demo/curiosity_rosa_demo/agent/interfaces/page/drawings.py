@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 import logging
 
@@ -25,22 +26,75 @@ from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker
-from curiosity_rosa_demo.drawing.view import View
+from curiosity_rosa_demo.drawing.view import Frame, View
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 TIMELINE_PERIOD_S = 2.0  # the time line moves even without new data
+MAX_TIMELINE_ROWS = 6  # the panel is low
+PLOT_HEIGHT = 168.0
+MAX_LOOKS = 64  # of one drawing; each open page has one
 DRAWING_FAILED_HTML = '<p>This cannot be drawn; the log of the agent says why.</p>'
 RUNNING_NAVIGATION = (NAVIGATE_SKILL, 'running')
 
 _log = logging.getLogger('curiosity_rosa.page')
 
 
+@dataclass(frozen=True)
+class Look:
+    """How a page shows a drawing: in pixels, so that its text keeps its size. ``centre``: of the
+    map, in metres, with ``scale`` pixels a metre; None: all of it. ``follows``: the centre is the
+    rover.
+    """
+
+    width: float
+    height: float
+    centre: tuple[float, float] | None = None
+    scale: float = 0.0
+    follows: bool = False
+
+
+DEFAULT_LOOK = Look(480.0, 400.0)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing. ``view``: of the map, the part of the world that it shows, in metres."""
+
+    svg: str
+    view: View | None = None
+
+
+class Drawing:
+    """A drawing of the current data, drawn for each look when a page first asks for it."""
+
+    def __init__(self, name: str, draw: Callable[[Look], Picture]) -> None:
+        self._name, self._draw = name, draw
+        self._pictures: dict[Look, Picture] = {}
+
+    def picture(self, look: Look = DEFAULT_LOOK) -> Picture:
+        if look not in self._pictures:
+            if len(self._pictures) >= MAX_LOOKS:
+                self._pictures.clear()
+            try:
+                picture = self._draw(look)
+            except Exception:  # a failed drawing must not stop the rest of the page
+                _log.exception('event=not_drawn drawing=%s', self._name)
+                picture = Picture(DRAWING_FAILED_HTML)
+            self._pictures[look] = picture
+        return self._pictures[look]
+
+    def svg(self, look: Look = DEFAULT_LOOK) -> str:
+        return self.picture(look).svg
+
+
 class DrawingCache:
+    """The drawings. One of unchanged data stays the same object."""
+
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._view: View | None = None
-        self._cache: dict[str, tuple[Hashable, str]] = {}
+        self._views: dict[tuple[float, float], View] = {}
+        self._cache: dict[str, tuple[Hashable, Drawing]] = {}
 
     def map(
         self,
@@ -50,7 +104,7 @@ class DrawingCache:
         captures: Sequence[Capture],
         histories: Sequence[TaskHistory],
         questions: Sequence[Question] = (),
-    ) -> str:
+    ) -> Drawing:
         fence, viz = self._config.guardrails.geofence, self._config.thresholds.viz
         zone = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
         scene = world_map.MapScene(
@@ -64,9 +118,9 @@ class DrawingCache:
             forecast=_forecast(state, questions),
         )
 
-        def draw() -> str:
-            self._view = world_map.view_of(scene, self._view)
-            return world_map.render(scene, self._view)
+        def draw(look: Look) -> Picture:
+            frame = self._frame(scene, look)
+            return Picture(world_map.render_in(scene, frame), frame.shown)
 
         place = pose and (round(pose.x, 2), round(pose.y, 2), round(pose.yaw_rad, 2))
         obstacles = str(state.world.obstacles)
@@ -81,21 +135,42 @@ class DrawingCache:
         )
         return self._cached('map', seen, draw)
 
-    def plot(self, captures: Sequence[Capture]) -> str:
+    def _frame(self, scene: world_map.MapScene, look: Look) -> Frame:
+        size = (look.width, look.height)
+        centre = look.centre
+        if look.follows and scene.pose is not None:
+            centre = (scene.pose.x, scene.pose.y)
+        if centre is not None and look.scale > 0.0:
+            return Frame.centred(centre, look.scale, *size)
+        if len(self._views) >= MAX_LOOKS:
+            self._views.clear()
+        view = world_map.view_of(scene, self._views.get(size))
+        self._views[size] = view
+        return Frame(view, *size)
+
+    def plot(self, captures: Sequence[Capture]) -> Drawing:
         spots, numbers = markers_of(captures), self._config.thresholds
         threshold = numbers.quality.score_threshold
-        return self._cached(
-            'plot',
-            spots,
-            lambda: plots.score_over_position(spots, threshold, light=numbers.light_model),
-        )
 
-    def timeline(self, histories: Sequence[TaskHistory], now: float) -> str:
+        def draw(look: Look) -> Picture:
+            return Picture(
+                plots.score_over_position(
+                    spots,
+                    threshold,
+                    light=numbers.light_model,
+                    width=look.width,
+                    height=PLOT_HEIGHT,
+                )
+            )
+
+        return self._cached('plot', spots, draw)
+
+    def timeline(self, histories: Sequence[TaskHistory], now: float) -> Drawing:
         """``histories``: in any order; drawn in the order of submission."""
         shown = sorted(
             (history for history in histories if history.rows),
             key=lambda history: history.task.seq,
-        )
+        )[-MAX_TIMELINE_ROWS:]
         seen = (
             now // TIMELINE_PERIOD_S,
             tuple((history.task.id, len(history.rows)) for history in shown),
@@ -105,21 +180,20 @@ class DrawingCache:
             for each in shown
         ]
         moment = datetime.fromtimestamp(now, timezone.utc)
-        return self._cached('times', seen, lambda: timeline.render(rows, moment))
+        return self._cached(
+            'times', seen, lambda look: Picture(timeline.render(rows, moment, width=look.width))
+        )
 
-    def phase_bar(self, events: Sequence[TraceEvent]) -> str:
+    def phase_bar(self, events: Sequence[TraceEvent]) -> Drawing:
         seen = tuple(event.event_id for event in events)
-        return self._cached('steps', seen, lambda: phase_bar.phase_bar(events))
+        return self._cached(
+            'steps', seen, lambda look: Picture(phase_bar.phase_bar(events, width=look.width))
+        )
 
-    def _cached(self, name: str, seen: Hashable, draw: Callable[[], str]) -> str:
+    def _cached(self, name: str, seen: Hashable, draw: Callable[[Look], Picture]) -> Drawing:
         cached = self._cache.get(name)
         if cached is None or cached[0] != seen:
-            try:
-                drawing = draw()
-            except Exception:  # a failed drawing must not stop the rest of the page
-                _log.exception('event=not_drawn drawing=%s', name)
-                drawing = DRAWING_FAILED_HTML
-            cached = self._cache[name] = (seen, drawing)
+            cached = self._cache[name] = (seen, Drawing(name, draw))
         return cached[1]
 
 

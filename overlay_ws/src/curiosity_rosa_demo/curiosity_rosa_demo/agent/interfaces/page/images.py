@@ -10,6 +10,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+import threading
+from typing import Annotated
+
 from curiosity_rosa_demo.agent.interfaces.http.camera import (
     FIRST_FRAME_TIMEOUT_S,
     wait_for_fresh_frame,
@@ -17,21 +22,30 @@ from curiosity_rosa_demo.agent.interfaces.http.camera import (
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.pictures import Picture
-from fastapi import APIRouter, Response
+from curiosity_rosa_demo.imaging.image_header import ImageError
+from fastapi import APIRouter, Query, Response
+
+MAX_PX, STEP_PX = 4096, 64
+JPEG_QUALITY = 80
 
 
 def image_routes(robot: Robot) -> APIRouter:
     router = APIRouter(prefix='/page', include_in_schema=False)
 
+    scaled = ScaledFrame()
+
     @router.get('/frame.jpg')
-    async def frame() -> Response:
-        """The newest frame of the camera. 204 if there is none, which is no error of the page."""
+    async def frame(px: Annotated[int, Query(ge=1, le=MAX_PX)] = MAX_PX) -> Response:
+        """The newest frame of the camera, its longer side at most ``px``, rounded up to a multiple
+        of STEP_PX. 204 if there is none, which is no error of the page.
+        """
         try:
             picture = await wait_for_fresh_frame(robot, FIRST_FRAME_TIMEOUT_S)
         except Problem as problem:
             return Response(status_code=204, headers={'X-Problem': problem.detail})
         headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{picture.at:.3f}'}
-        return Response(picture.jpeg, media_type='image/jpeg', headers=headers)
+        jpeg = await asyncio.to_thread(scaled.jpeg, picture, STEP_PX * math.ceil(px / STEP_PX))
+        return Response(jpeg, media_type='image/jpeg', headers=headers)
 
     @router.get('/captures/{event_id}.jpg')
     def capture(event_id: str) -> Response:
@@ -52,6 +66,29 @@ def image_routes(robot: Robot) -> APIRouter:
         return _jpeg(newest.picture)
 
     return router
+
+
+class ScaledFrame:
+    """The newest frame in the size of the last request: pages of one size share the work."""
+
+    def __init__(self) -> None:
+        self._of: tuple[float, int] | None = None
+        self._jpeg = b''
+        self._lock = threading.Lock()
+
+    def jpeg(self, picture: Picture, longest_px: int) -> bytes:
+        """A picture that cannot be decoded stays as it is."""
+        # Imported only when needed: it imports OpenCV.
+        from curiosity_rosa_demo.imaging.pixels import scaled_jpeg
+
+        with self._lock:
+            if self._of != (picture.received_s, longest_px):
+                try:
+                    self._jpeg = scaled_jpeg(picture.jpeg, longest_px, JPEG_QUALITY)
+                except ImageError:
+                    self._jpeg = picture.jpeg
+                self._of = picture.received_s, longest_px
+            return self._jpeg
 
 
 def _jpeg(picture: Picture) -> Response:

@@ -24,6 +24,14 @@ from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
 
 _STATIC = Path(__file__).parent / 'static'
+HEAD_SCRIPTS = (
+    'link.js',
+    'stop.js',
+    'fold.js',
+    'attention.js',
+    'map_view.js',
+    'panels.js',
+)
 # In addition to the headers of http/cross_site.py. NiceGUI's scripts are inline, and Vue compiles
 # the panels in the browser.
 CONTENT_SECURITY_POLICY = (
@@ -39,7 +47,7 @@ def _static(name: str) -> str:
 
 def head_html() -> str:
     """The part of the page that loads first: STOP, and the check of the connection."""
-    scripts = ''.join(f'<script>{_static(name)}</script>' for name in ('link.js', 'stop.js'))
+    scripts = ''.join(f'<script>{_static(name)}</script>' for name in HEAD_SCRIPTS)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'
     return f'{policy}<style>{css()}{_static("page.css")}</style>{scripts}'
 
@@ -58,9 +66,13 @@ class Page:
         ui.add_body_html(_static('frame.html'))
         self._client.content.classes(replace='page')
         self._panels: list[tuple[str, panels.Panel]] = []  # each with the part that it shows
+        self._drawings: dict[str, panels.DrawingPanel] = {}
+        self._snapshot = snapshot
         self._build(snapshot, 1.0 / camera_hz)
         for part, panel in self._panels:
             panel.set(snapshot.parts[part])
+        for name, drawing in self._drawings.items():
+            drawing.show(snapshot.drawings[name])
 
     def update(self, snapshot: PageSnapshot, pages: int) -> None:
         """Send the parts that have changed (compared by identity), and the heartbeat.
@@ -70,7 +82,9 @@ class Page:
         for part, panel in self._panels:
             if self._sent_parts[part] is not snapshot.parts[part]:
                 panel.set(snapshot.parts[part])
-        self._sent_parts = dict(snapshot.parts)
+        self._sent_parts, self._snapshot = dict(snapshot.parts), snapshot
+        for name, drawing in self._drawings.items():
+            drawing.show(snapshot.drawings[name])
         if lines := snapshot.lines_after(self._sent_line_count):
             self._sent_line_count = snapshot.count
             self._trace.run_method('append', list(lines))
@@ -86,37 +100,61 @@ class Page:
 
     def _build(self, snapshot: PageSnapshot, period_s: float) -> None:
         self._is_visible('status', panels.StatusPanel())
+        self._is_visible('alarms', panels.AlarmsPanel())
         self._approvals = self._is_visible('approvals', panels.ApprovalsPanel())
         self._approvals.on('answer', self._on_answer)
+        ui.element('div').classes('hidden-panels')
         with ui.element('div').classes('board'):
-            with _section('map', 'Map'):
-                drawing = panels.DrawingPanel('Map of the rover and its surroundings')
-                self._is_visible('map', drawing).on('pick', self._on_event_selected)
-            with _section('camera', 'Camera'):
-                self._is_visible('captures', panels.CameraPanel(period_s))
-                self._captures = self._is_visible('captures', panels.CapturesPanel())
-                self._is_visible('ground', panels.GroundPanel())
-            with _section('talk', 'Say'):
-                self._say = panels.CommandLine().on('say', self._on_line)
-            with _section('thought', 'Trace'):
-                self._is_visible(
-                    'steps', panels.DrawingPanel('Where the time of the last turn went')
-                )
-                self._trace = panels.TracePanel(list(snapshot.lines)).on(
-                    'raw', self._show_event_json
-                )
-            with _section('tasks', 'Tasks'):
-                self._is_visible('progress', panels.Progress())
-                self._is_visible('times', panels.DrawingPanel('Tasks over time'))
-                self._is_visible('tasks', panels.TasksPanel()).on('cancel', self._on_cancel)
-                triggers = panels.TriggersPanel()
-                self._is_visible('triggers', triggers).on('switch', self._on_trigger)
-            with _section('plan', 'Plan'):
-                self._is_visible('plan', panels.PlanPanel())
-            with _section('plot', 'Score over position'):
-                drawing = panels.DrawingPanel('Score of the captures over position')
-                self._is_visible('plot', drawing).on('pick', self._on_event_selected)
-        self._pulse = panels.ConnectionMonitor().on('stop', self._on_stop)
+            with ui.element('div').classes('column place'):
+                self._build_place()
+            with ui.element('div').classes('column look'):
+                self._build_look(period_s)
+            with ui.element('div').classes('column talking'):
+                self._build_talk(snapshot)
+        self._pulse = panels.ConnectionMonitor()
+        self._pulse.on('stop', self._on_stop).on('echo', self._on_echo)
+
+    def _build_place(self) -> None:
+        with _section('map', 'Map'):
+            self._map = panels.MapPanel('Map of the rover and its surroundings')
+            self._draws('map', self._map).on('pick', self._on_event_selected)
+            self._map.on('propose', self._on_propose).on('order', self._on_order)
+        with _section('tasks', 'Tasks'):
+            self._is_visible('progress', panels.Progress())
+            self._is_visible('tasks', panels.TasksPanel()).on('cancel', self._on_cancel)
+            self._draws('times', panels.DrawingPanel('Tasks over time'))
+            triggers = panels.TriggersPanel()
+            self._is_visible('triggers', triggers).on('switch', self._on_trigger)
+
+    def _build_look(self, period_s: float) -> None:
+        with _section('camera', 'Camera'):
+            self._is_visible('captures', panels.CameraPanel(period_s))
+            self._captures = self._is_visible('captures', panels.CapturesPanel())
+            self._is_visible('ground', panels.GroundPanel())
+        with _section('plan', 'Plan'):
+            self._is_visible('plan', panels.PlanPanel())
+        with _section('plot', 'Score over position'):
+            drawing = panels.DrawingPanel('Score of the captures over position')
+            self._draws('plot', drawing).on('pick', self._on_event_selected)
+
+    def _build_talk(self, snapshot: PageSnapshot) -> None:
+        with _section('talk', 'Say'):
+            self._say = panels.CommandLine().on('say', self._on_line)
+        with _section('thought', 'Trace'):
+            self._draws('steps', panels.DrawingPanel('Where the time of the last turn went'))
+            self._trace = panels.TracePanel(list(snapshot.lines))
+            self._trace.on('raw', self._show_event_json)
+
+    def _draws(self, name: str, panel: panels.DrawingPanel) -> panels.DrawingPanel:
+        self._drawings[name] = panel
+
+        def on_look(event: GenericEventArguments) -> None:
+            if look := panels.read_look(event.args):
+                panel.look = look
+                panel.show(self._snapshot.drawings[name])
+
+        panel.on('look', on_look)
+        return panel
 
     def _is_visible(self, part: str, panel: panels.Panel) -> panels.Panel:
         self._panels.append((part, panel))
@@ -126,8 +164,22 @@ class Page:
         ok, words = await self._controller.stop()
         self._pulse.run_method('stopped', ok, words)
 
+    def _on_echo(self, event: GenericEventArguments) -> None:
+        """The page measures the round trip."""
+        self._pulse.run_method('echoed', event.args if isinstance(event.args, float | int) else 0)
+
     def _on_event_selected(self, event: GenericEventArguments) -> None:
         self._captures.run_method('pick', event.args)
+
+    async def _on_propose(self, event: GenericEventArguments) -> None:
+        data = _object(event.args)
+        proposal = await self._controller.propose(data)
+        self._map.run_method('proposed', data.get('number'), proposal)
+
+    async def _on_order(self, event: GenericEventArguments) -> None:
+        ok, words = await self._controller.order(_object(event.args))
+        self._map.run_method('ordered', ok)
+        self._say.run_method('addMessage', ok, words)
 
     def _show_event_json(self, event: GenericEventArguments) -> None:
         self._trace.run_method('show', event.args, self._controller.event_json(event.args))
@@ -158,6 +210,14 @@ def _object(args: Any) -> dict[str, Any]:
 
 @contextmanager
 def _section(name: str, heading: str) -> Iterator[None]:
-    with ui.element('section').classes(f'panel {name}').props(f'aria-labelledby=heading-{name}'):
-        ui.html(heading, tag='h2', sanitize=False).props(f'id=heading-{name}')
-        yield
+    """A panel with its heading and its buttons, for which static/panels.js is."""
+    section = ui.element('section').classes(f'panel {name}')
+    with section.props(f'aria-labelledby=heading-{name} data-panel={name}'):
+        with ui.element('div').classes('bar'):
+            ui.html(heading, tag='h2', sanitize=False).props(f'id=heading-{name}')
+            for act, sign in (('enlarge', '⤢'), ('hide', '–')):
+                button = ui.html(sign, tag='button', sanitize=False)
+                label = f'"{act.capitalize()} {heading}"'
+                button.props(f'type=button data-act={act} aria-label={label} title={label}')
+        with ui.element('div').classes('body'):
+            yield

@@ -12,8 +12,14 @@ as text, never as markup; only the drawings of ``drawings.py`` are markup.
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.agent.interfaces.page.drawings import DEFAULT_LOOK, Drawing, Look
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.drawing.svg import is_drawable
+from curiosity_rosa_demo.trace.reporter import finite_float
 from nicegui import ui
+
+MIN_LOOK_PX, MAX_LOOK_PX, LOOK_STEP_PX = 120.0, 2560.0, 8.0
+MIN_SCALE, MAX_SCALE = 0.2, 400.0  # pixels a metre of the map
 
 
 class Panel(ui.element):
@@ -27,13 +33,59 @@ class Panel(ui.element):
 class StatusPanel(Panel, component='components/status.js'): ...
 
 
+class AlarmsPanel(Panel, component='components/alarms.js'): ...
+
+
 class ApprovalsPanel(Panel, component='components/approvals.js'): ...
 
 
 class DrawingPanel(Panel, component='components/drawing.js'):
+    """Shows a drawing in the size that its browser reports by the event ``look``."""
+
     def __init__(self, label: str) -> None:
         super().__init__()
         self.props['label'] = label
+        self.look: Look | None = None  # None: not reported yet
+        self._shown: tuple[Drawing, Look | None] | None = None
+
+    def show(self, drawing: Drawing) -> None:
+        """Send the drawing, unless it is shown already."""
+        if self._shown is not None and self._shown[0] is drawing and self._shown[1] == self.look:
+            return
+        self._shown = (drawing, self.look)
+        picture = drawing.picture(self.look or DEFAULT_LOOK)
+        view = picture.view
+        box = None if view is None else [view.x_min, view.x_max, view.y_min, view.y_max]
+        self.set({'svg': picture.svg, 'view': box})
+
+
+class MapPanel(DrawingPanel, component='components/map.js'):
+    """The map, which a person moves and zooms, and on which a person points at a goal."""
+
+
+def read_look(args: object) -> Look | None:
+    """What a browser asked for; None: it is no look. Sizes are in whole steps, so that pages of
+    about the same size share a drawing.
+    """
+    if not isinstance(args, dict):
+        return None
+    width, height = finite_float(args.get('width')), finite_float(args.get('height'))
+    if width is None or height is None:
+        return None
+    x, y = finite_float(args.get('x')), finite_float(args.get('y'))
+    scale = finite_float(args.get('scale'))
+    known = None not in (x, y, scale) and is_drawable(x, y)
+    return Look(
+        _stepped(width, MIN_LOOK_PX, MAX_LOOK_PX),
+        _stepped(height, MIN_LOOK_PX, MAX_LOOK_PX),
+        centre=(x, y) if known and x is not None and y is not None else None,
+        scale=min(MAX_SCALE, max(MIN_SCALE, scale)) if known and scale is not None else 0.0,
+        follows=known and args.get('follows') is True,
+    )
+
+
+def _stepped(value: float, low: float, high: float) -> float:
+    return min(high, max(low, value // LOOK_STEP_PX * LOOK_STEP_PX))
 
 
 class CameraPanel(Panel, component='components/camera.js'):

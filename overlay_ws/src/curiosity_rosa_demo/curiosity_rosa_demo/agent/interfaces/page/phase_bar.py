@@ -20,14 +20,13 @@ from curiosity_rosa_demo.drawing.svg import (
     drawing,
     element,
     first_fitting_label,
-    label,
     Svg,
     title,
 )
-from curiosity_rosa_demo.trace.events import QuestionAsked, TurnAnswered
+from curiosity_rosa_demo.trace.events import QuestionAsked, TurnAnswered, TurnStarted
 
 WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
-LEFT, RIGHT = 4.0, 516.0
+MARGIN = 4.0
 MAX_EVENTS = 200  # only the newest events are drawn
 MIN_DURATION_S, MAX_DURATION_S = 1e-6, 1e7  # of a span; clocks may jump
 LABEL_PADDING = 4.0  # beside a label in a bar
@@ -46,13 +45,14 @@ def phase_spans(events: Sequence[TraceEvent]) -> list[PhaseSpan]:
     """The spans between the events of one turn, the oldest first.
 
     Thinking lasts until a DECIDE, checking until the ACT, acting until the RESULT or ERROR. Asking
-    lasts from a question to its answer.
+    lasts from a question to its answer. What is not part of a turn is idle, and no span.
     """
     steps: list[PhaseSpan] = []
     events = events[-MAX_EVENTS:]
-    phase, about = 'thinking', ''
+    phase, about, in_turn = 'thinking', '', events[:1] != [] and _begins(events[0])
     for event, following in pairwise(events):
-        phase, about = _phase_after(event, phase), event.tool_name or about
+        in_turn = _in_turn_after(event, in_turn)
+        phase, about = _phase_after(event, phase, in_turn), event.tool_name or about
         seconds = min(following.ts - event.ts, MAX_DURATION_S)
         if not phase or seconds < MIN_DURATION_S:
             continue
@@ -62,7 +62,7 @@ def phase_spans(events: Sequence[TraceEvent]) -> list[PhaseSpan]:
     return steps
 
 
-def phase_bar(events: Sequence[TraceEvent]) -> Svg:
+def phase_bar(events: Sequence[TraceEvent], *, width: float = WIDTH) -> Svg:
     """The spans side by side, as wide as their durations, and the sums per phase as text."""
     steps = phase_spans(events)
     total = sum(step.seconds for step in steps)
@@ -71,11 +71,13 @@ def phase_bar(events: Sequence[TraceEvent]) -> Svg:
     words = f'{duration_text(total)}: {words}' if words else 'no steps yet'
     return drawing(
         'steps',
-        WIDTH,
+        width,
         HEIGHT,
         f'Time of the turn: {words}',
-        *(_bars(steps, total) if total else ()),
-        label(words, LEFT, HEIGHT - 8.0, class_='cr-soft'),
+        *(_bars(steps, total, width - 2 * MARGIN) if total else ()),
+        *first_fitting_label(
+            (words, words.split(': ')[0]), MARGIN, HEIGHT - 8.0, width - 2 * MARGIN
+        ),
         role='img',
     )
 
@@ -89,14 +91,28 @@ def duration_text(seconds: float) -> str:
     return f'{seconds:.1f} s' if seconds < 99.95 else f'{seconds:.0f} s'
 
 
-def _phase_after(event: TraceEvent, phase: str) -> str:
+def _begins(event: TraceEvent) -> bool:
+    return event.kind in (TraceKind.OBSERVE, TraceKind.HYPOTHESIZE)
+
+
+def _in_turn_after(event: TraceEvent, in_turn: bool) -> bool:
+    """Whether a turn goes on: the time after its end, and after a command of a person, is idle."""
+    if TurnStarted.of(event) or event.kind is TraceKind.DECIDE:
+        return True
+    if TurnAnswered.of(event) or (event.kind is TraceKind.ERROR and event.tool_name is None):
+        return False
+    return in_turn
+
+
+def _phase_after(event: TraceEvent, phase: str, in_turn: bool) -> str:
+    """'' is idle."""
     kind = event.kind
     if kind is TraceKind.DECIDE:
         return 'asking' if QuestionAsked.of(event) else 'checking'
     if kind is TraceKind.ACT:
         return 'acting'
-    if TurnAnswered.of(event):
-        return ''
+    if not in_turn:
+        return phase if phase == 'acting' and kind is TraceKind.OBSERVE else ''
     if kind in (TraceKind.RESULT, TraceKind.ERROR):
         return 'thinking'
     if kind is TraceKind.OBSERVE and phase == 'asking':
@@ -104,10 +120,10 @@ def _phase_after(event: TraceEvent, phase: str) -> str:
     return phase or 'thinking'
 
 
-def _bars(steps: Sequence[PhaseSpan], total: float) -> Iterator[Svg]:
-    left = LEFT
+def _bars(steps: Sequence[PhaseSpan], total: float, whole: float) -> Iterator[Svg]:
+    left = MARGIN
     for step in steps:
-        width = (RIGHT - LEFT) * step.seconds / total
+        width = whole * step.seconds / total
         about = f' {step.detail}' if step.detail else ''
         words = f'{step.phase}{about}: {duration_text(step.seconds)}'
         box = element('rect', x=left, y=4.0, width=width, height=BAR)

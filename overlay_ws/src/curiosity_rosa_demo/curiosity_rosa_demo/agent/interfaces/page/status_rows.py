@@ -13,19 +13,17 @@ Lengths are in metres, durations in seconds, times in seconds since the epoch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.kernel.world_update import view_problem
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
-from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Question, RunningSkill
+from curiosity_rosa_demo.domain.brain_state import Question, RunningSkill
 from curiosity_rosa_demo.domain.ground_figures import ground_figures
-from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture
 from curiosity_rosa_demo.domain.plan.validation import short_repr
@@ -38,79 +36,7 @@ PanelData = dict[str, Any]
 
 MAX_TEXT_CHARS = 2000  # characters of one text on the page
 MAX_COLUMNS = 120  # columns of a text in a table
-# sources with a shown age; the e-stop publishes only changes
-SENSOR_SOURCES = ('odometry', 'scan', 'battery')
-
-
-def status_data(
-    state: BrainState,
-    pose: RoverPose | None,
-    health: Sequence[NodeStatus],
-    *,
-    waits_for: str,
-    auto: str,
-    replay: bool,
-    limits: Mapping[str, float],
-    replay_text: str = '',
-    usage: str = '',
-) -> PanelData:
-    """The status panel. ``waits_for``: why no task can run yet. ``limits``: the age in seconds
-    from which a source is stale. ``replay``: a recording is shown; ``replay_text``: which, while
-    it is played. ``usage``: of the language model; '' for the routine.
-    """
-    robot, tasks = state.robot, state.tasks
-    known = robot.battery_state is not BatteryLevel.UNKNOWN
-    return {
-        'mode': tasks.mode.value,
-        'why': _clipped(tasks.mode_reason),
-        'battery': round(robot.battery_pct) if known else None,
-        'battery_state': robot.battery_state.value,
-        'mast': robot.mast,
-        'moving': robot.moving,
-        'way': _way_text(state),
-        'estop': robot.estop,
-        'latch': _clipped(robot.safety_latch),
-        'pose': pose_text(pose),
-        'sources': [
-            {'name': name, 'silent': name in robot.silent, 'limit': limits.get(name)}
-            for name in SENSOR_SOURCES
-            if name in robot.ages_s
-        ],
-        'nodes': [
-            # A healthy node without an age is part of the agent itself.
-            {
-                'name': each.name,
-                'ok': each.ok,
-                'aged': each.age_s is not None or not each.ok,
-                'text': _clipped(each.text),
-            }
-            for each in health
-        ],
-        'waits_for': _clipped(waits_for),
-        'auto': _clipped(auto),
-        'usage': _clipped(usage),
-        'replay': replay,
-        'replay_text': _clipped(replay_text),
-    }
-
-
-def _way_text(state: BrainState) -> str:
-    """What the scan shows of the rover's way."""
-    robot = state.robot
-    if 'scan' not in robot.heard or 'scan' in robot.silent:
-        return 'no scan'
-    if problem := view_problem(robot):
-        return problem
-    return 'free' if robot.scan_min_m is None else f'free for {robot.scan_min_m:.1f} m'
-
-
-def sensor_ages(state: BrainState, health: Iterable[NodeStatus]) -> dict[str, float | None]:
-    """The age of each source and node in seconds; None: no message has arrived. The kernel's ages
-    are those at its last tick, so its own age is added.
-    """
-    nodes = {f'node:{each.name}': each.age_s for each in health}
-    kernel = nodes.get('node:kernel') or 0.0
-    return {**nodes, **{name: age + kernel for name, age in state.robot.ages_s.items()}}
+MAX_BEHIND_COLUMNS = 40
 
 
 def pose_text(pose: RoverPose | None) -> str:
@@ -118,7 +44,8 @@ def pose_text(pose: RoverPose | None) -> str:
 
 
 def task_data(tasks: Iterable[Task]) -> PanelData:
-    """The newest first."""
+    """The newest first. ``behind``: what a task waits for its turn behind."""
+    tasks = sorted(tasks, key=lambda task: task.seq, reverse=True)
     return {
         'rows': [
             {
@@ -132,11 +59,23 @@ def task_data(tasks: Iterable[Task]) -> PanelData:
                 'urgent': task.urgent,
                 'priority': task.priority,
                 'reason': clip_columns(task.reason, MAX_COLUMNS),
+                'behind': behind_text(task, tasks),
                 'since': task.updated_at.timestamp(),
             }
-            for task in sorted(tasks, key=lambda task: task.seq, reverse=True)
+            for task in tasks
         ]
     }
+
+
+def behind_text(task: Task, tasks: Iterable[Task]) -> str:
+    """What ``task`` is queued behind; '' when it is not, or nothing runs."""
+    if task.held or not task.state.waits_its_turn:
+        return ''
+    ahead = [each for each in tasks if each.state.running and each.id != task.id]
+    return ', '.join(
+        f'queued behind {each.id[:8]} {clip_columns(task_summary(each), MAX_BEHIND_COLUMNS)}'
+        for each in ahead[:1]
+    )
 
 
 def trigger_data(triggers: Iterable[TriggerStatus]) -> PanelData:
@@ -146,7 +85,7 @@ def trigger_data(triggers: Iterable[TriggerStatus]) -> PanelData:
                 'name': each.name,
                 'on': each.state is not TriggerState.OFF,
                 'state': each.state.value,
-                'value': _clipped(short_repr(each.value)),
+                'value': clipped(short_repr(each.value)),
                 'what': clip_columns(f'{each.condition}: {each.action}', MAX_COLUMNS),
                 'why': clip_columns(each.why_not, MAX_COLUMNS),
             }
@@ -161,9 +100,9 @@ def progress_facts(running: Iterable[RunningSkill]) -> PanelData:
         'rows': [
             {
                 'id': run.goal_id,
-                'skill': _clipped(run.skill_name),
+                'skill': clipped(run.skill_name),
                 'fraction': fraction_of(run.progress),
-                'text': _clipped(progress_text(run.skill_name, run.progress)),
+                'text': clipped(progress_text(run.skill_name, run.progress)),
             }
             for run in running
             if run.progress
@@ -177,8 +116,8 @@ def plan_data(plan: Mapping[str, Any] | None, rehearsal: Rehearsal | None = None
     """
     steps = plan.get('steps') if plan else None
     return {
-        'goal': _clipped(str(plan.get('goal', ''))) if plan else '',
-        'status': _clipped(str(plan.get('status', ''))) if plan else '',
+        'goal': clipped(str(plan.get('goal', ''))) if plan else '',
+        'status': clipped(str(plan.get('status', ''))) if plan else '',
         'rehearsal': rehearsal_lines(rehearsal),
         'differs': bool(rehearsal and rehearsal.real and rehearsal.real.exceeded),
         'steps': [step_data(step) for step in steps if isinstance(step, dict)]
@@ -237,22 +176,41 @@ def ground_data(ground: AnalyzedGround | None) -> PanelData:
         'at': ground.at,
         'picture': ground.picture is not None,
         'rows': [each._asdict() for each in ground_figures(ground.analysis)],
-        'note': _clipped(ground.analysis.geometry_note),
+        'note': clipped(ground.analysis.geometry_note),
     }
 
 
-def trace_data(event: TraceEvent, before: float | None) -> PanelData:
-    """A line of the trace. ``before``: the time of the previous event."""
+def restart_data(now: float) -> PanelData:
+    """The line between the events of the agent before this one and its own."""
+    return {
+        'id': 'restart',
+        'ts': now,
+        'took': None,
+        'kind': 'RESTART',
+        'tool': '',
+        'text': 'The agent was restarted; what stands above is of the agent before.',
+        'ok': None,
+        'score': None,
+        'replay': False,
+        'earlier': False,
+    }
+
+
+def trace_data(event: TraceEvent, before: float | None, *, earlier: bool = False) -> PanelData:
+    """A line of the trace. ``before``: the time of the previous event. ``earlier``: of the agent
+    that ran before this one.
+    """
     return {
         'id': event.event_id,
         'ts': event.ts,
         'took': None if before is None else round(max(0.0, event.ts - before), 3),
         'kind': event.kind.value,
-        'tool': _clipped(event.tool_name or ''),
-        'text': _clipped(event.message),
+        'tool': clipped(event.tool_name or ''),
+        'text': clipped(event.message),
         'ok': event.ok,
         'score': event.score,
         'replay': is_replay(event),
+        'earlier': earlier,
     }
 
 
@@ -270,12 +228,13 @@ def step_data(step: Mapping[str, Any]) -> PanelData:
     parameters = step.get('parameters') or {}
     return {
         'id': str(step.get('step_id', '')),
-        'action': _clipped(str(step.get('action', ''))),
-        'parameters': _clipped(json.dumps(parameters, ensure_ascii=False)) if parameters else '',
-        'status': _clipped(str(step.get('status', 'pending'))),
-        'text': _clipped(str(step.get('description', ''))),
+        'action': clipped(str(step.get('action', ''))),
+        'parameters': clipped(json.dumps(parameters, ensure_ascii=False)) if parameters else '',
+        'status': clipped(str(step.get('status', 'pending'))),
+        'text': clipped(str(step.get('description', ''))),
     }
 
 
-def _clipped(text: str) -> str:
+def clipped(text: str) -> str:
+    """``text`` in at most MAX_TEXT_CHARS characters."""
     return clip(text, MAX_TEXT_CHARS, ending='…')

@@ -33,11 +33,11 @@ from curiosity_rosa_demo.drawing.svg import (
 from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
 
 WIDTH, ROW, TOP, BOTTOM = 520.0, 24.0, 6.0, 22.0
-LEFT, RIGHT = 148.0, 490.0  # of the time axis
+LEFT, RIGHT_MARGIN = 148.0, 30.0  # of the time axis
 NAME_COLUMNS = 17
 MAX_ROWS, MAX_BARS = 20, 200  # the newest; all rows share the bars
 WHY_COLUMNS = 80  # of a bar's reason
-MAX_TICKS = 5
+MAX_TICKS, TICK_WIDTH = 5, 72.0
 MIN_SPAN_S = 10.0  # of the axis
 LABEL_PADDING = 4.0  # beside a label in a bar
 
@@ -68,19 +68,20 @@ def render(
     *,
     zone: tzinfo | None = None,
     longest_s: float = 3600.0,
+    width: float = WIDTH,
 ) -> Svg:
     """Draw the last MAX_ROWS of ``histories``, the last one lowest, over at most ``longest_s``
     up to ``now`` (timezone-aware). ``zone`` None: the local one. data-task holds the task's ID.
     Unfinished tasks go first when there are too many.
     """
     histories = _shown_rows(histories)
-    span = _span(histories, now.timestamp(), longest_s)
+    span = _span(histories, now.timestamp(), longest_s, width)
     bottom = TOP + ROW * max(1, len(histories))
     most = MAX_BARS // max(1, len(histories))
-    empty = [] if histories else [label('no tasks yet', WIDTH / 2, TOP + 16.0, 'middle')]
+    empty = [] if histories else [label('no tasks yet', width / 2, TOP + 16.0, 'middle')]
     return drawing(
         'timeline',
-        WIDTH,
+        width,
         bottom + BOTTOM,
         f'Tasks over time: {len(histories)}',
         *_axis(span, bottom, zone),
@@ -97,16 +98,21 @@ def _shown_rows(histories: Sequence[TimelineRow]) -> list[TimelineRow]:
     return [known[place] for place in sorted(ranked[:MAX_ROWS])]
 
 
-def _span(histories: Sequence[TimelineRow], now: float, longest_s: float) -> Axis:
+def _span(histories: Sequence[TimelineRow], now: float, longest_s: float, width: float) -> Axis:
     """The time axis up to now. It starts at a whole step, so that it seldom changes."""
     first = min((row.history[0].at.timestamp() for row in histories), default=now)
     length = min(longest_s, max(MIN_SPAN_S, now - first))
-    step = time_step(length, MAX_TICKS)
-    return Axis((now - length) // step * step, now, LEFT, RIGHT)
+    step = time_step(length, _most_ticks(width))
+    return Axis((now - length) // step * step, now, LEFT, width - RIGHT_MARGIN)
+
+
+def _most_ticks(width: float) -> int:
+    """As many times of day as have room beside each other."""
+    return max(2, min(MAX_TICKS, int((width - LEFT) / TICK_WIDTH)))
 
 
 def _axis(span: Axis, bottom: float, zone: tzinfo | None) -> Iterator[Svg]:
-    step = time_step(span.high - span.low, MAX_TICKS)
+    step = time_step(span.high - span.low, _most_ticks(span.end + RIGHT_MARGIN))
     lines, numbers = [], []
     for at in time_ticks(span.low, span.high, step, zone):
         x = span.at(at)
@@ -117,7 +123,7 @@ def _axis(span: Axis, bottom: float, zone: tzinfo | None) -> Iterator[Svg]:
             element('text', words, x=x, y=bottom + 15.0, text_anchor='middle', **moment)
         )
     yield element('g', *lines, class_='cr-grid', aria_hidden='true')
-    yield line(RIGHT, TOP, RIGHT, bottom, 'cr-now', 'now')
+    yield line(span.end, TOP, span.end, bottom, 'cr-now', 'now')
     yield element('g', *numbers, class_='cr-numbers')
 
 

@@ -15,9 +15,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 import math
+import time
 
-from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
+from curiosity_rosa_demo.agent.interfaces.page.alarm_rows import alarm_data
+from curiosity_rosa_demo.agent.interfaces.page.drawings import Drawing, DrawingCache
+from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     capture_data,
     ground_data,
@@ -26,8 +30,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     plan_data,
     progress_facts,
     question_data,
-    sensor_ages,
-    status_data,
+    restart_data,
     task_data,
     trace_data,
     trigger_data,
@@ -44,11 +47,12 @@ TURN_EVENTS = 200  # newest events, searched for the last turn
 
 @dataclass(frozen=True)
 class PageSnapshot:
-    """``parts``: data by panel. ``lines``: of the trace; the last one has number ``count``.
-    ``ages``: in seconds. ``now``: seconds since the epoch; ``clock``: steady seconds.
+    """``parts`` and ``drawings``: by panel. ``lines``: of the trace; the last one has number
+    ``count``. ``ages``: in seconds. ``now``: seconds since the epoch; ``clock``: steady seconds.
     """
 
     parts: Mapping[str, PanelData]
+    drawings: Mapping[str, Drawing]
     ages: Mapping[str, float | None]
     lines: Sequence[PanelData]
     count: int
@@ -69,6 +73,7 @@ class ViewModel:
             'odometry': config.thresholds.telemetry.odometry_max_age_s,
             'scan': config.thresholds.telemetry.scan_max_age_s,
             'battery': config.thresholds.telemetry.battery_max_age_s,
+            'adapter': config.thresholds.telemetry.adapter_max_age_s,
         }
         self._drawings = DrawingCache(config)
         self._parts: dict[str, PanelData] = {}
@@ -76,6 +81,7 @@ class ViewModel:
         self._lines: deque[PanelData] = deque(maxlen=MAX_LINES)
         self._line_count = 0
         self._last_event: TraceEvent | None = None
+        self._add_earlier(robot.earlier_events())
 
     def snapshot(
         self, histories: Sequence[TaskHistory], *, now: float, clock: float
@@ -94,17 +100,27 @@ class ViewModel:
         replay = bool(replay_text) or (
             self._last_event is not None and is_replay(self._last_event)
         )
+        tasks = [history.task for history in histories]
         parts = {
             'status': status_data(
                 state,
                 pose,
                 health,
-                waits_for=robot.not_ready_reason(),
                 auto=robot.autonomy_status(),
+                auto_on=robot.autonomy_is_on(),
+                tasks=tasks,
                 usage=robot.usage_text(),
                 replay=replay,
-                replay_text=replay_text,
                 limits=self._limits,
+            ),
+            'alarms': alarm_data(
+                state,
+                health,
+                tasks,
+                datetime.fromtimestamp(now, timezone.utc),
+                waits_for=robot.not_ready_reason(),
+                replay=replay,
+                replay_text=replay_text,
             ),
             'approvals': {
                 'rows': [
@@ -114,31 +130,43 @@ class ViewModel:
             },
             'plan': plan_data(state.react.plan, state.react.rehearsal),
             'progress': progress_facts(state.skills.running),
-            'tasks': task_data(history.task for history in histories),
+            'tasks': task_data(tasks),
             'triggers': trigger_data(robot.triggers()),
             'captures': capture_data(captures, replay=replay),
             'ground': ground_data(robot.ground()),
-            'map': {
-                'svg': pictures.map(
-                    state, pose, robot.trail(), captures, histories, robot.questions()
-                )
-            },
-            'plot': {'svg': pictures.plot(captures)},
-            'times': {'svg': pictures.timeline(histories, now)},
-            'steps': {'svg': pictures.phase_bar(last_turn(_steps(recent)))},
         }
         for name, facts in parts.items():
             if self._parts.get(name) != facts:
                 self._parts[name] = facts
+        drawings = {
+            'map': pictures.map(
+                state, pose, robot.trail(), captures, histories, robot.questions()
+            ),
+            'plot': pictures.plot(captures),
+            'times': pictures.timeline(histories, now),
+            'steps': pictures.phase_bar(last_turn(_steps(recent))),
+        }
         lines = tuple(self._lines)
         return PageSnapshot(
             dict(self._parts),
+            drawings,
             _finite_values(sensor_ages(state, health)),
             lines,
             self._line_count,
             now,
             clock,
         )
+
+    def _add_earlier(self, events: Sequence[TraceEvent]) -> None:
+        """What the agent before this one told, and the mark of the restart."""
+        if not events:
+            return
+        before: float | None = None
+        for event in events:
+            self._lines.append(trace_data(event, before, earlier=True))
+            before = event.ts
+        self._lines.append(restart_data(time.time()))
+        self._line_count = len(self._lines)
 
     def _add_lines(self, events: Iterable[TraceEvent]) -> None:
         for event in events:

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import contextlib
 import os
 from pathlib import Path
@@ -21,17 +21,16 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
+from curiosity_rosa_demo.agent.interfaces.terminal.line_console import LineConsole
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
-from curiosity_rosa_demo.agent.react.turn.texts import question_summary
-from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.storage.paths import state_folder
+from curiosity_rosa_demo.infra.storage.state_folder import state_folder
 
 DOUBLE_PRESS_S = 3.0
 BLOCKED_GRACE_S = 5.0  # a command of -c that waits for a person for so long has failed
 STOP_TIMEOUT_S = 5.0  # of the stop after Ctrl-C
 NO_OUTCOME = 'A stop ended it.'
+STATUS_HINT = ':help for commands, Ctrl-C stops the rover'
 
 
 class InterruptHandler:
@@ -40,7 +39,7 @@ class InterruptHandler:
     ``exit_at_once``: the first exits as well, so that no further command begins.
     """
 
-    def __init__(self, console: ConsolePort, *, exit_at_once: bool = False) -> None:
+    def __init__(self, console: LineConsole, *, exit_at_once: bool = False) -> None:
         self._console, self._exit_at_once = console, exit_at_once
         self._stopping: threading.Thread | None = None
         self._last = -DOUBLE_PRESS_S
@@ -72,7 +71,7 @@ class InterruptHandler:
             raise KeyboardInterrupt
 
 
-def wait_for_go_ahead(console: ConsolePort, opened: threading.Event) -> None:
+def wait_for_go_ahead(console: LineConsole, opened: threading.Event) -> None:
     """Wait until the agent is ready, print READY_MESSAGE, and wait for a line of standard input.
 
     Several agents on one machine slow each other down while they start, so none drives until all
@@ -86,7 +85,7 @@ def wait_for_go_ahead(console: ConsolePort, opened: threading.Event) -> None:
 
 
 def run_commands(
-    console: ConsolePort, commands: list[str], *, grace_s: float = BLOCKED_GRACE_S
+    console: LineConsole, commands: list[str], *, grace_s: float = BLOCKED_GRACE_S
 ) -> Outcome:
     """Run each command to its end. Returns the answer of the last one; ``ok``: none failed.
 
@@ -109,7 +108,7 @@ def run_commands(
     return Outcome(ok, outcomes[-1].answer if outcomes else '')
 
 
-def run_pipe(console: ConsolePort) -> None:
+def run_pipe(console: LineConsole) -> None:
     """Run the lines of standard input until its end. A stop takes effect while a line runs."""
     _wait(console)
     for line in sys.stdin or ():  # None: standard input was closed at the start
@@ -120,21 +119,18 @@ def run_pipe(console: ConsolePort) -> None:
 
 
 def run_terminal(
-    console: ConsolePort, session: AgentSession, interrupts: InterruptHandler
+    console: LineConsole, status: Callable[[], str], interrupts: InterruptHandler
 ) -> None:
-    """Read lines from a terminal, with editing, history, completion and a status line."""
+    """Read lines from a terminal, with editing, history, completion and a status line. ``status``
+    is the text of that line; '' stands for a hint.
+    """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.history import FileHistory
     from prompt_toolkit.patch_stdout import patch_stdout
 
     def toolbar() -> str:
-        if (asked := console.pending_question) is not None:
-            return f' {question_summary(asked)}'
-        activity = session.current_activity
-        if activity is None:
-            return ' :help for commands, Ctrl-C stops the rover'
-        return f' {activity.description}  {time.monotonic() - activity.since:.0f} s'
+        return f' {status() or STATUS_HINT}'
 
     prompt: Any = PromptSession(
         history=FileHistory(str(_history_file())),
@@ -176,7 +172,7 @@ def run_terminal(
 
 
 @contextlib.contextmanager
-def _errors_above_the_prompt(console: ConsolePort) -> Iterator[None]:
+def _errors_above_the_prompt(console: LineConsole) -> Iterator[None]:
     """Redirect file descriptor 2 to notices: rclpy and DDS write there."""
     read_fd, write_fd = os.pipe()
     before = os.dup(2)
@@ -198,7 +194,7 @@ def _errors_above_the_prompt(console: ConsolePort) -> Iterator[None]:
         thread.join(timeout=1.0)
 
 
-def _wait_for_end_or_block(console: ConsolePort, grace_s: float) -> str:
+def _wait_for_end_or_block(console: LineConsole, grace_s: float) -> str:
     """Wait until the console is idle. Returns why it stays blocked for ``grace_s``, else ''."""
     blocked_since: float | None = None
     while not console.wait_until_idle(min(0.5, grace_s)):
@@ -212,7 +208,7 @@ def _wait_for_end_or_block(console: ConsolePort, grace_s: float) -> str:
     return ''
 
 
-def _wait(console: ConsolePort) -> None:
+def _wait(console: LineConsole) -> None:
     # A bounded wait in a loop: an unbounded one would keep Python from handling signals.
     while not console.wait_until_idle(0.5):
         pass

@@ -15,15 +15,20 @@ import queue
 import signal
 import threading
 
+from curiosity_rosa_demo.domain.console_text import ConsoleText
 from curiosity_rosa_demo.domain.text import printable_lines
+from curiosity_rosa_demo.trace.bus import EventBus
 
 CLOSE_TIMEOUT_S = 3.0
 
 
 class ConsoleWriter:
-    """Prints from ``start`` on what is queued, also before."""
+    """Prints from ``start`` on what is queued, also before. ``printed`` gets each text at once,
+    as a ConsoleText.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, printed: EventBus | None = None) -> None:
+        self._printed = printed
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name='console-writer', daemon=True)
 
@@ -36,7 +41,10 @@ class ConsoleWriter:
         No control sequence reaches the terminal. A text from outside has no line break here:
         Console and the builders of its tables have removed it.
         """
-        self._lines.put(printable_lines(text))
+        text = printable_lines(text)
+        self._lines.put(text)
+        if self._printed is not None:
+            self._printed.publish(ConsoleText(text))
 
     def close(self) -> None:
         """Wait until all text is printed, CLOSE_TIMEOUT_S at most."""

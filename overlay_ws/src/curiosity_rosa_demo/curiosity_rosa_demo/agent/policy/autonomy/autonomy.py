@@ -162,6 +162,10 @@ class Autonomy:
             lambda: Outcome(True, self._describe_state() if self._on else OFF_TEXT)
         )
 
+    @property
+    def is_on(self) -> bool:
+        return self._on
+
     def status_text(self) -> str:
         """As ``status``, but of the last tick and without waiting for the worker."""
         return self._last_text or 'auto is on' if self._on else OFF_TEXT

@@ -6,23 +6,25 @@ export default {
   template: `
     <div v-if="facts.rows.length || message" class="approvals" role="region" aria-label="Waits for your answer">
       <article v-for="row in facts.rows" :key="row.id" :aria-label="'Question ' + row.short">
-        <h3><code>{{ row.short }}</code> {{ row.text }}</h3>
+        <h2><code>{{ row.short }}</code> {{ row.text }}</h2>
+        <div class="about">
         <ul v-if="row.reasons.length"><li v-for="reason in row.reasons">{{ reason }}</li></ul>
         <p v-for="line in row.rehearsal" class="rehearsal">{{ line }}</p>
         <p v-if="row.until !== null" class="quiet">{{ left(row) }}</p>
-        <template v-if="row.editable">
+        </div>
+        <div v-if="row.editable" class="op">
           <label v-if="row.id in edits">
             Arguments of <code>{{ row.skill }}</code>, as JSON
             <textarea v-model="edits[row.id]" rows="4" spellcheck="false" :name="'arguments-' + row.short"></textarea>
           </label>
           <pre v-else>{{ row.skill }} {{ row.arguments }}</pre>
-        </template>
+        </div>
         <div class="buttons">
           <button type="button" class="yes" :disabled="row.id in edits || sent[row.id]" @click="answer(row, 'APPROVE')">Approve</button>
           <button v-if="row.editable && !(row.id in edits)" type="button" :disabled="sent[row.id]" @click="edits[row.id] = row.arguments">Edit</button>
           <template v-if="row.id in edits">
-            <button type="button" class="yes" :disabled="sent[row.id]" @click="answer(row, 'EDIT')">Run it like this</button>
-            <button type="button" @click="delete edits[row.id]">Leave it</button>
+            <button type="button" class="yes" :disabled="sent[row.id]" @click="answer(row, 'EDIT')">Approve with changes</button>
+            <button type="button" @click="delete edits[row.id]">Cancel edit</button>
           </template>
           <input v-model="whys[row.id]" placeholder="why (for a no)" maxlength="500" :aria-label="'Why not, for ' + row.short" />
           <button type="button" class="no" :disabled="sent[row.id]" @click="answer(row, 'REJECT')">Reject</button>
@@ -35,7 +37,7 @@ export default {
     'facts.rows.length': {
       immediate: true,
       handler(open) {
-        document.title = open ? `(${open}?) Curiosity ROSA` : 'Curiosity ROSA';
+        window.curiosity.attention({ open });
       },
     },
   },

@@ -55,12 +55,16 @@ export default {
       if (this.seen && !document.hidden) {
         this.asking = new AbortController();
         try {
-          wait = Math.max(wait, await this.show(await fetch('/page/frame.jpg', { cache: 'no-store', priority: 'low', signal: this.asking.signal })));
+          wait = Math.max(wait, await this.show(await fetch('/page/frame.jpg?px=' + this.pixels(), { cache: 'no-store', priority: 'low', signal: this.asking.signal })));
         } catch {
           wait = 1000; // a stop is pending, or the server is gone
         }
       }
       if (!this.ended) this.next = setTimeout(this.requestFrame, Math.max(20, wait - (performance.now() - began)));
+    },
+    pixels() {
+      const { width, height } = this.$el.getBoundingClientRect();
+      return Math.min(4096, Math.max(64, Math.ceil(Math.max(width, height) * devicePixelRatio)));
     },
     async show(answer) {
       if (answer.status !== 200) {

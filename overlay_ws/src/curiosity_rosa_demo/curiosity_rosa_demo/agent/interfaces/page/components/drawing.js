@@ -1,12 +1,27 @@
-// A drawing made by the server, which escapes all text in it.
+// A drawing made by the server, which escapes all text in it. It is drawn in pixels for the place
+// that it has here, so that its text keeps its size.
+const SETTLE_MS = 100; // a panel that is being resized asks for one drawing
+
 export default {
   props: { facts: Object, label: String },
-  emits: ['pick'],
+  emits: ['pick', 'look'],
   template: `
     <figure class="drawing" :aria-label="label">
-      <div v-html="facts.svg" @click="pick" @keydown.enter="pick" @keydown.space.prevent="pick"></div>
+      <div ref="place" v-html="facts.svg" @click="pick" @keydown.enter="pick" @keydown.space.prevent="pick"></div>
     </figure>`,
-  mounted() { this.showLocalTime(); },
+  mounted() {
+    this.showLocalTime();
+    this.watcher = new ResizeObserver(() => {
+      clearTimeout(this.settle);
+      this.settle = setTimeout(this.ask, SETTLE_MS);
+    });
+    this.watcher.observe(this.$refs.place);
+    this.ask();
+  },
+  unmounted() {
+    this.watcher.disconnect();
+    clearTimeout(this.settle);
+  },
   beforeUpdate() {  // a new drawing replaces its shapes, so the keyboard focus has to move to the new one
     const focused = this.$el.contains(document.activeElement) && document.activeElement;
     this.focusedEvent = focused ? focused.dataset.event : undefined;
@@ -19,6 +34,10 @@ export default {
     }
   },
   methods: {
+    ask() {
+      const { clientWidth: width, clientHeight: height } = this.$refs.place;
+      if (width > 0) this.$emit('look', { width, height });
+    },
     showLocalTime() {  // in the time zone of this browser, like the rest of the page
       for (const label of this.$el.querySelectorAll('[data-at]')) {
         const { at, step } = label.dataset;

@@ -1,50 +1,78 @@
+// The head: mode and task, motion, power, health. link.js marks values that are old.
 export default {
   props: { facts: Object },
   template: `
     <header class="status" aria-label="State of the rover">
-      <h1>Curiosity ROSA</h1>
-      <div v-if="facts.replay" class="replay">
-        <p role="status">REPLAY of a recording: this is not the live rover</p>
-        <p v-if="facts.replay_text">{{ facts.replay_text }}</p>
-        <p>Battery, mast, wheels, place, pictures and ages are the recording's. Mode, e-stop, nodes and tasks are this agent's own.</p>
-      </div>
-      <dl>
-        <div class="fact mode" :data-mode="facts.mode"><dt>Mode</dt><dd :title="facts.why">{{ facts.mode }}</dd></div>
-        <div class="fact" :class="{ recorded: facts.replay, bad: facts.battery_state === 'LOW' && !facts.replay }">
-          <dt>{{ label('Battery') }}</dt>
-          <dd>{{ facts.battery === null ? 'unknown' : facts.battery + ' %' }}{{ facts.battery_state === 'LOW' ? ' low' : '' }}</dd>
+      <div class="group task-now" role="group" aria-label="Mode and task">
+        <div class="row">
+          <h1>Curiosity ROSA</h1>
+          <dl><div class="fact mode" :data-mode="facts.mode"><dt class="sr">Mode</dt><dd :title="facts.why" data-from="node:kernel"><span class="value">{{ facts.mode }}</span></dd></div></dl>
+          <label class="switch" title="Whether the rover acts on its own: :auto">
+            <input type="checkbox" role="switch" :checked="facts.auto_on" @click.prevent="say(facts.auto_on ? ':auto off' : ':auto on')" />auto
+          </label>
         </div>
-        <div class="fact" :class="{ recorded: facts.replay }"><dt>{{ label('Mast') }}</dt><dd>{{ facts.mast }}</dd></div>
-        <div class="fact" :class="{ recorded: facts.replay }"><dt>{{ label('Wheels') }}</dt><dd>{{ facts.moving ? 'moving' : 'still' }}</dd></div>
-        <div class="fact" :class="{ recorded: facts.replay }"><dt>{{ label('Place') }}</dt><dd>{{ facts.pose }}</dd></div>
-        <div class="fact" :class="{ recorded: facts.replay }"><dt>{{ label('Way ahead') }}</dt><dd>{{ facts.way }}</dd></div>
-        <div class="fact" :class="{ bad: facts.estop }"><dt>E-stop</dt><dd>{{ facts.estop ? 'PRESSED' : 'released' }}</dd></div>
-      </dl>
-      <ul class="ages" aria-label="Nodes, and when they were last heard">
-        <li v-for="node in facts.nodes" :key="node.name" :class="{ bad: !node.ok }" :title="node.text">
-          <span aria-hidden="true">{{ node.ok ? '●' : '▲' }}</span> {{ node.name }}
-          <span class="sr">{{ node.ok ? 'ok' : 'not ok' }} {{ node.text }}</span>
-          <span v-if="node.aged" class="age" :data-age="'node:' + node.name"></span>
-        </li>
-      </ul>
-      <ul v-if="facts.sources.length" class="ages" aria-label="Age of the data">
-        <template v-for="source in facts.sources" :key="source.name">
-          <li v-if="facts.replay" class="recorded">{{ source.name }} <span class="age">recorded</span></li>
-          <li v-else :class="{ bad: source.silent }">
-            <span aria-hidden="true">{{ source.silent ? '▲' : '○' }}</span> {{ source.name }}
-            <span class="age" :data-age="source.name" :data-limit="source.limit"></span>
+        <p class="now" :title="facts.task || facts.auto">{{ facts.task || facts.why || facts.auto }}</p>
+        <div class="row">
+          <button v-if="facts.pausable" type="button" class="small" @click="say(':pause')">Pause</button>
+          <button v-if="facts.held" type="button" class="small" @click="say(':resume')">Resume</button>
+          <span v-if="facts.queued" class="quiet">{{ facts.queued }}</span>
+        </div>
+      </div>
+      <div class="group motion" role="group" aria-label="Motion">
+        <p class="caption" aria-hidden="true">Motion</p>
+        <dl>
+          <div v-for="row in facts.motion" :key="row.name" class="fact" :class="{ recorded: facts.replay && row.from, bad: row.bad }">
+            <dt>{{ label(row) }}</dt>
+            <dd :data-from="facts.replay ? null : row.from" :data-limit="row.limit"><span class="value">{{ row.text }}</span></dd>
+          </div>
+        </dl>
+      </div>
+      <div class="group power" role="group" aria-label="Power">
+        <p class="caption" aria-hidden="true">Power</p>
+        <dl>
+          <div v-for="row in facts.power" :key="row.name" class="fact" :class="{ recorded: facts.replay, bad: row.bad && !facts.replay }">
+            <dt>{{ label(row) }}</dt>
+            <dd :data-from="facts.replay ? null : row.from" :data-limit="row.limit"><span class="value">{{ row.text }}</span></dd>
+          </div>
+        </dl>
+      </div>
+      <div class="group health" role="group" aria-label="Health">
+        <p class="caption"><span aria-hidden="true">Health</span> <span id="delay" title="Round trip to the agent, and the age of its newest data"></span></p>
+        <ul class="ages" aria-label="Nodes, and when they were last heard">
+          <li v-for="node in facts.nodes" :key="node.name" :class="{ bad: !node.ok }" :title="node.text">
+            <span aria-hidden="true">{{ node.ok ? '●' : '▲' }}</span> {{ node.name }}
+            <span class="sr">{{ node.ok ? 'ok' : 'not ok' }} {{ node.text }}</span>
+            <span v-if="node.aged" class="age" :data-age="'node:' + node.name"></span>
           </li>
-        </template>
-      </ul>
-      <p v-if="facts.latch" class="warning">Held: {{ facts.latch }} (<kbd>:clear</kbd> releases it)</p>
-      <p v-if="facts.waits_for" class="warning">Nothing can run yet: {{ facts.waits_for }}</p>
-      <p v-if="facts.auto" class="quiet">On its own: {{ facts.auto }}</p>
-      <p v-if="facts.usage" class="quiet">Model: {{ facts.usage }}</p>
+        </ul>
+        <ul v-if="facts.sources.length" class="ages" aria-label="Age of the data">
+          <template v-for="source in facts.sources" :key="source.name">
+            <li v-if="facts.replay" class="recorded">{{ source.name }} <span class="age">recorded</span></li>
+            <li v-else :class="{ bad: source.silent }">
+              <span aria-hidden="true">{{ source.silent ? '▲' : '○' }}</span> {{ source.name }}
+              <span class="age" :data-age="source.name" :data-limit="source.limit"></span>
+            </li>
+          </template>
+        </ul>
+        <p v-if="facts.usage" class="quiet usage">Model: {{ facts.usage }}</p>
+      </div>
     </header>`,
+  watch: {
+    'facts.mode': {
+      immediate: true,
+      handler(mode) {
+        window.curiosity.attention({ mode });
+      },
+    },
+  },
+  updated() {
+    window.curiosity.refresh(); // the template may have replaced a value that was marked as old
+  },
   methods: {
+    say: (line) => window.dispatchEvent(new CustomEvent('say-line', { detail: line })),
     // The value is the recording's, not the live rover's.
-    label(name) {
-      return this.facts.replay ? `${name} (recorded)` : name;
+    label(row) {
+      return this.facts.replay && row.from ? `${row.name} (recorded)` : row.name;
     },
   },
 };

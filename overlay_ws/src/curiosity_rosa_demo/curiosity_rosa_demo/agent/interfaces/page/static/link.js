@@ -1,10 +1,12 @@
 // The connection, and the age of all data on the page. Measured here, so it needs no server.
 (() => {
   const STALE_S = 2;
+  const SLOW_S = 1; // a longer delay is marked
   const steady = () => performance.now() / 1000;
   const opened = steady();
   let newest = null; // the last beat: clock and now of the server, ages by name
   let lags = []; // our clock minus the server's at the last beats; the least has the shortest delay
+  let trip = null; // seconds: the last round trip to the agent
   let lost = false;
   let hooked = false;
 
@@ -24,6 +26,17 @@
   };
 
   const seconds = (age) => (age < 10 ? age.toFixed(1) : Math.floor(age).toString()) + ' s';
+
+  // One number for the connection: the round trip, and the age of the newest data.
+  function showDelay(link) {
+    const shown = document.getElementById('delay');
+    if (!shown) return;
+    const delay = trip === null || silence() === null ? null : trip + silence();
+    const slow = link !== 'live' || delay === null || delay > SLOW_S;
+    const text = link === 'lost' ? '✕ no link' : delay === null ? '' : `${slow ? '▲' : '●'} delay ${delay.toFixed(2)} s`;
+    if (shown.textContent !== text) shown.textContent = text;
+    shown.classList.toggle('bad', slow && text !== '');
+  }
 
   // The agent was restarted and does not know this page: reload once the agent answers.
   async function again() {
@@ -59,12 +72,26 @@
       else if (link !== 'live' || age > limit) shown.dataset.stale = 'stale';
       else delete shown.dataset.stale;
     }
+    // A value in the head that is old says so: "still" of 18 s ago is not "still".
+    for (const shown of document.querySelectorAll('[data-from]')) {
+      const known = newest?.ages[shown.dataset.from];
+      const age = known == null ? null : known + silence();
+      const old = age !== null && (link !== 'live' || age > (Number(shown.dataset.limit) || STALE_S));
+      if (!old) delete shown.dataset.old;
+      else if (shown.dataset.old !== `${seconds(age)} old`) shown.dataset.old = `${seconds(age)} old`;
+    }
+    showDelay(link);
   }
 
   window.curiosity = {
     beat(beat) {
       newest = beat;
       lags = [...lags.slice(-49), steady() - beat.clock];
+      refresh();
+    },
+    refresh,
+    roundTrip(took) {
+      trip = took;
       refresh();
     },
     live: () => state() === 'live',

@@ -45,7 +45,7 @@
       const took = Math.round(performance.now() - began);
       if (press !== last) return;
       if (ok) {
-        showStatus('done', `Stopped after ${took} ms: ${words}`);
+        showStatus('done', `Stopped after ${took} ms, at ${new Date().toLocaleTimeString([], { hour12: false })}: ${words}`);
         setTimeout(() => press === last && showStatus('', ''), SHOWN_MS);
       }
       else showStatus('failed', `NOT CONFIRMED: ${words}`);

@@ -1,0 +1,306 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""All rules of the adapter, and the order in which they are asked. Pure: the clocks are given.
+
+Each method is one step. A step reads both clocks once, so all rules see the same time, and adds
+itself to the log of inputs. The same steps at the same times therefore have the same results:
+simulation/recorded replays them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
+from curiosity_rosa_demo.adapter.input_log import InputLog, LogEntry
+from curiosity_rosa_demo.adapter.instant import Instant, RosClock
+from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
+from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.motion_clock import MotionClock
+from curiosity_rosa_demo.infra.obstacles import ObstacleView
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+
+T = TypeVar('T')
+REFUSED = 'refused'  # the key of a refusal's reason in the log
+STOPPED_WHILE_STARTING = 'Stopped while starting'
+
+
+@dataclass(frozen=True)
+class Due:
+    """The commands that the caller must execute now: call the rover's stop service and report its
+    result with this number; publish a zero Twist; show the alarms and the warnings.
+    """
+
+    stop_call: int | None = None
+    zero_twist: bool = False
+    alarms: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any] | None:
+        """The fields that say something; None: nothing is due."""
+        fields = {
+            'stop_call': self.stop_call,
+            'zero_twist': self.zero_twist or None,
+            'alarms': list(self.alarms) or None,
+            'warnings': list(self.warnings) or None,
+        }
+        return {key: value for key, value in fields.items() if value is not None} or None
+
+
+class AdapterRules:
+    """The caller holds one lock around each step and the execution of what is due after it.
+    ``guard`` and ``obstacles`` may be read between two steps; they show the last step's time.
+    """
+
+    def __init__(
+        self,
+        thresholds: Thresholds,
+        *,
+        stop_name: str,
+        steady: Callable[[], float],
+        ros_clock: RosClock,
+        other_drivers: Callable[[], str] = str,
+        log: InputLog | None = None,
+    ) -> None:
+        """``other_drivers``: names of foreign nodes that publish Twists, or ''."""
+        self._now, self._log = Instant(steady, ros_clock), log
+        self._ask_for_drivers = other_drivers
+        motion = thresholds.motion
+        self._simulation = SimulationClock.of(self._now, motion, self._now)
+        self._travel = MotionClock(self._now, self._now)
+        self.guard = MotionGuard(
+            motion,
+            thresholds.mast,
+            stop_name=stop_name,
+            clock=self._now,
+            travel_clock=self._travel,
+            simulation=self._simulation,
+            other_drivers=self._other_drivers,
+        )
+        self.obstacles = ObstacleStop(thresholds, self._simulation)
+        self._drive = DriveWatch(thresholds.drive, motion, self._simulation)
+        self._silence = OdometrySilence(motion, self._simulation.stretched)
+        self._motion = ''  # the last one that the adapter started
+        self._odometry_at: float | None = None
+        self._add_entry('start', (), None)
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def check_motion(self, name: str, clock_problem: str = '') -> None:
+        """Raises MotionRefused when the motion ``name`` may not start now. ``clock_problem``: why
+        no motion can be timed; '' if it can.
+        """
+        act = partial(self._check_motion, name, clock_problem)
+        self._step('check_motion', act, name, clock_problem)
+
+    def begin_motion(self, name: str) -> int:
+        """The token of a motion, whose start call the caller sends now. Raises MotionRefused."""
+        return self._step('begin_motion', partial(self._begin_motion, name), name)
+
+    def motion_answered(self, token: int) -> None:
+        """The rover has answered the start call."""
+        self._step('motion_answered', partial(self.guard.move_answered, token), token)
+
+    def motion_failed(self, token: int, reason: str) -> None:
+        """The start call failed or timed out."""
+        act = partial(self.guard.move_failed, token, reason)
+        self._step('motion_failed', act, token, reason)
+
+    def confirm_motion(self) -> None:
+        """Raises MotionRefused when a stop has overtaken the start call."""
+        self._step('confirm_motion', self._confirm_motion)
+
+    def check_mast(self, action: MastAction) -> None:
+        """Raises MotionRefused when this motion of the mast may not start now."""
+        self._step('check_mast', partial(self.guard.check_mast, action), action.value)
+
+    def begin_mast(self, action: MastAction) -> bool:
+        """Whether to call the rover's service now. Raises MotionRefused."""
+        return self._step('begin_mast', partial(self.guard.begin_mast, action), action.value)
+
+    def mast_answered(self) -> None:
+        self._step('mast_answered', self.guard.mast_answered)
+
+    def mast_failed(self, reason: str) -> None:
+        self._step('mast_failed', partial(self.guard.mast_failed, reason), reason)
+
+    def end_mast(self, action: MastAction) -> None:
+        """Raises MotionRefused when the mast has not reached the end of ``action``."""
+        self._step('end_mast', partial(self._end_mast, action), action.value)
+
+    def request_stop(self) -> int:
+        """Always accepted. The number of the call that is due next."""
+        return self._step('request_stop', self.guard.request_stop)
+
+    def stop_answered(self, number: int) -> None:
+        self._step('stop_answered', partial(self.guard.stop_answered, number), number)
+
+    def stop_failed(self, number: int, reason: str) -> None:
+        self._step('stop_failed', partial(self.guard.stop_failed, number, reason), number, reason)
+
+    def end_stop(self, number: int) -> str:
+        """Why the standstill after this stop is not confirmed; '' if it is."""
+        return self._step('end_stop', partial(self.guard.stop_problem, number), number)
+
+    def twist_lost(self) -> None:
+        """The zero Twist that was due could not be published."""
+        self._step('twist_lost', self.guard.zero_twist_lost)
+
+    def refuse(self, reason: str) -> None:
+        """The caller refuses a request, for a reason that the rules do not know."""
+        self._step('refuse', partial(setattr, self.guard, 'last_error', reason), reason)
+
+    # --- observations -----------------------------------------------------------------------
+
+    def odometry(
+        self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
+    ) -> None:
+        """As ``DriveWatch.record``."""
+        act = partial(self._record_odometry, pose, speed, turn_rate, tilt_rad)
+        self._step('odometry', act, pose, speed, turn_rate, tilt_rad)
+
+    def joints(self, p: float, turn: float) -> None:
+        """Radians of the mast's joints."""
+        self._step('joints', partial(self.guard.record_joints, p, turn), p, turn)
+
+    def scan(self, view: ObstacleView | None) -> None:
+        """As ``ObstacleStop.record_scan``. The log holds the free ways, not the points."""
+        seen = () if view is None else (view.sees_ahead, dict(view.free_m))
+        self._step('scan', partial(self.obstacles.record_scan, view), *seen)
+
+    def scan_gone(self) -> None:
+        """The scan has no publisher. Ignored while the rover moves."""
+        self._step('scan_gone', self._forget_scan)
+
+    def e_stop(self, pressed: bool) -> None:
+        self._step('e_stop', partial(self.guard.set_e_stop, pressed), pressed)
+
+    def heartbeat(self, tick: int, latch: str) -> None:
+        self._step('heartbeat', partial(self.guard.record_heartbeat, tick, latch), tick, latch)
+
+    def agents(self, alive: int, names: Sequence[str]) -> None:
+        """How many publishers of the heartbeat are alive, and the names of their nodes."""
+        self._step('agents', partial(self.guard.set_agents, alive, names), alive, list(names))
+
+    def agent_gone(self) -> None:
+        """The heartbeat has no publisher."""
+        self._step('agent_gone', self.guard.forget_heartbeat)
+
+    def adapters(self, names: Sequence[str]) -> None:
+        """The names of the other adapters of this rover."""
+        act = partial(self.guard.set_other_adapters, tuple(names))
+        self._step('adapters', act, list(names))
+
+    # --- time -------------------------------------------------------------------------------
+
+    def due(self) -> Due:
+        """Apply the rules that depend on time. Call it after each step, and by
+        ``guard.next_wakeup``.
+        """
+        self._read_clocks()
+        due = self._due()
+        self._add_entry('due', (), due.to_json())
+        return due
+
+    # --- internals --------------------------------------------------------------------------
+
+    def _step(self, name: str, act: Callable[[], T], *arguments: Any) -> T:
+        self._read_clocks()
+        try:
+            result = act()
+        except MotionRefused as refusal:
+            self._add_entry(name, arguments, {REFUSED: str(refusal)})
+            raise
+        self._add_entry(name, arguments, result)
+        return result
+
+    def _read_clocks(self) -> None:
+        self._now.read()
+        # These two go on by what they have read: a step must not depend on who else reads them.
+        self._simulation()
+        self._travel()
+
+    def _add_entry(self, name: str, arguments: Sequence[Any], result: Any) -> None:
+        if self._log is not None:
+            self._log.add(LogEntry(self._now(), self._now.ros_ns, name, arguments, result))
+
+    def _other_drivers(self) -> str:
+        drivers = self._ask_for_drivers()
+        self._add_entry('other_drivers', (drivers,), None)  # before the step that asks
+        return drivers
+
+    def _check_motion(self, name: str, clock_problem: str) -> None:
+        if clock_problem:
+            raise self._refusal(clock_problem)
+        self.guard.check_move()
+        self._check_drive(name)
+
+    def _check_drive(self, name: str) -> None:
+        if why := self._drive.refusal() or self.obstacles.refusal(name):
+            raise self._refusal(why)
+
+    def _refusal(self, reason: str) -> MotionRefused:
+        self.guard.last_error = reason
+        return MotionRefused(reason)
+
+    def _begin_motion(self, name: str) -> int:
+        self._check_drive(name)
+        token = self.guard.begin_move()
+        self._motion = name
+        self._drive.begin(name)
+        return token
+
+    def _confirm_motion(self) -> None:
+        if self.guard.stopping:
+            raise MotionRefused(self.guard.last_error or STOPPED_WHILE_STARTING)
+
+    def _end_mast(self, action: MastAction) -> None:
+        if self.guard.mast is not action.after:
+            raise MotionRefused(self.guard.last_error or f'{action.value} was interrupted')
+
+    def _record_odometry(
+        self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
+    ) -> None:
+        self._odometry_at = self._now()
+        self._drive.record(pose, speed, turn_rate, tilt_rad)
+        self.guard.record_odometry(speed, turn_rate)
+
+    def _forget_scan(self) -> None:
+        if not self.guard.moving:
+            self.obstacles.forget()
+
+    def _due(self) -> Due:
+        if self._is_driving() and (reason := self.obstacles.stop_reason(self._motion)):
+            self.guard.request_stop(f'{reason}; the rover was stopped')
+        warning = self._watch_drive()
+        commands = self.guard.poll()
+        alarms = tuple(self.guard.take_alarms())
+        warnings = (warning,) if warning else ()
+        return Due(commands.stop_call, commands.zero_twist, alarms, warnings)
+
+    def _is_driving(self) -> bool:
+        return self.guard.motion is Motion.MOVING and not self.guard.stopping
+
+    def _watch_drive(self) -> str:
+        """Stop a drive that must end; the warning that is due, or ''."""
+        if not self._is_driving():
+            self._drive.end()
+            self._silence.end()
+            return ''
+        now, heard_at = self._now(), self._odometry_at
+        silence = self._silence.check(now, None if heard_at is None else now - heard_at)
+        if reason := self._drive.stop_reason() or silence.stop_reason:
+            self.guard.request_stop(reason)
+        return silence.warning

@@ -1,0 +1,130 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A console's requests to the agent's HTTP API. The standard library alone: it starts fast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+import json
+import os
+from typing import Any
+from urllib.parse import urlsplit
+
+DEFAULT_URL = 'http://127.0.0.1:8765'
+URL_VARIABLE, TOKEN_VARIABLE = 'CURIOSITY_CONSOLE_URL', 'CURIOSITY_HTTP_TOKEN'
+REQUEST_TIMEOUT_S = 20.0  # longer than the agent takes to answer a line or to confirm a stop
+STREAM_TIMEOUT_S = 40.0  # longer than the agent's heartbeat of 15 s
+
+
+class AgentUnavailable(Exception):
+    """No agent answers at the address."""
+
+
+class AgentRefused(Exception):
+    """The agent answered with an error. The message is its own. ``status``: of HTTP."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
+class AgentApi:
+    """The agent at ``url``. ``client`` names this console to it. Thread-safe: each request has a
+    connection of its own, so that no request delays a stop.
+    """
+
+    def __init__(self, url: str, *, client: str, token: str | None = None) -> None:
+        """``token`` is by default that of the environment. Raises ValueError for a bad URL."""
+        parts = urlsplit(url)
+        if parts.scheme not in ('http', 'https') or not parts.hostname:
+            raise ValueError(f'{url!r} is no address such as {DEFAULT_URL}')
+        self.url, self.client = url.rstrip('/'), client
+        self._host, self._port = parts.hostname, parts.port  # ValueError: the port is no number
+        self._connection = HTTPSConnection if parts.scheme == 'https' else HTTPConnection
+        token = os.environ.get(TOKEN_VARIABLE, '') if token is None else token
+        self._headers = {'Authorization': f'Bearer {token}'} if token else {}
+
+    def say(self, line: str) -> dict[str, Any]:
+        """The result of a line: ``ok``, ``words``, ``task``."""
+        return self._json('POST', '/say', {'text': line, 'client': self.client})
+
+    def stop(self) -> str:
+        """Stop the rover and end all tasks. Returns the rover's answer. Raises AgentRefused for a
+        stop that the rover did not confirm.
+        """
+        return str(self._json('POST', '/stop')['answer'])
+
+    def state(self) -> dict[str, Any]:
+        return self._json('GET', '/state')
+
+    def task(self, task_id: str) -> dict[str, Any]:
+        return self._json('GET', f'/tasks/{task_id}')
+
+    def cancel(self, task_id: str) -> None:
+        self._json('DELETE', f'/tasks/{task_id}')
+
+    def open_console(self, last_event_id: str, last: int) -> HTTPResponse:
+        """What the console prints, as server-sent events. The caller closes the response."""
+        headers = {'Last-Event-ID': last_event_id} if last_event_id else {}
+        with self._errors():
+            connection = self._connection(self._host, self._port, timeout=STREAM_TIMEOUT_S)
+            connection.request(
+                'GET', f'/console?last={last}', headers={**self._headers, **headers}
+            )
+            response = connection.getresponse()
+            if response.status == 200:
+                return response
+            body = response.read()
+            connection.close()
+        raise _refusal(response.status, body)
+
+    def _json(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Raises AgentUnavailable, AgentRefused."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = (
+            self._headers
+            if data is None
+            else {**self._headers, 'Content-Type': 'application/json'}
+        )
+        with self._errors():
+            connection = self._connection(self._host, self._port, timeout=REQUEST_TIMEOUT_S)
+            try:
+                connection.request(method, path, data, headers)
+                response = connection.getresponse()
+                text = response.read()
+            finally:
+                connection.close()
+        if response.status >= 400:
+            raise _refusal(response.status, text)
+        with self._errors():
+            answer = json.loads(text)
+            if not isinstance(answer, dict):
+                raise ValueError('the answer is no JSON object')
+        return answer
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, HTTPException, ValueError) as error:
+            raise AgentUnavailable(f'no agent answers at {self.url} ({error})') from None
+
+
+def _refusal(status: int, body: bytes) -> AgentRefused:
+    """The error with the agent's own words, which are a problem document (RFC 9457)."""
+    if status == 401:
+        text = f'the agent refuses the token; set {TOKEN_VARIABLE} to its token'
+        return AgentRefused(status, text)
+    try:
+        detail = str(json.loads(body)['detail'])
+    except (ValueError, KeyError, TypeError):
+        detail = f'the agent answers with HTTP status {status}'
+    return AgentRefused(status, detail)

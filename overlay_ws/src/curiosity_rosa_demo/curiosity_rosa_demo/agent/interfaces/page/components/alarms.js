@@ -1,0 +1,48 @@
+// What an operator must not miss: SAFE, a replay, and what has failed.
+export default {
+  props: { facts: Object },
+  data: () => ({ dismissed: [], reply: '' }),
+  computed: {
+    rows() {
+      return this.facts.rows.filter((row) => !this.dismissed.includes(row.id));
+    },
+  },
+  template: `
+    <div v-if="facts.safe || facts.replay || rows.length" class="alarms" role="region" aria-label="Alarms">
+      <div v-if="facts.safe" class="banner safe" role="alert">
+        <p><b><span aria-hidden="true">■ </span>SAFE: {{ facts.safe.cause }}</b><br />Nothing may move. {{ facts.safe.way_out }}<template v-if="reply"><br />{{ reply }}</template></p>
+        <button v-if="facts.safe.latched" type="button" @click="clear">Clear</button>
+      </div>
+      <div v-if="facts.replay" class="banner replay">
+        <p><b role="status">REPLAY of a recording: this is not the live rover</b><template v-if="facts.replay_text"><br />{{ facts.replay_text }}</template><br />Battery, mast, wheels, place, pictures and ages are the recording's. Mode, e-stop, nodes and tasks are this agent's own.</p>
+      </div>
+      <ul v-if="rows.length" class="troubles" aria-label="Failures">
+        <li v-for="row in rows" :key="row.id" :class="{ told: row.told }">
+          <span class="text">{{ row.text }}</span>
+          <button v-if="row.line" type="button" class="small" @click="say(row.line)">{{ row.button }}</button>
+          <button v-if="row.dismissable" type="button" class="small" :aria-label="'Dismiss: ' + row.text" @click="dismissed.push(row.id)">Dismiss</button>
+        </li>
+      </ul>
+    </div>`,
+  watch: {
+    'facts.safe'(safe) {
+      if (!safe) this.reply = '';
+    },
+  },
+  mounted() {
+    this.answered = (event) => {
+      if (event.detail.line === ':clear') this.reply = event.detail.words;
+    };
+    window.addEventListener('line-answered', this.answered);
+  },
+  unmounted() {
+    window.removeEventListener('line-answered', this.answered);
+  },
+  methods: {
+    say: (line) => window.dispatchEvent(new CustomEvent('say-line', { detail: line })),
+    clear() {
+      this.reply = '…';
+      this.say(':clear');
+    },
+  },
+};

@@ -1,0 +1,209 @@
+// The map: wheel and pinch zoom, drag, follow; a click or a long press proposes a goal, Enter orders
+// it. By keyboard: arrows move the cross in the middle, + and - zoom, Enter points at the cross.
+const SETTLE_MS = 60; // between two requests while a person drags or zooms
+const CLICK_PX = 6; // a pointer that moved less has clicked
+const ZOOM = 1.25;
+const PAN_PX = 40;
+const STEP_PX = 8, LEAST_PX = 120; // the server draws in these steps, so one metre is the same here and there
+
+export default {
+  props: { facts: Object, label: String },
+  emits: ['pick', 'look', 'propose', 'order'],
+  // centre: null shows all; goal: what the person points at.
+  data: () => ({ centre: null, follows: false, goal: null, box: { width: 1, height: 1 }, keys: false }),
+  computed: {
+    size() {
+      return { width: `${this.box.width}px`, height: `${this.box.height}px` };
+    },
+    shown() {
+      return this.facts.view ? window.curiosity.mapView.frame(this.facts.view, this.box) : null;
+    },
+    goalAt() {
+      return this.goal && this.shown ? this.shown.pixels(this.goal.x, this.goal.y) : null;
+    },
+    path() {
+      return this.shown && this.goal ? this.goal.path.map(([x, y]) => this.shown.pixels(x, y).join(',')).join(' ') : '';
+    },
+  },
+  template: `
+    <figure class="drawing world" :aria-label="label">
+      <div ref="place" class="terrain" tabindex="0" role="application"
+        aria-label="Map. Arrows move, plus and minus zoom, 0 shows all, F follows the rover, Enter points at the middle."
+        @wheel.prevent="wheel" @pointerdown="down" @pointermove="moved" @pointerup="up" @pointercancel="up" @keydown="key"
+        @focus="keys = true" @blur="keys = false">
+        <div class="drawn" :style="size" v-html="facts.svg"></div>
+        <svg class="overlay" :style="size" aria-hidden="true">
+          <polyline v-if="path" :points="path" class="cr-forecast" />
+          <g v-if="goalAt" class="cr-goal"><circle :cx="goalAt[0]" :cy="goalAt[1]" r="9" /></g>
+          <path v-if="keys" class="cross" :d="cross()" />
+        </svg>
+      </div>
+      <div class="map-tools" role="group" aria-label="Map view">
+        <button type="button" class="small" aria-label="Zoom in" @click="zoom(1.5)">+</button>
+        <button type="button" class="small" aria-label="Zoom out" @click="zoom(1 / 1.5)">−</button>
+        <button type="button" class="small" :aria-pressed="!centre" @click="all">All</button>
+        <button type="button" class="small" :aria-pressed="follows" @click="follow">Follow</button>
+      </div>
+      <div v-if="goal" class="goal-card" role="dialog" aria-label="A goal on the map" @keydown.enter.stop>
+        <p><b>x {{ goal.x.toFixed(1) }} m, y {{ goal.y.toFixed(1) }} m</b></p>
+        <p v-for="line in goal.lines" :class="{ warning: goal.ok === false }">{{ line }}</p>
+        <div class="row">
+          <template v-if="goal.what">
+            <button ref="go" type="button" class="yes" :disabled="!goal.ok" @click="order">{{ goal.what === 'drive' ? 'Drive there' : 'Face there' }} (Enter)</button>
+          </template>
+          <template v-else>
+            <button ref="first" type="button" @click="propose('drive')">Drive here</button>
+            <button type="button" @click="propose('face')">Face here</button>
+          </template>
+          <button type="button" @click="close">Cancel</button>
+        </div>
+      </div>
+    </figure>`,
+  created() {
+    this.pointers = new Map();
+    this.number = 0;
+  },
+  mounted() {
+    this.watcher = new ResizeObserver(() => {
+      const { clientWidth, clientHeight } = this.$refs.place;
+      const [width, height] = [clientWidth, clientHeight].map((pixels) => Math.max(LEAST_PX, pixels - (pixels % STEP_PX)));
+      if (clientWidth > 0) this.box = { width, height };
+      this.ask();
+    });
+    this.watcher.observe(this.$refs.place);
+  },
+  unmounted() {
+    this.watcher.disconnect();
+    clearTimeout(this.settle);
+  },
+  beforeUpdate() { // a new drawing replaces its shapes, so the keyboard focus has to move to the new one
+    const focused = this.$el.contains(document.activeElement) && document.activeElement;
+    this.focusedEvent = focused ? focused.dataset.event : undefined;
+  },
+  updated() {
+    if (this.focusedEvent === undefined) return;
+    for (const shape of this.$el.querySelectorAll('[data-event]')) {
+      if (shape.dataset.event === this.focusedEvent) shape.focus();
+    }
+  },
+  methods: {
+    ask() {
+      if (this.settle) return;
+      this.settle = setTimeout(() => {
+        this.settle = null;
+        if (this.box.width > 1) this.$emit('look', { ...this.box, ...(this.centre ?? {}), follows: this.follows });
+      }, SETTLE_MS);
+    },
+    show(centre) {
+      this.centre = centre;
+      this.ask();
+    },
+    at(event) {
+      const box = this.$refs.place.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    },
+    // What is asked for and not yet drawn counts, so that quick turns of the wheel add up.
+    current() {
+      if (!this.centre || this.follows || !this.shown) return this.shown;
+      const { x, y, scale } = this.centre;
+      const [wide, high] = [this.box.width / scale / 2, this.box.height / scale / 2];
+      return window.curiosity.mapView.frame([x - wide, x + wide, y - high, y + high], this.box);
+    },
+    zoom(factor, about = [this.box.width / 2, this.box.height / 2]) {
+      if (this.shown) this.show(window.curiosity.mapView.zoomed(this.current(), factor, about));
+    },
+    pan(across, down) {
+      const shown = this.current();
+      if (!shown) return;
+      this.follows = false;
+      this.show({ x: shown.x - across / shown.scale, y: shown.y + down / shown.scale, scale: shown.scale });
+    },
+    wheel(event) {
+      this.zoom(event.deltaY < 0 ? ZOOM : 1 / ZOOM, this.at(event));
+    },
+    all() {
+      this.follows = false;
+      this.show(null);
+    },
+    follow() {
+      this.follows = !this.follows;
+      const shown = this.current();
+      if (shown) this.show({ x: shown.x, y: shown.y, scale: shown.scale });
+    },
+    down(event) {
+      if (event.button !== 0) return;
+      this.$refs.place.setPointerCapture(event.pointerId);
+      this.pointers.set(event.pointerId, this.at(event));
+      if (this.pointers.size === 1) this.travel = 0;
+      this.pressed = event.target;
+    },
+    moved(event) {
+      const before = this.pointers.get(event.pointerId);
+      if (!before) return;
+      const now = this.at(event);
+      const others = [...this.pointers].filter(([id]) => id !== event.pointerId);
+      this.pointers.set(event.pointerId, now);
+      this.travel += Math.hypot(now[0] - before[0], now[1] - before[1]);
+      if (others.length) {
+        const other = others[0][1];
+        const far = (point) => Math.max(1, Math.hypot(point[0] - other[0], point[1] - other[1]));
+        this.travel = CLICK_PX;
+        this.zoom(far(now) / far(before), [(now[0] + other[0]) / 2, (now[1] + other[1]) / 2]);
+      } else if (this.travel >= CLICK_PX) this.pan(now[0] - before[0], now[1] - before[1]);
+    },
+    up(event) {
+      const known = this.pointers.delete(event.pointerId);
+      if (!known || event.type === 'pointercancel' || this.travel >= CLICK_PX || this.pointers.size) return;
+      const shape = this.pressed instanceof Element && this.pressed.closest('[data-event]');
+      if (shape) this.$emit('pick', shape.dataset.event);
+      else this.point(this.at(event));
+    },
+    key(event) {
+      const pans = { ArrowLeft: [PAN_PX, 0], ArrowRight: [-PAN_PX, 0], ArrowUp: [0, PAN_PX], ArrowDown: [0, -PAN_PX] };
+      const shape = event.target.closest('[data-event]');
+      if (shape && (event.key === 'Enter' || event.key === ' ')) this.$emit('pick', shape.dataset.event);
+      else if (pans[event.key]) this.pan(...pans[event.key]);
+      else if (event.key === '+' || event.key === '=') this.zoom(ZOOM);
+      else if (event.key === '-') this.zoom(1 / ZOOM);
+      else if (event.key === '0') this.all();
+      else if (event.key === 'f') this.follow();
+      else if (event.key === 'Enter') this.point([this.box.width / 2, this.box.height / 2]);
+      else return;
+      event.preventDefault();
+    },
+    point(place) {
+      const shown = this.current();
+      if (!shown) return;
+      const [x, y] = shown.metres(...place);
+      this.goal = { x, y, what: null, lines: [], path: [], ok: null };
+      this.$nextTick(() => this.$refs.first?.focus());
+    },
+    propose(what) {
+      const number = ++this.number;
+      this.goal = { ...this.goal, what, lines: ['Rehearsing …'] };
+      this.$emit('propose', { number, what, x: this.goal.x, y: this.goal.y });
+    },
+    proposed(number, proposal) {
+      if (number !== this.number || !this.goal) return;
+      this.goal = { ...this.goal, ...proposal };
+      this.$nextTick(() => this.$refs.go?.focus());
+    },
+    order() {
+      this.$emit('order', { what: this.goal.what, x: this.goal.x, y: this.goal.y });
+      this.goal = { ...this.goal, ok: null, lines: ['Ordering …'] };
+    },
+    ordered(ok) {
+      if (ok) this.close();
+      else if (this.goal) this.goal = { ...this.goal, ok: false, lines: ['Refused; see Say.'] };
+    },
+    close() {
+      this.goal = null;
+      this.number += 1; // a proposal on its way is for nobody
+      this.$refs.place.focus();
+    },
+    cross() {
+      const [x, y] = [this.box.width / 2, this.box.height / 2];
+      return `M${x - 10} ${y}H${x + 10}M${x} ${y - 10}V${y + 10}`;
+    },
+  },
+};

@@ -1,0 +1,66 @@
+// Panels are enlarged and hidden by their buttons. The browser remembers it.
+(() => {
+  const KEY = 'curiosity-panels';
+  const read = () => {
+    try {
+      const kept = JSON.parse(localStorage.getItem(KEY)) ?? {};
+      return { hidden: Array.isArray(kept.hidden) ? kept.hidden : [], enlarged: kept.enlarged ?? null };
+    } catch {
+      return { hidden: [], enlarged: null }; // the browser keeps nothing, or something else
+    }
+  };
+  const state = read();
+  const nameOf = (panel) => panel.dataset.panel;
+
+  function show() {
+    const board = document.querySelector('.board');
+    if (!board) return;
+    const panels = [...board.querySelectorAll('.panel')];
+    const enlarged = panels.some((panel) => nameOf(panel) === state.enlarged && !state.hidden.includes(state.enlarged)) ? state.enlarged : null;
+    board.toggleAttribute('data-enlarged', enlarged !== null);
+    const chips = document.querySelector('.hidden-panels');
+    const hidden = panels.filter((panel) => state.hidden.includes(nameOf(panel)));
+    for (const panel of panels) {
+      panel.toggleAttribute('data-hidden', hidden.includes(panel));
+      panel.classList.toggle('enlarged', nameOf(panel) === enlarged);
+      panel.querySelector('[data-act=enlarge]').setAttribute('aria-pressed', String(nameOf(panel) === enlarged));
+    }
+    chips.replaceChildren(...hidden.map((panel) => {
+      const chip = document.createElement('button');
+      Object.assign(chip, { type: 'button', className: 'small', textContent: `Show ${panel.querySelector('h2').textContent}` });
+      chip.dataset.show = nameOf(panel);
+      return chip;
+    }));
+  }
+
+  function keep() {
+    try {
+      localStorage.setItem(KEY, JSON.stringify(state));
+    } catch { /* a browser that keeps nothing still shows it */ }
+    show();
+  }
+
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element && event.target.closest('[data-act], [data-show]');
+    if (!button) return;
+    if (button.dataset.show) state.hidden = state.hidden.filter((name) => name !== button.dataset.show);
+    else {
+      const name = nameOf(button.closest('.panel'));
+      if (button.dataset.act === 'hide') state.hidden = [...state.hidden, name];
+      else state.enlarged = state.enlarged === name ? null : name;
+    }
+    keep();
+    if (button.dataset.show) document.querySelector(`[data-panel="${button.dataset.show}"] [data-act=hide]`)?.focus();
+  });
+  // What scrolls and holds nothing that the tab key reaches is a tab stop itself.
+  function makeReachable() {
+    for (const box of document.querySelectorAll('.panel > .body, .column, .alarms, .approvals, .table')) {
+      const scrolls = box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
+      if (scrolls && !box.querySelector('button:not([tabindex="-1"]):not(:disabled), input, textarea, a, summary, [tabindex="0"]')) box.tabIndex = 0;
+      else box.removeAttribute('tabindex');
+    }
+  }
+
+  setInterval(makeReachable, 500);
+  window.curiosity.showPanels = show;
+})();

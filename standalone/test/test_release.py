@@ -1,0 +1,287 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What scripts/release.sh checks: versions, licences, the bill of materials, the archive."""
+
+from __future__ import annotations
+
+from email.message import Message
+import os
+from pathlib import Path
+import shutil
+import subprocess
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from release.bill import bill_problems, pinned_packages
+from release.licences import ALLOWED, is_allowed, licences_in, spdx, write_table
+from release.versions import declared_versions, version_problems
+
+ROOT = Path(__file__).resolve().parents[2]
+PINNED = (ROOT / 'docker/requirements.txt').read_text()
+
+
+def installed(folder: Path, name: str, **fields: Any) -> None:
+    """A package in ``folder``, with this metadata."""
+    message = Message()
+    for key, values in {'Name': name, 'Version': '1.0', **fields}.items():
+        for value in values if isinstance(values, list) else [values]:
+            message[key.replace('_', '-')] = value
+    info = folder / f'{name}-1.0.dist-info'
+    info.mkdir(parents=True)
+    (info / 'METADATA').write_text(message.as_string())
+
+
+# --- versions ------------------------------------------------------------------------------------
+
+
+def repository(folder: Path, version: str, heading: str) -> Path:
+    package = folder / 'overlay_ws/src/one'
+    package.mkdir(parents=True)
+    (package / 'package.xml').write_text(f'<package><version>{version}</version></package>')
+    (package / 'setup.py').write_text(f"setup(\n    version='{version}',\n)\n")
+    (folder / 'CHANGELOG.md').write_text(f'# Changelog\n\n## {heading}\n\n- It works.\n')
+    return folder
+
+
+def test_all_packages_of_this_repository_have_one_version() -> None:
+    versions = declared_versions(ROOT)
+    assert len(versions) == 6
+    assert len(set(versions.values())) == 1
+    assert version_problems(ROOT, versions.popitem()[1], snapshot=True) == []
+
+
+def test_a_version_that_all_files_name_can_be_released(tmp_path: Path) -> None:
+    root = repository(tmp_path, '1.2.3', '1.2.3 - 2026-11-25')
+    assert version_problems(root, '1.2.3', snapshot=False) == []
+
+
+@pytest.mark.parametrize(
+    ('asked', 'heading', 'problem'),
+    [
+        ('1.2.4', '1.2.4', 'overlay_ws/src/one/package.xml has version 1.2.3, not 1.2.4'),
+        ('1.2.3', 'Unreleased', 'CHANGELOG.md begins with'),
+        ('1.2.3', '1.2.30', 'CHANGELOG.md begins with'),
+        ('latest', '1.2.3', "'latest' is no version"),
+        ('1.2.3; ls', '1.2.3', 'is no version'),
+    ],
+)
+def test_a_version_that_differs_is_named(
+    tmp_path: Path, asked: str, heading: str, problem: str
+) -> None:
+    root = repository(tmp_path, '1.2.3', heading)
+    assert problem in '\n'.join(version_problems(root, asked, snapshot=False))
+
+
+def test_only_a_snapshot_may_have_unreleased_changes(tmp_path: Path) -> None:
+    root = repository(tmp_path, '1.2.3', 'Unreleased')
+    assert version_problems(root, '1.2.3', snapshot=True) == []
+    assert version_problems(root, '1.2.3', snapshot=False)
+
+
+# --- licences ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('expression', 'allowed'),
+    [
+        ('MIT', True),
+        ('Apache-2.0 OR BSD-3-Clause', True),
+        ('MPL-2.0 AND (Apache-2.0 OR MIT)', True),
+        ('GPL-3.0-or-later', False),
+        ('GPL-3.0-or-later OR MIT', True),
+        ('GPL-3.0-or-later AND MIT', False),
+        ('MIT AND (GPL-2.0-only OR AGPL-3.0-only)', False),
+        ('', False),
+    ],
+)
+def test_an_expression_is_allowed_if_one_choice_is(expression: str, allowed: bool) -> None:
+    assert is_allowed(expression) == allowed
+
+
+@given(st.lists(st.sampled_from([*ALLOWED, 'GPL-3.0-only', 'SSPL-1.0']), min_size=1, max_size=4))
+def test_all_parts_of_a_conjunction_must_be_allowed(parts: list[str]) -> None:
+    assert is_allowed(' AND '.join(parts)) == (set(parts) <= ALLOWED)
+
+
+@given(st.text(max_size=80))
+def test_no_words_make_a_licence_that_was_not_named(words: str) -> None:
+    found = spdx([words])
+    assert not found or is_allowed(found) or 'GPL' in found
+
+
+@pytest.mark.parametrize(
+    ('fields', 'licence'),
+    [
+        ({'License_Expression': 'BSD-3-Clause'}, 'BSD-3-Clause'),
+        ({'Classifier': ['License :: OSI Approved :: MIT License']}, 'MIT'),
+        ({'License': 'MPL-2.0 AND MIT'}, 'MPL-2.0 AND MIT'),
+        ({'License': '3-Clause BSD License'}, 'BSD-3-Clause'),
+        (
+            {'Classifier': ['License :: OSI Approved :: BSD License', 'License :: DFSG approved']},
+            'BSD-3-Clause',
+        ),
+        ({'License': 'MIT License, Apache License, Version 2.0'}, 'Apache-2.0'),
+    ],
+)
+def test_a_licence_is_read_from_new_and_old_metadata(
+    tmp_path: Path, fields: dict[str, Any], licence: str
+) -> None:
+    installed(tmp_path, 'thing', **fields)
+    [found] = licences_in(tmp_path)
+    assert (found.licence, found.problem) == (licence, '')
+
+
+@pytest.mark.parametrize(
+    ('name', 'fields', 'problem'),
+    [
+        ('thing', {'License': 'GPLv3+'}, 'has the licence GPL'),
+        ('thing', {'License': 'ask me'}, "names no licence that is known: 'ask me'"),
+        ('thing', {}, 'names no licence that is known'),
+        ('stdiomask', {'License_Expression': 'MIT'}, 'must not be shipped'),
+    ],
+)
+def test_what_must_not_be_shipped_is_named(
+    tmp_path: Path, name: str, fields: dict[str, Any], problem: str
+) -> None:
+    installed(tmp_path, name, **fields)
+    [found] = licences_in(tmp_path)
+    assert problem in found.problem
+    assert found.name in found.problem
+
+
+def test_the_table_has_a_row_for_each_package(tmp_path: Path) -> None:
+    installed(tmp_path, 'one', License='MIT', Home_page='https://one.example')
+    installed(tmp_path, 'two', License='Apache-2.0')
+    write_table(licences_in(tmp_path), tmp_path / 'licences.csv')
+    assert (tmp_path / 'licences.csv').read_text().splitlines() == [
+        'name,version,licence,declared,homepage',
+        'one,1.0,MIT,MIT,https://one.example',
+        'two,1.0,Apache-2.0,Apache-2.0,',
+    ]
+
+
+# --- the bill of materials -----------------------------------------------------------------------
+
+
+def bill(packages: dict[str, str]) -> dict[str, Any]:
+    components = [{'name': name, 'version': version} for name, version in packages.items()]
+    return {'bomFormat': 'CycloneDX', 'components': components}
+
+
+def test_a_bill_of_what_is_pinned_is_good() -> None:
+    pinned = pinned_packages(PINNED)
+    assert 'stdiomask' in pinned  # pip would install it
+    shipped = {name: version for name, version in pinned.items() if name != 'stdiomask'}
+    assert bill_problems(bill(shipped), pinned) == []
+    assert bill_problems(bill(pinned), pinned) == ['stdiomask must not be shipped']
+
+
+def test_a_package_that_is_missing_or_another_is_named() -> None:
+    problems = bill_problems(bill({'one': '2'}), {'one': '1', 'two': '1'})
+    assert problems == [
+        'one is 2 in the bill, and pinned to 1',
+        'two is missing in the bill, and pinned to 1',
+    ]
+    assert bill_problems({}, {}) == ['bomFormat is None, not CycloneDX']
+
+
+# --- what is shipped -----------------------------------------------------------------------------
+
+
+def test_the_image_installs_everything_that_is_pinned_but_stdiomask() -> None:
+    dockerfile = (ROOT / 'docker/Dockerfile').read_text()
+    assert "grep -v '^stdiomask==' /tmp/docker/requirements.txt" in dockerfile
+    assert '--no-deps' in dockerfile
+    assert '-r /tmp/docker/shipped.txt' in dockerfile
+
+
+def test_nothing_of_ours_imports_what_is_left_out() -> None:
+    sources = [*ROOT.glob('overlay_ws/src/**/*.py'), *ROOT.glob('standalone/**/*.py')]
+    ours = [path for path in sources if not {'build', 'install'} & set(path.parts)]
+    assert len(ours) > 500
+    words = ('import stdiomask', 'import pyinputplus', 'from pyinputplus')
+    me = Path(__file__).resolve()
+    assert not [
+        path for path in ours if path != me and any(word in path.read_text() for word in words)
+    ]
+
+
+# --- the script ----------------------------------------------------------------------------------
+
+
+class Clone:
+    """A repository with our script and stand-ins for what it would install."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = repository(folder / 'clone', '1.2.3', '1.2.3 - today')
+        (self.root / 'scripts').mkdir()
+        shutil.copy(ROOT / 'scripts/release.sh', self.root / 'scripts')
+        shutil.copytree(
+            ROOT / 'standalone/release',
+            self.root / 'standalone/release',
+            ignore=shutil.ignore_patterns('__pycache__'),
+        )
+        (self.root / '.gitignore').write_text('/run/\n/.env\n__pycache__/\n')
+        (self.root / '.env').write_text('OPENAI_API_KEY=sk-1\n')
+        self.git('init', '-q')
+        self.commit()
+
+    def git(self, *arguments: str) -> None:
+        user = ('-c', 'user.name=t', '-c', 'user.email=t@t.invalid')
+        subprocess.run(['git', *user, *arguments], cwd=self.root, check=True, timeout=30)
+
+    def commit(self) -> None:
+        self.git('add', '-A')
+        self.git('commit', '-qm', 'all')
+
+    def release(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(self.root / 'scripts/release.sh'), *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, 'PIP_INDEX_URL': 'http://127.0.0.1:9/', 'PIP_RETRIES': '0'},
+            timeout=60,
+        )
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    return Clone(tmp_path)
+
+
+def test_the_script_needs_a_version_and_a_clean_tree(clone: Clone) -> None:
+    assert 'which version?' in clone.release().stderr
+    assert 'unknown option --fast' in clone.release('--fast').stderr
+    (clone.root / 'new.txt').touch()
+    done = clone.release('1.2.3')
+    assert done.returncode == 1
+    assert 'the working tree has changes' in done.stderr
+
+
+def test_the_script_refuses_another_version_before_it_writes(clone: Clone) -> None:
+    done = clone.release('1.2.4')
+    assert done.returncode == 1
+    assert 'has version 1.2.3, not 1.2.4' in done.stderr
+    assert not (clone.root / 'run').exists()
+
+
+def test_the_archive_is_the_commit_and_has_no_key(clone: Clone) -> None:
+    clone.release('1.2.3')  # it goes on to the packages, of which there are none here
+    archive = clone.root / 'run/release/curiosity-rosa-1.2.3.tar.gz'
+    first = archive.read_bytes()
+    listed = subprocess.run(
+        ['tar', '-tzf', str(archive)], capture_output=True, text=True, check=True
+    )
+    names = listed.stdout.splitlines()
+    assert 'curiosity-rosa-1.2.3/scripts/release.sh' in names
+    assert not [name for name in names if '.env' in name or '.git/' in name]
+    clone.release('1.2.3')
+    assert archive.read_bytes() == first
