@@ -10,7 +10,7 @@
 
 Runs missions of the simulator (docs/reference/simulation.md): some twice, whose records must have
 the same bytes; many once; and, for each planted fault of bench/_planted.py, seed after seed until
-a rule is violated. The failing mission is then shrunk to the fewest happenings.
+a rule is violated. The failing mission is then shrunk, with SHRINK_RUNS runs at most.
 
 Must never happen: a violated rule without a planted fault, two records of one seed that differ, a
 planted fault that no seed finds.

@@ -40,6 +40,7 @@ from curiosity_rosa_demo.simulation.record import Record
 from curiosity_rosa_demo.simulation.rover import Rover
 from curiosity_rosa_demo.simulation.scheduler import Scheduler, SimulatedProcess, Spinning
 from geometry_msgs.msg import Twist
+from langchain_core.utils import uuid as langchain_ids
 from std_srvs.srv import Trigger
 
 TASKS_EVERY_S = 1.0
@@ -498,12 +499,10 @@ def ahead_of(x: float, y: float, yaw: float, distance_m: float) -> Disc:
 
 def seed_ids(chance: random.Random) -> None:
     """Let IDs and draws of the libraries follow from the seed."""
-    from langchain_core.utils import uuid as langchain_ids
-
     os.urandom = chance.randbytes
     random.seed(chance.random())
-    any_ids: Any = langchain_ids
-    drawn = random.Random(0)  # its own come from the clock and the machine, in Rust
+    any_ids: Any = langchain_ids  # those of its runs come from the real clock and system, in Rust
+    drawn = random.Random(0)
     any_ids._uuid_utils_uuid7 = lambda **_: UUID(int=drawn.getrandbits(128))
 
 

@@ -151,7 +151,6 @@ class Simulator:
         change: Change | None = None,
     ) -> Result:
         """Run one mission in a process of its own. Raises RuntimeError if that died."""
-        happenings = None if happenings is None else list(happenings)
         result: Result = self._missions.ask((seed, minutes, happenings, change))
         return result
 

@@ -15,9 +15,8 @@ import tempfile
 
 from curiosity_rosa_demo.agent.runtime.session_recorder import SessionRecorder
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
-from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.pictures import Capture, MAX_CAPTURES, Picture
 from curiosity_rosa_demo.infra.storage.session_folder import (
-    MAX_CAPTURES,
     MAX_PLACES,
     Place,
     SessionFolder,

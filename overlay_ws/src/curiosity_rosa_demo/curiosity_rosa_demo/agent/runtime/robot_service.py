@@ -40,27 +40,26 @@ from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.agent.topics.analyses import Analyses
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
-from curiosity_rosa_demo.agent.topics.captures import Captures, MAX_CAPTURES
+from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, MAX_CAPTURES, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
-from curiosity_rosa_demo.infra.storage.session_folder import EarlierSession
+from curiosity_rosa_demo.infra.storage.session_folder import EarlierSession, MAX_PLACES
 from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')
 
 HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
-MAX_TRAIL_POINTS = 2000
 MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
 STOP_OVERTOOK_TEXT = 'A stop came first; the request had no effect.'
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
@@ -111,7 +110,7 @@ class RobotService:
         self._earlier_events = tuple(earlier_events)
         self._clock_problem, self._triggers = clock_problem, triggers or NoTriggers()
         earlier = earlier or EarlierSession()
-        self._trail = Trail(MAX_TRAIL_POINTS, earlier.trail)
+        self._trail = Trail(MAX_PLACES, earlier.trail)
         self._trail_points = self._trail.points()
         self._earlier_captures = tuple(earlier.captures)
         self._last_tick_s: float | None = None

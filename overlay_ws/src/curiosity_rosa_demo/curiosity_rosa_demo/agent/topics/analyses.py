@@ -19,7 +19,7 @@ import threading
 import time
 
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Picture
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, MAX_PICTURE_BYTES, Picture
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.events import GroundAnalyzed
@@ -27,7 +27,6 @@ from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
 MAX_PICTURES = 5
-MAX_PICTURE_BYTES = 8_000_000
 PICTURE_TIMEOUT_S = 3.0
 
 

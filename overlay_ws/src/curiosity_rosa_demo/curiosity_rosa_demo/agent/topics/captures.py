@@ -22,16 +22,19 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
-from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.pictures import (
+    Capture,
+    MAX_CAPTURES,
+    MAX_KEPT_BYTES,
+    MAX_PICTURE_BYTES,
+    Picture,
+)
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
 from curiosity_rosa_demo.trace.events import CaptureTaken
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
-MAX_CAPTURES = 50
-MAX_PICTURE_BYTES = 8_000_000  # of one picture; a larger one is not kept
-MAX_KEPT_BYTES = 64_000_000  # of all pictures; the oldest go first
 PICTURE_TIMEOUT_S = 3.0  # longest wait for a picture; the capture is then dropped
 POLL_PERIOD_S = 0.5
 

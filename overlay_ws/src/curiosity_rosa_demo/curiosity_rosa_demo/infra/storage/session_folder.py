@@ -23,11 +23,15 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.pictures import (
+    Capture,
+    MAX_CAPTURES,
+    MAX_KEPT_BYTES,
+    MAX_PICTURE_BYTES,
+    Picture,
+)
 
-MAX_CAPTURES = 50
 MAX_PLACES = 2000
-MAX_FILE_BYTES, MAX_KEPT_BYTES = 8_000_000, 64_000_000
 TRAIL_FILE = 'trail.json'
 Place = tuple[float, float]  # x and y in the world frame, metres
 
@@ -96,7 +100,7 @@ class SessionFolder:
 def _content(file: Path) -> bytes:
     """Raises OSError."""
     with file.open('rb') as opened:
-        return opened.read(MAX_FILE_BYTES)
+        return opened.read(MAX_PICTURE_BYTES)
 
 
 def _place(point: Any) -> Place:

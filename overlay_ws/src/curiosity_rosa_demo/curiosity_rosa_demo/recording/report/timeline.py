@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
@@ -104,7 +104,7 @@ class _Mark:
 
 def _marks(
     across: Axis, events: Sequence[tuple[float, TraceEvent]], ends: Mapping[int, float]
-) -> Iterable[_Mark]:
+) -> list[_Mark]:
     """So few that their number depends on the width, not on the length of the run. The failures
     are last, so that nothing covers them.
     """

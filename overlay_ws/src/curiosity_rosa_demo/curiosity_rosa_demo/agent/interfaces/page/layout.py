@@ -29,6 +29,7 @@ HEAD_SCRIPTS = (
     'stop.js',
     'fold.js',
     'attention.js',
+    'kept_focus.js',
     'map_view.js',
     'panels.js',
 )

@@ -3,6 +3,7 @@
 const SETTLE_MS = 100; // a panel that is being resized asks for one drawing
 
 export default {
+  mixins: [window.curiosity.keptFocus],
   props: { facts: Object, label: String },
   emits: ['pick', 'look'],
   template: `
@@ -22,16 +23,8 @@ export default {
     this.watcher.disconnect();
     clearTimeout(this.settle);
   },
-  beforeUpdate() {  // a new drawing replaces its shapes, so the keyboard focus has to move to the new one
-    const focused = this.$el.contains(document.activeElement) && document.activeElement;
-    this.focusedEvent = focused ? focused.dataset.event : undefined;
-  },
   updated() {
     this.showLocalTime();
-    if (this.focusedEvent === undefined) return;
-    for (const shape of this.$el.querySelectorAll('[data-event]')) {
-      if (shape.dataset.event === this.focusedEvent) shape.focus();
-    }
   },
   methods: {
     ask() {

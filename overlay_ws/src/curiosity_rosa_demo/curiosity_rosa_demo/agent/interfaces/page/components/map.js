@@ -7,6 +7,7 @@ const PAN_PX = 40;
 const STEP_PX = 8, LEAST_PX = 120; // the server draws in these steps, so one metre is the same here and there
 
 export default {
+  mixins: [window.curiosity.keptFocus],
   props: { facts: Object, label: String },
   emits: ['pick', 'look', 'propose', 'order'],
   // centre: null shows all; goal: what the person points at.
@@ -75,16 +76,6 @@ export default {
   unmounted() {
     this.watcher.disconnect();
     clearTimeout(this.settle);
-  },
-  beforeUpdate() { // a new drawing replaces its shapes, so the keyboard focus has to move to the new one
-    const focused = this.$el.contains(document.activeElement) && document.activeElement;
-    this.focusedEvent = focused ? focused.dataset.event : undefined;
-  },
-  updated() {
-    if (this.focusedEvent === undefined) return;
-    for (const shape of this.$el.querySelectorAll('[data-event]')) {
-      if (shape.dataset.event === this.focusedEvent) shape.focus();
-    }
   },
   methods: {
     ask() {
