@@ -23,7 +23,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from curiosity_rosa_demo.adapter.heartbeat_monitor import AgentHeartbeatMonitor
-from curiosity_rosa_demo.domain.models import agent_is_safe, AGENT_IS_SILENT, TWO_AGENTS
+from curiosity_rosa_demo.domain.models import (
+    AGENT_FELL_SILENT,
+    AGENT_IS_GONE,
+    agent_is_safe,
+    AGENT_IS_SILENT,
+    TWO_AGENTS,
+)
 
 NO_TICK = -1
 
@@ -79,9 +85,9 @@ class AgentLink:
         elif self._is_contested:
             reason = self._contest
         elif self._is_gone:
-            reason = 'The agent is gone'
+            reason = AGENT_IS_GONE
         elif self._monitor.silent(now):
-            reason = f'The agent fell silent for {self._monitor.max_age_s:g} s'
+            reason = f'{AGENT_FELL_SILENT} for {self._monitor.max_age_s:g} s'
         else:
             return ''
         return f'{reason}: the rover was stopped'

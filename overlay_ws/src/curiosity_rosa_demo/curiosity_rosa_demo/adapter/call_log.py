@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 import math
 
-CLAIM_WAIT_S = 2.0  # a heartbeat is due every 0.2 s
+CLAIM_WAIT_S = 2.0  # a heartbeat is due every 0.1 s
 
 
 @dataclass(eq=False)

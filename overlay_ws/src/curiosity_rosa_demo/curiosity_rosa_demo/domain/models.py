@@ -41,6 +41,7 @@ MOVE_IN_PROGRESS = 'Move in progress'
 E_STOP_PRESSED = 'E-stop pressed'
 NO_IMAGE_RECEIVED = 'No image received'
 AGENT_IS_SILENT = 'The agent is silent'
+AGENT_IS_GONE, AGENT_FELL_SILENT = 'The agent is gone', 'The agent fell silent'
 AGENT_IS_SAFE = 'The agent is in SAFE'
 TWO_AGENTS = 'Two agents publish the heartbeat'
 OTHER_ADAPTER = 'Another adapter commands this rover'
@@ -54,6 +55,13 @@ ODOMETRY_SILENT = 'No odometry'
 
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
+
+
+def link_was_lost(reason: str) -> bool:
+    """Whether the adapter ended a motion because it missed the agent: a loaded computer can hold
+    a living agent back for longer than its liveliness lease.
+    """
+    return AGENT_IS_GONE in reason or AGENT_FELL_SILENT in reason
 
 
 def service_unavailable(name: str) -> str:

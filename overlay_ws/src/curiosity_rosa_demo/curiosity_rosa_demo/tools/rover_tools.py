@@ -23,6 +23,7 @@ from typing import Any
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import (
+    AGENT_IS_SILENT,
     MAST_IS_CLOSED,
     RoverPose,
     SAFETY_VIOLATION,
@@ -43,6 +44,7 @@ CLOCK_PERIOD_S = 0.02
 STATUS_PERIOD_S = 0.5
 STANDSTILL_TIMEOUT_S = 5.0
 SHORTEST_LEG_S = 1e-3
+LINK_TIMEOUT_S, LINK_RETRY_S = 5.0, 0.2  # while the adapter misses the agent's heartbeat
 LEASH_SHARE = 0.8  # of the leash for one leg: the real-time factor may fall meanwhile
 
 NO_ANSWER_TEXT = service_timeout('')
@@ -201,14 +203,22 @@ class RoverTools:
         self._wait_until_still(path, cancellation)
         return reason
 
-    def _start(self, name: str, cancellation: Cancellation) -> None:
-        try:
-            self._client.start(name, cancellation)
-        except ServiceFailed as failure:
-            if str(failure).startswith(NO_ANSWER_TEXT):  # the motion may have begun, or may begin
-                with suppress(ServiceFailed):
-                    self._stop()
-            raise
+    def _start(self, name: str, cancellation: Cancellation) -> str:
+        """Start a motion, once the adapter hears the agent: a refused motion has not begun.
+
+        Raises ServiceFailed and TurnCancelled.
+        """
+        deadline = time.monotonic() + LINK_TIMEOUT_S
+        while True:
+            try:
+                return self._client.start(name, cancellation)
+            except ServiceFailed as failure:
+                if str(failure).startswith(NO_ANSWER_TEXT):  # it may have begun, or may begin
+                    with suppress(ServiceFailed):
+                        self._stop()
+                if str(failure) != AGENT_IS_SILENT or time.monotonic() >= deadline:
+                    raise
+            cancellation.sleep(LINK_RETRY_S)
 
     def _travel(
         self, duration_s: float, path: DrivenPath, cancellation: Cancellation, watch: ClockWatch

@@ -15,11 +15,13 @@ from itertools import pairwise
 import json
 import math
 import random
+import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
+    AGENT_IS_SILENT,
     MAST_IS_CLOSED,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
@@ -33,7 +35,12 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.tools.rover_client import _json_object
-from curiosity_rosa_demo.tools.rover_tools import DrivenPath, POSE_PERIOD_S, RoverTools
+from curiosity_rosa_demo.tools.rover_tools import (
+    DrivenPath,
+    LINK_TIMEOUT_S,
+    POSE_PERIOD_S,
+    RoverTools,
+)
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from hypothesis import given
 from hypothesis import strategies as st
@@ -158,6 +165,28 @@ def test_an_absent_adapter_is_asked_once() -> None:
     rover.faults['move_forward'] = lambda: ServiceFailed(absent)
     assert tools_of(rover).run('move_forward', duration_s=1.0).error_reason == absent
     assert rover.calls == ['move_forward']
+
+
+@pytest.mark.parametrize('refusals', [1, 10])
+def test_a_motion_begins_once_the_adapter_hears_the_agent_again(refusals: int) -> None:
+    rover = SimulatedRover()
+    silent = [lambda: ServiceFailed(AGENT_IS_SILENT)] * refusals
+    rover.faults['move_forward'] = in_turn(*silent)
+    assert tools_of(rover).run('move_forward', duration_s=1.0).ok
+    assert orders_of(rover) == ['move_forward'] * (refusals + 1) + ['move_stop']
+
+
+def test_an_adapter_that_never_hears_the_agent_is_not_asked_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rover = SimulatedRover()
+    monkeypatch.setattr(time, 'monotonic', lambda: rover.clock.seconds)
+    rover.faults['move_forward'] = lambda: ServiceFailed(AGENT_IS_SILENT)
+    began = rover.clock.seconds
+    result = tools_of(rover).run('move_forward', duration_s=1.0)
+    assert result.error_reason == AGENT_IS_SILENT
+    assert rover.clock.seconds - began == pytest.approx(LINK_TIMEOUT_S, abs=0.5)
+    assert orders_of(rover).count('move_stop') == 0
 
 
 def test_a_rover_without_a_pose_drives_and_says_that_nothing_was_measured() -> None:

@@ -92,6 +92,14 @@ ADAPTER = {
         f'{MACHINE}no_motion_outlives_the_agents_silence',
         f'{NODE}heartbeat.py::test_a_rover_whose_agent_freezes_is_stopped',
     ),
+    'AGENT_IS_GONE': (
+        f'{MACHINE}no_motion_outlives_the_agents_silence',
+        f'{NODE}heartbeat.py::test_a_rover_whose_agent_freezes_is_stopped',
+    ),
+    'AGENT_FELL_SILENT': (
+        f'{MACHINE}no_motion_outlives_the_agents_silence',
+        f'{NODE}heartbeat.py::test_a_rover_whose_agent_freezes_is_stopped',
+    ),
     'TWO_AGENTS': (
         'unit/test_agent_link.py::test_nothing_but_a_beat_of_a_single_agent_lifts_the_latch',
         f'{NODE}heartbeat.py::test_a_forged_heartbeat_does_not_keep_the_motion_of_a_frozen_agent',

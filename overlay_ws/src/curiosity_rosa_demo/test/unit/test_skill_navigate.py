@@ -18,6 +18,7 @@ from curiosity_rosa_demo.agent.skills.navigation.dubins import dubins_paths, Pla
 from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     MAX_LEG_S,
     MAX_LEGS,
+    MAX_LOST_LEGS,
     MAX_STUCK_LEGS,
     navigate_to_pose,
     POSE_ATTEMPTS,
@@ -34,7 +35,12 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
     turning_radius,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, RoverPose, ToolResult
+from curiosity_rosa_demo.domain.models import (
+    AGENT_IS_GONE,
+    NEED_TO_CLOSE_MAST,
+    RoverPose,
+    ToolResult,
+)
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -230,6 +236,14 @@ def test_a_trip_ends_in_the_words_of_what_ended_it(
 
 
 # --- it does not -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('losses', [MAX_LOST_LEGS, MAX_LOST_LEGS + 1])
+def test_the_trip_goes_on_after_legs_in_which_the_adapter_missed_the_agent(losses: int) -> None:
+    world = ArcWorld()
+    for leg in range(1, losses + 1):
+        world.answers[leg] = ToolResult.failure(f'Motion ended early: {AGENT_IS_GONE}')
+    assert checked_trip(world, 8.0, 0.0, None).ok is (losses <= MAX_LOST_LEGS)
 
 
 def test_a_leg_that_may_not_be_driven_ends_the_trip() -> None:

@@ -14,7 +14,11 @@ from collections.abc import Callable
 import math
 
 from arc_world import ArcWorld, Blinking
-from curiosity_rosa_demo.agent.skills.navigation.navigate import MAX_LEG_S, MIN_LEG_S
+from curiosity_rosa_demo.agent.skills.navigation.navigate import (
+    MAX_LEG_S,
+    MAX_LOST_LEGS,
+    MIN_LEG_S,
+)
 from curiosity_rosa_demo.agent.skills.navigation.relative import (
     drive_distance,
     NEAR_ENOUGH_M,
@@ -22,7 +26,7 @@ from curiosity_rosa_demo.agent.skills.navigation.relative import (
     turn_angle,
 )
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
-from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
+from curiosity_rosa_demo.domain.models import AGENT_IS_GONE, NEED_TO_CLOSE_MAST, ToolResult
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +96,22 @@ def test_a_leg_that_fails_is_the_last(
     result = checked(world, skill, amount)
     assert (result.ok, len(world.tools)) == (False, leg)
     assert 'Obstacle ahead' in result.error_reason
+
+
+@pytest.mark.parametrize(('skill', 'amount'), SKILLS)
+@pytest.mark.parametrize('losses', [1, MAX_LOST_LEGS, MAX_LOST_LEGS + 1])
+def test_a_leg_in_which_the_adapter_missed_the_agent_is_made_up_for(
+    skill: Callable[..., ToolResult], amount: float, losses: int
+) -> None:
+    world = ArcWorld()
+    for leg in range(1, losses + 1):
+        reason = f'Motion ended early: {AGENT_IS_GONE}: the rover was stopped'
+        world.answers[leg] = ToolResult.failure(reason)
+    result = checked(world, skill, amount)
+    assert result.ok is (losses <= MAX_LOST_LEGS)
+    if not result.ok:
+        assert AGENT_IS_GONE in result.error_reason
+        assert len(world.tools) == losses
 
 
 @pytest.mark.parametrize(('skill', 'amount'), SKILLS)

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from rclpy.node import Node
 from std_msgs.msg import String
 
-HEARTBEAT_S = 0.2
+HEARTBEAT_S = 0.08  # at every idle tick: each message renews the liveliness lease
 
 
 class TracePublisher:

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
 )
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.models import link_was_lost, ToolResult
 from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
@@ -43,6 +43,7 @@ FIRST_LEG_S = 1.5  # longest leg of a motion whose speed is not measured yet
 MIN_LEG_S = 0.2
 MAX_LEGS = 100
 MAX_STUCK_LEGS = 3  # consecutive legs that hardly moved the rover
+MAX_LOST_LEGS = 2  # legs of a motion that the adapter ended because it missed the agent
 MAX_TURN_RAD = 1.5  # of a leg
 POSE_ATTEMPTS, POSE_RETRY_S = 5, 0.2  # while TF gives no pose
 DUBINS_MOTIONS = {'L': 'turn_left', 'S': 'move_forward', 'R': 'turn_right'}
@@ -88,7 +89,7 @@ class _Navigation:
         }
         self._plan: DrivePlan | None = None
         self._pose: PlanarPose | None = None
-        self._legs, self._driven_m, self._stuck = 0, 0.0, 0
+        self._legs, self._driven_m, self._stuck, self._lost = 0, 0.0, 0, 0
         self._straight_m = 0.0  # from the start to the goal
 
     def run(self) -> ToolResult:
@@ -162,7 +163,11 @@ class _Navigation:
         metres = math.hypot(there.x - here.x, there.y - here.y)
         self._driven_m += metres if driven is None else 0.0
         if not result.ok:
-            raise _NavigationFailed(self._with_code(result.error_reason))
+            self._lost += 1
+            if not link_was_lost(result.error_reason) or self._lost > MAX_LOST_LEGS:
+                raise _NavigationFailed(self._with_code(result.error_reason))
+            self._plan = None
+            return there
         turned = math.remainder(there.yaw - here.yaw, math.tau) * (-1.0 if letter == 'R' else 1.0)
         if estimate.update(seconds, metres, turned):
             self._stuck = 0

@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     FIRST_LEG_S,
     MAX_LEG_S,
     MAX_LEGS,
+    MAX_LOST_LEGS,
     MAX_STUCK_LEGS,
     MAX_TURN_RAD,
     MIN_LEG_S,
@@ -30,7 +31,7 @@ from curiosity_rosa_demo.agent.skills.navigation.navigate import (
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.models import link_was_lost, RoverPose, ToolResult
 from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
 
@@ -72,7 +73,7 @@ class _Legs:
         )
         self._codes = tuple(config.skills.error_map)
         self._done = self._driven_m = self._turned_rad = 0.0
-        self._legs = self._stuck = 0
+        self._legs = self._stuck = self._lost = 0
         self._pose: RoverPose | None = None
 
     def run(self) -> ToolResult:
@@ -130,6 +131,9 @@ class _Legs:
         self._done += gained if self._turns else straight_m
         if not result.ok:
             why = result.error_reason
+            self._lost += 1
+            if link_was_lost(why) and self._lost <= MAX_LOST_LEGS:
+                return there
             raise _LegFailed(why if why.startswith(self._codes) else f'NAV_BLOCKED: {why}')
         moved = self._estimate.update(seconds, metres, gained)
         self._stuck = 0 if moved else self._stuck + 1
