@@ -38,7 +38,7 @@ def main() -> int:
     options = parse(sys.argv[1:])
     _open_the_standard_streams()
     try:
-        config = load_config(options.config_dir)
+        config = load_config(options.config_dir, robot=options.robot)
         with contextlib.ExitStack() as stack:
             lock = stack.enter_context(domain_lock())
             return (_several if options.rovers else _one)(options, config, lock, stack)

@@ -60,6 +60,12 @@ def parse(arguments: list[str]) -> Options:
         '--config-dir', metavar='DIR', default='', help='folder of your YAML files'
     )
     parser.add_argument(
+        '--robot',
+        metavar='NAME',
+        default='',
+        help="the robot's profile, robots/NAME.yaml: curiosity has an arm to stow",
+    )
+    parser.add_argument(
         '--no-stand-in', action='store_true', help='a rover is already running (the Gazebo demo)'
     )
     parser.add_argument(
@@ -90,6 +96,7 @@ def parse(arguments: list[str]) -> Options:
         record=os.path.abspath(parsed.record) if parsed.record else '',
         stand_in=not parsed.no_stand_in,
         config_dir=os.path.abspath(parsed.config_dir) if parsed.config_dir else '',
+        robot=parsed.robot,
         stand_in_parameters=tuple(parsed.stand_in),
         monitor=parsed.monitor,
         rovers=parsed.rovers,

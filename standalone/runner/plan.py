@@ -32,6 +32,7 @@ class Options:
     record: str = ''
     stand_in: bool = True
     config_dir: str = ''
+    robot: str = ''  # the profile; empty: as configured
     stand_in_parameters: tuple[str, ...] = ()  # NAME=VALUE
     rovers: tuple[str, ...] = ()  # their names, which are their namespaces
     discovery_server: bool = False
@@ -122,6 +123,8 @@ def _ros_arguments(options: Options) -> list[str]:
     parameters = [f'use_sim_time:={"true" if options.sim_time else "false"}']
     if options.config_dir:
         parameters.append(f'config_dir:={options.config_dir}')
+    if options.robot:
+        parameters.append(f'robot:={options.robot}')
     if options.rover:
         # Without the slash, YAML reads "on" as a boolean and "1e3" as a number.
         parameters.append(f'rover_namespace:=/{options.rover}')

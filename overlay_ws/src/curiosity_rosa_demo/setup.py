@@ -20,6 +20,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
         (f'share/{PACKAGE}/config', [*glob('config/*.yaml'), *glob('config/*.json')]),
+        (f'share/{PACKAGE}/config/robots', glob('config/robots/*.yaml')),
         (f'share/{PACKAGE}/launch', glob('launch/*.launch.py')),
         (f'share/{PACKAGE}/schema', glob('schema/*.json')),
     ],

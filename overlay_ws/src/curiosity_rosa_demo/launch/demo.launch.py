@@ -43,6 +43,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 AGENT, MONITOR = 'agent', 'monitor'
 ARGUMENTS = {
     'config_dir': (str(shipped_config_dir()), 'folder of the YAML files'),
+    'robot': ('', "the robot's profile, robots/NAME.yaml; empty: that of nodes.yaml"),
     'namespace': ('', "ROS namespace of the overlay's own names"),
     'rover_namespace': ('', "namespace of the rover's names, /tf included"),
     'use_sim_time': ('true', 'take the time from /clock, as the Gazebo demo does'),
@@ -101,7 +102,7 @@ class Overlay:
         if self._value[AGENT] == 'terminal' and shutil.which('xterm') is None:
             raise ValueError('agent:=terminal: install xterm, or take agent:=headless')
         self._folder = Path(self._value['config_dir']).expanduser().absolute()
-        self._config: Config = load_config(str(self._folder))
+        self._config: Config = load_config(str(self._folder), robot=self._value['robot'])
         self._specs = self._config.nodes.nodes
         self._positions: dict[Node, int] = {}  # index in nodes.yaml
         self._running: set[Node] = set()
@@ -164,6 +165,7 @@ class Overlay:
                     'rover_namespace': ParameterValue(
                         self._value['rover_namespace'], value_type=str
                     ),
+                    'robot': ParameterValue(self._value['robot'], value_type=str),
                     'use_sim_time': self._flag['use_sim_time'],
                     **port,
                 }

@@ -55,7 +55,9 @@ main()
 
 
 class AdapterWorld:
-    """Starts both; ``thresholds`` are changes to thresholds.yaml, the rest goes to the rover."""
+    """Starts both. ``thresholds`` are changes to thresholds.yaml, ``robot`` is the profile, the
+    rest goes to the rover.
+    """
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class AdapterWorld:
         namespace: str = '',
         events_executor: bool = True,
         sim_time: bool = False,
+        robot: str = '',
         **rover: Any,
     ) -> None:
         self.box = box
@@ -75,7 +78,7 @@ class AdapterWorld:
         self.twists: list[Twist] = box.collect(Twist, '/cmd_vel', 100)
         self.sim_time = sim_time or bool(rover.get('publish_clock'))
         self._events_executor = events_executor
-        self._config_dir = ''
+        self._config_dir, self._robot = '', robot
         self._start: Pose | None = None
         if thresholds is not None:
             longest = thresholds.get('motion', {}).get('max_duration_s', 30.0)
@@ -87,6 +90,8 @@ class AdapterWorld:
     def start_adapter(self) -> Process:
         arguments = ['-r', f'__ns:=/{self.namespace}'] if self.namespace else []
         parameters: dict[str, Any] = {'use_sim_time': self.sim_time}
+        if self._robot:
+            parameters['robot'] = self._robot
         if self._config_dir:
             parameters['config_dir'] = self._config_dir
         if self._events_executor:

@@ -6,16 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The two service nodes of the demo, with the same behaviour as the originals.
+"""The three service nodes of the demo, with the same behaviour as the originals.
 
-Both respond before the motion starts. Both run one callback at a time, so a service that hangs
+All respond before the motion starts. Each runs one callback at a time, so a service that hangs
 blocks every other callback of its node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
+from curiosity_stand_in import arm
 from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.mast import MOVES
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
@@ -116,3 +118,18 @@ class MastNode(Node):
     @staticmethod
     def _starter(rover: Rover, name: str) -> Callable[[], None]:
         return lambda: rover.move_mast(MOVES[name])
+
+
+class ArmNode(Node):
+    """Serves the arm services, which start trajectories."""
+
+    def __init__(
+        self, rover: Rover, faults: ServiceFaults, *, start_parameter_services: bool = True
+    ) -> None:
+        super().__init__(
+            'arm_node',
+            cli_args=['--ros-args', '-r', '__node:=arm_node'],
+            start_parameter_services=start_parameter_services,
+        )
+        effects = {name: partial(rover.move_arm, target) for name, target in arm.MOVES.items()}
+        self.empty_services = EmptyServices(self, effects, faults)

@@ -24,6 +24,8 @@ SERVICES = (
     'mast_open',
     'mast_close',
     'mast_rotate',
+    'open_arm',
+    'close_arm',
 )
 KINDS = ('hang', 'late', 'absent')
 MAX_DELAY_S = 3600.0

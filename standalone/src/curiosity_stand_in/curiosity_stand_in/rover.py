@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 import threading
 
+from curiosity_stand_in.arm import Angles, ArmMotion
+from curiosity_stand_in.arm import ZERO as ARM_ZERO
 from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
 from curiosity_stand_in.kinematics import advance, body_velocity, Pose, STILL, Velocity
 from curiosity_stand_in.mast import Joints, Trajectory, Waypoint, ZERO
@@ -32,6 +34,7 @@ class State:
     velocity: Velocity
     joints: Joints
     battery: Battery
+    arm: Angles = ARM_ZERO  # radians
 
 
 class Rover:
@@ -64,6 +67,8 @@ class Rover:
         self._grip = 1.0  # fraction of a commanded velocity that moves the body
         self._mast = Trajectory(joints)
         self._mast_started = 0.0
+        self._arm = ArmMotion()  # at the start every joint is at 0, as in the simulator
+        self._arm_started = 0.0
         self._still_since = 0.0
         self._battery = Battery(charge)
         self._rates = rates or Rates()
@@ -87,6 +92,13 @@ class Rover:
             self._mast = Trajectory(self._mast.at(self._now - self._mast_started), waypoints)
             self._mast_started = self._now
 
+    def move_arm(self, target: Angles) -> None:
+        """Move the arm from where it is to ``target``, in radians."""
+        with self._lock:
+            self._catch_up()
+            self._arm = ArmMotion(self._arm.at(self._now - self._arm_started), target)
+            self._arm_started = self._now
+
     def set_battery(self, *, charge: float | None = None, rates: Rates | None = None) -> None:
         """Set the charge (0 to 1), the rates, or both. The charge continues from the set value."""
         with self._lock:
@@ -106,7 +118,8 @@ class Rover:
         with self._lock:
             self._catch_up()
             joints = self._mast.at(self._now - self._mast_started)
-            return State(self._now, self._pose, self._body_velocity(), joints, self._battery)
+            arm = self._arm.at(self._now - self._arm_started)
+            return State(self._now, self._pose, self._body_velocity(), joints, self._battery, arm)
 
     def _catch_up(self) -> None:
         driving = self._velocity != STILL

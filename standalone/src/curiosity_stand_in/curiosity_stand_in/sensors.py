@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from curiosity_stand_in import camera, frames, mast
+from curiosity_stand_in import arm, camera, frames, mast
 from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.rover import State
@@ -142,10 +142,11 @@ def _frame(
 
 
 def joint_states(state: State, stamp: Time) -> JointState:
-    """The mast's joints in alphabetical order: subscribers must match them by name."""
+    """The joints of mast and arm in alphabetical order: subscribers must match them by name."""
     angles = dict(
         zip(mast.NAMES, (state.joints.fold, state.joints.yaw, state.joints.tilt), strict=True)
     )
+    angles |= zip(arm.NAMES, state.arm, strict=True)
     names = sorted(angles)
     message = JointState(name=names, position=[angles[name] for name in names])
     message.header.stamp = stamp

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 
 from curiosity_stand_in.body_node import BodyNode
-from curiosity_stand_in.demo_nodes import MastNode, RunNode
+from curiosity_stand_in.demo_nodes import ArmNode, MastNode, RunNode
 from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.settings import Settings
 from curiosity_stand_in.spin import Ending, NodeThread
@@ -24,7 +24,7 @@ NAME = 'stand_in_node'
 
 
 class StandIn:
-    """The demo's three nodes, each in its own thread: a hanging node does not block the others."""
+    """The demo's nodes, each in its own thread: a hanging node does not block the others."""
 
     def __init__(self, ending: Ending, *, start_parameter_services: bool = True) -> None:
         self.body = BodyNode(start_parameter_services=start_parameter_services)
@@ -39,10 +39,14 @@ class StandIn:
         self.mast = MastNode(
             self.body.rover, self._faults, start_parameter_services=start_parameter_services
         )
+        self.arm = ArmNode(
+            self.body.rover, self._faults, start_parameter_services=start_parameter_services
+        )
         self.body.start(self._settings_changed)
         # Start the body's thread last: a parameter change may come at once and needs the others.
         self._run_thread = NodeThread(self.run, on_crash=ending.crash)
         self._mast_thread = NodeThread(self.mast, on_crash=ending.crash)
+        self._arm_thread = NodeThread(self.arm, on_crash=ending.crash)
         self._body_thread = NodeThread(self.body, on_crash=ending.crash)
         self.body.get_logger().info(
             'This is the stand-in rover, not Gazebo and not a robot: flat ground, no forces; '
@@ -53,10 +57,11 @@ class StandIn:
         self._faults.set(settings.fault_services)
         self._run_thread.post(self.run.empty_services.create_or_destroy)
         self._mast_thread.post(self.mast.empty_services.create_or_destroy)
+        self._arm_thread.post(self.arm.empty_services.create_or_destroy)
 
     def close(self) -> None:
         self._faults.close()
-        threads = (self._body_thread, self._run_thread, self._mast_thread)
+        threads = (self._body_thread, self._run_thread, self._mast_thread, self._arm_thread)
         for thread in threads:
             thread.close()
         for thread in threads:

@@ -44,6 +44,8 @@ from tf2_msgs.msg import TFMessage
 pytestmark = pytest.mark.ros
 
 SERVICES = {
+    '/open_arm',
+    '/close_arm',
     '/move_forward',
     '/turn_left',
     '/turn_right',
@@ -101,9 +103,9 @@ def test_it_says_what_it_is_and_offers_the_demos_nodes_and_services(
         found = box.node.get_service_names_and_types()
         return {name for name, types in found if types == ['std_srvs/srv/Empty']}
 
-    wait_until(lambda: services() == SERVICES, 'exactly the seven services')
-    nodes = {'run_node', 'mast_node', 'curiosity_stand_in'}
-    wait_until(lambda: nodes <= set(box.node.get_node_names()), 'the three nodes')
+    wait_until(lambda: services() == SERVICES, 'exactly its services')
+    nodes = {'run_node', 'mast_node', 'arm_node', 'curiosity_stand_in'}
+    wait_until(lambda: nodes <= set(box.node.get_node_names()), 'its nodes')
 
 
 def test_move_services_answer_at_once_and_the_rover_drives_until_the_stop(box: Sandbox) -> None:

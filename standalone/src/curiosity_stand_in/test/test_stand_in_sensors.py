@@ -14,7 +14,7 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
 from curiosity_rosa_demo.infra.ros.scan import scan_of
 from curiosity_rosa_demo.infra.tf.tree import composed, FrameTree
-from curiosity_stand_in import sensors
+from curiosity_stand_in import arm, sensors
 from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.frames import BASE_HEIGHT, lidar_pose, LIDARS
 from curiosity_stand_in.kinematics import Pose, Velocity
@@ -67,6 +67,7 @@ def test_joints_go_by_name() -> None:
         'mast_p_joint': 1.57,
         'mast_02_joint': -1.5,
         'mast_cameras_joint': 0.1,
+        **dict.fromkeys(arm.NAMES, 0.0),
     }
 
 

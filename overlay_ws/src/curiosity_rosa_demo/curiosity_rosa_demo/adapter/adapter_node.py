@@ -10,9 +10,10 @@
 
 Each of five threads spins one node, so that no lane waits for another. ``adapter`` runs the rover
 clients and subscriptions and serves get_status, ``adapter_stop`` serves move_stop,
-``adapter_motion`` the three motions, ``adapter_mast`` the three mast services; each serves one
-call at a time. ``adapter_scan`` reads the scan. A sixth thread polls the guard when its next
-wake-up is due. ``adapter`` also publishes the log of the rules' inputs.
+``adapter_motion`` the three motions, ``adapter_mast`` the three mast services and those of the
+robot's appendages; each serves one call at a time. ``adapter_scan`` reads the scan. A sixth thread
+polls the guard when its next wake-up is due. ``adapter`` also publishes the log of the rules'
+inputs.
 
 Over 300 lines: the lock order of these threads is easier to check in one file.
 """
@@ -42,6 +43,7 @@ from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -62,9 +64,14 @@ from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import String
-from std_srvs.srv import Empty, Trigger
+from std_srvs.srv import Empty, SetBool, Trigger
 
 MOTION_SERVICES = ('move_forward', 'turn_left', 'turn_right')
+SERVICE_TYPES: dict[str, Any] = {
+    'std_srvs/srv/Empty': Empty,
+    'std_srvs/srv/SetBool': SetBool,
+    'std_srvs/srv/Trigger': Trigger,
+}
 SHUTDOWN_TIMEOUT_S = 2.0
 MAST_WAIT_MARGIN_S = 1.0
 STOP_LANE = 'adapter_stop'
@@ -82,6 +89,10 @@ class AdapterApp:
             )
             for name in (*MOTION_SERVICES, 'move_stop', *(action.value for action in MastAction))
         }
+        self._appendage_clients: dict[str, Client] = {
+            name: self.node.create_client(SERVICE_TYPES[command.type], command.service)
+            for name, (_, command) in self._config.robot.commands.items()
+        }
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._simulation = SimulationClock.of(
@@ -95,6 +106,7 @@ class AdapterApp:
             ros_clock=self.node.get_clock(),
             other_drivers=self._other_drivers,
             log=self._inputs,
+            appendages=self._config.robot.appendages,
         )
         self._guard = self._rules.guard  # read only: AdapterRules takes the inputs
         # Sampled by each start of a motion and, once a second, by the diagnostics.
@@ -127,6 +139,7 @@ class AdapterApp:
             lock=self._lock,
             on_input=self._execute_due_commands,
             on_calls=self._calls.record_sent,
+            appendages={name: part.joints for name, part in self._config.robot.appendages.items()},
         )
         PresenceLink(
             self.node,
@@ -176,6 +189,10 @@ class AdapterApp:
                 service,
                 self._trigger_callback(service, partial(self._begin_mast_motion, action)),
             )
+        for name, (appendage, command) in self._config.robot.commands.items():
+            service = self._config.appendage_service(name)
+            act = partial(self._begin_appendage_motion, appendage, name, command)
+            mast.create_service(Trigger, service, self._trigger_callback(service, act))
         return own
 
     # --- due commands: runs after every change of the guard ---------------------------------
@@ -201,6 +218,7 @@ class AdapterApp:
             self._guard.motion,
             self._guard.stopping,
             self._guard.mast_busy,
+            *((part.posture, part.busy) for part in self._guard.appendages.values()),
             self._guard.stops_ended,
             self._guard.moving,
             self._guard.move_allowed,
@@ -272,7 +290,9 @@ class AdapterApp:
 
     def _diagnose(self) -> Finding:
         missing = [
-            client.srv_name for client in self._clients.values() if not client.service_is_ready()
+            client.srv_name
+            for client in (*self._clients.values(), *self._appendage_clients.values())
+            if not client.service_is_ready()
         ]
         with self._lock:
             return diagnose(
@@ -361,38 +381,88 @@ class AdapterApp:
             self._execute_due_commands()
 
     def _begin_mast_motion(self, action: MastAction) -> None:
-        client = self._clients[action.value]
-        mast = self._config.thresholds.mast
-        timeout_s = self._config.thresholds.motion.service_timeout_s
+        self._move_joints(
+            self._clients[action.value],
+            Empty.Request(),
+            action.duration_s(self._config.thresholds.mast),
+            check=partial(self._rules.check_mast, action),
+            begin=partial(self._rules.begin_mast, action),
+            answered=self._rules.mast_answered,
+            failed=self._rules.mast_failed,
+            is_busy=lambda: self._guard.mast_busy,
+            end=partial(self._rules.end_mast, action),
+        )
+
+    def _begin_appendage_motion(
+        self, appendage: str, name: str, command: AppendageCommand
+    ) -> None:
+        request = SERVICE_TYPES[command.type].Request()
+        if command.type == 'std_srvs/srv/SetBool':
+            request.data = command.data
+
+        def begin() -> bool:
+            self._rules.begin_appendage(appendage, name)
+            return True
+
+        self._move_joints(
+            self._appendage_clients[name],
+            request,
+            command.duration_s,
+            check=partial(self._rules.check_appendage, appendage, name),
+            begin=begin,
+            answered=partial(self._rules.appendage_answered, appendage),
+            failed=partial(self._rules.appendage_failed, appendage),
+            is_busy=lambda: self._guard.appendages[appendage].busy,
+            end=partial(self._rules.end_appendage, appendage, name),
+        )
+
+    def _move_joints(
+        self,
+        client: Client,
+        request: Any,
+        duration_s: float,
+        *,
+        check: Callable[[], None],
+        begin: Callable[[], bool],
+        answered: Callable[[], None],
+        failed: Callable[[str], None],
+        is_busy: Callable[[], bool],
+        end: Callable[[], None],
+    ) -> None:
+        """Call a service that moves joints, and wait until the rules know how that ended. Each
+        function is a step of the rules; ``begin`` returns whether to call. Raises MotionRefused.
+        """
+        motion, mast = self._config.thresholds.motion, self._config.thresholds.mast
         with self._lock:
             self._await_stop()
-            self._rules.check_mast(action)
+            check()
         self._await_service(client)
         with self._lock:
-            if not self._rules.begin_mast(action):
+            if not begin():
                 return
-            answered = threading.Event()
+            done = threading.Event()
             try:
-                future = _send(client)
+                future = _send(client, request)
             except MotionRefused as refusal:
-                self._rules.mast_failed(str(refusal))
+                failed(str(refusal))
                 self._execute_due_commands()
                 raise
-            future.add_done_callback(lambda _: answered.set())
+            future.add_done_callback(lambda _: done.set())
             self._execute_due_commands()
-        in_time = answered.wait(timeout_s)
+        in_time = done.wait(motion.service_timeout_s)
         with self._lock:
-            if in_time:
-                self._rules.mast_answered()
-            else:
+            if not in_time:
                 client.remove_pending_request(future)
-                self._rules.mast_failed(service_timeout(client.srv_name))
+                failed(service_timeout(client.srv_name))
+            elif why := _failure(future.result(), client.srv_name):
+                failed(why)
+            else:
+                answered()
             self._execute_due_commands()
             # The guard ends the motion in simulated time, at the latest after this bound.
-            limit = self._simulation.longest_s(action.duration_s(mast) + mast.confirm_margin_s)
-            limit += MAST_WAIT_MARGIN_S
-            self._wait(lambda: not self._guard.mast_busy, limit)
-            self._rules.end_mast(action)
+            limit = self._simulation.longest_s(duration_s + mast.confirm_margin_s)
+            self._wait(lambda: not is_busy(), limit + MAST_WAIT_MARGIN_S)
+            end()
 
     def _trigger_callback(
         self, service: str, act: Callable[[], None]
@@ -451,12 +521,19 @@ class AdapterApp:
             node.destroy_node()
 
 
-def _send(client: Client) -> Future:
+def _failure(response: Any, service: str) -> str:
+    """Why the service refused; '' if it did not. An Empty never does."""
+    if getattr(response, 'success', True):
+        return ''
+    return f'{service}: {response.message.strip() or "refused without a reason"}'
+
+
+def _send(client: Client, request: Any = None) -> Future:
     """Send the request and return the future of its response. Raises MotionRefused when the
     transport rejects the request.
     """
     try:
-        return client.call_async(Empty.Request())
+        return client.call_async(request or Empty.Request())
     except TRANSPORT_ERRORS:
         raise MotionRefused(service_unavailable(client.srv_name)) from None
 

@@ -15,7 +15,7 @@ simulation/recorded replays them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
+from curiosity_rosa_demo.infra.config.robot import Appendage as AppendageConfig
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.motion_clock import MotionClock
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
@@ -73,6 +74,7 @@ class AdapterRules:
         ros_clock: RosClock,
         other_drivers: Callable[[], str] = str,
         log: InputLog | None = None,
+        appendages: Mapping[str, AppendageConfig] | None = None,
     ) -> None:
         """``other_drivers``: names of foreign nodes that publish Twists, or ''."""
         self._now, self._log = Instant(steady, ros_clock), log
@@ -88,6 +90,7 @@ class AdapterRules:
             travel_clock=self._travel,
             simulation=self._simulation,
             other_drivers=self._other_drivers,
+            appendages=appendages,
         )
         self.obstacles = ObstacleStop(thresholds, self._simulation)
         self._drive = DriveWatch(thresholds.drive, motion, self._simulation)
@@ -140,6 +143,27 @@ class AdapterRules:
         """Raises MotionRefused when the mast has not reached the end of ``action``."""
         self._step('end_mast', partial(self._end_mast, action), action.value)
 
+    def check_appendage(self, name: str, command: str) -> None:
+        """Raises MotionRefused when this command of the appendage may not start now."""
+        act = partial(self.guard.check_appendage, name, command)
+        self._step('check_appendage', act, name, command)
+
+    def begin_appendage(self, name: str, command: str) -> None:
+        """The caller calls the robot's service now. Raises MotionRefused."""
+        act = partial(self.guard.begin_appendage, name, command)
+        self._step('begin_appendage', act, name, command)
+
+    def appendage_answered(self, name: str) -> None:
+        self._step('appendage_answered', partial(self.guard.appendage_answered, name), name)
+
+    def appendage_failed(self, name: str, reason: str) -> None:
+        act = partial(self.guard.appendage_failed, name, reason)
+        self._step('appendage_failed', act, name, reason)
+
+    def end_appendage(self, name: str, command: str) -> None:
+        """Raises MotionRefused when the appendage has not reached the end of ``command``."""
+        self._step('end_appendage', partial(self._end_appendage, name, command), name, command)
+
     def request_stop(self) -> int:
         """Always accepted. The number of the call that is due next."""
         return self._step('request_stop', self.guard.request_stop)
@@ -174,6 +198,11 @@ class AdapterRules:
     def joints(self, p: float, turn: float) -> None:
         """Radians of the mast's joints."""
         self._step('joints', partial(self.guard.record_joints, p, turn), p, turn)
+
+    def appendage_joints(self, name: str, angles: Sequence[float]) -> None:
+        """Radians of the appendage's joints, in the order of its profile."""
+        act = partial(self.guard.record_appendage, name, angles)
+        self._step('appendage_joints', act, name, list(angles))
 
     def scan(self, view: ObstacleView | None) -> None:
         """As ``ObstacleStop.record_scan``. The log holds the free ways, not the points."""
@@ -269,6 +298,10 @@ class AdapterRules:
     def _end_mast(self, action: MastAction) -> None:
         if self.guard.mast is not action.after:
             raise MotionRefused(self.guard.last_error or f'{action.value} was interrupted')
+
+    def _end_appendage(self, name: str, command: str) -> None:
+        if not self.guard.appendages[name].reached(command):
+            raise MotionRefused(self.guard.last_error or f'{command} was interrupted')
 
     def _record_odometry(
         self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None

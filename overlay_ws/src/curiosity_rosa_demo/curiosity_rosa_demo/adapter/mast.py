@@ -14,9 +14,11 @@ are those of the Curiosity demo's ``move_mast`` node.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from curiosity_rosa_demo.adapter.joint_motion import JointMotion
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 
 CLOSED_P, CLOSED_TURN = 1.57, -1.57
@@ -79,55 +81,13 @@ class Joints:
             return Mast.OPEN
         return Mast.UNKNOWN
 
-    def near(self, target: tuple[float, float], tolerance: float) -> bool:
+    def near(self, target: Sequence[float], tolerance: float) -> bool:
         return abs(self.p - target[0]) <= tolerance and abs(self.turn - target[1]) <= tolerance
 
 
-class MastMotion:
-    """One mast command, from its service call to its confirmation by the joints. Times are seconds
-    of the simulation's clock: a slow simulation needs longer for the trajectory and its messages.
-    """
+class MastMotion(JointMotion):
+    """One mast command. ``action`` names it."""
 
     def __init__(self, action: MastAction, config: MastConfig) -> None:
+        super().__init__(action.target, action.duration_s(config), config)
         self.action = action
-        self._config = config
-        self._answered_at: float | None = None
-        self._was_elsewhere = False
-
-    def record_answer(self, now: float) -> None:
-        """The rover's service answered. The joints now have duration + margin to confirm."""
-        self._answered_at = now
-
-    def record_joints(self, joints: Joints) -> None:
-        if not joints.near(self.action.target, self._config.tolerance_rad):
-            self._was_elsewhere = True
-
-    def outcome(self, now: float, joints: Joints | None) -> bool | None:
-        """True when done, False when failed, None while in progress.
-
-        Joints at the target count only after a reading elsewhere or after the known duration:
-        before that, they may show the pose from before the motion. Without fresh joints the known
-        duration decides.
-        """
-        if self._answered_at is None:
-            return None
-        elapsed = now - self._answered_at
-        duration_over = elapsed >= self.action.duration_s(self._config)
-        fresh = joints is not None and now - joints.at <= self._config.joint_max_age_s
-        if joints is None or not fresh:
-            return True if duration_over else None
-        if joints.near(self.action.target, self._config.tolerance_rad):
-            return True if self._was_elsewhere or duration_over else None
-        late = elapsed > self.action.duration_s(self._config) + self._config.confirm_margin_s
-        return False if late else None
-
-    def next_wakeup(self, now: float) -> float:
-        """The time by which the caller must check ``outcome`` again."""
-        if self._answered_at is None:
-            return now + 1.0
-        duration = self.action.duration_s(self._config)
-        marks = (
-            self._answered_at + duration,
-            self._answered_at + duration + self._config.confirm_margin_s,
-        )
-        return min((mark for mark in marks if mark > now), default=now) + 0.01

@@ -13,6 +13,8 @@ The guard holds two facts: the mast (closed, opening, open, closing, unknown) an
 
 - The rover may move only while the mast is known to be closed. Unknown counts as open. Only a
   confirmed ``mast_close`` turns unknown into closed.
+- Each appendage of the robot's profile is stowed, moving, deployed or unknown. The rover may move
+  only while all of them are known to be stowed, by the same rule as its mast.
 - The motion counts as moving from before the start call is sent until the rover is known to be
   still. An unanswered start call keeps it moving: the call may still take effect.
 - A stop is always accepted. It is complete when ``/move_stop`` has answered and fresh odometry, if
@@ -37,12 +39,13 @@ Over 300 lines: all rules read and change the same two facts and are verified to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink
 from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
+from curiosity_rosa_demo.adapter.appendage import Appendage
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.other_adapters import contest
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
@@ -53,11 +56,14 @@ from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
+    need_to_stow,
     OTHER_ADAPTER,
     service_timeout,
+    stopped_for,
     STOPPED_FOR_MAST,
     STOPPED_UNASKED,
 )
+from curiosity_rosa_demo.infra.config.robot import Appendage as AppendageConfig
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig, MotionConfig
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 
@@ -92,6 +98,7 @@ class MotionGuard:
         travel_clock: Callable[[], float] | None = None,
         simulation: SimulationClock | None = None,
         other_drivers: Callable[[], str] = str,
+        appendages: Mapping[str, AppendageConfig] | None = None,
     ) -> None:
         """``other_drivers`` returns the names of foreign nodes that publish Twists, or ''."""
         self._config, self._mast_config = motion, mast
@@ -99,6 +106,9 @@ class MotionGuard:
         self._simulation = simulation or SimulationClock.of(None, motion, clock)
         self._stop_timed_out = service_timeout(stop_name)
         self.mast = Mast.UNKNOWN
+        self.appendages = {
+            name: Appendage(name, config, mast) for name, config in (appendages or {}).items()
+        }
         # An earlier process may have left the rover moving: stop it first.
         self.motion = Motion.MOVING
         self.last_error = ''
@@ -140,7 +150,8 @@ class MotionGuard:
     def move_allowed(self) -> bool:
         forbidden = self.e_stop or self._agent.latch or self.other_adapters
         forbidden = forbidden or self._agent.refusal(self._clock())
-        return self.mast is Mast.CLOSED and not self.stopping and not forbidden
+        stowed = self.mast is Mast.CLOSED and self._unstowed() is None
+        return stowed and not self.stopping and not forbidden
 
     def check_move(self) -> None:
         """Raises MotionRefused when no motion may start now."""
@@ -152,6 +163,8 @@ class MotionGuard:
             raise self._refusal(contest(self.other_adapters))
         if self.mast is not Mast.CLOSED:
             raise self._refusal(NEED_TO_CLOSE_MAST)
+        if part := self._unstowed():
+            raise self._refusal(need_to_stow(part.name, part.config.stow_command))
         if reason := self._agent.refusal(self._clock()):
             raise self._refusal(reason)
         if self.stopping:
@@ -226,6 +239,36 @@ class MotionGuard:
         self.mast = Mast.UNKNOWN
         self.last_error = reason
 
+    def check_appendage(self, name: str, command: str) -> None:
+        """Raises MotionRefused when this command may not start now. Only a command that stows may
+        start in SAFE, beside another adapter, and while a motion of the base ends.
+        """
+        part = self.appendages[name]
+        stows = part.config.stows(command)
+        if self.e_stop:
+            raise self._refusal(E_STOP_PRESSED)
+        if self._agent.latch and not stows:
+            raise self._refusal(self._agent.safe_refusal())
+        if self.other_adapters and not stows:
+            raise self._refusal(contest(self.other_adapters))
+        if part.busy:
+            raise self._refusal(f'{name} is moving')
+        moves = self.motion is Motion.MOVING and not (stows and self.stopping)
+        if moves or (not stows and self._unexpected_motion.is_moving(self._clock())):
+            raise self._refusal(MOVE_IN_PROGRESS)
+
+    def begin_appendage(self, name: str, command: str) -> None:
+        """The caller calls the robot's service now, under the same lock. Raises MotionRefused."""
+        self.check_appendage(name, command)
+        self.appendages[name].begin(command)
+
+    def appendage_answered(self, name: str) -> None:
+        self.appendages[name].answered(self._simulation())
+
+    def appendage_failed(self, name: str, reason: str) -> None:
+        self.appendages[name].failed()
+        self.last_error = reason
+
     @property
     def mast_busy(self) -> bool:
         return self._mast_motion is not None
@@ -280,6 +323,11 @@ class MotionGuard:
         elif measured is not self.mast:
             was, self.mast = self.mast, measured if measured is Mast.OPEN else Mast.UNKNOWN
             self._alarm(f'Joint states contradict a mast that was {was.value}')
+
+    def record_appendage(self, name: str, angles: Sequence[float]) -> None:
+        """A reading of the appendage's joints, radians in the order of its profile."""
+        if alarm := self.appendages[name].record(angles, self._simulation()):
+            self._alarm(alarm)
 
     def record_odometry(self, speed: float, turn_rate: float) -> None:
         """The rover's velocity: metres per second and radians per second, any sign."""
@@ -336,6 +384,9 @@ class MotionGuard:
         """Apply the rules that depend on time and return the commands that are due."""
         now = self._clock()
         self._watch_mast()
+        for part in self.appendages.values():
+            if alarm := part.watch(self._simulation()):
+                self._alarm(alarm)
         self._watch_motion(now)
         return self._advance_stop(now)
 
@@ -350,6 +401,9 @@ class MotionGuard:
         elif self.mast is Mast.CLOSED and self._joints is not None:
             lost_at = self._joints.at + self._mast_config.joint_max_age_s
             times.append(now + lost_at - simulation_now + 0.01)
+        for part in self.appendages.values():
+            wakeups = _without_none(part.next_wakeup(simulation_now))
+            times += [now + wakeup - simulation_now for wakeup in wakeups]
         if self._stop is not None:
             times.append(self._stop.next_wakeup(now))
         elif self.motion is Motion.MOVING:
@@ -400,10 +454,16 @@ class MotionGuard:
             self.mast = Mast.UNKNOWN
             self._alarm('Joint states lost: mast unknown')
 
+    def _unstowed(self) -> Appendage | None:
+        """The first appendage that is not known to be stowed; None: all are."""
+        return next((part for part in self.appendages.values() if not part.is_stowed), None)
+
     def _watch_motion(self, now: float) -> None:
         if self.motion is Motion.MOVING and not self.stopping:
             if self.mast is not Mast.CLOSED:
                 self.request_stop(f'{STOPPED_FOR_MAST} {self.mast.value}')
+            elif part := self._unstowed():
+                self.request_stop(f'{stopped_for(part.name)} {part.posture.value}')
             elif self._travel_clock() - self._moving_since >= self._config.max_duration_s:
                 self.request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
             elif reason := self._agent.stop_reason(now):

@@ -41,6 +41,7 @@ def status_of(
         'yaw_rad': yaw,
         'mast_yaw_rad': mast_turn if is_open is not False else None,
         'mast': guard.mast.value,
+        'appendages': {name: part.posture.value for name, part in guard.appendages.items()},
         'e_stop': guard.e_stop,
         'agent_safe_reason': guard.agent_latch,
         'violation': guard.violation,

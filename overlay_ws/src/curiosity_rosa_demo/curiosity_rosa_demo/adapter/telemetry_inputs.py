@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 import math
 import time
@@ -39,8 +39,8 @@ ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 class TelemetryInputs:
     """Updates the rules only under ``lock``, and calls ``on_input`` under the same lock.
-    ``on_calls`` gets the tick of a heartbeat and the numbers of the calls that the agent has
-    sent, without the lock.
+    ``appendages``: the names of their joints, by appendage. ``on_calls`` gets the tick of a
+    heartbeat and the numbers of the calls that the agent has sent, without the lock.
     """
 
     def __init__(
@@ -53,8 +53,9 @@ class TelemetryInputs:
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
         on_calls: Callable[[int, dict[str, int]], None],
+        appendages: Mapping[str, Sequence[str]],
     ) -> None:
-        self._on_calls = on_calls
+        self._on_calls, self._appendages = on_calls, appendages
         self._node, self._rules, self._lock, self._on_input = node, rules, lock, on_input
         self._heartbeat_topic = topics.status.kernel
         self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
@@ -97,6 +98,7 @@ class TelemetryInputs:
 
     def _on_joints(self, message: JointState) -> None:
         positions = dict(zip(message.name, message.position, strict=False))
+        self._record_appendages(positions)
         p, turn = positions.get('mast_p_joint'), positions.get('mast_02_joint')
         if p is None or turn is None:
             return  # another controller's joints
@@ -105,6 +107,15 @@ class TelemetryInputs:
             self.mast_turn = turn if math.isfinite(turn) else None
             self._rules.joints(p, turn)
             self._on_input()
+
+    def _record_appendages(self, positions: Mapping[str, float]) -> None:
+        """A message holds all joints of a controller, and may hold those of several."""
+        for name, joints in self._appendages.items():
+            if positions.keys() >= set(joints):
+                with self._lock:
+                    angles = [float(positions[joint]) for joint in joints]
+                    self._rules.appendage_joints(name, angles)
+                    self._on_input()
 
     def _on_e_stop(self, pressed: bool) -> None:
         with self._lock:

@@ -35,6 +35,7 @@ STOPPED_FOR_MAST = 'Stopped: mast is'
 STOPPED_UNASKED = 'Stopped: the rover moved unasked'
 SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # code of a failure that latches SAFE
 NEED_TO_CLOSE_MAST = 'Need to close mast'
+NEED_TO_STOW = 'Need to stow'  # and the appendage
 NEED_TO_OPEN_MAST = 'Need to open mast'
 MAST_IS_CLOSED = 'Mast is closed'
 MOVE_IN_PROGRESS = 'Move in progress'
@@ -55,6 +56,16 @@ ODOMETRY_SILENT = 'No odometry'
 
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
+
+
+def stopped_for(appendage: str) -> str:
+    """Prefix of the adapter's reason when it stopped the rover for an appendage not stowed."""
+    return f'Stopped: {appendage} is'
+
+
+def need_to_stow(appendage: str, command: str) -> str:
+    """``command``: the skill that stows it."""
+    return f'{NEED_TO_STOW} {appendage}: {command}'
 
 
 def link_was_lost(reason: str) -> bool:

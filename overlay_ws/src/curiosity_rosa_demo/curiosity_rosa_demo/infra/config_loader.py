@@ -21,6 +21,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
 from curiosity_rosa_demo.infra.config.nodes import Nodes
 from curiosity_rosa_demo.infra.config.prompts import Prompts, Template
+from curiosity_rosa_demo.infra.config.robot import Robot
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
 from curiosity_rosa_demo.infra.config.topics import Topics
@@ -41,6 +42,7 @@ CONFIG_FILES: dict[str, type[BaseModel]] = {
     'triggers': TriggersConfig,
 }
 
+ROBOTS = 'robots'  # folder of the profiles, in the shipped folder and in a config_dir
 WORLD_FILES = ('world_view', 'companion')  # the shipped ones; a config_dir may add others
 LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much faster
 
@@ -59,10 +61,11 @@ def shipped_config_dir() -> Path:
     return Path(get_package_share_directory('curiosity_rosa_demo'), 'config')
 
 
-def load_config(config_dir: str | Path = '') -> Config:
+def load_config(config_dir: str | Path = '', *, robot: str = '') -> Config:
     """Load the contracts in ``config_dir``; an empty string selects the shipped ones.
 
-    Every file must exist. A key that a file omits gets the shipped value. Raises ConfigError.
+    ``robot`` names a profile instead of nodes.yaml. Every file must exist. A key that a file
+    omits gets the shipped value. Raises ConfigError.
     """
     shipped = shipped_config_dir()
     folder = Path(config_dir) if str(config_dir) else shipped
@@ -74,10 +77,33 @@ def load_config(config_dir: str | Path = '') -> Config:
     agent = parts['agent']
     assert isinstance(agent, AgentConfig)
     parts['world'] = load_world(agent.policy.world_view, folder)
+    nodes = parts['nodes']
+    assert isinstance(nodes, Nodes)
+    if robot:
+        parts['nodes'] = nodes = nodes.model_copy(update={'robot': robot})
+    parts['robot'] = load_robot(nodes.robot, folder)
     try:
         return Config.model_validate(parts)
     except ValidationError as error:
         raise ConfigError(_error_text(folder, error, Config)) from error
+
+
+def load_robot(name: str, folder: Path) -> Robot:
+    """Load the profile robots/``name``.yaml of ``folder``, or the shipped one of that name. Raises
+    ConfigError.
+    """
+    own, shipped = (root / ROBOTS / f'{name}.yaml' for root in (folder, shipped_config_dir()))
+    path = own if own.is_file() else shipped
+    if not path.is_file():
+        known = ', '.join(sorted(file.stem for file in shipped.parent.glob('*.yaml')))
+        raise ConfigError(
+            f'{folder / "nodes.yaml"}: robot = {name!r}: there is no {own}; write it, or take '
+            f'one of {known}'
+        )
+    try:
+        return Robot.model_validate(_read_yaml(path))
+    except ValidationError as error:
+        raise ConfigError(_error_text(path, error, Robot)) from error
 
 
 def load_world(name: str, folder: Path) -> WorldView:

@@ -49,6 +49,9 @@ class RoverClient:
         self._service_names = {
             name: getattr(services, name).name for name in type(services).model_fields
         }
+        self._service_names |= {
+            name: config.appendage_service(name) for name in config.robot.commands
+        }
         self._triggers = {
             name: node.create_client(Trigger, service)
             for name, service in self._service_names.items()
@@ -192,4 +195,8 @@ def _timeouts(config: Config) -> dict[str, float]:
         'mast_close': confirm + mast.close_duration_s,
         'mast_rotate': confirm + mast.rotate_duration_s,
         'get_status': 2.0,
+        **{
+            name: confirm + command.duration_s
+            for name, (_, command) in config.robot.commands.items()
+        },
     }

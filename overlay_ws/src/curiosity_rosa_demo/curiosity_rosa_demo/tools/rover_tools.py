@@ -28,6 +28,7 @@ from curiosity_rosa_demo.domain.models import (
     RoverPose,
     SAFETY_VIOLATION,
     service_timeout,
+    stopped_for,
     STOPPED_FOR_MAST,
     STOPPED_UNASKED,
     ToolResult,
@@ -56,6 +57,11 @@ class RoverTools:
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self.cancellation = Cancellation()
+        # Prefixes of the adapter's reasons that mean a broken safety rule.
+        self._violations = (
+            *(STOPPED_FOR_MAST, STOPPED_UNASKED),
+            *map(stopped_for, config.robot.appendages),
+        )
 
     def run(self, name: str, **arguments: Any) -> ToolResult:
         """Run one tool. Raises TurnCancelled; the result reports every other failure."""
@@ -249,7 +255,7 @@ class RoverTools:
                 status = self._client.status()
                 if not status.get('moving'):
                     reason = status.get('last_error_reason') or 'the rover was stopped'
-                    violated = str(reason).startswith((STOPPED_FOR_MAST, STOPPED_UNASKED))
+                    violated = str(reason).startswith(self._violations)
                     code = f'{SAFETY_VIOLATION}: ' if violated else ''
                     return f'{code}Motion ended early: {reason}'
         return ''

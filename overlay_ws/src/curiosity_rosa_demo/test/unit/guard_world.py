@@ -8,18 +8,19 @@
 
 """A rover to run MotionGuard against: slow, hanging, silent, but first in, first out per node.
 
-Its two service nodes each take one request after another, as the demo's single-threaded ones do. A
-hanging node keeps its queue; the wheels keep the last Twist; a driving node repeats its Twist.
+Its three service nodes each take one request after another, as the demo's single-threaded ones do.
+A hanging node keeps its queue; the wheels keep the last Twist; a driving node repeats its Twist.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, MotionRefused
+from curiosity_rosa_demo.infra.config.robot import Appendage
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 STEP_S = 0.05
@@ -53,22 +54,27 @@ class ServiceNode:
 
 
 class World:
-    def __init__(self) -> None:
+    def __init__(self, appendages: Mapping[str, Appendage] | None = None) -> None:
         self.now = 0.0
         self.odometry_on = self.joints_on = True
         self.agent_lives = False
         self.latch = ''  # the agent's reason for SAFE
         self.heard_at: float | None = None  # the agent's last heartbeat
         self.pressed_at: float | None = None  # the e-stop
-        self.drive, self.masts = ServiceNode(), ServiceNode()
+        self.drive, self.masts, self.parts = ServiceNode(), ServiceNode(), ServiceNode()
+        self.appendages = dict(appendages or {})
+        self.angles = {name: [0.0] * len(each.joints) for name, each in self.appendages.items()}
+        self.part_motions: dict[str, tuple[list[float], float]] = {}  # the target, the end
         self.driving = False  # run_demo repeats its Twist
         self.wheels = 0.0
         self.mast = RAISED
         self.mast_target, self.mast_left_s = RAISED, 0.0
         self.moving_since: float | None = None
-        self.moved_with_the_mast_up = False
+        self.moved_with_the_mast_up = self.moved_unstowed = False
         self.waiting: list[tuple[float, Request]] = []  # time-outs of the carrier
-        self.guard = MotionGuard(CONFIG.motion, CONFIG.mast, clock=lambda: self.now)
+        self.guard = MotionGuard(
+            CONFIG.motion, CONFIG.mast, clock=lambda: self.now, appendages=appendages
+        )
         self._tick = 0
         self.lose_twists = 0  # 1: every zero Twist is lost; 2: every second one; 0: none
         self.twists_due = 0
@@ -96,6 +102,16 @@ class World:
     @property
     def mast_closed(self) -> bool:
         return self.mast == CLOSED
+
+    def move_appendage(self, name: str, command: str) -> None:
+        """As its service does, whoever calls it."""
+        settings = self.appendages[name].commands[command]
+        self.part_motions[name] = (settings.target_rad, self.now + settings.duration_s)
+        if self.angles[name] != settings.target_rad:
+            self.angles[name] = [50.0] * len(settings.target_rad)  # on its way
+
+    def is_stowed(self, name: str) -> bool:
+        return self.angles[name] == self.appendages[name].stowed_rad
 
     # --- the carrier ------------------------------------------------------------------------
 
@@ -160,6 +176,25 @@ class World:
         self.carry()
         return ''
 
+    def ask_appendage(self, name: str, command: str) -> str:
+        try:
+            self.guard.check_appendage(name, command)
+            if self.parts.absent:
+                return 'absent'
+            self.guard.begin_appendage(name, command)
+        except MotionRefused as refusal:
+            return str(refusal)
+        request = Request(
+            lambda: self.move_appendage(name, command),
+            lambda: self.guard.appendage_answered(name),
+            self.now,
+            lambda: self.guard.appendage_failed(name, f'Service timeout: /{command}'),
+        )
+        self.parts.queue.append(request)
+        self.waiting.append((self.now + SERVICE_TIMEOUT_S, request))
+        self.carry()
+        return ''
+
     def ask_stop(self) -> int:
         number = self.guard.request_stop()
         self.carry()
@@ -171,10 +206,11 @@ class World:
         for _ in range(max(1, round(seconds / STEP_S))):
             self.now += STEP_S
             self._tick += 1
-            for node in (self.drive, self.masts):
+            for node in (self.drive, self.masts, self.parts):
                 node.serve()
             self._time_out()
             self._move_mast()
+            self._move_appendages()
             if self.driving and not self.drive.hanging and self._tick % 2 == 0:
                 self.wheels = 0.5
             if self._tick % 2 == 0:
@@ -183,6 +219,8 @@ class World:
             self.moving_since = (self.moving_since or self.now) if self.moving else None
             if self.moving and not self.mast_closed:
                 self.moved_with_the_mast_up = True
+            if self.moving and not all(map(self.is_stowed, self.appendages)):
+                self.moved_unstowed = True
 
     def _time_out(self) -> None:
         for at, request in list(self.waiting):
@@ -190,7 +228,7 @@ class World:
                 self.waiting.remove((at, request))
             elif self.now >= at and request.timeout is not None:
                 self.waiting.remove((at, request))
-                if request in self.masts.queue:
+                if request in self.masts.queue or request in self.parts.queue:
                     request.answer = lambda: None  # the carrier has forgotten it
                 request.timeout()
 
@@ -199,6 +237,12 @@ class World:
             self.mast_left_s -= STEP_S
         elif self.mast != self.mast_target:
             self.mast = self.mast_target
+
+    def _move_appendages(self) -> None:
+        for name, (target, ends_at) in list(self.part_motions.items()):
+            if self.now >= ends_at:
+                self.angles[name] = list(target)
+                del self.part_motions[name]
 
     def silence_since(self) -> float | None:
         """When the agent, once heard, fell silent."""
@@ -231,3 +275,5 @@ class World:
             self.guard.record_odometry(self.wheels, 0.0)
         if self.joints_on:
             self.guard.record_joints(*self.mast)
+            for name, angles in self.angles.items():
+                self.guard.record_appendage(name, angles)

@@ -24,6 +24,7 @@ from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
+    NEED_TO_STOW,
     OBSTACLE_AHEAD,
 )
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
@@ -95,6 +96,7 @@ class Beliefs:
     poses: dict[int, Pose] = field(default_factory=dict)
     obstacles: list[Obstacle] = field(default_factory=list)
     longest_s: dict[str, float] = field(default_factory=dict)  # of a motion that was refused here
+    stow_first: str = ''  # the skill that stows an appendage for which a motion was refused
 
     @property
     def samples(self) -> list[tuple[Pose, float]]:
@@ -117,6 +119,10 @@ class Beliefs:
         reason = step.result.error_reason
         if reason.startswith(MOVE_IN_PROGRESS):
             self.must_stop = self.moving_unasked = True
+        if NEED_TO_STOW in reason:
+            self.stow_first = reason.rpartition(': ')[2]
+        elif step.result.ok and step.tool == self.stow_first:
+            self.stow_first = ''
         if step.fault and step.tool not in ('get_status', 'move_stop'):
             self.in_doubt = True
         if step.tool in MOTIONS:

@@ -92,6 +92,11 @@ _REASONS: dict[str, tuple[str, str, str]] = {
         '走る前に、マストが収納済みか確かめます。',
         '行驶之前必须知道桅杆是否已收起。',
     ),
+    'stow_the_part': (
+        'It must be stowed before the rover drives.',
+        '走る前に格納する必要があります。',
+        '行驶之前必须收起它。',
+    ),
     'close_to_drive': (
         'The mast must be closed before the rover drives.',
         '走る前にマストを収納する必要があります。',

@@ -126,6 +126,15 @@ def stop_what_moves(context: RuleContext) -> Decision | None:
     return context.call('move_stop', 'stop_first')
 
 
+def stow_what_sticks_out(context: RuleContext) -> Decision | None:
+    """Stow the appendage for which the adapter refused a motion."""
+    tool = context.beliefs.stow_first
+    tries = sum(context.view.failures(tool, refused=refused) for refused in (False, True))
+    if tool not in context.view.tools or tries >= MAX_ATTEMPTS:
+        return None
+    return context.call(tool, 'stow_the_part')
+
+
 def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
     """End the turn when a tool that the goal needs has failed too often since its last success.
 
@@ -227,7 +236,7 @@ def ask_for_the_status(context: RuleContext) -> Decision:
     return context.call('get_status', 'measure')
 
 
-SAFETY_RULES: tuple[Rule, ...] = (obey_the_operator, stop_what_moves)
+SAFETY_RULES: tuple[Rule, ...] = (obey_the_operator, stop_what_moves, stow_what_sticks_out)
 FAULT_RULES: tuple[Rule, ...] = (
     give_up_on_what_is_broken,
     end_an_endless_turn,

@@ -21,6 +21,7 @@ from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
+    NEED_TO_STOW,
     OBSTACLE_AHEAD,
     ToolResult,
 )
@@ -30,6 +31,7 @@ from curiosity_rosa_demo.domain.refusal import RefusalCode
 REFUSALS = (
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
+    NEED_TO_STOW,
     MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,
     OBSTACLE_AHEAD,

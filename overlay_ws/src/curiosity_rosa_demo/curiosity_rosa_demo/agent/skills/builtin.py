@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.skills.library.rover import (
     analyze_ground,
     capture_and_score,
     get_status,
+    make_appendage_skill,
     mast_close,
     mast_open,
     mast_rotate,
@@ -89,4 +90,8 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
         react,
         charge,
         activity,
+        *(
+            make_appendage_skill(name, command.description)
+            for name, (_, command) in config.robot.commands.items()
+        ),
     )

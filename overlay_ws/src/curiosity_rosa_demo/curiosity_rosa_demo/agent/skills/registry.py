@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 import math
 from typing import Any
@@ -22,13 +22,13 @@ from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillDef
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.tools.arguments import arguments_error_text
 from curiosity_rosa_demo.tools.rover_tools import STANDSTILL_TIMEOUT_S
 from pydantic import BaseModel, ValidationError
 
 INTERFACE_TYPES = ('ros2_action', 'ros2_service', 'internal')
-RESOURCES = ('base', 'mast', 'camera')
 RESERVED_NAMES = ('decide',)  # the model's call that changes the course of a turn
 TIMEOUT_MARGIN_S = 2.0
 
@@ -36,12 +36,17 @@ TIMEOUT_MARGIN_S = 2.0
 class SkillRegistry:
     """Registered skills by name. Iterates over the definitions in the order of registration.
 
-    ``errors``: decisions for the errors of unknown skills. ``notes``: one line for each skill that
-    was left out, with the reason.
+    ``errors``: decisions for the errors of unknown skills. ``resources``: what a skill may need.
+    ``notes``: one line for each skill that was left out, with the reason.
     """
 
-    def __init__(self, errors: Mapping[str, str] | None = None) -> None:
-        self._errors = dict(errors or {})
+    def __init__(
+        self,
+        errors: Mapping[str, str] | None = None,
+        *,
+        resources: Sequence[str] = OWN_RESOURCES,
+    ) -> None:
+        self._errors, self._resources = dict(errors or {}), tuple(resources)
         self._skills: dict[str, Skill] = {}
         self._offered: tuple[Skill, ...] = ()
         self.notes: list[str] = []
@@ -49,7 +54,7 @@ class SkillRegistry:
     def register(self, skill: Skill, *, for_model: bool = True) -> None:
         """Add a skill. Its definition must set every field of SkillDef. Raises BadSkill."""
         definition = skill.definition
-        problem = _definition_problem(definition)
+        problem = _definition_problem(definition, self._resources)
         if not problem and definition.name in RESERVED_NAMES:
             problem = 'has a name that the agent itself uses'
         if not problem and definition.name in self._skills:
@@ -130,7 +135,8 @@ def make_registry(config: Config) -> SkillRegistry:
     override the settings of a package. Raises ConfigError.
     """
     common = {error: decision.value for error, decision in config.skills.error_map.items()}
-    registry = SkillRegistry(common)
+    resources = (*OWN_RESOURCES, *config.robot.appendages)
+    registry = SkillRegistry(common, resources=resources)
     own = builtin.builtin_skills(config)
     try:
         for skill in own:
@@ -212,7 +218,7 @@ def _check_all_registered(registry: SkillRegistry, config: Config) -> None:
 # --- rules for a definition ------------------------------------------------------------------
 
 
-def _definition_problem(skill: SkillDef) -> str:
+def _definition_problem(skill: SkillDef, resources: Sequence[str]) -> str:
     """The first error of the definition, as text; empty if the definition is valid."""
     missing = [name for name in SkillDef.model_fields if name not in skill.model_fields_set]
     if missing:
@@ -223,9 +229,9 @@ def _definition_problem(skill: SkillDef) -> str:
         return (
             f'has interface_type {skill.interface_type!r}; there are {", ".join(INTERFACE_TYPES)}'
         )
-    foreign = set(skill.resources_required) - set(RESOURCES)
+    foreign = set(skill.resources_required) - set(resources)
     if foreign:
-        return f'requires {", ".join(sorted(foreign))}; the resources are {", ".join(RESOURCES)}'
+        return f'requires {", ".join(sorted(foreign))}; the resources are {", ".join(resources)}'
     if len(set(skill.resources_required)) < len(skill.resources_required):
         return 'requires a resource twice'
     if not math.isfinite(skill.timeout_s) or skill.timeout_s <= 0.0:

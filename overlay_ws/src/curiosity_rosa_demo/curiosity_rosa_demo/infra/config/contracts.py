@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from curiosity_rosa_demo.infra.config.agent import AgentConfig
 from curiosity_rosa_demo.infra.config.base import (
     below,
@@ -19,6 +21,7 @@ from curiosity_rosa_demo.infra.config.base import (
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
 from curiosity_rosa_demo.infra.config.nodes import Nodes
 from curiosity_rosa_demo.infra.config.prompts import Prompts
+from curiosity_rosa_demo.infra.config.robot import Robot, with_robot
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
 from curiosity_rosa_demo.infra.config.topics import Topics
@@ -40,6 +43,12 @@ class Config(Section):
     nodes: Nodes
     triggers: TriggersConfig
     world: WorldView
+    robot: Robot
+
+    @model_validator(mode='before')
+    @classmethod
+    def _with_the_robots_commands(cls, parts: Any) -> Any:
+        return with_robot(parts)
 
     @model_validator(mode='after')
     def _motions_fit_the_leash(self) -> Config:
@@ -51,10 +60,30 @@ class Config(Section):
             )
         return self
 
+    @model_validator(mode='after')
+    def _joints_tell_commands_apart(self) -> Config:
+        tolerance = self.thresholds.mast.tolerance_rad
+        for part, appendage in self.robot.appendages.items():
+            for name in appendage.commands:
+                if not appendage.stows(name) and appendage.distance_rad(name) <= 2 * tolerance:
+                    raise rule_error(
+                        f'appendages.{part}.commands.{name}.target_rad',
+                        appendage.commands[name].target_rad,
+                        f'must be stowed_rad, or differ from it by more than {2 * tolerance:g} '
+                        '(2 * mast.tolerance_rad of thresholds.yaml) in a joint',
+                        file=f'robots/{self.nodes.robot}.yaml',
+                    )
+        return self
+
+    def appendage_service(self, command: str) -> str:
+        """The adapter's service of a command, beside its others."""
+        return f'{self.topics.adapter.move_stop.name.rpartition("/")[0]}/{command}'
+
     def in_namespace(self, namespace: str, *, rover: str = '') -> Config:
         """As Topics.in_namespace. The Nav2 action moves into the ``rover`` namespace."""
         topics = self.topics.in_namespace(namespace, rover=rover)
         navigation = self.agent.navigation
         moved = {'action': below(rover, navigation.action)}
         agent = self.agent.model_copy(update={'navigation': navigation.model_copy(update=moved)})
-        return self.model_copy(update={'topics': topics, 'agent': agent})
+        robot = self.robot.in_namespace(rover)
+        return self.model_copy(update={'topics': topics, 'agent': agent, 'robot': robot})

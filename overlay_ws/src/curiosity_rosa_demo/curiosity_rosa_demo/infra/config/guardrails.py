@@ -159,6 +159,18 @@ BASE_RULE = (
 NAMED_RULE = 'must be true for a skill that drives or lasts until it is cancelled; set it to true'
 
 
+Words = dict[Literal['en', 'ja', 'zh'], list[str]]  # phrases that order a skill, by language
+
+
+def check_words(words: Words) -> None:
+    """Raises PydanticCustomError."""
+    for language, phrases in words.items():
+        for phrase in phrases:
+            if not 2 <= len(phrase) <= 60 or re.search(r'["\d]', phrase):
+                rule = 'must be 2 to 60 characters without digits and quotation marks'
+                raise rule_error(f'words.{language}', phrase, rule)
+
+
 class SkillSettings(Section):
     """The fields of a SkillDef, without its name and arguments, and the risk level.
     ``cancel_supported``: false means that only a stop ends the skill. ``repeatable``: the skill
@@ -167,13 +179,13 @@ class SkillSettings(Section):
     """
 
     interface_type: Literal['ros2_action', 'ros2_service', 'internal']
-    resources_required: list[Literal['base', 'mast', 'camera']]
+    resources_required: list[str]
     preemptible: bool
     cancel_supported: bool
     timeout_s: float = Field(gt=0.0, le=1e6)
     risk: Risk
     repeatable: bool = False
-    words: dict[Literal['en', 'ja', 'zh'], list[str]] = Field(default_factory=dict)
+    words: Words = Field(default_factory=dict)
     error_map: ErrorMap
 
     @property
@@ -183,11 +195,7 @@ class SkillSettings(Section):
 
     @model_validator(mode='after')
     def _phrases_are_words(self) -> SkillSettings:
-        for language, phrases in self.words.items():
-            for phrase in phrases:
-                if not 2 <= len(phrase) <= 60 or re.search(r'["\d]', phrase):
-                    rule = 'must be 2 to 60 characters without digits and quotation marks'
-                    raise rule_error(f'words.{language}', phrase, rule)
+        check_words(self.words)
         return self
 
     @model_validator(mode='after')

@@ -10,13 +10,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from curiosity_rosa_demo.infra.config.base import (
     Name,
     Section,
 )
 from pydantic import Field
+
+FileName = Annotated[str, Field(pattern=r'^[A-Za-z0-9_]{1,60}$')]
 
 
 class NodeSpec(Section):
@@ -37,4 +39,5 @@ class NodeSpec(Section):
 
 
 class Nodes(Section):
+    robot: FileName
     nodes: list[NodeSpec] = Field(min_length=1)

@@ -49,8 +49,8 @@ def start_parameter(node: Node, name: str, default: T, description: str) -> T:
 
 
 def node_config(node: Node) -> Config:
-    """Declare the parameters ``config_dir`` and ``rover_namespace`` and load the configuration,
-    with its names in the node's and the rover's namespace. Raises ConfigError.
+    """Declare the parameters ``config_dir``, ``rover_namespace`` and ``robot`` and load the
+    configuration, with its names in the node's and the rover's namespace. Raises ConfigError.
     """
     folder = start_parameter(
         node,
@@ -64,10 +64,16 @@ def node_config(node: Node) -> Config:
         '',
         "Namespace of the rover's own names, e.g. r1; empty: as they stand in topics.yaml.",
     )
+    robot = start_parameter(
+        node,
+        'robot',
+        '',
+        "The robot's profile, robots/NAME.yaml; empty: that of nodes.yaml.",
+    )
     try:
         if rover.strip('/'):
             ros_name(rover.strip('/'))
-        return load_config(folder).in_namespace(node.get_namespace(), rover=rover)
+        return load_config(folder, robot=robot).in_namespace(node.get_namespace(), rover=rover)
     except ValidationError as error:
         why = f'with it a name of topics.yaml has no place: {error.errors()[0]["msg"]}'
         raise ConfigError(f'namespace {node.get_namespace()!r}, {rover!r}: {why}') from error

@@ -46,10 +46,15 @@ DECISIONS = {  # the steps that decide, and the rule to which a success counts
     'check_mast': 'mast',
     'begin_mast': 'mast',
     'end_mast': 'mast',
+    'check_appendage': 'appendage',
+    'begin_appendage': 'appendage',
+    'end_appendage': 'appendage',
     'end_stop': 'stop',
 }
 CALM_S = 0.5  # without a request before the status with which a run begins
-MEASUREMENTS = frozenset({'odometry', 'joints', 'scan', 'scan_gone', 'heartbeat', 'due'})
+MEASUREMENTS = frozenset(
+    {'odometry', 'joints', 'appendage_joints', 'scan', 'scan_gone', 'heartbeat', 'due'}
+)
 RECENT_INPUTS = 4  # that a difference shows
 MAX_ARGUMENTS = 80  # characters
 NOT_SEEN = 'the recording does not hold the inputs before it'

@@ -75,6 +75,7 @@ class RuleRun:
             steady=self._clock,
             ros_clock=self._clock,
             other_drivers=lambda: self._other_drivers,
+            appendages=config.robot.appendages,
         )
         self._tokens: dict[int, int] = {}  # of motions: recorded, and here
         self._stops: dict[int, int] = {}
@@ -135,7 +136,8 @@ PLAIN_CALLS = frozenset(
     (
         *('check_motion', 'begin_motion', 'confirm_motion', 'mast_answered', 'mast_failed'),
         *('request_stop', 'twist_lost', 'refuse', 'joints', 'scan_gone', 'e_stop', 'heartbeat'),
-        *('agents', 'agent_gone', 'adapters', 'due'),
+        *('agents', 'agent_gone', 'adapters', 'due', 'check_appendage', 'begin_appendage'),
+        *('appendage_answered', 'appendage_failed', 'end_appendage', 'appendage_joints'),
     )
 )
 

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
@@ -79,6 +80,16 @@ def move_stop(call: SkillCall) -> ToolResult:
 def get_status(call: SkillCall) -> ToolResult:
     """Pose, mast, motion and last error of the rover, as measured now."""
     return call.world.tool('get_status', call.cancellation)
+
+
+def make_appendage_skill(name: str, description: str) -> Callable[[SkillCall], ToolResult]:
+    """The skill of one command of the robot's profile. Refused while the rover moves."""
+
+    def run(call: SkillCall) -> ToolResult:
+        return call.world.tool(name, call.cancellation)
+
+    run.__name__, run.__doc__ = name, description
+    return run
 
 
 def stop_base(call: SkillCall) -> ToolResult:

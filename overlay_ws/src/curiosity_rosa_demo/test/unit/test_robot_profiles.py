@@ -1,0 +1,312 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Robots by profile: the rules of an appendage hold for any valid one, and the others are refused
+with the key, the value and the way out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+import string
+from typing import Any
+
+from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
+from curiosity_rosa_demo.infra.config.robot import Appendage, Robot
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
+from examples import examples
+from guard_world import CONFIG, World
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+import pytest
+import yaml
+
+GAP_RAD = 2 * CONFIG.mast.tolerance_rad
+STEPS = 50
+names = st.text(string.ascii_lowercase, min_size=4, max_size=8).map(lambda text: f'x_{text}')
+angles = st.floats(-6.3, 6.3).map(lambda angle: round(angle, 3))
+
+
+@st.composite
+def profiles(draw: st.DrawFn) -> dict[str, Any]:
+    """A valid robots/NAME.yaml with one to three appendages."""
+    parts: dict[str, Any] = {}
+    own = iter(draw(st.lists(names, min_size=24, max_size=24, unique=True)))
+    for _ in range(draw(st.integers(1, 3))):
+        joints = [next(own) for _ in range(draw(st.integers(1, 3)))]
+        stowed = [draw(angles) for _ in joints]
+        commands = {next(own): stowed}
+        for _ in range(draw(st.integers(0, 2))):
+            target = [draw(angles) for _ in joints]
+            far = max(abs(a - b) for a, b in zip(target, stowed, strict=True))
+            target[0] += 0.0 if far > GAP_RAD else 1.0
+            commands[next(own)] = target
+        parts[next(own)] = {
+            'joints': joints,
+            'stowed_rad': stowed,
+            'commands': {
+                name: {
+                    'service': f'/{name}',
+                    'type': draw(st.sampled_from(['Empty', 'Trigger', 'SetBool'])).join(
+                        ['std_srvs/srv/', '']
+                    ),
+                    'target_rad': target,
+                    'duration_s': draw(st.sampled_from([0.2, 1.0, 4.0])),
+                    'description': 'Move it.',
+                    'cost': 1.0,
+                    'risk': 'low',
+                }
+                for name, target in commands.items()
+            },
+        }
+    return {'appendages': parts}
+
+
+def folder_with(folder: Path, profile: object) -> Path:
+    """A config_dir that has only this profile to say."""
+    (folder / 'robots').mkdir(parents=True, exist_ok=True)
+    for file in shipped_config_dir().glob('*.yaml'):
+        (folder / file.name).write_text('')
+    (folder / 'nodes.yaml').write_text('robot: mine')
+    (folder / 'robots' / 'mine.yaml').write_text(yaml.safe_dump(profile))
+    return folder
+
+
+# --- the rules hold for any valid profile ----------------------------------------------------
+
+
+def act(world: World, data: st.DataObject) -> None:
+    """Something that a person, the middleware or the robot may do next."""
+    part = data.draw(st.sampled_from(sorted(world.appendages)))
+    command = data.draw(st.sampled_from(sorted(world.appendages[part].commands)))
+    what = data.draw(
+        st.sampled_from(
+            (
+                *('move', 'move', 'part', 'part', 'stow', 'open', 'close', 'stop'),
+                *('hang', 'vanish', 'joints', 'odometry', 'e_stop', 'recover', 'wait'),
+            )
+        )
+    )
+    if what == 'move':
+        world.ask_move()
+    elif what == 'part':
+        world.ask_appendage(part, command)
+    elif what == 'stow':
+        world.ask_appendage(part, world.appendages[part].stow_command)
+    elif what in ('open', 'close'):
+        world.ask_mast(MastAction(f'mast_{what}'))
+    elif what == 'stop':
+        world.ask_stop()
+    elif what == 'hang':
+        node = data.draw(st.sampled_from([world.drive, world.masts, world.parts]))
+        node.hanging = not node.hanging
+    elif what == 'vanish':
+        world.parts.absent = not world.parts.absent
+    elif what == 'joints':
+        world.joints_on = not world.joints_on
+    elif what == 'odometry':
+        world.odometry_on = not world.odometry_on
+    elif what == 'e_stop':
+        world.press(world.pressed_at is None)
+    elif what == 'recover':
+        recover(world)
+    world.step(data.draw(st.sampled_from([0.05, 0.5, 2.5])))
+
+
+def recover(world: World) -> None:
+    for node in (world.drive, world.masts, world.parts):
+        node.hanging = node.absent = False
+    world.joints_on = world.odometry_on = True
+    world.press(False)
+
+
+def drive_off(world: World) -> None:
+    """As a careful operator does; every request must be granted."""
+    recover(world)
+    world.step(20.0)
+    world.ask_stop()
+    world.step(5.0)
+    assert world.ask_mast(MastAction.CLOSE) == ''
+    world.step(5.0)
+    for name, part in world.appendages.items():
+        assert world.ask_appendage(name, part.stow_command) == ''
+        world.step(8.0)
+    assert world.ask_move() == ''
+    world.step(0.5)
+    assert world.moving
+
+
+@given(profile=profiles(), data=st.data())
+@settings(max_examples=examples(500))
+def test_no_robot_drives_with_a_part_that_is_not_stowed(
+    profile: dict[str, Any], data: st.DataObject
+) -> None:
+    world = World(Robot.model_validate(profile).appendages)
+    for _ in range(STEPS):
+        act(world, data)
+        assert not world.moved_unstowed
+        assert not world.moved_with_the_mast_up
+    drive_off(world)
+    assert not world.moved_unstowed
+
+
+@given(profile=profiles(), data=st.data())
+@settings(max_examples=examples(100))
+def test_a_part_that_somebody_else_unstows_stops_the_drive(
+    profile: dict[str, Any], data: st.DataObject
+) -> None:
+    world = World(Robot.model_validate(profile).appendages)
+    part = data.draw(st.sampled_from(sorted(world.appendages)))
+    others = [
+        command
+        for command in world.appendages[part].commands
+        if not world.appendages[part].stows(command)
+    ]
+    assume(others)
+    drive_off(world)
+    assert world.ask_appendage(part, others[0]) == MOVE_IN_PROGRESS
+    world.move_appendage(part, others[0])
+    world.step(2.0)
+    assert not world.moving
+    assert any(f'Stopped: {part} is unknown' in alarm for alarm in world.guard.take_alarms())
+    assert world.ask_move() == f'Need to stow {part}: {world.appendages[part].stow_command}'
+
+
+def test_a_pressed_e_stop_holds_every_part_and_safe_all_but_stowing() -> None:
+    arm = load_config(robot='curiosity').robot.appendages
+    world = World(arm)
+    world.step(1.0)
+    world.press(True)
+    assert world.ask_appendage('arm', 'arm_close') == E_STOP_PRESSED
+    world.press(False)
+    world.agent_lives, world.latch = True, 'a test'
+    world.step(3.0)
+    assert 'SAFE' in world.ask_appendage('arm', 'arm_open')
+    assert world.ask_appendage('arm', 'arm_close') == ''
+
+
+def test_a_part_whose_joints_fall_silent_is_unknown() -> None:
+    world = World(load_config(robot='curiosity').robot.appendages)
+    drive_off(world)
+    world.joints_on = False
+    world.step(CONFIG.mast.joint_max_age_s + 2.0)
+    assert not world.moving
+    assert not world.guard.move_allowed
+
+
+# --- what a profile becomes ------------------------------------------------------------------
+
+
+@given(profile=profiles())
+@settings(max_examples=examples(20))
+def test_each_command_is_a_skill_a_cost_and_a_service(
+    profile: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    config = load_config(folder_with(tmp_path_factory.mktemp('profile'), profile))
+    registry = make_registry(config)
+    offered = {skill.definition.name for skill in registry.for_model()}
+    for name, part in profile['appendages'].items():
+        assert name in registry.get('move_forward').definition.resources_required
+        for command, settings_ in part['commands'].items():
+            assert command in offered
+            assert registry.get(command).definition.resources_required == [name]
+            assert config.tool_costs.of(command) == settings_['cost']
+            assert config.appendage_service(command) == f'/adapter/{command}'
+    moved = config.in_namespace('r1', rover='rover')
+    for command, (_, spec) in moved.robot.commands.items():
+        assert spec.service == f'/rover/{command}'
+        assert moved.appendage_service(command) == f'/r1/adapter/{command}'
+
+
+@pytest.mark.parametrize(
+    'name', sorted(p.stem for p in (shipped_config_dir() / 'robots').iterdir())
+)
+def test_the_shipped_profiles_are_valid(name: str) -> None:
+    make_registry(load_config(robot=name))
+
+
+# --- invalid ones ----------------------------------------------------------------------------
+
+ARM = yaml.safe_load((shipped_config_dir() / 'robots' / 'curiosity.yaml').read_text())
+OPEN = ARM['appendages']['arm']['commands']['arm_open']
+BAD_VALUES: dict[str, st.SearchStrategy[object]] = {
+    'joints': st.sampled_from([[], ['a'], ['mast_p_joint'] * 5, 'arm', None]),
+    'stowed_rad': st.sampled_from([[], [0.0], ['x'] * 5, [float('nan')] * 5, 3]),
+    'commands': st.sampled_from([{}, {'arm_open': OPEN}, {'Arm Open': OPEN}, []]),
+    'commands.arm_open.service': st.sampled_from(['', 'two words', '/1', 7]),
+    'commands.arm_open.type': st.sampled_from(['Empty', 'std_srvs/srv/None', None]),
+    'commands.arm_open.target_rad': st.sampled_from(
+        [[], [0.0], [1e9] * 5, [-1.5, -0.4, -1.1, -1.57, -1.57], 'up']
+    ),
+    'commands.arm_open.duration_s': st.sampled_from([0.0, -1.0, float('inf'), 1e9, 'soon']),
+    'commands.arm_open.cost': st.sampled_from([-1.0, float('nan'), 1e9, 'much']),
+    'commands.arm_open.risk': st.sampled_from(['none', 3, None]),
+    'commands.arm_open.words': st.sampled_from([{'fr': ['ouvre']}, {'en': ['x"']}, 'open']),
+    'commands.arm_open.speed': st.just(1.0),
+    'speed': st.just(1.0),
+}
+
+
+def changed(values: dict[str, Any], key: str, value: object) -> dict[str, Any]:
+    first, _, rest = key.partition('.')
+    return {**values, first: changed(values[first], rest, value) if rest else value}
+
+
+@given(key=st.sampled_from(sorted(BAD_VALUES)), data=st.data())
+@settings(max_examples=examples(200))
+def test_an_invalid_profile_is_refused_with_its_key(
+    key: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    value = data.draw(BAD_VALUES[key])
+    profile = changed(ARM, f'appendages.arm.{key}', value)
+    folder = folder_with(tmp_path_factory.mktemp('bad'), profile)
+    with pytest.raises(ConfigError) as refused:
+        load_config(folder)
+    text = str(refused.value)
+    assert 'mine.yaml' in text
+    assert '\n' not in text
+    assert key.rpartition('.')[2] in text or 'appendages' in text
+
+
+@pytest.mark.parametrize(
+    ('profile', 'told'),
+    [
+        ({'appendages': {'mast': ARM['appendages']['arm']}}, 'must not be base, mast, camera'),
+        (
+            {'appendages': dict.fromkeys(('arm', 'leg'), ARM['appendages']['arm'])},
+            'joints of two appendages: must differ',
+        ),
+        ({}, 'appendages'),
+        ([], 'must be keys with values'),
+    ],
+)
+def test_a_profile_that_contradicts_itself_is_refused(
+    profile: object, told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=told):
+        load_config(folder_with(tmp_path, profile))
+
+
+def test_a_command_with_the_name_of_a_skill_is_refused(tmp_path: Path) -> None:
+    arm: dict[str, Any] = ARM['appendages']['arm']
+    commands = {'speak' if name == 'arm_open' else name: c for name, c in arm['commands'].items()}
+    profile = {'appendages': {'arm': {**arm, 'commands': commands}}}
+    with pytest.raises(ConfigError, match=r'speak.*choose another'):
+        load_config(folder_with(tmp_path, profile))
+
+
+def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match=r'robot = .moon.*one of curiosity, curiosity_2025'):
+        load_config(robot='moon')
+
+
+def test_an_appendage_is_stowed_by_its_first_command_that_leads_there() -> None:
+    arm = Appendage.model_validate(ARM['appendages']['arm'])
+    assert arm.stow_command == 'arm_close'

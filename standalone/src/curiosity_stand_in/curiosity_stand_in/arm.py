@@ -1,0 +1,36 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The arm's joints and the trajectories of its two services, as the demo's move_arm has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Angles = tuple[float, ...]  # radians, in the order of NAMES
+
+NAMES = ('arm_01_joint', 'arm_02_joint', 'arm_03_joint', 'arm_04_joint', 'arm_tools_joint')
+ZERO: Angles = (0.0,) * len(NAMES)
+MOVES: dict[str, Angles] = {
+    'open_arm': (0.0, -0.5, 3.0, 1.0, 0.0),
+    'close_arm': (-1.57, -0.4, -1.1, -1.57, -1.57),
+}
+MOVE_S = 4.0
+
+
+@dataclass(frozen=True)
+class ArmMotion:
+    """A straight line in joint space that takes MOVE_S seconds, then hold ``target``."""
+
+    start: Angles = ZERO
+    target: Angles = ZERO
+
+    def at(self, seconds: float) -> Angles:
+        """The joints ``seconds`` after the start."""
+        part = min(1.0, max(0.0, seconds / MOVE_S))
+        return tuple(a + (b - a) * part for a, b in zip(self.start, self.target, strict=True))
