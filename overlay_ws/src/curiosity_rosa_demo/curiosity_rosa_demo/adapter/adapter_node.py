@@ -400,16 +400,12 @@ class AdapterApp:
         if command.type == 'std_srvs/srv/SetBool':
             request.data = command.data
 
-        def begin() -> bool:
-            self._rules.begin_appendage(appendage, name)
-            return True
-
         self._move_joints(
             self._appendage_clients[name],
             request,
             command.duration_s,
             check=partial(self._rules.check_appendage, appendage, name),
-            begin=begin,
+            begin=partial(self._rules.begin_appendage, appendage, name),
             answered=partial(self._rules.appendage_answered, appendage),
             failed=partial(self._rules.appendage_failed, appendage),
             is_busy=lambda: self._guard.appendages[appendage].busy,

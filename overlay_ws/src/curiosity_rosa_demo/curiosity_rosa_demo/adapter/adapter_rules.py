@@ -148,10 +148,10 @@ class AdapterRules:
         act = partial(self.guard.check_appendage, name, command)
         self._step('check_appendage', act, name, command)
 
-    def begin_appendage(self, name: str, command: str) -> None:
-        """The caller calls the robot's service now. Raises MotionRefused."""
+    def begin_appendage(self, name: str, command: str) -> bool:
+        """Whether to call the robot's service now. Raises MotionRefused."""
         act = partial(self.guard.begin_appendage, name, command)
-        self._step('begin_appendage', act, name, command)
+        return self._step('begin_appendage', act, name, command)
 
     def appendage_answered(self, name: str) -> None:
         self._step('appendage_answered', partial(self.guard.appendage_answered, name), name)

@@ -251,16 +251,24 @@ class MotionGuard:
             raise self._refusal(self._agent.safe_refusal())
         if self.other_adapters and not stows:
             raise self._refusal(contest(self.other_adapters))
+        if stows and part.is_stowed:
+            return
         if part.busy:
             raise self._refusal(f'{name} is moving')
         moves = self.motion is Motion.MOVING and not (stows and self.stopping)
         if moves or (not stows and self._unexpected_motion.is_moving(self._clock())):
             raise self._refusal(MOVE_IN_PROGRESS)
 
-    def begin_appendage(self, name: str, command: str) -> None:
-        """The caller calls the robot's service now, under the same lock. Raises MotionRefused."""
+    def begin_appendage(self, name: str, command: str) -> bool:
+        """Whether the caller must call the robot's service, under the same lock: not if it stows
+        what is stowed. Raises MotionRefused.
+        """
         self.check_appendage(name, command)
-        self.appendages[name].begin(command)
+        part = self.appendages[name]
+        if part.is_stowed and part.config.stows(command):
+            return False
+        part.begin(command)
+        return True
 
     def appendage_answered(self, name: str) -> None:
         self.appendages[name].answered(self._simulation())

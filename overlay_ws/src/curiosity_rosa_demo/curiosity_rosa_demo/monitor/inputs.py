@@ -62,6 +62,9 @@ class MessageInputs:
         p, turn = positions.get('mast_p_joint'), positions.get('mast_02_joint')
         if p is not None and turn is not None:
             self._state.joints(now, p, turn)
+        for name, part in self._state.appendages.items():
+            if positions.keys() >= set(part.joints):
+                self._state.appendage(now, name, [positions[joint] for joint in part.joints])
 
     def _twist(self, now: float, message: Any) -> None:
         self._state.twist(now, is_zero=message.linear.x == 0.0 and message.angular.z == 0.0)

@@ -15,12 +15,13 @@ SIGNALS is that of the bits on the signals topic: append only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.infra.config.robot import Appendage
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 SIGNALS = {
@@ -53,6 +54,7 @@ SIGNALS = {
     'battery_low': 'the battery is at or below battery.low',
     'agent_started': 'an agent has just started',
     'clock_stands': 'simulated time was heard and does not advance',
+    'appendage_out': 'the joints, or without them the adapter, show an appendage not stowed',
 }
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 STOP = 'move_stop'
@@ -67,6 +69,7 @@ class SignalState:
 
     thresholds: Thresholds
     fence: Geofence
+    appendages: Mapping[str, Appendage] = field(default_factory=dict)  # of the robot's profile
     _heard: dict[str, float] = field(default_factory=dict)  # by source: time of its last message
     _values: dict[str, Any] = field(default_factory=dict)
     _pulses: set[str] = field(default_factory=set)
@@ -102,6 +105,14 @@ class SignalState:
         self._hear('joints', now)
         self._values['stowed'] = stowed
 
+    def appendage(self, now: float, name: str, angles: Sequence[float]) -> None:
+        """Radians of the appendage's joints, in the order of its profile."""
+        tolerance, stowed = self.thresholds.mast.tolerance_rad, self.appendages[name].stowed_rad
+        self._hear(name, now)
+        self._values[f'{name} stowed'] = all(
+            abs(angle - wanted) <= tolerance for angle, wanted in zip(angles, stowed, strict=True)
+        )
+
     def status(self, now: float, status: Mapping[str, Any]) -> None:
         """The JSON object of the adapter's status."""
         self._hear('adapter', now)
@@ -109,6 +120,7 @@ class SignalState:
         stop_m = self.thresholds.telemetry.obstacle_stop_m
         self._values.update(
             claims_closed=status.get('mast') == 'closed',
+            postures=status.get('appendages') or {},
             claims_moving=status.get('moving') is True,
             violation=bool(status.get('violation')),
             others=bool(status.get('other_adapters')),
@@ -215,6 +227,9 @@ class SignalState:
             'odometry_stale': self._silent('odometry', now, motion.odometry_max_age_s),
             'mast_up': mast_up,
             'claims_closed': claims_closed,
+            'appendage_out': any(
+                self._is_out(name, now, adapter_alive=adapter_alive) for name in self.appendages
+            ),
             'adapter_alive': adapter_alive,
             'asks_known': agent_alive and value('calls') is not None,
             'safe': bool(value('heartbeat_safe', value('adapter_safe'))),
@@ -228,6 +243,11 @@ class SignalState:
             'clock_stands': self._silent('clock', now, motion.clock_max_age_s),
         }
         return signals | dict.fromkeys(pulses, True)
+
+    def _is_out(self, name: str, now: float, *, adapter_alive: bool) -> bool:
+        if self._fresh(name, now, self.thresholds.mast.joint_max_age_s):
+            return not self._values[f'{name} stowed']
+        return adapter_alive and self._values.get('postures', {}).get(name) != 'stowed'
 
     def agent_left(self, now: float) -> None:
         """Nobody publishes the heartbeat any more. Its silence is a fault only while the rover

@@ -50,17 +50,15 @@ class RecordingClient(RoverClient):
         self.on_call = on_call or (lambda _: None)
         self._capture_name = config.topics.services.capture_and_score.name
         self._analyze_name = config.topics.services.analyze_ground.name
-        services = config.topics.adapter
-        self._names = {name: getattr(services, name).name for name in type(services).model_fields}
 
     def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
         return self._record(
-            self._names[name], lambda: RoverClient.trigger(self, name, cancellation), str
+            self.service_names[name], lambda: RoverClient.trigger(self, name, cancellation), str
         )
 
     def start(self, name: str, cancellation: Cancellation) -> str:
         return self._record(
-            self._names[name], lambda: RoverClient.start(self, name, cancellation), str
+            self.service_names[name], lambda: RoverClient.start(self, name, cancellation), str
         )
 
     def capture(self) -> CaptureAndScore.Response:
@@ -79,7 +77,7 @@ class RecordingClient(RoverClient):
 
     def _record(self, service: str, call: Callable[[], T], text_of: Callable[[T], str]) -> T:
         began_s, ok, answer = time.monotonic(), False, CANCELLED
-        is_status = service == self._names['get_status']
+        is_status = service == self.service_names['get_status']
         attributes = {'rpc.system.name': 'ros2', 'rpc.method': service}
         with nullcontext() if is_status else span(f'call {service}', attributes, is_client=True):
             try:

@@ -46,15 +46,13 @@ class RoverClient:
         self.simulation = SimulationClock.of(node.get_clock(), config.thresholds.motion)
         self.transforms = make_transform_source(node, config, self.simulation)
         services = config.topics.adapter
-        self._service_names = {
-            name: getattr(services, name).name for name in type(services).model_fields
-        }
-        self._service_names |= {
-            name: config.appendage_service(name) for name in config.robot.commands
+        self.service_names = {  # of the adapter, by what it does
+            **{name: getattr(services, name).name for name in type(services).model_fields},
+            **{name: config.appendage_service(name) for name in config.robot.commands},
         }
         self._triggers = {
             name: node.create_client(Trigger, service)
-            for name, service in self._service_names.items()
+            for name, service in self.service_names.items()
         }
         self._capture = node.create_client(
             CaptureAndScore, config.topics.services.capture_and_score.name
@@ -94,7 +92,7 @@ class RoverClient:
             yield
         if name != 'get_status':
             with self._sent_lock:
-                self._sent[self._service_names[name]] += 1
+                self._sent[self.service_names[name]] += 1
 
     def _trigger(self, name: str, cancellation: Cancellation, until: Cancellation | None) -> str:
         done = threading.Event()

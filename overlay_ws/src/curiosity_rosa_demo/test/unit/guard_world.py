@@ -181,7 +181,8 @@ class World:
             self.guard.check_appendage(name, command)
             if self.parts.absent:
                 return 'absent'
-            self.guard.begin_appendage(name, command)
+            if not self.guard.begin_appendage(name, command):
+                return ''
         except MotionRefused as refusal:
             return str(refusal)
         request = Request(

@@ -36,7 +36,9 @@ Event = Callable[['Watched'], Any]
 
 
 def sound(world: World) -> MotionGuard:
-    return MotionGuard(CONFIG.motion, CONFIG.mast, clock=lambda: world.now)
+    return MotionGuard(
+        CONFIG.motion, CONFIG.mast, clock=lambda: world.now, appendages=world.appendages
+    )
 
 
 @dataclass
@@ -53,7 +55,7 @@ class Watched:
         self.world.guard = self.make_guard(self.world)
         ruled = [each for each in load_requirements() if each.formula]
         self.monitor = Monitor(ruled, LIMITS)
-        self.signals = SignalState(CONFIG, FENCE)
+        self.signals = SignalState(CONFIG, FENCE, self.world.appendages)
         self.signals.node_started('adapter')
         self._calls = {'/adapter/move_forward': 0, '/adapter/move_stop': 0}
         self._foreign: list[tuple[float, str]] = []
@@ -141,6 +143,8 @@ class Watched:
             signals.odometry(now, world.wheels, 0.0)
         if world.joints_on:
             signals.joints(now, *world.mast)
+            for name, angles in world.angles.items():
+                signals.appendage(now, name, angles)
         if world.agent_lives:
             signals.heartbeat(now, self.steps, world.latch, self._calls)
         signals.e_stop(now, world.pressed_at is not None)
@@ -148,7 +152,8 @@ class Watched:
         signals.status(
             now,
             {'mast': guard.mast.value, 'moving': guard.moving, 'violation': guard.violation,
-             'agent_safe_reason': guard.agent_latch},
+             'agent_safe_reason': guard.agent_latch,
+             'appendages': {name: part.posture.value for name, part in guard.appendages.items()}},
         )  # fmt: skip
         for due in [each for each in self._foreign if each[0] <= now]:
             self._foreign.remove(due)
@@ -233,7 +238,9 @@ def mutant(**changes: Any) -> Guard:
 
     def make(world: World) -> MotionGuard:
         kind = type('Mutant', (MotionGuard,), changes)
-        return kind(CONFIG.motion, CONFIG.mast, clock=lambda: world.now)
+        return kind(
+            CONFIG.motion, CONFIG.mast, clock=lambda: world.now, appendages=world.appendages
+        )
 
     return make
 
@@ -243,7 +250,9 @@ def configured(**values: Any) -> Guard:
 
     def make(world: World) -> MotionGuard:
         motion = CONFIG.motion.model_copy(update=values)
-        return MotionGuard(motion, CONFIG.mast, clock=lambda: world.now)
+        return MotionGuard(
+            motion, CONFIG.mast, clock=lambda: world.now, appendages=world.appendages
+        )
 
     return make
 

@@ -13,15 +13,17 @@ from __future__ import annotations
 from pathlib import Path
 import random
 
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.monitor import Monitor
 from curiosity_rosa_demo.monitor.recording import run
 from curiosity_rosa_demo.monitor.requirements import load_requirements
 from curiosity_rosa_demo.monitor.signals import bits, SIGNALS
 from examples import examples
+from guard_world import World
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap_world import write_run
-from monitored_world import drive, hunt, LIMITS, MUTANTS, Watched
+from monitored_world import begin_to_drive, drive, hunt, LIMITS, mutant, MUTANTS, Watched
 from nav_msgs.msg import Odometry
 import pytest
 from rclpy.serialization import serialize_message
@@ -88,6 +90,23 @@ def test_it_does_not_depend_on_the_begin_of_the_clock_or_on_signals_that_stay_aw
     assert steps(monitor, (LIMITS['leash_s'] + 1.0, 'moving'), begin_s=1.7e9) == ['-S2']
     verdicts = Monitor([leash], LIMITS).step(5.0, {'moving': 1.0, 'no such signal': 3.0})
     assert verdicts == []
+
+
+@pytest.mark.parametrize('deaf', [False, True])
+def test_an_arm_that_the_guard_does_not_watch_is_found(deaf: bool) -> None:
+    changes = {'record_appendage': lambda *_: None} if deaf else {}
+    arm = load_config(robot='curiosity').robot.appendages
+    watched = Watched(mutant(**changes), World(arm))
+    begin_to_drive(watched, moves=False)
+    assert watched.world.ask_appendage('arm', 'arm_close') == ''
+    watched.run(8.0)
+    watched.ask('move')
+    watched.run(1.0)
+    assert watched.world.moving
+    watched.world.move_appendage('arm', 'arm_open')
+    watched.run(8.0)
+    assert watched.world.moving is deaf
+    assert {verdict.requirement for verdict in watched.found} == ({'FR-21'} if deaf else set())
 
 
 def test_each_signal_has_its_bit() -> None:

@@ -31,7 +31,7 @@ PACKAGE = Path(curiosity_rosa_demo.__file__).parent
 TESTS = Path(__file__).parents[1]
 TABLE = load_requirements()
 CONFIG = load_config()
-ALL = [*(f'S{n}' for n in range(1, 7)), *(f'FR-{n:02d}' for n in range(1, 21))]
+ALL = [*(f'S{n}' for n in range(1, 7)), *(f'FR-{n:02d}' for n in range(1, 22))]
 
 
 def has(path: Path, dotted: str) -> bool:

@@ -47,6 +47,7 @@ MAX_REASON_CHARS = 300  # kept from an unreadable result, as its reason
 _COST = re.compile(r'Cost:\s*(\d+(?:\.\d+)?)')
 _LONGEST = re.compile(r'at most\s+(\d+(?:\.\d+)?)\s*s')
 _SAID_AS = re.compile(r'Said as: ((?:"[^"]+"(?:, )?)+)')  # see registry.py
+_STOWS = 'Needed before any drive.'  # see registry.py
 _BRIGHT = re.compile(r'\bX\s*(?:>=|≥)\s*([-+]?\d+(?:\.\d+)?)')
 
 
@@ -128,6 +129,11 @@ def read_view(
                 if name in MOTIONS and s > 0
             ),
             default=TurnView.longest_s,
+        ),
+        stows=tuple(
+            function['name']
+            for function in functions
+            if _STOWS in str(function.get('description', ''))
         ),
     )
 

@@ -24,13 +24,23 @@ Op = tuple[str, dict[str, Any]]
 
 
 def operations(
-    steps: Sequence[Step], places: Mapping[str, tuple[float, float]], longest_s: float
+    steps: Sequence[Step],
+    places: Mapping[str, tuple[float, float]],
+    longest_s: float,
+    stows: Sequence[str] = (),
 ) -> Iterator[Op]:
-    """The calls of skills that carry out ``steps``, with the mast as each needs it."""
-    mast = ''
+    """The calls of skills that carry out ``steps``, with the mast as each needs it, and each of
+    ``stows``, the skills that stow an appendage, before a drive.
+    """
+    mast, stowed = '', False
     for step in steps:
         for op in _operations(step, places, longest_s):
             needs = _mast_needed(op[0])
+            if needs == 'mast_close' != op[0] and not stowed:
+                yield from ((skill, {}) for skill in stows)
+                stowed = True
+            elif step.verb == 'skill':
+                stowed = False  # it may move an appendage
             if needs and needs != mast:
                 mast = needs
                 if op[0] != needs:

@@ -239,7 +239,7 @@ def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | N
                 return found
             places[verb] = found
     ordered = steps_text(part.steps, context.language)
-    ops = list(operations(part.steps, places, context.view.longest_s))
+    ops = list(operations(part.steps, places, context.view.longest_s, context.view.stows))
     missing = [name for name, _ in ops if name not in context.view.tools]
     if missing:
         return context.answer('no_tool', tool=missing[0])

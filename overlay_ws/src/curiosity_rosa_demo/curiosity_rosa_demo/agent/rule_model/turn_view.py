@@ -66,7 +66,7 @@ class ToolStep:
 @dataclass(frozen=True)
 class TurnView:
     """The whole input of a decision. ``bright_x`` is the hint: the x in metres at which the light
-    begins.
+    begins. ``stows`` are the tools that stow an appendage, which every drive needs.
     """
 
     text: str
@@ -75,6 +75,7 @@ class TurnView:
     costs: Mapping[str, float] = field(default_factory=dict)
     bright_x: float | None = None
     longest_s: float = 10.0
+    stows: tuple[str, ...] = ()
 
     def cost(self, *tools: str) -> float:
         """The total cost of these calls; a tool without a stated cost counts as 1."""

@@ -123,6 +123,7 @@ class Runtime(TaskClient):
             cancel_grace_s=settings.cancel_grace_s,
             ageing_s=settings.ageing_s,
             retention_days=settings.retention_days,
+            resources=config.robot.resources,
             on_failure=self._on_store_error,
             event_bus=event_bus,
         )

@@ -135,8 +135,7 @@ def make_registry(config: Config) -> SkillRegistry:
     override the settings of a package. Raises ConfigError.
     """
     common = {error: decision.value for error, decision in config.skills.error_map.items()}
-    resources = (*OWN_RESOURCES, *config.robot.appendages)
-    registry = SkillRegistry(common, resources=resources)
+    registry = SkillRegistry(common, resources=config.robot.resources)
     own = builtin.builtin_skills(config)
     try:
         for skill in own:
@@ -168,9 +167,15 @@ def _with_common_settings(skill: Skill, config: Config) -> Skill:
     return replace(
         skill,
         definition=definition.model_copy(update={'error_map': errors}),
-        description=f'{skill.description}{_max_motion_s(definition)} '
+        description=f'{skill.description}{_max_motion_s(definition)}{_needed(definition, config)} '
         f'Cost: {config.tool_costs.of(definition.name):g}.{_said_as(skill.words)}',
     )
+
+
+def _needed(definition: SkillDef, config: Config) -> str:
+    """That the skill stows an appendage; the routine reads it here."""
+    stows = [part.stow_command for part in config.robot.appendages.values()]
+    return ' Needed before any drive.' if definition.name in stows else ''
 
 
 def _said_as(phrases: tuple[str, ...]) -> str:

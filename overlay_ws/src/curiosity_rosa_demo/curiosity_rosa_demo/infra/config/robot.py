@@ -140,6 +140,11 @@ class Robot(Section):
             for name, command in part.commands.items()
         }
 
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """What a skill may need, one skill at a time."""
+        return (*OWN_RESOURCES, *self.appendages)
+
     def in_namespace(self, namespace: str) -> Robot:
         """The robot's services moved into ``namespace``."""
         data = self.model_dump()
@@ -161,10 +166,9 @@ def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
     if known := sorted(set(own) & set(skills.skills)):
         rule = 'a skill of skills.yaml has this name; choose another'
         raise rule_error('appendages', known, rule, file=f'robots/{parts["nodes"].robot}.yaml')
-    resources = (*OWN_RESOURCES, *robot.appendages)
     for name, settings in skills.skills.items():
-        if not set(settings.resources_required) <= set(resources):
-            rule = f'must be of {", ".join(resources)}'
+        if not set(settings.resources_required) <= set(robot.resources):
+            rule = f'must be of {", ".join(robot.resources)}'
             key = f'skills.{name}.resources_required'
             raise rule_error(key, settings.resources_required, rule, file='skills.yaml')
     needs = {

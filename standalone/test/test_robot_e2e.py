@@ -1,0 +1,47 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A rover with an arm, by its profile alone: a person drives it with orders in three languages."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.domain.models import need_to_stow
+from demo_bench import Bench
+from harness import Sandbox
+import pytest
+from rover_witness import Witness
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+ARM = ('--robot', 'curiosity', '--speed', '10')
+
+
+def test_an_arm_is_moved_and_stowed_by_words_and_before_each_drive(
+    bench: Bench, sandbox: Sandbox
+) -> None:
+    witness = Witness(sandbox)
+    status, _, output = bench.commands(
+        ':mast_close', ':forward 1', 'アームを伸ばして', 'drive 2 m', '打开机械臂', ':demo',
+        options=ARM,
+    )  # fmt: skip
+    assert status == 1, output  # one order was refused
+    said = output.split('\n> ')
+    refused, opened, driven, opened_again, demo = said[-5:]
+    assert need_to_stow('arm', 'arm_close') in refused
+    assert '[RESULT] arm_open: done' in opened
+    assert driven.index('[RESULT] arm_close: done') < driven.index('[RESULT] drive_distance')
+    assert '[RESULT] arm_open: done' in opened_again
+    assert demo.index('[RESULT] arm_close: done') < demo.index('[RESULT] capture_and_score: score')
+    assert witness.violations() == []
+
+
+def test_an_unknown_robot_is_refused_with_the_known_ones(bench: Bench) -> None:
+    run = bench.run('--robot', 'moon', '-c', ':status')
+    assert run.end() == 2
+    assert "robot = 'moon'" in run.output()
+    assert 'one of curiosity, curiosity_2025' in run.output()
+    assert 'Traceback' not in run.output()
