@@ -16,7 +16,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.rule_model.context import Decision, FinalAnswer, ToolCall
 from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
-from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.models import need_to_stow, ToolResult
 import pytest
 
 _TOOLS = """
@@ -167,3 +167,44 @@ def test_the_words_of_a_plug_in_order_its_skill() -> None:
     assert ops(call('drive 1 m and drill a hole', (), *words))[-1] == 'drill'
     assert ops(call('打个洞', (), *words)) == ['drill']
     assert not answer('drill a hole').ok
+
+
+# --- an arm, by the robot's profile ---------------------------------------------------------
+
+ARM = frozenset({*TOOLS, 'arm_close', 'arm_open'})
+WORDS = (('open the arm', 'arm_open'), ('stow the arm', 'arm_close'))
+NOT_STOWED = ToolResult.failure(need_to_stow('arm', 'arm_close'))
+
+
+@pytest.mark.parametrize(
+    ('text', 'wanted'),
+    [
+        ('drive 2 m', ['arm_close', 'mast_close', 'drive_distance 2.0']),
+        ('take two pictures', ['mast_open', *['capture_and_score'] * 2]),
+        (
+            'open the arm, then drive 2 m',
+            ['arm_open', 'arm_close', 'mast_close', 'drive_distance 2.0'],
+        ),
+        (
+            'drive 1 m, open the arm and drive 1 m',
+            [
+                *('arm_close', 'mast_close', 'drive_distance 1.0'),
+                *('arm_open', 'arm_close', 'drive_distance 1.0'),
+            ],
+        ),
+    ],
+)
+def test_a_plan_stows_the_arm_before_it_drives(text: str, wanted: list[str]) -> None:
+    plan = decide(TurnView(text, (), ARM, longest_s=20.0, stows=('arm_close',)), WORDS)
+    assert isinstance(plan, ToolCall)
+    assert ops(plan) == wanted
+
+
+@pytest.mark.parametrize(('refusals', 'stows'), [(1, True), (4, False)])
+def test_a_motion_that_an_arm_forbids_is_preceded_by_stowing_it(
+    refusals: int, stows: bool
+) -> None:
+    steps = [done('get_status', mast_is_open=False), ToolStep('move_forward', {}, NOT_STOWED)]
+    steps += [ToolStep('arm_close', {}, ToolResult.failure('jammed'))] * (refusals - 1)
+    made = decide(TurnView('drive forward', tuple(steps), ARM), WORDS)
+    assert (isinstance(made, ToolCall) and made.tool == 'arm_close') is stows
