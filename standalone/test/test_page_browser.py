@@ -887,8 +887,10 @@ def test_the_order_of_tasks_is_changed_by_dragging(tab: Tab, robot: FakeRobot) -
             tab.page.locator('tr.task.pending', has_text=onto).locator('td.text')
         )
         until(
-            lambda before=before: [text.split()[0] for text in waiting(tab).all_inner_texts()]
-            == [text.split()[0] for text in reversed(before)],
+            lambda before=before: (
+                [text.split()[0] for text in waiting(tab).all_inner_texts()]
+                == [text.split()[0] for text in reversed(before)]
+            ),
             'the other order',
         )
 

@@ -39,7 +39,7 @@ export default {
               <span v-if="item.times > 1" class="times">× {{ item.times }}</span>
               <span v-else-if="took(item)" class="took">{{ took(item) }}</span>
             </p>
-            <button v-if="pictures.has(item.result?.id)" type="button" class="shot" tabindex="-1" @click="pick(item.result.id)">
+            <button v-if="pictures.has(item.result?.id)" type="button" class="shot" tabindex="-1" aria-label="Open the capture" @click="pick(item.result.id)">
               <img :src="'/page/captures/' + encodeURIComponent(item.result.id) + '.jpg'" :alt="'Capture, score ' + pictures.get(item.result.id).score.toFixed(2)" loading="lazy" width="112" height="84" />
             </button>
           </template>

@@ -43,7 +43,7 @@ export default {
         <template v-if="facts.captures.rows.length">
           <h3>Captures</h3>
           <ul class="shots">
-            <li v-for="row in facts.captures.rows" :key="row.id"><button type="button" class="shot" @click="pick(row.id)">
+            <li v-for="row in facts.captures.rows" :key="row.id"><button type="button" class="shot" aria-label="Open the capture" @click="pick(row.id)">
               <img :src="'/page/captures/' + encodeURIComponent(row.id) + '.jpg'" :alt="'Capture, score ' + row.score.toFixed(2)" loading="lazy" width="112" height="84" />
             </button></li>
           </ul>
