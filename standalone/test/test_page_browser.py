@@ -572,9 +572,9 @@ def test_the_conversation_stands_in_order(new_tab: Callable[..., Tab], robot: Fa
             [
                 'User (action): find bright ground',
                 re.compile('^2 thoughts I drive on.'),
-                '✓ turn_left(s=1) done × 3',
+                '✓ turn_left(s=1) × 3 done',
                 '► speak("hi") …',
-                re.compile(r'^▲\s+mast_open\(\)\s+stuck\s+0\.\d s$'),
+                re.compile(r'^▲\s+mast_open\(\)\s+0\.\d s\s+stuck$'),
                 'Asking: Drive for 9 s? Answer: q1 approve',
                 'The ground is bright.',
             ]

@@ -35,9 +35,9 @@ export default {
             <p :class="{ warning: item.result?.ok === false }">
               <span class="sign" aria-hidden="true">{{ sign(item) }}</span>{{ ' ' }}
               <template v-if="!item.alone"><b>{{ item.row.text }}</b>{{ ' ' }}</template>
-              <span>{{ item.result ? item.words : item.progress || '…' }}</span>{{ ' ' }}
-              <span v-if="item.times > 1" class="times">× {{ item.times }}</span>
-              <span v-else-if="took(item)" class="took">{{ took(item) }}</span>
+              <template v-if="item.times > 1"><span class="times">× {{ item.times }}</span>{{ ' ' }}</template>
+              <template v-else-if="took(item)"><span class="took">{{ took(item) }}</span>{{ ' ' }}</template>
+              <span>{{ item.result ? item.words : item.progress || '…' }}</span>
             </p>
             <button v-if="pictures.has(item.result?.id)" type="button" class="shot" tabindex="-1" aria-label="Open the capture" @click="pick(item.result.id)">
               <img :src="'/page/captures/' + encodeURIComponent(item.result.id) + '.jpg'" :alt="'Capture, score ' + pictures.get(item.result.id).score.toFixed(2)" loading="lazy" width="112" height="84" />
