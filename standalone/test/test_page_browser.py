@@ -895,6 +895,52 @@ def test_the_order_of_tasks_is_changed_by_dragging(tab: Tab, robot: FakeRobot) -
         )
 
 
+# Pairs that would not run in the order that the drop asks for.
+MISORDERED = """() => {
+  const { inOrder, ofDrop } = window.curiosity.taskActs;
+  const rows = [];
+  for (const priority of [-1000, 2, 3, 4, 1000])
+    for (const seq of [1, 2, 3]) rows.push({ priority, seq, urgent: false });
+  const wrong = [];
+  for (const row of rows) for (const target of rows) {
+    if (row.seq === target.seq) continue; // no two tasks have the same
+    const down = inOrder(row, target) < 0;
+    const moved = { ...row, priority: ofDrop(row, target).priority };
+    if ((down ? inOrder(target, moved) : inOrder(moved, target)) >= 0) wrong.push([row, target]);
+  }
+  return wrong;
+}"""
+
+
+def test_a_dropped_task_runs_on_the_other_side_of_the_task_below_it(tab: Tab) -> None:
+    assert tab.page.evaluate(MISORDERED) == []
+
+
+# Four rows of every role in every order, of which the conversation loses one or changes the order.
+LOST_OR_MISPLACED = """() => {
+  const roles = ['said', 'thought', 'act', 'result', 'asks', 'answered', 'answer', 'failure'];
+  const wrong = [];
+  for (let number = 0; number < roles.length ** 4; number += 1) {
+    const rows = [0, 1, 2, 3].map((place) => ({
+      id: `${place}`, ts: place, text: `${place}`, kind: 'ACT', tool: 'speak', task: 't', ok: true,
+      role: roles[Math.floor(number / roles.length ** place) % roles.length],
+      question: 'q', earlier: false,
+    }));
+    const items = window.curiosity.conversation(rows);
+    const told = items.flatMap((item) =>
+      [item.row.id, ...(item.rows ?? []).map((row) => row.id), item.result?.id, item.words]);
+    const lost = rows.filter((row) => !told.includes(row.id));
+    const sorted = items.every((item, place) => !place || items[place - 1].at <= item.at);
+    if (lost.length || !sorted) wrong.push(rows.map((row) => row.role));
+  }
+  return wrong;
+}"""
+
+
+def test_a_conversation_keeps_every_row_and_the_order(tab: Tab) -> None:
+    assert tab.page.evaluate(LOST_OR_MISPLACED) == []
+
+
 @pytest.mark.parametrize('size', [(360, 740), (390, 844), (2560, 1440)], ids=str)
 def test_an_open_task_hides_neither_stop_nor_its_own_end(
     new_tab: Callable[..., Tab], robot: FakeRobot, size: tuple[int, int]

@@ -29,7 +29,7 @@
       const act = openAct(items, row);
       if (act) act.progress = withoutName(row);
     } else if (row.role === 'answered') {
-      const asked = items.findLast((item) => item.kind === 'asks' && item.row.question === row.question);
+      const asked = items.findLast((item) => item.kind === 'asks' && item.row.question === row.question && !item.words);
       if (asked) asked.words = row.text;
       else items.push({ kind: 'asks', row, at: row.ts, words: '' });
     } else if (row.kind === 'RESTART' || row.role !== 'note') items.push({ kind: row.role, row, at: row.ts, words: '' });
