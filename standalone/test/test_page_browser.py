@@ -956,12 +956,16 @@ def test_an_open_task_hides_neither_stop_nor_its_own_end(
     assert result.violations_count == 0, result.generate_report()
     tab.picture(f'task_{size[0]}')
     drawer.get_by_role('button', name='Pause').press('p')
-    expect(drawer.get_by_role('status')).to_contain_text('paused')
+    expect(drawer.locator('.inside [role=status]')).to_contain_text('paused')
     tab.page.locator('#stop').click()
     expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     expect(drawer).to_contain_text('cancelled')
-    drawer.get_by_role('button', name='Close').click()
+    robot.ask('Drive for 9 s?', DRIVE)  # the drawer may cover it
+    drawer.get_by_role('button', name='Show the question').click()
     expect(drawer).to_have_count(0)
+    expect(tab.page.get_by_role('button', name='Approve')).to_be_focused()
+    tab.page.get_by_role('button', name='Open task').click()  # with the question open already
+    expect(drawer.get_by_role('button', name='Show the question')).to_be_visible()
 
 
 def test_the_line_remembers_what_was_typed(tab: Tab) -> None:

@@ -1,4 +1,5 @@
-// At the top: that a question waits, and the way to its form in the conversation.
+// At the top: that a question waits, and the way to its form in the conversation. An open drawer, which
+// may cover it, hears of it by the event questions-open, and asks for the form by show-question.
 export default {
   props: { facts: Object },
   template: `
@@ -7,6 +8,20 @@ export default {
       <span class="text">{{ facts.rows[0].text }}</span>
       <button type="button" class="small" @click="show">Show</button>
     </p>`,
+  watch: {
+    'facts.rows.length': {
+      immediate: true,
+      handler(open) {
+        window.dispatchEvent(new CustomEvent('questions-open', { detail: open }));
+      },
+    },
+  },
+  mounted() {
+    window.addEventListener('show-question', this.show);
+  },
+  unmounted() {
+    window.removeEventListener('show-question', this.show);
+  },
   methods: {
     show() {
       window.curiosity.showPanel('talk');

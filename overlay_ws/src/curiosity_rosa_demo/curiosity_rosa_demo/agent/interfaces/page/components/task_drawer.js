@@ -5,13 +5,14 @@ const SHOWN = 100; // newest lines of its trace
 export default {
   props: { facts: Object },
   emits: ['act', 'open'],
-  data: () => ({ rows: [], message: '', failed: false }),
+  data: () => ({ rows: [], message: '', failed: false, questions: 0 }),
   template: `
     <div v-if="facts" class="drawer" role="dialog" aria-labelledby="drawer-title" @keydown="onKey">
       <div class="bar">
         <h2 id="drawer-title">Task <code :title="facts.id">{{ facts.short }}</code></h2>
         <button ref="close" type="button" @click="$emit('open', '')">Close</button>
       </div>
+      <p v-if="questions" class="asking" role="status"><b class="text">A question waits for your answer</b> <button type="button" class="small" @click="showQuestion">Show the question</button></p>
       <div class="inside" tabindex="0" role="group" aria-label="The task in full">
         <p><strong class="text">{{ facts.what }}</strong><span v-if="facts.by" class="quiet"> by {{ facts.by }}</span></p>
         <p><b>{{ facts.state }}{{ facts.held ? ' (held)' : '' }}</b> since <time>{{ time(facts.since) }}</time><span v-if="facts.reason" class="text">: {{ facts.reason }}</span></p>
@@ -64,9 +65,11 @@ export default {
     'facts.id'(id) {
       this.changed();
       this.message = '';
+      this.questions = document.querySelectorAll('.approvals article').length; // from before, too
       if (id) this.$nextTick(() => this.$refs.close.focus());
-      else document.querySelector(`[data-opens="${CSS.escape(this.last ?? '')}"]`)?.focus();
+      else if (this.returnsFocus) document.querySelector(`[data-opens="${CSS.escape(this.last ?? '')}"]`)?.focus();
       this.last = id;
+      this.returnsFocus = true;
     },
   },
   mounted() {
@@ -74,16 +77,24 @@ export default {
       this.rows = this.facts ? window.curiosity.traceRows.of(this.facts.id) : [];
     };
     window.addEventListener('trace-rows', this.changed);
+    window.addEventListener('questions-open', this.asked);
   },
   unmounted() {
     window.removeEventListener('trace-rows', this.changed);
+    window.removeEventListener('questions-open', this.asked);
   },
   created() {
     this.SIGNS = SIGNS;
+    this.asked = (event) => (this.questions = event.detail);
   },
   methods: {
     act(act, by) {
       this.$emit('act', { id: this.facts.id, act, priority: by && this.facts.priority + by });
+    },
+    showQuestion() {
+      this.returnsFocus = false;
+      this.$emit('open', '');
+      window.dispatchEvent(new Event('show-question'));
     },
     told(ok, words) {
       this.message = words;
@@ -94,6 +105,7 @@ export default {
       if (act) this.$emit('act', act);
     },
     pick(id) {
+      this.returnsFocus = false;
       this.$emit('open', '');
       window.dispatchEvent(new CustomEvent('pick-capture', { detail: id }));
     },
