@@ -38,6 +38,9 @@
   window.curiosity.conversation = (rows) => {
     const items = [];
     for (const row of rows) add(items, row);
+    // In the order in which they came: a recording that is played back has times of its own.
+    let at = 0;
+    for (const item of items) at = item.at = Math.max(at, item.at);
     return items;
   };
 })();
