@@ -922,9 +922,9 @@ LOST_OR_MISPLACED = """() => {
   const wrong = [];
   for (let number = 0; number < roles.length ** 4; number += 1) {
     const rows = [0, 1, 2, 3].map((place) => ({
-      id: `${place}`, ts: place % 3, text: `${place}`, kind: 'ACT', tool: 'speak', task: 't', ok: true,
+      id: `${place}`, ts: place % 3, text: `${place}`, kind: 'ACT', tool: 'speak', task: 't',
       role: roles[Math.floor(number / roles.length ** place) % roles.length],
-      question: 'q', earlier: false,
+      question: 'q', ok: true, earlier: false,
     }));
     const items = window.curiosity.conversation(rows);
     const told = items.flatMap((item) =>
