@@ -212,8 +212,8 @@ def handed_over(stage: Stage) -> list[str]:
 
 
 def routines_acts(stage: Stage) -> list[str | None]:
-    events = read_trace(stage.trace)
-    return [e.tool_name for e in events if e.kind == 'DECIDE' and e.data == {'by': 'routine'}]
+    decided = [event for event in read_trace(stage.trace) if event.kind == 'DECIDE']
+    return [each.tool_name for each in decided if (each.data or {}).get('by') == 'routine']
 
 
 @with_routine

@@ -13,10 +13,12 @@ each state looks like: docs/images, when the pictures of the documents are to be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 import http.client
 import os
 from pathlib import Path
+import re
 import socket
 import time
 from typing import Any
@@ -39,6 +41,13 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.trace.events import (
+    ModelCalled,
+    QuestionAnswered,
+    QuestionAsked,
+    TurnStarted,
+    with_task,
+)
 from fake_robot import CONFIG, FakeRobot
 from ground_world import analyzed, FIGURES
 from playwright.sync_api import (
@@ -46,6 +55,7 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     expect,
+    Locator,
     Page,
     Request,
     sync_playwright,
@@ -526,8 +536,107 @@ def test_the_end_of_a_turn_is_told_where_it_was_asked_for(tab: Tab, robot: FakeR
     robot.trace(TraceKind.RESULT, 'mast_open: done', tool_name='mast_open', ok=True)
     robot.trace(TraceKind.RESULT, 'The ground is bright.', ok=True)
     robot.trace(TraceKind.RESULT, 'I found none.', ok=False)
-    expect(tab.page.locator('.talk li')).to_have_text(['The ground is bright.', 'I found none.'])
+    expect(tab.page.locator('.talk-lines > li')).to_have_text(
+        ['✓ mast_open: done', 'The ground is bright.', 'I found none.']
+    )
     expect(tab.page.locator('.talk .warning')).to_have_text('I found none.')
+
+
+def a_conversation(robot: FakeRobot) -> None:
+    """A turn of the task t1 with a thought, a folded act, a question and an answer, and an act of
+    another task.
+    """
+    one, other = (with_task({}, task) for task in ('t1' * 8, 't2' * 8))
+    said = TurnStarted(0, 'action').trace_fields('User (action): find bright ground')
+    robot.trace(**{**said, 'data': with_task(said['data'], 't1' * 8)})
+    robot.trace(TraceKind.HYPOTHESIZE, 'It is dark here.', data=one)
+    robot.trace(TraceKind.DECIDE, 'I drive on.', data=one)
+    for _ in range(3):
+        robot.trace(TraceKind.ACT, 'turn_left(s=1)', tool_name='turn_left', data=one)
+        robot.trace(TraceKind.RESULT, 'turn_left: done', tool_name='turn_left', ok=True, data=one)
+    robot.trace(TraceKind.ACT, 'speak("hi")', tool_name='speak', data=other)
+    robot.trace(TraceKind.ACT, 'mast_open()', tool_name='mast_open', data=one)
+    robot.trace(TraceKind.ERROR, 'mast_open: stuck', tool_name='mast_open', ok=False, data=one)
+    asked = QuestionAsked('q1').trace_fields('Asking: Drive for 9 s?')
+    robot.trace(**asked)
+    robot.trace(**QuestionAnswered('q1', 'approve').trace_fields('Answer: q1 approve'))
+    robot.trace(TraceKind.RESULT, 'The ground is bright.', ok=True, data=one)
+
+
+def test_the_conversation_stands_in_order(new_tab: Callable[..., Tab], robot: FakeRobot) -> None:
+    a_conversation(robot)
+    for name, size in (('conversation', (1920, 1080)), ('conversation_phone', (390, 844))):
+        tab = new_tab(*size).open()
+        items = tab.page.locator('.talk-lines > li')
+        expect(items).to_have_text(
+            [
+                'User (action): find bright ground',
+                re.compile('^2 thoughts I drive on.'),
+                '✓ turn_left(s=1) × 3 done',
+                '► speak("hi") …',
+                re.compile(r'^▲\s+mast_open\(\)\s+0\.\d s\s+stuck$'),
+                'Asking: Drive for 9 s? Answer: q1 approve',
+                'The ground is bright.',
+            ]
+        )
+        thought = items.nth(1).get_by_text('It is dark here.')
+        expect(thought).to_be_hidden()
+        tab.page.locator('.talk-lines').focus()
+        for key in ('ArrowUp',) * 6 + ('Enter',):  # from the newest to the thoughts
+            tab.page.keyboard.press(key)
+        expect(thought).to_be_visible()
+        robot.ask('Drive for 9 s?', DRIVE, ['GEOFENCE: it may leave the fence'])
+        tab.page.get_by_role('button', name='Show', exact=True).first.click()
+        expect(tab.page.get_by_role('button', name='Approve').first).to_be_focused()
+        tab.picture(name)
+        assert tab.faults == []
+
+
+def test_a_picture_stands_in_the_conversation_and_opens(tab: Tab) -> None:
+    tab.say('go to the light')
+    expect(tab.page.locator('.talk-lines .mine')).to_have_text('go to the light')
+    expect(tab.page.locator('.talk-lines .is-said')).to_have_count(0)  # it is the same sentence
+    shot = tab.page.locator('.talk-lines .shot')
+    expect(shot.locator('img')).to_have_js_property('naturalWidth', 320)
+    shot.click()
+    expect(tab.page.locator('.capture img')).to_be_visible()
+
+
+def test_the_trace_is_filtered_by_tool_and_task(tab: Tab, robot: FakeRobot) -> None:
+    a_conversation(robot)
+    lines = tab.page.locator('.lines li')
+    expect(lines).to_have_count(11)
+    tab.page.get_by_label('Tool of the trace').select_option('mast_open')
+    expect(lines).to_have_count(2)
+    tab.page.get_by_label('Tool of the trace').select_option('')
+    tab.page.get_by_label('Task of the trace').select_option('t2t2t2t2')
+    expect(lines).to_have_count(1)
+    expect(lines).to_contain_text('speak')
+    tab.page.get_by_label('Text of the trace').fill('nothing has this')
+    expect(tab.page.locator('.trace')).to_contain_text('The filter hides all events.')
+
+
+def test_the_tab_key_completes_a_command_and_moves_on_elsewhere(tab: Tab) -> None:
+    line, page = tab.page.locator('input[name=say]'), tab.page
+    line.fill(':mast')
+    expect(page.locator('.hints')).to_contain_text('raise the camera mast')
+    for typed, completed in (('', ':mast_'), ('o', ':mast_open ')):
+        page.keyboard.type(typed)
+        page.keyboard.press('Tab')
+        expect(line).to_have_value(completed)
+        expect(line).to_be_focused()
+    page.keyboard.press('Tab')
+    expect(page.get_by_role('button', name='Say', exact=True)).to_be_focused()
+
+
+def test_the_history_of_the_line_outlives_the_page(new_tab: Callable[..., Tab]) -> None:
+    tab = new_tab().open()
+    tab.say(':one')
+    expect(tab.page.locator('.talk .mine').last).to_have_text(':one')
+    tab.page.reload()
+    tab.is_live()
+    tab.page.locator('input[name=say]').press('ArrowUp')
+    expect(tab.page.locator('input[name=say]')).to_have_value(':one')
 
 
 def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
@@ -703,6 +812,160 @@ def test_a_task_is_cancelled(tab: Tab, robot: FakeRobot) -> None:
     tab.say('go to the light')
     tab.page.get_by_role('button', name='Cancel go to the light').click()
     expect(tab.page.locator('tr.task')).to_contain_text('cancelled')
+
+
+def test_a_task_opens_in_full(new_tab: Callable[..., Tab], robot: FakeRobot) -> None:
+    robot.paused = True
+    plan = {'plan_id': 'p1', 'goal': 'a picture', 'steps': [{'step_id': 1, 'action': 'speak'}]}
+    usage = ModelCalled('p', 'm', 1200, 80, 0, 0, False, 0.0125, 'USD', '')
+    tab = new_tab(1920, 1080).open()
+    tab.say('go to the light')
+    opener = tab.page.get_by_role('button', name='Open task')
+    expect(opener).to_have_count(1)
+    task_id = opener.get_attribute('data-opens') or ''
+    robot.trace(TraceKind.HYPOTHESIZE, 'Plan: a picture', data=with_task(plan, task_id))
+    failed = {'plan_id': 'p1', 'step_id': 1, 'status': 'failed', 'message': 'the speaker is mute'}
+    data = with_task(failed, task_id)
+    robot.trace(TraceKind.ERROR, 'plan step 1', tool_name='plan', ok=False, data=data)
+    robot.trace(**replace(usage, task_id=task_id).trace_fields('m: a call'))
+    opener.focus()
+    tab.page.keyboard.press('Enter')
+    drawer = tab.page.get_by_role('dialog')
+    expect(drawer.get_by_role('button', name='Close')).to_be_focused()
+    expect(drawer.locator('.step.failed')).to_contain_text('the speaker is mute')
+    expect(drawer).to_contain_text('1 call: 1200 tokens in, 80 out, 0.012500 USD')
+    robot.paused = False  # it goes on, and the drawer with it
+    expect(drawer.locator('.past').first).to_contain_text('completed')
+    expect(drawer.locator('.shot img')).to_have_js_property('naturalWidth', 320)
+    expect(drawer.locator('.past').last).to_contain_text('captured: score 0.9')
+    tab.picture('task')
+    drawer.get_by_role('button', name='Show it in the trace table').click()
+    expect(tab.page.get_by_label('Task of the trace')).to_have_value(task_id)
+    drawer.get_by_role('button', name='Close').click()
+    expect(drawer).to_have_count(0)
+    expect(opener).to_be_focused()
+    assert tab.faults == []
+
+
+def two_that_wait(tab: Tab, robot: FakeRobot) -> list[str]:
+    """The IDs of two tasks that wait behind a third one."""
+    robot.paused = True
+    for text in ('go to the light', 'first', 'second'):
+        tab.say(text)
+        expect(tab.page.locator('tr.task', has_text=text).first).to_be_visible()
+    return [row.id for row in robot.do(runner_tasks(robot))[1:]]
+
+
+def waiting(tab: Tab) -> Locator:
+    return tab.page.locator('tr.task.pending td.text')
+
+
+def test_the_order_of_tasks_is_changed_by_keys(tab: Tab, robot: FakeRobot) -> None:
+    _, second = two_that_wait(tab, robot)
+    expect(waiting(tab)).to_contain_text(['first', 'second'])
+    tab.page.locator(f'[data-opens="{second}"]').focus()
+    tab.page.keyboard.press('+')
+    expect(waiting(tab)).to_contain_text([re.compile('second *priority 4'), 'first'])
+    tab.page.keyboard.press('-')
+    expect(waiting(tab)).to_contain_text(['first', 'second'])
+    tab.page.keyboard.press('p')
+    row = tab.page.locator('tr.task', has_text='second')
+    expect(row).to_contain_text('(held)')
+    tab.page.keyboard.press('p')
+    expect(row).not_to_contain_text('(held)')
+    tab.page.keyboard.press('Delete')
+    expect(row).to_contain_text('cancelled')
+    expect(tab.page.locator('.talk-lines > li').last).to_contain_text('cancelled')
+
+
+def test_the_order_of_tasks_is_changed_by_dragging(tab: Tab, robot: FakeRobot) -> None:
+    two_that_wait(tab, robot)
+    for moved, onto in (('second', 'first'), ('second', 'first')):  # up, then down
+        before = waiting(tab).all_inner_texts()
+        source = tab.page.locator('tr.task.pending', has_text=moved)
+        source.locator('td.text').drag_to(
+            tab.page.locator('tr.task.pending', has_text=onto).locator('td.text')
+        )
+        until(
+            lambda before=before: (
+                [text.split()[0] for text in waiting(tab).all_inner_texts()]
+                == [text.split()[0] for text in reversed(before)]
+            ),
+            'the other order',
+        )
+
+
+# Pairs that would not run in the order that the drop asks for.
+MISORDERED = """() => {
+  const { inOrder, ofDrop } = window.curiosity.taskActs;
+  const rows = [];
+  for (const priority of [-1000, 2, 3, 4, 1000])
+    for (const seq of [1, 2, 3]) rows.push({ priority, seq, urgent: false });
+  const wrong = [];
+  for (const row of rows) for (const target of rows) {
+    if (row.seq === target.seq) continue; // no two tasks have the same
+    const down = inOrder(row, target) < 0;
+    const moved = { ...row, priority: ofDrop(row, target).priority };
+    if ((down ? inOrder(target, moved) : inOrder(moved, target)) >= 0) wrong.push([row, target]);
+  }
+  return wrong;
+}"""
+
+
+def test_a_dropped_task_runs_on_the_other_side_of_the_task_below_it(tab: Tab) -> None:
+    assert tab.page.evaluate(MISORDERED) == []
+
+
+# Four rows of every role in every order, of which the conversation loses one or changes the order.
+LOST_OR_MISPLACED = """() => {
+  const roles = ['said', 'thought', 'act', 'result', 'asks', 'answered', 'answer', 'failure'];
+  const wrong = [];
+  for (let number = 0; number < roles.length ** 4; number += 1) {
+    const rows = [0, 1, 2, 3].map((place) => ({
+      id: `${place}`, ts: place % 3, text: `${place}`, kind: 'ACT', tool: 'speak', task: 't',
+      role: roles[Math.floor(number / roles.length ** place) % roles.length],
+      question: 'q', ok: true, earlier: false,
+    }));
+    const items = window.curiosity.conversation(rows);
+    const told = items.flatMap((item) =>
+      [item.row.id, ...(item.rows ?? []).map((row) => row.id), item.result?.id, item.words]);
+    const lost = rows.filter((row) => !told.includes(row.id));
+    const sorted = items.every((item, place) => !place || items[place - 1].at <= item.at);
+    if (lost.length || !sorted) wrong.push(rows.map((row) => row.role));
+  }
+  return wrong;
+}"""
+
+
+def test_a_conversation_keeps_every_row_and_the_order(tab: Tab) -> None:
+    assert tab.page.evaluate(LOST_OR_MISPLACED) == []
+
+
+@pytest.mark.parametrize('size', [(360, 740), (390, 844), (2560, 1440)], ids=str)
+def test_an_open_task_hides_neither_stop_nor_its_own_end(
+    new_tab: Callable[..., Tab], robot: FakeRobot, size: tuple[int, int]
+) -> None:
+    robot.paused = True
+    tab = new_tab(*size).open()
+    tab.say('go to the light')
+    tab.page.get_by_role('button', name='Open task').click()
+    drawer = tab.page.get_by_role('dialog')
+    expect(drawer.get_by_role('button', name='Cancel task')).to_be_visible()
+    assert tab.page.evaluate(MISPLACED) == []
+    result = Axe().run(tab.page)
+    assert result.violations_count == 0, result.generate_report()
+    tab.picture(f'task_{size[0]}')
+    drawer.get_by_role('button', name='Pause').press('p')
+    expect(drawer.locator('.inside [role=status]')).to_contain_text('paused')
+    tab.page.locator('#stop').click()
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
+    expect(drawer).to_contain_text('cancelled')
+    robot.ask('Drive for 9 s?', DRIVE)  # the drawer may cover it
+    drawer.get_by_role('button', name='Show the question').click()
+    expect(drawer).to_have_count(0)
+    expect(tab.page.get_by_role('button', name='Approve')).to_be_focused()
+    tab.page.get_by_role('button', name='Open task').click()  # with the question open already
+    expect(drawer.get_by_role('button', name='Show the question')).to_be_visible()
 
 
 def test_the_line_remembers_what_was_typed(tab: Tab) -> None:

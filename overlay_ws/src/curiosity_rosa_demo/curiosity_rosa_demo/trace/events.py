@@ -26,6 +26,8 @@ from pydantic import ValidationError
 TriggerChange = Literal['armed', 'fired', 'suppressed']
 CHANGES: dict[object, TriggerChange] = {each: each for each in get_args(TriggerChange)}
 
+IN_TASK = 'in_task'  # in an event's data; 'task_id' is the result of a skill for tasks
+
 
 @dataclass(frozen=True)
 class TurnStarted:
@@ -89,6 +91,28 @@ class QuestionAsked:
         if event.kind is not TraceKind.DECIDE or not isinstance(question_id, str):
             return None
         return cls(question_id)
+
+
+@dataclass(frozen=True)
+class QuestionAnswered:
+    """A person answered a question, or its time was over. ``action``: approve, edit or reject."""
+
+    question_id: str
+    action: str
+
+    def trace_fields(self, message: str) -> dict[str, Any]:
+        data = {'answered': self.question_id, 'action': self.action}
+        return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> QuestionAnswered | None:
+        data = event.data or {}
+        question_id, action = data.get('answered'), data.get('action')
+        if event.kind is not TraceKind.OBSERVE:
+            return None
+        if not isinstance(question_id, str) or not isinstance(action, str):
+            return None
+        return cls(question_id, action)
 
 
 @dataclass(frozen=True)
@@ -316,3 +340,15 @@ class TriggerChanged:
         if event.kind is not TraceKind.OBSERVE or not isinstance(trigger, str) or not change:
             return None
         return cls(trigger, change)
+
+
+def task_of(event: TraceEvent) -> str:
+    """The ID of the task in which the event happened; '': in none, or unknown."""
+    typed = ModelCalled.of(event) or SkillProgressed.of(event)
+    task_id = (event.data or {}).get(IN_TASK) if typed is None else typed.task_id
+    return task_id if isinstance(task_id, str) else ''
+
+
+def with_task(data: Json | None, task_id: str) -> Json | None:
+    """The ``data`` of an event in the task ``task_id``, for ``task_of``; '': in none."""
+    return {**(data or {}), IN_TASK: task_id} if task_id else data

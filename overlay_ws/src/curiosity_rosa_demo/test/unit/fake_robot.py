@@ -41,7 +41,7 @@ from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.bus import EventBus
-from curiosity_rosa_demo.trace.events import TurnStarted
+from curiosity_rosa_demo.trace.events import TurnStarted, with_task
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
 import numpy as np
@@ -306,23 +306,26 @@ class FakeRobot:
     async def _turn(self, task: Task) -> None:
         if self.fault:
             raise RuntimeError(self.fault)
-        text = f'User: {task.metadata["text"]}'
-        self.trace(**TurnStarted(0).trace_fields(text))
+        text, known = f'User: {task.metadata["text"]}', with_task({}, task.id)
+        started = TurnStarted(0).trace_fields(text)
+        self.trace(**{**started, 'data': with_task(started['data'], task.id)})
+        drive = {'tool_name': 'move_forward', 'data': known}
         for x in range(1, 9):
-            self.trace(TraceKind.ACT, 'move_forward(distance_m=1.0)', tool_name='move_forward')
+            self.trace(TraceKind.ACT, 'move_forward(distance_m=1.0)', **drive)
             await self._pace()
             self.where = RoverPose(x=float(x), y=math.sin(x / 3.0), frame_id='odom')
             self._trail.append((self.where.x, self.where.y))
-            self.trace(TraceKind.RESULT, 'moved 1.0 m', tool_name='move_forward', ok=True)
-        self._capture(0.9)
+            self.trace(TraceKind.RESULT, 'moved 1.0 m', ok=True, **drive)
+        self._capture(0.9, task)
 
-    def _capture(self, score: float) -> None:
+    def _capture(self, score: float, task: Task) -> None:
         event = self.trace(
             TraceKind.RESULT,
             f'captured: score {score}',
             tool_name='capture_and_score',
             ok=True,
             score=score,
+            data=with_task({}, task.id),
         )
         picture = Picture(jpeg(8.0), time.time(), time.monotonic())
         self._captures.append(Capture(event.event_id, picture, score, score > 0.7, self.where))

@@ -16,11 +16,12 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.domain.brain_state import ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
-from curiosity_rosa_demo.trace.events import TurnStarted
+from curiosity_rosa_demo.trace.events import task_of, TurnStarted
 import pytest
 from react_world import REGISTRY
 from tool_rover import Hurry, SimulatedRover
@@ -103,6 +104,17 @@ def test_a_turn_says_through_which_door_its_text_came(
     assert bench.said == [message]
     (begun,) = bench.session.trace_buffer.last()
     assert TurnStarted.of(begun) == TurnStarted(0, door)
+
+
+def test_every_event_of_a_task_names_it_and_keeps_what_it_says_of_tasks(bench: Bench) -> None:
+    """A skill may give the ID of another task as its result."""
+    with running_task('t1'):
+        assert bench.session.run_skill('mast_close', Cancellation()).ok
+        bench.session.trace(TraceKind.RESULT, 'queued', data={'task_id': 't2'})
+    bench.session.trace(TraceKind.OBSERVE, 'of no task')
+    assert [task_of(event) for event in bench.events] == ['t1'] * (len(bench.events) - 1) + ['']
+    assert (bench.events[-2].data or {})['task_id'] == 't2'
+    assert bench.events[-1].data is None
 
 
 def test_without_a_brain_a_turn_says_why_and_the_rover_stands(

@@ -36,6 +36,15 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.trace.events import (
+    QuestionAnswered,
+    QuestionAsked,
+    SkillProgressed,
+    TurnAnswered,
+    TurnStarted,
+    with_task,
+)
+from curiosity_rosa_demo.trace.trace_codec import new_event
 from fake_robot import jpeg
 from ground_world import analyzed, FIGURES
 from hypothesis import given
@@ -227,3 +236,30 @@ def test_a_line_is_short_and_marked_where_it_is_played_back(
     event = TraceEvent(event_id='e', ts=2.5, kind=TraceKind.ACT, message='x' * 99_999, data=data)
     facts = trace_data(event, 1.0)
     assert (len(facts['text']), facts['took'], facts['replay']) == (MAX_TEXT_CHARS, 1.5, replay)
+
+
+PLAIN = {'tool_name': 'move_stop'}
+
+
+@pytest.mark.parametrize(
+    ('fields', 'role'),
+    [
+        (TurnStarted(0, 'page').trace_fields('User: go'), 'said'),
+        (TurnStarted(2).trace_fields('Going on'), 'thought'),
+        (TurnAnswered(True, None).trace_fields('Done.'), 'answer'),
+        (QuestionAsked('q1').trace_fields('Asking: drive?'), 'asks'),
+        (QuestionAnswered('q1', 'approve').trace_fields('Answer: q1'), 'answered'),
+        (SkillProgressed('wait', 't1', {'fraction': 0.5}, 0.5).trace_fields('50 %'), 'progress'),
+        ({'kind': TraceKind.ACT, 'message': 'move_stop()', **PLAIN}, 'act'),
+        ({'kind': TraceKind.RESULT, 'message': 'done', **PLAIN}, 'result'),
+        ({'kind': TraceKind.ERROR, 'message': 'late', **PLAIN}, 'result'),
+        ({'kind': TraceKind.ERROR, 'message': 'no model'}, 'failure'),
+        ({'kind': TraceKind.DECIDE, 'message': 'I drive'}, 'thought'),
+        ({'kind': TraceKind.OBSERVE, 'message': 'of a node'}, 'note'),
+        ({'kind': TraceKind.OBSERVE, 'message': 'dark', 'data': with_task(None, 't1')}, 'thought'),
+    ],
+)
+def test_an_event_has_a_place_in_the_conversation(fields: dict[str, Any], role: str) -> None:
+    facts = trace_data(new_event(**fields), None)
+    assert facts['role'] == role
+    assert (facts['question'] == 'q1') is (role in ('asks', 'answered'))

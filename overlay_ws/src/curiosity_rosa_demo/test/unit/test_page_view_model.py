@@ -375,7 +375,7 @@ def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any)
     with FakeRobot() as robot:
         controller = PageController(robot, robot.runner)
         if not isinstance(sent, str):
-            assert asyncio.run(controller.say(sent)) == (False, 'The line is empty.')
+            assert asyncio.run(controller.say(sent)) == (False, 'The line is empty.', '')
         assert asyncio.run(controller.cancel(sent))[0] is False
         assert controller.event_json(sent) == 'This event is no longer kept.'
 
@@ -383,20 +383,20 @@ def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any)
 def test_what_came_of_a_line_is_told_and_a_fault_without_its_text(robot: FakeRobot) -> None:
     controller = PageController(robot, robot.runner)
 
-    def said(line: str) -> tuple[bool, str]:
+    def said(line: str) -> tuple[bool, str, str]:
         return asyncio.run(controller.say(line))
 
-    ok, words = said('x' * (MAX_LINE_CHARS + 1))
-    assert (ok, str(MAX_LINE_CHARS) in words, robot.lines) == (False, True, [])
-    ok, words = said('go to the light')
-    assert (ok, words.startswith('task ')) == (True, True)
-    assert said(':nonsense') == (False, 'There is no command :nonsense; :help shows them')
+    ok, words, task_id = said('x' * (MAX_LINE_CHARS + 1))
+    assert (ok, str(MAX_LINE_CHARS) in words, robot.lines, task_id) == (False, True, [], '')
+    ok, words, task_id = said('go to the light')
+    assert (ok, words) == (True, f'task {task_id[:8]}')
+    assert said(':nonsense') == (False, 'There is no command :nonsense; :help shows them', '')
 
     async def broken(line: str, origin: Origin) -> LineResult:
         raise RuntimeError('secret')
 
     robot.say = broken  # type: ignore[method-assign]
-    ok, words = said('hello')
+    ok, words, _ = said('hello')
     assert (ok, 'RuntimeError' in words, 'secret' in words) == (False, True, False)
 
 

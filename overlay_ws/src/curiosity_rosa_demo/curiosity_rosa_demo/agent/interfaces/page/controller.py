@@ -50,19 +50,24 @@ class PageController:
 
         return await _run_action(stop)
 
-    async def say(self, text: object) -> ActionResult:
+    async def say(self, text: object) -> tuple[bool, str, str]:
+        """The third: the ID of the task that the line became; '': of none."""
+        task_id = ''
         if not isinstance(text, str) or not text.strip():
-            return False, 'The line is empty.'
+            return False, 'The line is empty.', task_id
         if len(text) > MAX_LINE_CHARS:
-            return False, f'{len(text)} characters; a line may have {MAX_LINE_CHARS}.'
+            return False, f'{len(text)} characters; a line may have {MAX_LINE_CHARS}.', task_id
 
         async def say() -> ActionResult:
+            nonlocal task_id
             result = await self._robot.say(text, Origin.PAGE)
             task = result.task
+            task_id = '' if task is None else task.id
             words = result.text or (await self._task_text(task) if task else 'done')
             return result.ok, words
 
-        return await _run_action(say)
+        ok, words = await _run_action(say)
+        return ok, words, task_id
 
     async def propose(self, given: dict[str, Any]) -> PanelData:
         """What a goal on the map would do: ``ok``, ``lines``, and ``path`` in metres."""
@@ -102,6 +107,31 @@ class PageController:
             )
 
         return await _run_action(cancel)
+
+    async def change_task(self, given: dict[str, Any]) -> ActionResult:
+        """``given``: id, act (pause, resume, cancel or priority), priority for the last."""
+        task_id, act, priority = (given.get(key) for key in ('id', 'act', 'priority'))
+        if act == 'cancel' or not isinstance(task_id, str):
+            return await self.cancel(task_id)
+        short, runner = task_id[:8], self._runner
+
+        async def change() -> ActionResult:
+            if act == 'pause':
+                held = await self._robot.call(
+                    runner.pause(task_id, f'paused on {PAGE_CLIENT_NAME}')
+                )
+                return held, f'{short} paused' if held else f'{short} runs to its end first'
+            if act == 'resume':
+                if why := self._robot.order_refusal(''):
+                    return False, why
+                await self._robot.call(runner.resume(task_id))
+                return True, f'{short} resumed'
+            if act != 'priority' or not isinstance(priority, int):
+                return False, 'No change of the task was named.'
+            await self._robot.call(runner.reprioritise(task_id, priority))
+            return True, f'{short} has priority {priority}'
+
+        return await _run_action(change)
 
     async def answer(self, given: dict[str, Any]) -> ActionResult:
         """``given``: id, action, arguments as JSON text (for EDIT), why."""

@@ -17,8 +17,9 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import panels
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import is_turn_end
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
 from curiosity_rosa_demo.drawing.colours import css
 from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
@@ -30,6 +31,10 @@ HEAD_SCRIPTS = (
     'fold.js',
     'attention.js',
     'kept_focus.js',
+    'trace_rows.js',
+    'newest_last.js',
+    'conversation.js',
+    'task_acts.js',
     'map_view.js',
     'panels.js',
 )
@@ -69,6 +74,8 @@ class Page:
         self._panels: list[tuple[str, panels.Panel]] = []  # each with the part that it shows
         self._drawings: dict[str, panels.DrawingPanel] = {}
         self._snapshot = snapshot
+        self._open_task = ''
+        self._sent_detail: PanelData | None = None
         self._build(snapshot, 1.0 / camera_hz)
         for part, panel in self._panels:
             panel.set(snapshot.parts[part])
@@ -86,11 +93,10 @@ class Page:
         self._sent_parts, self._snapshot = dict(snapshot.parts), snapshot
         for name, drawing in self._drawings.items():
             drawing.show(snapshot.drawings[name])
+        self._update_drawer()
         if lines := snapshot.lines_after(self._sent_line_count):
             self._sent_line_count = snapshot.count
             self._trace.run_method('append', list(lines))
-            for line in filter(is_turn_end, lines):
-                self._say.run_method('addMessage', line['ok'] is not False, line['text'])
         beat = {
             'clock': snapshot.clock,
             'now': snapshot.now,
@@ -102,8 +108,7 @@ class Page:
     def _build(self, snapshot: PageSnapshot, period_s: float) -> None:
         self._is_visible('status', panels.StatusPanel())
         self._is_visible('alarms', panels.AlarmsPanel())
-        self._approvals = self._is_visible('approvals', panels.ApprovalsPanel())
-        self._approvals.on('answer', self._on_answer)
+        self._is_visible('approvals', panels.QuestionAlert())
         ui.element('div').classes('hidden-panels')
         with ui.element('div').classes('board'):
             with ui.element('div').classes('column place'):
@@ -112,6 +117,8 @@ class Page:
                 self._build_look(period_s)
             with ui.element('div').classes('column talking'):
                 self._build_talk(snapshot)
+        self._drawer = panels.TaskDrawer()
+        self._drawer.on('act', self._on_task_act).on('open', self._on_task_opened)
         self._pulse = panels.ConnectionMonitor()
         self._pulse.on('stop', self._on_stop).on('echo', self._on_echo)
 
@@ -122,7 +129,8 @@ class Page:
             self._map.on('propose', self._on_propose).on('order', self._on_order)
         with _section('tasks', 'Tasks'):
             self._is_visible('progress', panels.Progress())
-            self._is_visible('tasks', panels.TasksPanel()).on('cancel', self._on_cancel)
+            tasks = self._is_visible('tasks', panels.TasksPanel())
+            tasks.on('act', self._on_task_act).on('open', self._on_task_opened)
             self._draws('times', panels.DrawingPanel('Tasks over time'))
             triggers = panels.TriggersPanel()
             self._is_visible('triggers', triggers).on('switch', self._on_trigger)
@@ -139,8 +147,11 @@ class Page:
             self._draws('plot', drawing).on('pick', self._on_event_selected)
 
     def _build_talk(self, snapshot: PageSnapshot) -> None:
-        with _section('talk', 'Say'):
-            self._say = panels.CommandLine().on('say', self._on_line)
+        with _section('talk', 'Conversation'):
+            self._talk = self._is_visible('captures', panels.Conversation())
+            self._approvals = self._is_visible('approvals', panels.ApprovalsPanel())
+            self._approvals.on('answer', self._on_answer)
+            panels.CommandLine(COMMANDS.values()).on('say', self._on_line)
         with _section('thought', 'Trace'):
             self._draws('steps', panels.DrawingPanel('Where the time of the last turn went'))
             self._trace = panels.TracePanel(list(snapshot.lines))
@@ -180,23 +191,36 @@ class Page:
     async def _on_order(self, event: GenericEventArguments) -> None:
         ok, words = await self._controller.order(_object(event.args))
         self._map.run_method('ordered', ok)
-        self._say.run_method('addMessage', ok, words)
+        self._talk.run_method('addMessage', ok, words)
 
     def _show_event_json(self, event: GenericEventArguments) -> None:
         self._trace.run_method('show', event.args, self._controller.event_json(event.args))
 
     async def _on_line(self, event: GenericEventArguments) -> None:
         data = _object(event.args)
-        ok, words = await self._controller.say(data.get('text'))
-        self._say.run_method('reply', data.get('number'), ok, words)
+        ok, words, task_id = await self._controller.say(data.get('text'))
+        self._talk.run_method('reply', data.get('number'), ok, words, task_id)
 
-    async def _on_cancel(self, event: GenericEventArguments) -> None:
-        ok, words = await self._controller.cancel(event.args)
-        self._say.run_method('addMessage', ok, words)
+    async def _on_task_act(self, event: GenericEventArguments) -> None:
+        ok, words = await self._controller.change_task(_object(event.args))
+        self._talk.run_method('addMessage', ok, words)
+        self._drawer.run_method('told', ok, words)  # it may cover the conversation
+
+    def _on_task_opened(self, event: GenericEventArguments) -> None:
+        """The ID of the task whose drawer is open; '' closes it."""
+        self._open_task = event.args if isinstance(event.args, str) else ''
+        self._update_drawer()
+
+    def _update_drawer(self) -> None:
+        """Send the open task, if it has changed; a page without a drawer costs nothing."""
+        detail = self._snapshot.detail(self._open_task) if self._open_task else None
+        if detail != self._sent_detail:
+            self._sent_detail = detail
+            self._drawer.set(detail)
 
     def _on_trigger(self, event: GenericEventArguments) -> None:
         ok, words = self._controller.switch_trigger(_object(event.args))
-        self._say.run_method('addMessage', ok, words)
+        self._talk.run_method('addMessage', ok, words)
 
     async def _on_answer(self, event: GenericEventArguments) -> None:
         data = _object(event.args)

@@ -12,8 +12,11 @@ as text, never as markup; only the drawings of ``drawings.py`` are markup.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DEFAULT_LOOK, Drawing, Look
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import CommandSpec
 from curiosity_rosa_demo.drawing.svg import is_drawable
 from curiosity_rosa_demo.trace.reporter import finite_float
 from nicegui import ui
@@ -25,7 +28,7 @@ MIN_SCALE, MAX_SCALE = 0.2, 400.0  # pixels a metre of the map
 class Panel(ui.element):
     """Shows ``facts``; ``set`` replaces them."""
 
-    def set(self, facts: PanelData) -> None:
+    def set(self, facts: PanelData | None) -> None:
         self.props['facts'] = facts
         self.update()
 
@@ -37,6 +40,9 @@ class AlarmsPanel(Panel, component='components/alarms.js'): ...
 
 
 class ApprovalsPanel(Panel, component='components/approvals.js'): ...
+
+
+class QuestionAlert(Panel, component='components/question_alert.js'): ...
 
 
 class DrawingPanel(Panel, component='components/drawing.js'):
@@ -105,6 +111,14 @@ class GroundPanel(Panel, component='components/ground.js'): ...
 class TasksPanel(Panel, component='components/tasks.js'): ...
 
 
+class TaskDrawer(Panel, component='components/task_drawer.js'):
+    """Shows one task, or, without facts, nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.props['facts'] = None
+
+
 class TriggersPanel(Panel, component='components/triggers.js'): ...
 
 
@@ -122,7 +136,16 @@ class TracePanel(ui.element, component='components/trace.js'):
         self.props['lines'] = lines
 
 
-class CommandLine(ui.element, component='components/command_line.js'): ...
+class Conversation(Panel, component='components/conversation.js'):
+    """Shows the captures of its facts among the lines of the trace, which TracePanel adds."""
+
+
+class CommandLine(ui.element, component='components/command_line.js'):
+    """Completes the names of ``commands``."""
+
+    def __init__(self, commands: Iterable[CommandSpec]) -> None:
+        super().__init__()
+        self.props['commands'] = [[each.name, each.argument, each.help] for each in commands]
 
 
 class ConnectionMonitor(ui.element, component='components/connection_monitor.js'): ...

@@ -31,6 +31,15 @@ from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import clip, visible
 from curiosity_rosa_demo.domain.trigger_status import TriggerState, TriggerStatus
 from curiosity_rosa_demo.drawing.columns import clip_columns
+from curiosity_rosa_demo.trace.events import (
+    ModelCalled,
+    QuestionAnswered,
+    QuestionAsked,
+    SkillProgressed,
+    task_of,
+    TurnAnswered,
+    TurnStarted,
+)
 
 PanelData = dict[str, Any]
 
@@ -46,24 +55,25 @@ def pose_text(pose: RoverPose | None) -> str:
 def task_data(tasks: Iterable[Task]) -> PanelData:
     """The newest first. ``behind``: what a task waits for its turn behind."""
     tasks = sorted(tasks, key=lambda task: task.seq, reverse=True)
+    return {'rows': [{**task_row(task), 'behind': behind_text(task, tasks)} for task in tasks]}
+
+
+def task_row(task: Task) -> PanelData:
+    """Those that wait run in the order of ``urgent``, ``priority`` and ``seq``."""
     return {
-        'rows': [
-            {
-                'id': task.id,
-                'short': task.id[:8],
-                'what': clip_columns(task_summary(task), MAX_COLUMNS),
-                'by': door_of(task),
-                'state': task.state.value,
-                'held': task.held and not task.terminal,
-                'live': not task.terminal,
-                'urgent': task.urgent,
-                'priority': task.priority,
-                'reason': clip_columns(task.reason, MAX_COLUMNS),
-                'behind': behind_text(task, tasks),
-                'since': task.updated_at.timestamp(),
-            }
-            for task in tasks
-        ]
+        'id': task.id,
+        'short': task.id[:8],
+        'what': clip_columns(task_summary(task), MAX_COLUMNS),
+        'by': door_of(task),
+        'state': task.state.value,
+        'held': task.held and not task.terminal,
+        'live': not task.terminal,
+        'runs': task.state.running,
+        'urgent': task.urgent,
+        'priority': task.priority,
+        'seq': task.seq,
+        'reason': clip_columns(task.reason, MAX_COLUMNS),
+        'since': task.updated_at.timestamp(),
     }
 
 
@@ -193,6 +203,9 @@ def restart_data(now: float) -> PanelData:
         'score': None,
         'replay': False,
         'earlier': False,
+        'role': 'note',
+        'task': '',
+        'question': '',
     }
 
 
@@ -211,17 +224,47 @@ def trace_data(event: TraceEvent, before: float | None, *, earlier: bool = False
         'score': event.score,
         'replay': is_replay(event),
         'earlier': earlier,
+        'role': talk_role(event),
+        'task': clipped(task_of(event)),
+        'question': clipped(_question_of(event)),
     }
+
+
+def talk_role(event: TraceEvent) -> str:
+    """What the event is in a conversation: said, thought, act, progress, result, asks, answered
+    (a question), answer (of a turn), failure, or note, which is not shown there.
+    """
+    started = TurnStarted.of(event)
+    if started is not None:
+        return 'thought' if started.calls else 'said'
+    for kind, role in _TALK_ROLES:
+        if kind.of(event) is not None:
+            return role
+    if event.kind is TraceKind.ACT:
+        return 'act'
+    if event.kind in (TraceKind.RESULT, TraceKind.ERROR):
+        return 'result' if event.tool_name else 'failure'
+    return 'thought' if task_of(event) or event.kind is not TraceKind.OBSERVE else 'note'
+
+
+_TALK_ROLES = (
+    (TurnAnswered, 'answer'),
+    (QuestionAsked, 'asks'),
+    (QuestionAnswered, 'answered'),
+    (SkillProgressed, 'progress'),
+    (ModelCalled, 'note'),
+)
+
+
+def _question_of(event: TraceEvent) -> str:
+    """The ID of the question that the event asks or answers; '': none."""
+    found = QuestionAsked.of(event) or QuestionAnswered.of(event)
+    return '' if found is None else found.question_id
 
 
 def is_replay(event: TraceEvent) -> bool:
     """Whether the event was played back from a recording."""
     return bool(event.data and event.data.get('replay'))
-
-
-def is_turn_end(line: PanelData) -> bool:
-    """Whether a line of the trace is the result of a turn."""
-    return line['kind'] == TraceKind.RESULT.value and not line['tool']
 
 
 def step_data(step: Mapping[str, Any]) -> PanelData:

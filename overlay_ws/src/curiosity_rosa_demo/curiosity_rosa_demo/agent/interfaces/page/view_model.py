@@ -13,9 +13,10 @@ so that a page detects changes by identity.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cache
 import math
 import time
 
@@ -35,9 +36,12 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     trace_data,
     trigger_data,
 )
+from curiosity_rosa_demo.agent.interfaces.page.task_detail import task_detail, TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted
 
@@ -49,6 +53,7 @@ TURN_EVENTS = 200  # newest events, searched for the last turn
 class PageSnapshot:
     """``parts`` and ``drawings``: by panel. ``lines``: of the trace; the last one has number
     ``count``. ``ages``: in seconds. ``now``: seconds since the epoch; ``clock``: steady seconds.
+    ``detail``: of the task with this ID; None: it is not among the newest.
     """
 
     parts: Mapping[str, PanelData]
@@ -58,6 +63,7 @@ class PageSnapshot:
     count: int
     now: float
     clock: float
+    detail: Callable[[str], PanelData | None] = lambda task_id: None
 
     def lines_after(self, count: int) -> Sequence[PanelData]:
         """The stored lines after number ``count``."""
@@ -80,6 +86,7 @@ class ViewModel:
         self._events = robot.event_bus.subscribe('page', TraceEvent, after=0)
         self._lines: deque[PanelData] = deque(maxlen=MAX_LINES)
         self._line_count = 0
+        self._task_events = TaskEvents()
         self._last_event: TraceEvent | None = None
         self._add_earlier(robot.earlier_events())
 
@@ -155,7 +162,22 @@ class ViewModel:
             self._line_count,
             now,
             clock,
+            self._details(histories, state, captures),
         )
+
+    def _details(
+        self, histories: Sequence[TaskHistory], state: BrainState, captures: Sequence[Capture]
+    ) -> Callable[[str], PanelData | None]:
+        known = {history.task.id: history for history in histories}
+
+        @cache  # pages with the same open task share it
+        def detail(task_id: str) -> PanelData | None:
+            history = known.get(task_id)
+            if history is None:
+                return None
+            return task_detail(history, self._task_events, state, captures)
+
+        return detail
 
     def _add_earlier(self, events: Sequence[TraceEvent]) -> None:
         """What the agent before this one told, and the mark of the restart."""
@@ -163,6 +185,7 @@ class ViewModel:
             return
         before: float | None = None
         for event in events:
+            self._task_events.add(event)
             self._lines.append(trace_data(event, before, earlier=True))
             before = event.ts
         self._lines.append(restart_data(time.time()))
@@ -170,6 +193,7 @@ class ViewModel:
 
     def _add_lines(self, events: Iterable[TraceEvent]) -> None:
         for event in events:
+            self._task_events.add(event)
             before = None if self._last_event is None else self._last_event.ts
             self._lines.append(trace_data(event, before))
             self._line_count += 1

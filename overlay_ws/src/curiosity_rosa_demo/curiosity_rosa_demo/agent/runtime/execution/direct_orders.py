@@ -26,13 +26,12 @@ from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import visible
-from curiosity_rosa_demo.trace.events import QuestionAsked
+from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
@@ -98,7 +97,8 @@ class DirectOrders:
         trace(**QuestionAsked(question.id).trace_fields(text))
         answer = self._queue.ask(question, cancellation)
         why = f': {answer.why}' if answer.why else ''
-        trace(TraceKind.OBSERVE, f'Answer: {question.id} {answer.action.value.lower()}{why}')
+        answered = QuestionAnswered(question.id, answer.action.value.lower())
+        trace(**answered.trace_fields(f'Answer: {question.id} {answered.action}{why}'))
         if answer.action is ApprovalAction.REJECT:
             raise NotAdmitted(_rejected(op, answer.why))
         if answer.action is ApprovalAction.EDIT:

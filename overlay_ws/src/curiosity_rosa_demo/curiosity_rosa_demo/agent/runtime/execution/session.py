@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrde
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
-from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
+from curiosity_rosa_demo.agent.skills.monitor import current_task, SkillMonitor
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
@@ -62,7 +62,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.tracing.span import current_span, span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted
+from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted, with_task
 from curiosity_rosa_demo.trace.reporter import (
     finite_float,
     result_summary,
@@ -151,6 +151,7 @@ class AgentSession:
     # --- trace ------------------------------------------------------------------------------
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
+        fields['data'] = with_task(fields.get('data'), current_task())
         event = new_event(kind, message, **fields)
         if kind is TraceKind.ACT:
             self.current_activity = CurrentActivity(message, time.monotonic())

@@ -23,6 +23,13 @@ export default {
       </ul>
       <p v-else class="quiet">No captures yet.</p>
     </div>`,
+  mounted() {
+    this.picked = (event) => this.open !== event.detail && this.pick(event.detail);
+    window.addEventListener('pick-capture', this.picked);
+  },
+  unmounted() {
+    window.removeEventListener('pick-capture', this.picked);
+  },
   methods: {
     url: (row) => '/page/captures/' + encodeURIComponent(row.id) + '.jpg',
     words: (row) => `${row.good ? 'Good' : 'Too dark'}: score ${row.score.toFixed(2)} at ${row.place}, ${window.curiosity.time(row.at)}`,

@@ -1,29 +1,45 @@
-// The input line; it takes the same lines as the console. A button anywhere on the page sends its
-// line through here too (event say-line), so that its answer stands here.
-const KEPT = 50;
+// The input line; it takes the same lines as the console, completes commands by the tab key as the
+// console does, and its history outlives the page. A button anywhere on the page sends its line
+// through here too (event say-line). conversation.js shows the lines and their replies.
+const KEY = 'curiosity-lines';
+const KEPT = 200;
+const HINTS = 6;
 const QUICK = [
   [':cap', 'Capture'], [':mast_open', 'Mast up'], [':mast_close', 'Stow mast'], [':pause', 'Pause'],
   [':resume', 'Resume'], [':status', 'Status'], [':why', 'Why'], [':demo', 'Demo'],
   [':record on', 'Record'], [':record off', 'End record'],
 ];
 
+function read() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY));
+    return Array.isArray(kept) ? kept.filter((line) => typeof line === 'string') : [];
+  } catch {
+    return []; // the browser keeps nothing, or something else
+  }
+}
+
 export default {
+  props: { commands: Array }, // of name, argument and help
   emits: ['say'],
-  data: () => ({ text: '', typed: [], place: 0, lines: [], number: 0, quick: QUICK }),
+  data: () => ({ text: '', typed: read(), place: 0, number: 0, quick: QUICK }),
+  computed: {
+    matches() {
+      const known = this.commands.filter(([name]) => `:${name}`.startsWith(this.text.split(' ')[0].toLowerCase()));
+      return !this.text.startsWith(':') ? [] : known.filter(([name]) => !this.text.includes(' ') || this.text.startsWith(`:${name} `));
+    },
+  },
   template: `
     <form class="say" @submit.prevent="send(text)">
-      <ol ref="list" class="talk-lines" tabindex="0" aria-label="What was said, the newest last">
-        <li v-if="!lines.length"><p class="quiet">Type a goal, a question, or a command. Answers appear here.</p></li>
-        <li v-for="line in lines" :key="line.number">
-          <p v-if="line.text" class="mine">{{ line.text }}</p>
-          <p role="status" :class="line.state">{{ line.words }}</p>
-        </li>
-      </ol>
+      <ul v-if="matches.length" id="say-hints" class="hints" aria-label="Commands">
+        <li v-for="[name, argument, help] in matches.slice(0, ${HINTS})" :key="name"><code>:{{ name }} {{ argument }}</code> <span class="quiet">{{ help }}</span></li>
+        <li v-if="matches.length > ${HINTS}" class="quiet">and {{ matches.length - ${HINTS} }} more</li>
+      </ul>
       <div class="line">
         <label>
           <span class="sr">A goal, a question or a command</span>
-          <input v-model="text" name="say" autocomplete="off" maxlength="10000" enterkeyhint="send"
-            placeholder="Type a goal, or :help" @keydown.up.prevent="older(-1)" @keydown.down.prevent="older(1)" />
+          <input v-model="text" name="say" autocomplete="off" maxlength="10000" enterkeyhint="send" aria-description="Tab completes a command"
+            placeholder="Type a goal, or :help" @keydown.up.prevent="older(-1)" @keydown.down.prevent="older(1)" @keydown.tab="complete" />
         </label>
         <button type="submit">Say</button>
       </div>
@@ -31,6 +47,9 @@ export default {
         <button v-for="[line, name] in quick" :key="line" type="button" class="small" :title="line" @click="send(line)">{{ name }}</button>
       </div>
     </form>`,
+  created() {
+    this.place = this.typed.length;
+  },
   mounted() {
     this.fromButton = (event) => this.send(event.detail);
     window.addEventListener('say-line', this.fromButton);
@@ -43,31 +62,32 @@ export default {
       const text = line.trim();
       if (!text) return;
       const number = ++this.number;
-      if (this.typed.at(-1) !== text) this.typed.push(text);
-      this.place = this.typed.length;
-      this.lines = [...this.lines, { number, text, words: '…', state: 'quiet' }].slice(-KEPT);
+      this.remember(text);
       if (line === this.text) this.text = '';
-      this.toEnd();
+      window.dispatchEvent(new CustomEvent('line-said', { detail: { number, text } }));
       this.$emit('say', { number, text });
     },
-    addMessage(ok, words) {
-      this.lines = [...this.lines, { number: ++this.number, text: '', words, state: ok ? '' : 'warning' }].slice(-KEPT);
-      this.toEnd();
-    },
-    reply(number, ok, words) {
-      const line = this.lines.find((each) => each.number === number);
-      if (!line) return;
-      line.words = words;
-      line.state = ok ? '' : 'warning';
-      window.dispatchEvent(new CustomEvent('line-answered', { detail: { line: line.text, ok, words } }));
-      this.toEnd();
+    remember(text) {
+      if (this.typed.at(-1) !== text) this.typed = [...this.typed, text].slice(-KEPT);
+      this.place = this.typed.length;
+      try {
+        localStorage.setItem(KEY, JSON.stringify(this.typed));
+      } catch { /* a browser that keeps nothing has the history of this page */ }
     },
     older(by) {
       this.place = Math.min(this.typed.length, Math.max(0, this.place + by));
       this.text = this.typed[this.place] ?? '';
     },
-    toEnd() {
-      this.$nextTick(() => (this.$refs.list.scrollTop = this.$refs.list.scrollHeight));
+    // Where there is nothing to complete, the tab key moves on as everywhere.
+    complete(event) {
+      const names = this.matches.map(([name]) => `:${name}`);
+      if (event.shiftKey || !names.length || this.text.includes(' ')) return;
+      let common = names[0];
+      while (!names.every((name) => name.startsWith(common))) common = common.slice(0, -1);
+      const full = names.length === 1 ? `${common} ` : common;
+      if (full.trimEnd() === this.text.toLowerCase()) return;
+      this.text = full;
+      event.preventDefault();
     },
   },
 };

@@ -1,10 +1,14 @@
-// The tasks. Ended ones are folded, but for the newest.
+// The tasks. Ended ones are folded, but for the newest. Those that wait stand in the order in which
+// they run, which keys and dragging change; a task opens its drawer.
 const SIGNS = { pending: '○', waiting: '◔', active: '►', paused: '‖', recovering: '↻', completed: '✓', failed: '▲', cancelled: '⊘' };
+const USUAL = 3; // a priority that is not told
 
 export default {
+  mixins: [window.curiosity.keptFocus],
+  keeps: 'opens',
   props: { facts: Object },
-  emits: ['cancel'],
-  data: () => ({ unfolded: false }),
+  emits: ['act', 'open'],
+  data: () => ({ unfolded: false, dragged: null }),
   computed: {
     ended() {
       return this.facts.rows.filter((row) => !row.live);
@@ -12,21 +16,22 @@ export default {
     shown() {
       const ended = this.unfolded ? this.ended : this.ended.slice(0, 1);
       const live = this.facts.rows.filter((row) => row.live);
-      return [...live.filter((row) => row.state === 'active'), ...live.filter((row) => row.state !== 'active').reverse(), ...ended];
+      return [...live.filter((row) => row.runs), ...live.filter((row) => !row.runs).sort(window.curiosity.taskActs.inOrder), ...ended];
     },
   },
   template: `
     <div class="table">
       <table v-if="shown.length">
-        <caption class="sr">Tasks: the running one, then those that wait, then those that have ended</caption>
+        <caption class="sr">Tasks: the running one, then those that wait, then those that have ended. Keys on a task: P pauses and resumes, plus and minus change its priority, Delete cancels it.</caption>
         <thead><tr><th>Task</th><th>State</th><th>What</th><th class="since">Since</th><th><span class="sr">Cancel</span></th></tr></thead>
         <tbody>
-          <tr v-for="row in shown" :key="row.id" :class="['task', row.state]">
-            <td><code :title="row.id">{{ row.short }}</code></td>
+          <tr v-for="row in shown" :key="row.id" :class="['task', row.state]" :draggable="row.live && !row.runs" @keydown="onKey($event, row)"
+            @dragstart="dragged = row" @dragend="dragged = null" @dragover="onOver($event, row)" @drop.prevent="onDrop(row)">
+            <td><button type="button" class="id" :title="row.id" :data-opens="row.id" :aria-label="'Open task ' + row.short + ', ' + row.what" aria-keyshortcuts="P + - Delete" @click="$emit('open', row.id)"><code>{{ row.short }}</code></button></td>
             <td><span class="state"><span class="sign" aria-hidden="true">{{ sign(row) }}</span>{{ row.state }}{{ row.held ? ' (held)' : '' }}</span></td>
-            <td class="text">{{ row.what }}<span v-if="row.by" class="quiet"> by {{ row.by }}</span><span v-if="row.behind" class="quiet why">{{ row.behind }}</span><span v-if="row.reason" class="quiet why">{{ row.reason }}</span></td>
+            <td class="text">{{ row.what }}<span v-if="row.by" class="quiet"> by {{ row.by }}</span><span v-if="unusual(row)" class="quiet why">{{ unusual(row) }}</span><span v-if="row.behind" class="quiet why">{{ row.behind }}</span><span v-if="row.reason" class="quiet why">{{ row.reason }}</span></td>
             <td class="since"><time>{{ time(row.since) }}</time></td>
-            <td><button v-if="row.live" type="button" :aria-label="'Cancel ' + row.what" @click="$emit('cancel', row.id)">Cancel</button></td>
+            <td><button v-if="row.live" type="button" :aria-label="'Cancel ' + row.what" @click="$emit('act', { id: row.id, act: 'cancel' })">Cancel</button></td>
           </tr>
         </tbody>
       </table>
@@ -34,6 +39,17 @@ export default {
       <button v-if="ended.length > 1" type="button" class="small" :aria-expanded="unfolded" @click="unfolded = !unfolded">{{ unfolded ? 'Fold ended tasks' : ended.length - 1 + ' more ended' }}</button>
     </div>`,
   methods: {
+    onKey(event, row) {
+      const act = window.curiosity.taskActs.ofKey(event, row);
+      if (act) this.$emit('act', act);
+    },
+    onOver(event, row) {
+      if (this.dragged && this.dragged.id !== row.id && row.live && !row.runs) event.preventDefault();
+    },
+    onDrop(row) {
+      if (this.dragged && this.dragged.id !== row.id) this.$emit('act', window.curiosity.taskActs.ofDrop(this.dragged, row));
+    },
+    unusual: (row) => (row.live && row.priority !== USUAL ? `priority ${row.priority}` : ''),
     sign: (row) => SIGNS[row.state] ?? '·',
     time: (moment) => window.curiosity.time(moment),
   },

@@ -1,36 +1,50 @@
-// The trace. Lines are stored, filtered and folded here; a click requests the raw event. One tab
-// stop: the arrow keys move between its lines.
+// The trace as a table: filtered and folded here; a click requests the raw event. One tab stop: the
+// arrow keys move between its lines.
 const KINDS = ['OBSERVE', 'HYPOTHESIZE', 'DECIDE', 'ACT', 'RESULT', 'ERROR'];
-const KEPT = 500;
-const NEAR_PX = 40; // as near to the end counts as at the end
+const SHORT = 8; // characters of a task's ID
+const ALL = 500; // lines
 
 export default {
+  mixins: [window.curiosity.newestLast],
+  stops: 'li > button',
   props: { lines: Array },
   emits: ['raw'],
   data() {
-    return { rows: [...this.lines], hidden: [], search: '', open: null, raw: '', kinds: KINDS, follows: true };
+    window.curiosity.traceRows.add(this.lines);
+    return { rows: window.curiosity.traceRows.all(), hidden: [], search: '', tool: '', task: '', open: null, raw: '', kinds: KINDS };
   },
   computed: {
     shown() {
       const words = this.search.toLowerCase();
-      const found = (row) => !words || `${row.text} ${row.tool}`.toLowerCase().includes(words);
+      const found = (row) => (!words || `${row.text} ${row.tool}`.toLowerCase().includes(words)) && (!this.tool || row.tool === this.tool) && (!this.task || row.task === this.task);
       return window.curiosity.foldRows(this.rows.filter((row) => !this.hidden.includes(row.kind) && found(row)));
+    },
+    // What is chosen stays a choice, also once its last line is no longer kept.
+    tools() {
+      return this.choices('tool');
+    },
+    tasks() {
+      return this.choices('task');
     },
   },
   template: `
     <div class="trace">
-      <div class="filters" role="group" aria-label="Kinds that are shown">
+      <div class="filters" role="group" aria-label="What the trace shows">
         <button v-for="kind in kinds" :key="kind" type="button" class="small" :class="kind" :aria-pressed="!hidden.includes(kind)" @click="toggle(kind)">{{ kind.toLowerCase() }}</button>
-        <input v-model="search" type="search" placeholder="text or tool" aria-label="Text or tool of the trace that is shown" />
+        <select v-model="tool" aria-label="Tool of the trace that is shown"><option value="">any tool</option><option v-for="each in tools" :key="each" :value="each">{{ each }}</option></select>
+        <select v-model="task" aria-label="Task of the trace that is shown"><option value="">any task</option><option v-for="each in tasks" :key="each" :value="each">{{ short(each) }}</option></select>
+        <input v-model="search" type="search" placeholder="text" aria-label="Text of the trace that is shown" />
       </div>
       <p v-if="!shown.length" class="quiet">{{ rows.length ? 'The filter hides all events.' : 'No events yet.' }}</p>
       <div class="scroller">
         <ol ref="list" class="lines" tabindex="0" aria-label="Trace, the newest last" @scroll.passive="scrolled"
-          @keydown.down.prevent="move(1)" @keydown.up.prevent="move(-1)" @keydown.home.prevent="move(-KEPT)" @keydown.end.prevent="move(KEPT)">
+          @keydown.down.prevent="move(1)" @keydown.up.prevent="move(-1)" @keydown.home.prevent="move(-${ALL})" @keydown.end.prevent="move(${ALL})">
           <li v-for="{ row, last, times } in shown" :key="row.id" :class="[row.kind, { failed: row.ok === false, earlier: row.earlier }]">
             <button type="button" tabindex="-1" :aria-expanded="open === row.id" @click="toggleRaw(row, last)">
               <time>{{ time(last.ts) }}</time>
               <span class="kind">{{ row.kind.toLowerCase() }}</span>
+              <span class="of-tool">{{ row.tool }}</span>
+              <code class="of-task">{{ short(row.task) }}</code>
               <span class="text">{{ row.replay ? '(replay) ' : '' }}{{ row.earlier ? '(before the restart) ' : '' }}{{ row.text }} <span v-if="times > 1" class="times">× {{ times }}</span></span>
               <span class="took" title="after the line before">{{ times > 1 ? '' : took(row) }}</span>
             </button>
@@ -41,47 +55,29 @@ export default {
       </div>
     </div>`,
   mounted() {
-    this.toEnd();
-    // A list that grows or was hidden stays at its newest line.
-    this.watcher = new ResizeObserver(() => this.follows && this.toEnd());
-    this.watcher.observe(this.$refs.list);
+    this.changed = () => {
+      this.rows = window.curiosity.traceRows.all();
+      this.grown();
+    };
+    this.taskChosen = (event) => {
+      this.task = event.detail;
+    };
+    window.addEventListener('trace-rows', this.changed);
+    window.addEventListener('trace-task', this.taskChosen);
   },
   unmounted() {
-    this.watcher.disconnect();
+    window.removeEventListener('trace-rows', this.changed);
+    window.removeEventListener('trace-task', this.taskChosen);
   },
   methods: {
-    append(lines) {
-      const known = new Set(this.rows.map((row) => row.id));
-      this.rows = [...this.rows, ...lines.filter((line) => !known.has(line.id))].slice(-KEPT);
-      if (this.follows) this.$nextTick(this.toEnd);
-    },
+    append: (lines) => window.curiosity.traceRows.add(lines),
     show(id, raw) {
       if (this.asked === id) this.raw = raw;
     },
-    scrolled() {
-      const list = this.$refs.list;
-      const back = list.scrollTop < this.top; // a line that comes moves the end, not the reader
-      this.top = list.scrollTop;
-      if (list.scrollTop + list.clientHeight >= list.scrollHeight - NEAR_PX) this.follows = true;
-      else if (back) this.follows = false;
+    choices(part) {
+      return [...new Set([...this.rows.map((row) => row[part]), this[part]])].filter(Boolean).sort();
     },
-    toEnd() {
-      const list = this.$refs.list;
-      list.scrollTop = list.scrollHeight;
-      this.top = list.scrollTop;
-    },
-    jump() {
-      this.follows = true;
-      this.toEnd();
-      this.$refs.list.focus();
-    },
-    move(by) {
-      const lines = [...this.$refs.list.querySelectorAll('li > button')];
-      if (!lines.length) return;
-      const at = lines.indexOf(document.activeElement);
-      const next = at < 0 ? lines.length - 1 : at + by;
-      lines[Math.min(lines.length - 1, Math.max(0, next))].focus();
-    },
+    short: (id) => id.slice(0, SHORT),
     toggle(kind) {
       this.hidden = this.hidden.includes(kind) ? this.hidden.filter((each) => each !== kind) : [...this.hidden, kind];
     },
@@ -94,9 +90,5 @@ export default {
     time: (moment) => window.curiosity.time(moment),
     // Very short and very long gaps are not the duration of a step.
     took: (row) => (row.took === null || row.took < 0.01 || row.took > 600 ? '' : `+${row.took.toFixed(row.took < 10 ? 2 : 0)} s`),
-  },
-  created() {
-    this.KEPT = KEPT;
-    this.top = 0;
   },
 };

@@ -1,7 +1,7 @@
 // Equal neighbours of the trace become one row with a count, and so do equal pairs, such as an act
 // and its result. A row of the answer: its first event, its last, and how often it came.
 (() => {
-  const same = (one, other) => one.row.kind === other.row.kind && one.row.text === other.row.text && one.row.tool === other.row.tool && one.row.ok === other.row.ok && one.row.replay === other.row.replay && one.row.earlier === other.row.earlier;
+  const same = (one, other) => one.row.kind === other.row.kind && one.row.text === other.row.text && one.row.tool === other.row.tool && one.row.ok === other.row.ok && one.row.task === other.row.task && one.row.replay === other.row.replay && one.row.earlier === other.row.earlier;
   const merge = (into, from) => Object.assign(into, { last: from.last, times: into.times + from.times });
 
   window.curiosity.foldRows = (rows) => {

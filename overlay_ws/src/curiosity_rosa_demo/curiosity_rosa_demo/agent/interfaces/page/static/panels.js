@@ -63,4 +63,9 @@
 
   setInterval(makeReachable, 500);
   window.curiosity.showPanels = show;
+  window.curiosity.showPanel = (name) => {
+    state.hidden = state.hidden.filter((each) => each !== name);
+    if (state.enlarged !== name) state.enlarged = null;
+    keep();
+  };
 })();

@@ -1,0 +1,33 @@
+// At the top: that a question waits, and the way to its form in the conversation. An open drawer, which
+// may cover it, hears of it by the event questions-open, and asks for the form by show-question.
+export default {
+  props: { facts: Object },
+  template: `
+    <p v-if="facts.rows.length" class="asking" role="status">
+      <b>{{ facts.rows.length > 1 ? facts.rows.length + ' questions wait' : 'A question waits' }} for your answer</b>
+      <span class="text">{{ facts.rows[0].text }}</span>
+      <button type="button" class="small" @click="show">Show</button>
+    </p>`,
+  watch: {
+    'facts.rows.length': {
+      immediate: true,
+      handler(open) {
+        window.dispatchEvent(new CustomEvent('questions-open', { detail: open }));
+      },
+    },
+  },
+  mounted() {
+    window.addEventListener('show-question', this.show);
+  },
+  unmounted() {
+    window.removeEventListener('show-question', this.show);
+  },
+  methods: {
+    show() {
+      window.curiosity.showPanel('talk');
+      const form = document.querySelector('.approvals');
+      form?.scrollIntoView({ block: 'center' });
+      form?.querySelector('button:not(:disabled)')?.focus();
+    },
+  },
+};
