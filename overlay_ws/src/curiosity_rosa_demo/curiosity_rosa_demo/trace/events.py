@@ -75,20 +75,56 @@ class TurnAnswered:
 
 @dataclass(frozen=True)
 class QuestionAsked:
-    """The agent asked a person."""
+    """The agent asked a person. ``rehearsal``: what a yes is expected to do, for people; '' when
+    nothing was rehearsed.
+    """
 
     question_id: str
+    rehearsal: str = ''
 
     def trace_fields(self, message: str) -> dict[str, Any]:
         data = {'question': self.question_id}
+        if self.rehearsal:
+            data['rehearsed'] = self.rehearsal
         return {'kind': TraceKind.DECIDE, 'message': message, 'data': data}
 
     @classmethod
     def of(cls, event: TraceEvent) -> QuestionAsked | None:
-        question_id = (event.data or {}).get('question')
+        data = event.data or {}
+        question_id, rehearsal = data.get('question'), data.get('rehearsed', '')
         if event.kind is not TraceKind.DECIDE or not isinstance(question_id, str):
             return None
-        return cls(question_id)
+        return cls(question_id, rehearsal if isinstance(rehearsal, str) else '')
+
+
+@dataclass(frozen=True)
+class QuestionAnswered:
+    """A question has its answer. ``why``: the reason that came with it. ``by``: who gave it, as
+    that person calls himself; '' when nobody did, or when unknown.
+    """
+
+    question_id: str
+    answer: str
+    why: str = ''
+    by: str = ''
+
+    def trace_fields(self) -> dict[str, Any]:
+        by = f' by {self.by}' if self.by else ''
+        why = f': {self.why}' if self.why else ''
+        return {
+            'kind': TraceKind.OBSERVE,
+            'message': f'Answer: {self.question_id} {self.answer}{by}{why}',
+            'data': {'answered': dict(vars(self))},
+        }
+
+    @classmethod
+    def of(cls, event: TraceEvent) -> QuestionAnswered | None:
+        fields: Any = (event.data or {}).get('answered')
+        if event.kind is not TraceKind.OBSERVE or not isinstance(fields, dict):
+            return None
+        names = {'question_id', 'answer', 'why', 'by'}
+        fits = set(fields) == names and all(isinstance(each, str) for each in fields.values())
+        return cls(**fields) if fits else None
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,12 @@ from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import visible
-from curiosity_rosa_demo.trace.events import QuestionAsked
+from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
@@ -95,10 +94,13 @@ class DirectOrders:
             rehearsal=self.rehearsal(op, order.origin, self._world.facts()),
         )
         trace, text = self._trace(), f'Asking: {op.text} ({"; ".join(reasons)})'
-        trace(**QuestionAsked(question.id).trace_fields(text))
+        rehearsed = '' if question.rehearsal is None else question.rehearsal.text
+        trace(**QuestionAsked(question.id, rehearsed).trace_fields(text))
         answer = self._queue.ask(question, cancellation)
-        why = f': {answer.why}' if answer.why else ''
-        trace(TraceKind.OBSERVE, f'Answer: {question.id} {answer.action.value.lower()}{why}')
+        answered = QuestionAnswered(
+            question.id, answer.action.value.lower(), answer.why, answer.by
+        )
+        trace(**answered.trace_fields())
         if answer.action is ApprovalAction.REJECT:
             raise NotAdmitted(_rejected(op, answer.why))
         if answer.action is ApprovalAction.EDIT:
