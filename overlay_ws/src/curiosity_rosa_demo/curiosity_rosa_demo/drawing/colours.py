@@ -102,7 +102,8 @@ _RULES = """
 
 def css() -> str:
     """Once a page: the colours as custom properties, and how the drawings use them. Dark on a
-    screen, not on paper, where the browser says so; NiceGUI's body--light and body--dark overrule it.
+    screen, not on paper, where the browser says so; NiceGUI's body--light and body--dark overrule
+    it.
     """
     light, dark = (_properties(side) for side in (0, 1))
     bars = ''.join(
