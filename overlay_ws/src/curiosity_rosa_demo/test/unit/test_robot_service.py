@@ -413,14 +413,18 @@ def test_a_question_is_answered(
 ) -> None:
     robot, session = asking.robot, asking.bench.session
     assert [each.id for each in robot.questions()] == ['q1a2b']
-    outcome = run(lambda: robot.answer('q1a2b', action, arguments, why))
+    outcome = run(lambda: robot.answer('q1a2b', action, arguments, why, by='Anna (page)'))
     assert outcome.ok
     assert words in outcome.answer
     asking.bench.until(lambda: session.answers_to, 'the answer')
     ((_, answer),) = session.answers_to
     assert (answer.action, answer.arguments, answer.why) == (action, arguments, why)
+    assert answer.by == 'Anna (page)'
     assert robot.questions() == ()
-    assert any('(http)' in line and 'q1a2b' in line for line in asking.bench.said)
+    assert any(
+        line.startswith('(http)') and line.endswith('q1a2b, by Anna (page)')
+        for line in asking.bench.said
+    )
 
 
 def test_until_when_it_asks(asking: RobotServiceBench) -> None:

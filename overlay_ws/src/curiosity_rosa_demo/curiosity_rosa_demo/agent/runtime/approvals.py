@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 import re
 import time
 import unicodedata
@@ -77,6 +78,7 @@ class Approvals:
         question = self._open_question(str(payload.get('id', '')))
         # It is printed: a line break would look like a line of the agent itself.
         why = printable(str(payload.get('why', '')))
+        by = printable(str(payload.get('by', '')))
         if question.id in self._tasks_needing_approval():
             if action is ApprovalAction.EDIT:
                 raise QuestionNotFound(
@@ -87,7 +89,7 @@ class Approvals:
             await self._runner.approve(question.id, action is ApprovalAction.APPROVE, reason)
             done = question.text
         else:
-            done = self._answer_turn(question, action, payload.get('arguments'), why)
+            done = self._answer_turn(question, ApprovalAnswer(action, None, why, by), payload)
         self.shown_questions = tuple(
             each for each in self.shown_questions if each.id != question.id
         )
@@ -107,18 +109,18 @@ class Approvals:
             f'{question_id[:8]} is not open any more; open: {_question_ids(questions)}.'
         )
 
-    def _answer_turn(
-        self, question: Question, action: ApprovalAction, arguments: object, why: str
-    ) -> str:
-        if action is not ApprovalAction.EDIT:
-            self._queue.answer(ApprovalAnswer(action, why=why), question.id)
+    def _answer_turn(self, question: Question, answer: ApprovalAnswer, payload: Json) -> str:
+        """``payload``: has the arguments of an EDIT."""
+        arguments = payload.get('arguments')
+        if answer.action is not ApprovalAction.EDIT:
+            self._queue.answer(answer, question.id)
             return question.text
         if not isinstance(arguments, dict):
             raise QuestionNotFound(f'To edit {short_id(question)} the new arguments are needed.')
         if question.op is not None:
             # Values that the loop would refuse must not use the question up.
             self._check_arguments(question.op.skill, arguments)
-        self._queue.answer(ApprovalAnswer(action, arguments, why), question.id)
+        self._queue.answer(replace(answer, arguments=arguments), question.id)
         assert question.op is not None  # otherwise the queue would have raised
         call = full_call_text(question.op.skill, arguments)
         return f'{call}, which is checked again'
