@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import panels
+from curiosity_rosa_demo.agent.interfaces.page.browser_settings import BrowserSettings
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import is_turn_end
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
+from curiosity_rosa_demo.domain.caller import caller_text, operator_name, PAGE_CLIENT
 from curiosity_rosa_demo.drawing.colours import css
 from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
@@ -26,8 +28,10 @@ from nicegui.events import GenericEventArguments
 _STATIC = Path(__file__).parent / 'static'
 HEAD_SCRIPTS = (
     'link.js',
+    'browser_settings.js',
     'stop.js',
     'fold.js',
+    'alert.js',
     'attention.js',
     'kept_focus.js',
     'map_view.js',
@@ -59,7 +63,7 @@ class Page:
     def __init__(
         self, controller: PageController, snapshot: PageSnapshot, *, camera_hz: float
     ) -> None:
-        self._controller = controller
+        self._controller, self._operator = controller, ''
         self._client: Client = ui.context.client
         self._sent_line_count = snapshot.count
         self._sent_parts = dict(snapshot.parts)
@@ -112,6 +116,7 @@ class Page:
                 self._build_look(period_s)
             with ui.element('div').classes('column talking'):
                 self._build_talk(snapshot)
+        BrowserSettings().on('operator', self._on_operator)
         self._pulse = panels.ConnectionMonitor()
         self._pulse.on('stop', self._on_stop).on('echo', self._on_echo)
 
@@ -161,8 +166,15 @@ class Page:
         self._panels.append((part, panel))
         return panel
 
+    @property
+    def _by(self) -> str:
+        return caller_text(PAGE_CLIENT, self._operator)
+
+    def _on_operator(self, event: GenericEventArguments) -> None:
+        self._operator = operator_name(event.args)
+
     async def _on_stop(self) -> None:
-        ok, words = await self._controller.stop()
+        ok, words = await self._controller.stop(self._by)
         self._pulse.run_method('stopped', ok, words)
 
     def _on_echo(self, event: GenericEventArguments) -> None:
@@ -178,7 +190,7 @@ class Page:
         self._map.run_method('proposed', data.get('number'), proposal)
 
     async def _on_order(self, event: GenericEventArguments) -> None:
-        ok, words = await self._controller.order(_object(event.args))
+        ok, words = await self._controller.order(_object(event.args), self._by)
         self._map.run_method('ordered', ok)
         self._say.run_method('addMessage', ok, words)
 
@@ -187,20 +199,20 @@ class Page:
 
     async def _on_line(self, event: GenericEventArguments) -> None:
         data = _object(event.args)
-        ok, words = await self._controller.say(data.get('text'))
+        ok, words = await self._controller.say(data.get('text'), self._operator)
         self._say.run_method('reply', data.get('number'), ok, words)
 
     async def _on_cancel(self, event: GenericEventArguments) -> None:
-        ok, words = await self._controller.cancel(event.args)
+        ok, words = await self._controller.cancel(event.args, self._by)
         self._say.run_method('addMessage', ok, words)
 
     def _on_trigger(self, event: GenericEventArguments) -> None:
-        ok, words = self._controller.switch_trigger(_object(event.args))
+        ok, words = self._controller.switch_trigger(_object(event.args), self._by)
         self._say.run_method('addMessage', ok, words)
 
     async def _on_answer(self, event: GenericEventArguments) -> None:
         data = _object(event.args)
-        ok, words = await self._controller.answer(data)
+        ok, words = await self._controller.answer(data, self._by)
         self._approvals.run_method('answered', data.get('id'), ok, words)
 
 
