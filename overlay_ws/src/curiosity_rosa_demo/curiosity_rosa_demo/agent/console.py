@@ -50,7 +50,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     Question,
     UserInterruptType,
 )
-from curiosity_rosa_demo.domain.caller import caller_prefix
+from curiosity_rosa_demo.domain.caller import caller_prefix, named_caller
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
@@ -342,7 +342,7 @@ class Console:
                 answer: Json = {'intent': 'APPROVAL', 'payload': self._approval_payload(typed)}
                 self._send(partial(post_message, answer), replace(typed, line=''))
             elif (task := self._task_for(typed)) is not None:
-                with_origin(task, typed.origin)
+                with_origin(task, typed.origin, named_caller(typed.by))
                 self._send(partial(self._runtime.submit_task, task), typed)
             else:
                 outcome = answer_query(

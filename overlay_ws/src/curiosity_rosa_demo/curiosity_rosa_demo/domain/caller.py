@@ -45,6 +45,11 @@ def caller_text(client: str, operator: object = '') -> str:
     return 'the page' if client == PAGE_CLIENT else client
 
 
+def named_caller(caller: str) -> str:
+    """``caller``, as ``caller_text`` made it, if it names a person; else ''."""
+    return caller if caller.endswith(')') else ''
+
+
 def caller_prefix(caller: str) -> str:
     """What stands before a line of this caller: in parentheses, unless it has some."""
-    return f'{caller}:' if caller.endswith(')') else f'({caller})'
+    return f'{caller}:' if named_caller(caller) else f'({caller})'

@@ -30,23 +30,26 @@ CHANGES: dict[object, TriggerChange] = {each: each for each in get_args(TriggerC
 @dataclass(frozen=True)
 class TurnStarted:
     """A turn started, or resumed. ``calls``: that it had made so far; 0 for a new turn. ``door``:
-    through which its text came; '' when unknown.
+    through which its text came; '' when unknown. ``by``: who asked, as others see it; '' without a
+    name.
     """
 
     calls: int
     door: str = ''
+    by: str = ''
 
     def trace_fields(self, message: str) -> dict[str, Any]:
-        data: Json = {'turn_calls': self.calls, **({'origin': self.door} if self.door else {})}
+        known = {'origin': self.door, 'by': self.by}
+        data: Json = {'turn_calls': self.calls, **{k: v for k, v in known.items() if v}}
         return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
 
     @classmethod
     def of(cls, event: TraceEvent) -> TurnStarted | None:
         data = event.data or {}
-        calls, door = data.get('turn_calls'), data.get('origin')
+        calls, door, by = data.get('turn_calls'), data.get('origin'), data.get('by')
         if event.kind is not TraceKind.OBSERVE or type(calls) is not int:
             return None
-        return cls(calls, door if isinstance(door, str) else '')
+        return cls(calls, door if isinstance(door, str) else '', by if isinstance(by, str) else '')
 
 
 @dataclass(frozen=True)

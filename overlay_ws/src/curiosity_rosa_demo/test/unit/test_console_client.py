@@ -171,6 +171,7 @@ def test_two_operators_see_each_others_acts_by_name(
     served.bench.session.started.clear()
     assert ben.console.handle_line('go to the light')
     wait_until(served.bench.session.started.is_set, 'the turn')
+    assert served.bench.session.askers == ['ben@lab (console-2)']
     assert anna.console.handle_line(':stop')
     ben.sees('stop, by anna@lab (console-1)')
     assert ben.console.wait_until_idle(10.0)

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.runtime.approvals import find_question
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
 from curiosity_rosa_demo.agent.runtime.console_status import console_status
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
@@ -43,7 +43,7 @@ from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
-from curiosity_rosa_demo.domain.caller import caller_text, operator_name
+from curiosity_rosa_demo.domain.caller import caller_text, named_caller, operator_name
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
@@ -150,6 +150,8 @@ class RobotService:
             raise RobotBusy(why)
         shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
         self._console.print_notice(f'({door_of(task) or HTTP_CLIENT_NAME}) {shown}{_by(by)}')
+        if name := named_caller(by):
+            task.metadata[ASKED_BY_KEY] = name
         reply = await self._reply_to(partial(self._runtime.submit_task, task), stops)
         if reply.task is None:
             raise TaskError(_reply_text(reply))
