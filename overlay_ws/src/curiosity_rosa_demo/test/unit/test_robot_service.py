@@ -441,6 +441,14 @@ def test_a_task_that_waits_for_approval_waits_without_end(world: RobotServiceBen
     assert world.robot.approval_deadline(question) is None
 
 
+def test_a_task_that_a_person_rejects_says_who(world: RobotServiceBench) -> None:
+    task = run(lambda: world.robot.submit(Task('capture_and_score', needs_approval=True)))
+    world.bench.until(world.robot.questions, 'the question')
+    reject = ApprovalAction.REJECT
+    run(lambda: world.robot.answer(task.id, reject, None, 'too dark', by='Anna (page)'))
+    assert task.reason == 'not approved by Anna (page): too dark'
+
+
 @pytest.mark.parametrize('which', ['', 'q9', 'another'])
 def test_another_question_than_the_open_one_is_not_answered(
     asking: RobotServiceBench, which: str

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.react.turn.texts import question_text, short_id
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
+from curiosity_rosa_demo.domain.caller import named_caller
 from curiosity_rosa_demo.domain.operation import full_call_text
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import printable, visible
@@ -85,7 +86,8 @@ class Approvals:
                     f'{short_id(question)} is a task, which cannot be edited: approve it, or '
                     'reject it and submit another.'
                 )
-            reason = f'not approved: {why}' if why else ''
+            by_whom = f' by {named}' if (named := named_caller(by)) else ''
+            reason = f'not approved{by_whom}{why and ": "}{why}' if why or by_whom else ''
             await self._runner.approve(question.id, action is ApprovalAction.APPROVE, reason)
             done = question.text
         else:
