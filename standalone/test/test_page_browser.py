@@ -182,6 +182,12 @@ def tab(profile: BrowserContext, site: Site) -> Iterator[Tab]:
     assert tab.foreign == []
 
 
+def settings_of(tab: Tab) -> Locator:
+    settings = tab.page.locator('.browser-settings')
+    settings.locator('summary').click()
+    return settings
+
+
 def until(true: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + WAIT_MS / 1000
     while not true():
@@ -510,6 +516,7 @@ def test_the_page_is_accessible(
         else:
             expect(tab.page.locator('.approvals article')).to_be_visible()
             tab.page.get_by_role('button', name='Edit').click()
+        settings_of(tab)
         result = Axe().run(tab.page)
         assert result.violations_count == 0, result.generate_report()
         assert tab.faults == []
@@ -873,12 +880,6 @@ def test_stop_goes_the_second_way_where_the_browser_has_no_connection_left(
     assert 'the page' in robot.stops
 
 
-def settings_of(tab: Tab) -> Locator:
-    settings = tab.page.locator('.browser-settings')
-    settings.locator('summary').click()
-    return settings
-
-
 def test_the_others_see_the_name_that_the_browser_remembers(
     new_tab: Callable[..., Tab], robot: FakeRobot
 ) -> None:
@@ -952,6 +953,12 @@ def test_a_sound_and_a_notification_call_a_person_who_wants_them(
     robot.ask('And now?', DRIVE, [])
     expect(tab.page).to_have_title('(3?) Curiosity ROSA')
     assert told('without a sound') == ['The rover asks a question.']
+    settings.get_by_label('Sound for a question').check()
+    told('how it sounds')
+    safe = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
+    robot.brain_state = BrainState(tasks=safe)
+    expect(tab.page).to_have_title('(3?) SAFE: Curiosity ROSA')
+    assert told('SAFE') == [440, 330, 440, 330, 'SAFE: nothing may move.']
 
 
 def test_a_browser_that_forbids_notifications_says_so(new_tab: Callable[..., Tab]) -> None:
