@@ -232,7 +232,7 @@ def test_a_report_tells_of_plans_questions_rehearsals_and_costs(tmp_path: Path) 
         'failed: stuck',
         'approve by anna (page): go',
         '2 m off',
-        '1 model calls, 1,200 tokens, 0.25 USD',
+        '1 model call, 1,200 tokens, 0.25 USD',
         'of them cached',
     ):
         assert words in ' '.join(report_page.text.split()), words

@@ -15,7 +15,7 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.domain.ground_figures import ground_figures
-from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.drawing.colours import css
 from curiosity_rosa_demo.recording.report.folded import folded, pages
 from curiosity_rosa_demo.recording.report.text import clock, utc, visible
@@ -38,6 +38,7 @@ TEMPLATES.filters.update(
     base64=lambda data: base64.b64encode(data).decode(),
     clip=clip,
     clock=clock,
+    count_text=count_text,
     folded=folded,
     ground_figures=ground_figures,
     indented_json=lambda data: json.dumps(data, ensure_ascii=False, indent=1),
