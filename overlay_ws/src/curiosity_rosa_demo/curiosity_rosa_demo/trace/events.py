@@ -103,20 +103,22 @@ class QuestionAsked:
 @dataclass(frozen=True)
 class QuestionAnswered:
     """A question has its answer. ``why``: the reason that came with it. ``by``: who gave it, as
-    that person calls himself; '' when nobody did, or when unknown.
+    that person calls himself; '' when nobody did, or when unknown. ``asked``: the question, if
+    no QuestionAsked told it: whether a task may run.
     """
 
     question_id: str
     answer: str
     why: str = ''
     by: str = ''
+    asked: str = ''
 
     def trace_fields(self) -> dict[str, Any]:
         by = f' by {self.by}' if self.by else ''
         why = f': {self.why}' if self.why else ''
         return {
             'kind': TraceKind.OBSERVE,
-            'message': f'Answer: {self.question_id} {self.answer}{by}{why}',
+            'message': f'Answer: {self.asked or self.question_id} {self.answer}{by}{why}',
             'data': {'answered': dict(vars(self))},
         }
 
@@ -125,7 +127,7 @@ class QuestionAnswered:
         fields: Any = (event.data or {}).get('answered')
         if event.kind is not TraceKind.OBSERVE or not isinstance(fields, dict):
             return None
-        names = {'question_id', 'answer', 'why', 'by'}
+        names = {'question_id', 'answer', 'why', 'by', 'asked'}
         fits = set(fields) == names and all(isinstance(each, str) for each in fields.values())
         return cls(**fields) if fits else None
 

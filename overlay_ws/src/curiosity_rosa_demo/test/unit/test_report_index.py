@@ -175,6 +175,13 @@ def test_a_question_has_its_first_answer_who_gave_it_and_how_long_it_waited() ->
     assert (second.answer, second.waited_s) == (None, None)
 
 
+def test_the_answer_for_a_task_stands_alone() -> None:
+    answer = QuestionAnswered('t1', 'reject', 'too dark', 'Ben (page)', asked='capture()')
+    [found] = recorded_questions([told(3.0, answer.trace_fields())])
+    assert (found.at_s, found.text) == (3.0, 'capture()')
+    assert (found.answer, found.waited_s) == (answer, None)
+
+
 def test_a_plan_has_the_result_of_each_step() -> None:
     [found] = recorded_plans(a_story())
     assert (found.at_s, found.plan.goal) == (1.0, 'look at the rock')

@@ -27,6 +27,7 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTa
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.trace.events import QuestionAnswered
 from examples import examples
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
@@ -447,6 +448,10 @@ def test_a_task_that_a_person_rejects_says_who(world: RobotServiceBench) -> None
     reject = ApprovalAction.REJECT
     run(lambda: world.robot.answer(task.id, reject, None, 'too dark', by='Anna (page)'))
     assert task.reason == 'not approved by Anna (page): too dark'
+    traced = world.bench.session.trace_buffer.last()
+    answers = [answer for each in traced if (answer := QuestionAnswered.of(each))]
+    assert [(answer.answer, answer.by) for answer in answers] == [('reject', 'Anna (page)')]
+    assert answers[0].asked.startswith('capture_and_score')
 
 
 @pytest.mark.parametrize('which', ['', 'q9', 'another'])

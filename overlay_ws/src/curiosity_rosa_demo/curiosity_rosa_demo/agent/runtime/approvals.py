@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 import re
 import time
 import unicodedata
@@ -28,7 +29,10 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Questio
 from curiosity_rosa_demo.domain.caller import named_caller
 from curiosity_rosa_demo.domain.operation import full_call_text
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.text import printable, visible
+from curiosity_rosa_demo.domain.text import clip, printable, visible
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.trace.events import QuestionAnswered
+from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 NO_QUESTION_TEXT = 'No question is open.'
 TASK_NEEDS_APPROVAL_TEXT = 'the task waits for approval'
@@ -43,8 +47,9 @@ _DONE_TEXTS = {
 
 class Approvals:
     """Use it in the runtime's loop only, except for ``shown_questions``. ``say`` prints a text.
-    ``check_arguments`` raises BadTask when a skill does not take these arguments. ``rehearse``:
-    what a task would do; asked once for each question, and never blocks.
+    ``trace`` runs in a thread: it may write to a file. ``check_arguments`` raises BadTask when a
+    skill does not take these arguments. ``rehearse``: what a task would do; asked once for each
+    question, and never blocks.
     """
 
     def __init__(
@@ -52,11 +57,12 @@ class Approvals:
         approval_queue: ApprovalQueue,
         runner: SkillRunner,
         say: Callable[[str], None],
+        trace: TraceFunction,
         check_arguments: Callable[[str, Json], object],
         rehearse: Callable[[Task], Rehearsal | None] = lambda task: None,
     ) -> None:
         self._queue, self._runner, self._say = approval_queue, runner, say
-        self._check_arguments = check_arguments
+        self._trace, self._check_arguments = trace, check_arguments
         self._rehearse = rehearse
         self._rehearsals: dict[str, Rehearsal | None] = {}  # of the tasks that need approval
         # Questions that were printed and not answered, the oldest first. Any thread may read it.
@@ -90,12 +96,22 @@ class Approvals:
             reason = f'not approved{by_whom}{why and ": "}{why}' if why or by_whom else ''
             await self._runner.approve(question.id, action is ApprovalAction.APPROVE, reason)
             done = question.text
+            verb = action.value.lower()
+            answered = QuestionAnswered(question.id, verb, why, by, asked=clip(done))
+            await self._trace_task_answer(answered)
         else:
             done = self._answer_turn(question, ApprovalAnswer(action, None, why, by), payload)
         self.shown_questions = tuple(
             each for each in self.shown_questions if each.id != question.id
         )
         return f'{_DONE_TEXTS[action]} {short_id(question)}: {visible(done)}'
+
+    async def _trace_task_answer(self, answered: QuestionAnswered) -> None:
+        try:
+            trace = partial(self._trace, **answered.trace_fields())
+            await run_in_thread('trace', trace)
+        except OSError as error:
+            self._say(f'(not recorded: {error})')
 
     def _open_question(self, question_id: str) -> Question:
         """The question with this ID; empty: the oldest. A prefix is not accepted: it may match

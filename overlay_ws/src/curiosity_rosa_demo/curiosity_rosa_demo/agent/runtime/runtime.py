@@ -136,7 +136,12 @@ class Runtime(TaskClient):
         self._checkpoint = KernelCheckpoint(self._open_saver, self._checkpoint_failed)
         self._blocking = BlockingCalls()
         self._approvals = Approvals(
-            session.approval_queue, self.runner, say, self.make_task, session.rehearse_task
+            session.approval_queue,
+            self.runner,
+            say,
+            session.trace,
+            self.make_task,
+            session.rehearse_task,
         )
         self._dispatcher = ActionDispatcher(
             session,

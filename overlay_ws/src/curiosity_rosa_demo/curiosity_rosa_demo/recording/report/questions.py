@@ -19,8 +19,9 @@ from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 
 @dataclass(frozen=True)
 class RecordedQuestion:
-    """``answer`` None: the recording holds none. ``answered_s``: when it came. ``text``: with the
-    reasons to ask. Seconds since the start of the run.
+    """``answer`` None: the recording holds none. ``answered_s``: when it came; None also for a
+    task that waited for approval: only its answer is recorded, at ``at_s``. ``text``: with the reasons
+    to ask. Seconds since the start of the run.
     """
 
     at_s: float
@@ -45,6 +46,8 @@ def recorded_questions(events: Sequence[tuple[float, TraceEvent]]) -> list[Recor
             questions[asked.question_id] = question
         elif answer is not None:
             known = questions.get(answer.question_id)
+            if known is None and answer.asked:
+                questions[answer.question_id] = RecordedQuestion(at_s, answer.asked, '', answer)
             if known is not None and known.answer is None:
                 answered = replace(known, answer=answer, answered_s=at_s)
                 questions[answer.question_id] = answered
