@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -47,7 +48,7 @@ def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None
     one, two = attach(bench, url), attach(bench, url)
 
     drive(bench, one)
-    two.expect(r'\(http console-[0-9a-f]{4}\) :mast_close')  # whose line it was
+    two.expect(r'\S+@\S+ \(console-[0-9a-f]{4}\): :mast_close')  # whose line it was
     two.expect(r'\[RESULT\] mast_close: done')
     two.expect(r'\[ACT\] move_forward')
     two.expect(r'move_forward\([^)]*\)  \d+ s')  # the status line
@@ -78,7 +79,9 @@ def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None
     two.expect('Detached; the agent goes on')
     assert two.end() == 0
     three = attach(bench, url)
-    assert 'Stopped by HTTP' in three.text  # among the last texts, which it shows first
+    assert re.search(
+        r'Stopped by \S+@\S+ \(console-', three.text
+    )  # among the last texts, which it shows first
     agent.ends_well(signal.SIGTERM)
     three.expect('does not answer any more')
     three.child.send('\x04')

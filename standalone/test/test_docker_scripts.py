@@ -313,10 +313,12 @@ def test_newer_versions_will_do(host: Host) -> None:
 
 
 def test_the_console_is_one_word(host: Host) -> None:
-    _, words = host.asked('console.sh', '-c', ':status')
+    _, words = host.asked('console.sh', '-c', ':status', CURIOSITY_OPERATOR='anna@lab')
     # No terminal here: docker would refuse to make one.
     tail = [
         'exec',
+        '--env',
+        'CURIOSITY_OPERATOR=anna@lab',
         '--no-TTY',
         'curiosity_demo',
         '/curiosity_rosa/docker/console.sh',

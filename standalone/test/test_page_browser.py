@@ -191,6 +191,12 @@ def tab(profile: BrowserContext, site: Site) -> Iterator[Tab]:
     assert tab.foreign == []
 
 
+def settings_of(tab: Tab) -> Locator:
+    settings = tab.page.locator('.browser-settings')
+    settings.locator('summary').click()
+    return settings
+
+
 def until(true: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + WAIT_MS / 1000
     while not true():
@@ -519,6 +525,7 @@ def test_the_page_is_accessible(
         else:
             expect(tab.page.locator('.approvals article')).to_be_visible()
             tab.page.get_by_role('button', name='Edit').click()
+        settings_of(tab)
         result = Axe().run(tab.page)
         assert result.violations_count == 0, result.generate_report()
         assert tab.faults == []
@@ -559,7 +566,7 @@ def a_conversation(robot: FakeRobot) -> None:
     robot.trace(TraceKind.ERROR, 'mast_open: stuck', tool_name='mast_open', ok=False, data=one)
     asked = QuestionAsked('q1').trace_fields('Asking: Drive for 9 s?')
     robot.trace(**asked)
-    robot.trace(**QuestionAnswered('q1', 'approve').trace_fields('Answer: q1 approve'))
+    robot.trace(**QuestionAnswered('q1', 'approve').trace_fields())
     robot.trace(TraceKind.RESULT, 'The ground is bright.', ok=True, data=one)
 
 
@@ -1040,7 +1047,7 @@ def test_stop_in_mid_drive(tab: Tab, robot: FakeRobot) -> None:
     tab.page.get_by_role('button', name='Stop the rover now').click()
     expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     expect(tab.page.locator('tr.task')).to_contain_text('cancelled')
-    assert robot.stops == ['HTTP']
+    assert robot.stops == ['the page']
     tab.picture('stopped')
 
 
@@ -1050,7 +1057,7 @@ def test_stopped_stands_there_only_when_the_robot_has_said_so(tab: Tab, robot: F
     tab.page.locator('#stop').click()
     expect(said).to_have_text('Stopping …')
     # Without an answer it goes the second way, too.
-    until(lambda: robot.stops == ['HTTP', 'the page'], 'both ways')
+    until(lambda: robot.stops == ['the page', 'the page'], 'both ways')
     expect(said).to_have_text('Stopping …')
     robot.stop_gate.set()
     expect(said).to_contain_text('Stopped after')
@@ -1076,7 +1083,7 @@ def test_a_stop_that_failed_says_so(tab: Tab, robot: FakeRobot) -> None:
 def test_a_stop_whose_request_fails_goes_through_the_socket(
     tab: Tab, robot: FakeRobot, answer: Callable[[Any], None]
 ) -> None:
-    tab.page.route('**/stop', answer)
+    tab.page.route('**/stop?*', answer)
     tab.page.locator('#stop').click()
     expect(tab.page.locator('#stop-status[data-state=done]')).to_contain_text('Stopped after')
     assert robot.stops == ['the page']
@@ -1087,7 +1094,7 @@ def test_a_stop_is_confirmed_by_the_request_where_the_socket_says_no(
     tab: Tab, robot: FakeRobot
 ) -> None:
     held: list[Any] = []
-    tab.page.route('**/stop', lambda route: held.append(route))
+    tab.page.route('**/stop?*', lambda route: held.append(route))
     robot.stop_outcome = Outcome(False, 'Service timeout: /adapter/move_stop')
     tab.page.locator('#stop').click()
     said = tab.page.locator('#stop-status')
@@ -1095,7 +1102,7 @@ def test_a_stop_is_confirmed_by_the_request_where_the_socket_says_no(
     robot.stop_outcome = Outcome(True, 'stopped')
     held[0].continue_()
     expect(said).to_contain_text('Stopped after')
-    assert robot.stops == ['the page', 'HTTP']
+    assert robot.stops == ['the page', 'the page']
 
 
 def test_escape_stops_also_while_somebody_types(tab: Tab, robot: FakeRobot) -> None:
@@ -1103,14 +1110,14 @@ def test_escape_stops_also_while_somebody_types(tab: Tab, robot: FakeRobot) -> N
     tab.page.keyboard.press('Escape')
     expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     expect(tab.page.locator('input[name=say]')).to_have_value('half a sen')
-    assert robot.stops == ['HTTP']
+    assert robot.stops == ['the page']
 
 
 def test_stop_is_the_first_that_the_keyboard_reaches(tab: Tab, robot: FakeRobot) -> None:
     tab.page.keyboard.press('Tab')
     expect(tab.page.locator('#stop')).to_be_focused()
     tab.page.keyboard.press('Enter')
-    until(lambda: robot.stops == ['HTTP'], 'the stop')
+    until(lambda: robot.stops == ['the page'], 'the stop')
 
 
 def test_stop_works_where_nothing_else_does(new_tab: Callable[..., Tab], robot: FakeRobot) -> None:
@@ -1121,7 +1128,7 @@ def test_stop_works_where_nothing_else_does(new_tab: Callable[..., Tab], robot: 
     tab.page.goto(tab.site.url, wait_until='commit')
     tab.page.locator('#stop').click()
     expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
-    assert robot.stops == ['HTTP']
+    assert robot.stops == ['the page']
 
 
 def test_stop_goes_the_second_way_where_the_browser_has_no_connection_left(
@@ -1133,6 +1140,97 @@ def test_stop_goes_the_second_way_where_the_browser_has_no_connection_left(
     tab.page.locator('#stop').click()
     expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     assert 'the page' in robot.stops
+
+
+def test_the_others_see_the_name_that_the_browser_remembers(
+    new_tab: Callable[..., Tab], robot: FakeRobot
+) -> None:
+    tab = new_tab().open()
+    name = settings_of(tab).get_by_label('Your name')
+    name.fill(' Anna & Ben? ')
+    name.press('Enter')
+    expect(tab.page.locator('.browser-settings summary')).to_have_text('This browser: Anna & Ben?')
+    again = Tab(tab.page.context.new_page(), tab.site).open()
+    expect(again.page.locator('.browser-settings summary')).to_contain_text('Anna & Ben?')
+    robot.ask('Drive 9 s?', DRIVE, [])
+    again.page.get_by_role('button', name='Approve').click()
+    until(lambda: robot.callers[-1:] == ['Anna & Ben? (page)'], 'the answer')
+    again.page.locator('#stop').click()
+    expect(again.page.locator('#stop-status')).to_contain_text('Stopped after')
+    assert robot.stops == ['Anna & Ben? (page)']
+    assert again.faults == again.foreign == []
+
+
+LISTEN = """
+window.told = [];
+window.AudioContext = class {
+  state = 'running'; currentTime = 0; destination = {};
+  createOscillator() {
+    const frequency = {};
+    const start = () => window.told.push(frequency.value);
+    return { frequency, connect: (to) => to, start, stop() {} };
+  }
+  createGain() {
+    const gain = { setValueAtTime() {}, exponentialRampToValueAtTime() {} };
+    return { gain, connect: (to) => to };
+  }
+};
+window.Notification = class {
+  static permission = sessionStorage.may ?? 'default';
+  static async requestPermission() {
+    return (Notification.permission = sessionStorage.may = window.may ?? 'granted');
+  }
+  constructor(title, { body }) { window.told.push(body); }
+};
+"""
+
+
+def test_a_sound_and_a_notification_call_a_person_who_wants_them(
+    new_tab: Callable[..., Tab], robot: FakeRobot
+) -> None:
+    tab = new_tab()
+
+    def told(what: str) -> list[object]:
+        heard: list[object] = tab.page.evaluate('window.told.splice(0)')
+        assert heard, what
+        return heard
+
+    tab.page.add_init_script(LISTEN)
+    tab.open()
+    robot.ask('Drive?', DRIVE, [])
+    expect(tab.page).to_have_title('(1?) Curiosity ROSA')
+    assert tab.page.evaluate('window.told') == []  # both are off at first
+    settings = settings_of(tab)
+    settings.get_by_label('Sound for a question').check()
+    assert told('how it sounds') == [660, 880]
+    settings.get_by_label('Notification for a question').check()
+    expect(settings.get_by_label('Notification for a question')).to_be_checked()
+    tab.open()  # the browser remembers both, and what is known already calls nobody
+    expect(tab.page).to_have_title('(1?) Curiosity ROSA')
+    assert tab.page.evaluate('window.told') == []
+    robot.ask('And then?', DRIVE, [])
+    expect(tab.page).to_have_title('(2?) Curiosity ROSA')
+    assert told('a question') == [660, 880, 'The rover asks a question.']
+    settings_of(tab).get_by_label('Sound for a question').uncheck()
+    robot.ask('And now?', DRIVE, [])
+    expect(tab.page).to_have_title('(3?) Curiosity ROSA')
+    assert told('without a sound') == ['The rover asks a question.']
+    settings.get_by_label('Sound for a question').check()
+    told('how it sounds')
+    safe = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
+    robot.brain_state = BrainState(tasks=safe)
+    expect(tab.page).to_have_title('(3?) SAFE: Curiosity ROSA')
+    assert told('SAFE') == [440, 330, 440, 330, 'SAFE: nothing may move.']
+
+
+def test_a_browser_that_forbids_notifications_says_so(new_tab: Callable[..., Tab]) -> None:
+    tab = new_tab()
+    tab.page.add_init_script(LISTEN + "window.may = 'denied';")
+    tab.open()
+    settings = settings_of(tab)
+    settings.get_by_label('Notification for a question').click()
+    expect(settings.get_by_role('status')).to_contain_text('does not allow notifications')
+    expect(settings.get_by_label('Notification for a question')).not_to_be_checked()
 
 
 def test_stop_works_while_a_camera_gives_nothing(tab: Tab, robot: FakeRobot) -> None:

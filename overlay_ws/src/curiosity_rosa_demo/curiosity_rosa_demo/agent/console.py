@@ -50,6 +50,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     Question,
     UserInterruptType,
 )
+from curiosity_rosa_demo.domain.caller import caller_prefix, named_caller
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
@@ -150,7 +151,7 @@ class Console:
         it exists. Blocks as long as ``stop`` does if the line is a stop.
         """
         shown = printable(line[:MAX_LINE_CHARS])
-        self._say(f'({by}) {clip_columns(shown, ECHO_COLUMNS)}')
+        self._say(f'{caller_prefix(by)} {clip_columns(shown, ECHO_COLUMNS)}')
         typed = self._parse_line(line, by, on_reply)
         if typed is not None and (why := _local_only_reason(typed.command)):
             self._report_outcome(Outcome(False, why), on_reply)
@@ -338,10 +339,10 @@ class Console:
                 intent: Json = {'intent': COMMAND_INTENTS[command.name], 'payload': payload}
                 self._send(partial(post_message, intent), replace(typed, line=''))
             elif command.name in APPROVAL_COMMANDS:
-                answer: Json = {'intent': 'APPROVAL', 'payload': self._approval_payload(command)}
+                answer: Json = {'intent': 'APPROVAL', 'payload': self._approval_payload(typed)}
                 self._send(partial(post_message, answer), replace(typed, line=''))
             elif (task := self._task_for(typed)) is not None:
-                with_origin(task, typed.origin)
+                with_origin(task, typed.origin, named_caller(typed.by))
                 self._send(partial(self._runtime.submit_task, task), typed)
             else:
                 outcome = answer_query(
@@ -362,9 +363,10 @@ class Console:
         language = self._languages.get(typed.origin, self._config.prompts.default_language)
         return task_for_command(typed.command, self._runtime, self._config, language)
 
-    def _approval_payload(self, command: Command) -> Json:
+    def _approval_payload(self, typed: _TypedLine) -> Json:
         """The payload of an APPROVAL intent. Raises QuestionNotFound."""
-        shown, start, why = self._runtime.shown_questions, command.text, ''
+        command, shown = typed.command, self._runtime.shown_questions
+        start, why = command.text, ''
         if command.name == 'reject':
             start, why = split_id_and_reason(command.text, shown)
         asked = find_question(shown, start)
@@ -372,6 +374,7 @@ class Console:
             'action': APPROVAL_COMMANDS[command.name].value,
             'id': asked.id,
             'why': why,
+            'by': typed.by,
         }
         return {**answer, 'arguments': command.data} if command.name == 'edit' else answer
 

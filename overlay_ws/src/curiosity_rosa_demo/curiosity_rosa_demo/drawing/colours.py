@@ -101,8 +101,9 @@ _RULES = """
 
 
 def css() -> str:
-    """Once a page: the colours as custom properties, and how the drawings use them. Dark where
-    the browser says so; NiceGUI's body--light and body--dark overrule it.
+    """Once a page: the colours as custom properties, and how the drawings use them. Dark on a
+    screen, not on paper, where the browser says so; NiceGUI's body--light and body--dark overrule
+    it.
     """
     light, dark = (_properties(side) for side in (0, 1))
     bars = ''.join(
@@ -110,7 +111,7 @@ def css() -> str:
     )
     return (
         f':root, .body--light {{ {light} }}\n'
-        f'@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n'
+        f'@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n'
         f'.body--dark {{ {dark} }}\n{_RULES}{bars}'
         '.cr-bar rect { fill: var(--cr-own); stroke: var(--cr-page); }\n'
         '.cr-drawing .cr-sign { fill: var(--cr-own); font-weight: 600; }\n'

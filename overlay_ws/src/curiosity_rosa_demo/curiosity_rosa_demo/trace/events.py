@@ -32,23 +32,26 @@ IN_TASK = 'in_task'  # in an event's data; 'task_id' is the result of a skill fo
 @dataclass(frozen=True)
 class TurnStarted:
     """A turn started, or resumed. ``calls``: that it had made so far; 0 for a new turn. ``door``:
-    through which its text came; '' when unknown.
+    through which its text came; '' when unknown. ``by``: who asked, as others see it; '' without a
+    name.
     """
 
     calls: int
     door: str = ''
+    by: str = ''
 
     def trace_fields(self, message: str) -> dict[str, Any]:
-        data: Json = {'turn_calls': self.calls, **({'origin': self.door} if self.door else {})}
+        known = {'origin': self.door, 'by': self.by}
+        data: Json = {'turn_calls': self.calls, **{k: v for k, v in known.items() if v}}
         return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
 
     @classmethod
     def of(cls, event: TraceEvent) -> TurnStarted | None:
         data = event.data or {}
-        calls, door = data.get('turn_calls'), data.get('origin')
+        calls, door, by = data.get('turn_calls'), data.get('origin'), data.get('by')
         if event.kind is not TraceKind.OBSERVE or type(calls) is not int:
             return None
-        return cls(calls, door if isinstance(door, str) else '')
+        return cls(calls, door if isinstance(door, str) else '', by if isinstance(by, str) else '')
 
 
 @dataclass(frozen=True)
@@ -77,42 +80,58 @@ class TurnAnswered:
 
 @dataclass(frozen=True)
 class QuestionAsked:
-    """The agent asked a person."""
+    """The agent asked a person. ``rehearsal``: what a yes is expected to do, for people; '' when
+    nothing was rehearsed.
+    """
 
     question_id: str
+    rehearsal: str = ''
 
     def trace_fields(self, message: str) -> dict[str, Any]:
         data = {'question': self.question_id}
+        if self.rehearsal:
+            data['rehearsed'] = self.rehearsal
         return {'kind': TraceKind.DECIDE, 'message': message, 'data': data}
 
     @classmethod
     def of(cls, event: TraceEvent) -> QuestionAsked | None:
-        question_id = (event.data or {}).get('question')
+        data = event.data or {}
+        question_id, rehearsal = data.get('question'), data.get('rehearsed', '')
         if event.kind is not TraceKind.DECIDE or not isinstance(question_id, str):
             return None
-        return cls(question_id)
+        return cls(question_id, rehearsal if isinstance(rehearsal, str) else '')
 
 
 @dataclass(frozen=True)
 class QuestionAnswered:
-    """A person answered a question, or its time was over. ``action``: approve, edit or reject."""
+    """A question has its answer. ``why``: the reason that came with it. ``by``: who gave it, as
+    that person calls himself; '' when nobody did, or when unknown. ``asked``: the question, if
+    no QuestionAsked told it: whether a task may run.
+    """
 
     question_id: str
-    action: str
+    answer: str
+    why: str = ''
+    by: str = ''
+    asked: str = ''
 
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        data = {'answered': self.question_id, 'action': self.action}
-        return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
+    def trace_fields(self) -> dict[str, Any]:
+        by = f' by {self.by}' if self.by else ''
+        why = f': {self.why}' if self.why else ''
+        return {
+            'kind': TraceKind.OBSERVE,
+            'message': f'Answer: {self.asked or self.question_id} {self.answer}{by}{why}',
+            'data': {'answered': dict(vars(self))},
+        }
 
     @classmethod
     def of(cls, event: TraceEvent) -> QuestionAnswered | None:
-        data = event.data or {}
-        question_id, action = data.get('answered'), data.get('action')
-        if event.kind is not TraceKind.OBSERVE:
+        fields: Any = (event.data or {}).get('answered')
+        if event.kind is not TraceKind.OBSERVE or not isinstance(fields, dict):
             return None
-        if not isinstance(question_id, str) or not isinstance(action, str):
-            return None
-        return cls(question_id, action)
+        names = {'question_id', 'answer', 'why', 'by', 'asked'}
+        fits = set(fields) == names and all(isinstance(each, str) for each in fields.values())
+        return cls(**fields) if fits else None
 
 
 @dataclass(frozen=True)

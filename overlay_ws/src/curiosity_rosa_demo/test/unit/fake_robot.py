@@ -84,6 +84,7 @@ class FakeRobot:
         self.texts = EventBus()  # of the console
         self.status_line = ''
         self.answers: list[tuple[str, ApprovalAction, Json | None, str]] = []
+        self.callers: list[str] = []  # by whom each request but a stop was made
         self.deaf = False  # whether call() gets no answer
         self.deaf_to: set[str] = set()  # names of coroutines that get none
         self.answer_outcome: Outcome | None = None  # in place of the usual one
@@ -173,7 +174,8 @@ class FakeRobot:
     def skills(self) -> Sequence[Skill]:
         return REGISTRY.for_model()
 
-    async def submit(self, task: Task, *, stops: int | None = None) -> Task:
+    async def submit(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
+        self.callers.append(by)
         return await self.call(self.runner.submit(task))
 
     @property
@@ -196,7 +198,10 @@ class FakeRobot:
         self.trace(TraceKind.RESULT, 'move_stop', ok=outcome.ok, error_reason=reason or None)
         return outcome
 
-    async def say(self, text: str, origin: Origin = Origin.HTTP, client: str = '') -> LineResult:
+    async def say(
+        self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
+    ) -> LineResult:
+        self.callers.append(operator)
         self.lines.append(text)
         if text.strip() == ':stop':
             outcome = await self.stop('HTTP')
@@ -206,8 +211,15 @@ class FakeRobot:
         return LineResult(True, '', await self.submit(self.make_task('react', {'text': text})))
 
     async def answer(
-        self, question_id: str, action: ApprovalAction, arguments: Json | None, why: str
+        self,
+        question_id: str,
+        action: ApprovalAction,
+        arguments: Json | None,
+        why: str,
+        *,
+        by: str = '',
     ) -> Outcome:
+        self.callers.append(by)
         for question in self._open:
             if question.id == question_id:
                 break
@@ -267,7 +279,8 @@ class FakeRobot:
     def triggers(self) -> Sequence[TriggerStatus]:
         return self.board.statuses()
 
-    def switch_trigger(self, name: str, on: bool) -> TriggerStatus:
+    def switch_trigger(self, name: str, on: bool, *, by: str = '') -> TriggerStatus:
+        self.callers.append(by)
         return self.board.switch(name, on)
 
     def replay_text(self) -> str:

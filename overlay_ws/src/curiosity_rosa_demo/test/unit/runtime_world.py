@@ -70,6 +70,7 @@ class ScriptedAgentSession:
         self.ran: list[str] = []
         self.turns: list[tuple[str, Json | None]] = []  # task and plan
         self.doors: list[str] = []  # through which the text of each turn came
+        self.askers: list[str] = []  # who asked for each turn
         self.stops = 0
         self.order: list[str] = []  # stops, and beginnings and ends of work
         self.release = threading.Event()
@@ -123,8 +124,10 @@ class ScriptedAgentSession:
         task_id: str = '',
         plan: Json | None = None,
         door: str = '',
+        by: str = '',
     ) -> Outcome:
         self.turns.append((task_id, plan))
+        self.askers.append(by)
         self.doors.append(door)
         for question in list(self.asks):
             answer = self.approval_queue.ask(question, cancellation)

@@ -64,6 +64,11 @@ def answers(bench: RuntimeBench, count: int = 1) -> list[tuple[str, ApprovalAnsw
     return bench.session.answers_to
 
 
+def typed(action: ApprovalAction, arguments: Any = None, why: str = '') -> ApprovalAnswer:
+    """An answer at the agent's own console."""
+    return ApprovalAnswer(action, arguments, why, by='the operator')
+
+
 def says(bench: RuntimeBench, line: str, reply: str) -> None:
     """The console answers ``line`` so."""
     count = len(bench.said)
@@ -93,20 +98,20 @@ def test_a_question_is_shown_with_all_that_is_needed_to_answer_it(bench: Runtime
 @pytest.mark.parametrize(
     ('line', 'answer', 'reply'),
     [
-        (':approve', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: move_forward(duration_s=6.0)'),
-        ('：ａｐｐｒｏｖｅ　Ｑ１Ａ', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
-        ('yes', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
-        (':reject too far', ApprovalAnswer(REJECT, why='too far'), 'rejected q1a2b3c4: '),
-        ('：ｒｅｊｅｃｔ　Ｑ１ 遠い', ApprovalAnswer(REJECT, why='遠い'), 'rejected q1a2b3c4: '),
-        ('no', ApprovalAnswer(REJECT), 'rejected q1a2b3c4: '),
+        (':approve', typed(APPROVE), 'approved q1a2b3c4: move_forward(duration_s=6.0)'),
+        ('：ａｐｐｒｏｖｅ　Ｑ１Ａ', typed(APPROVE), 'approved q1a2b3c4: '),
+        ('yes', typed(APPROVE), 'approved q1a2b3c4: '),
+        (':reject too far', typed(REJECT, why='too far'), 'rejected q1a2b3c4: '),
+        ('：ｒｅｊｅｃｔ　Ｑ１ 遠い', typed(REJECT, why='遠い'), 'rejected q1a2b3c4: '),
+        ('no', typed(REJECT), 'rejected q1a2b3c4: '),
         (
             ':edit {"duration_s": 2}',
-            ApprovalAnswer(EDIT, {'duration_s': 2}),
+            typed(EDIT, {'duration_s': 2}),
             'edited q1a2b3c4: move_forward(duration_s=2), which is checked again',
         ),
         (
             ':edit q1a {"duration_s": 1.5}',
-            ApprovalAnswer(EDIT, {'duration_s': 1.5}),
+            typed(EDIT, {'duration_s': 1.5}),
             'edited q1a2b3c4: move_forward(duration_s=1.5), which is checked',
         ),
     ],
@@ -165,7 +170,7 @@ def test_a_plain_question_is_approved_or_rejected(bench: RuntimeBench) -> None:
     ]
     says(bench, ':edit {}', '! q9 is a plain question: approve or reject it.')
     says(bench, ':reject not today', 'rejected q9')
-    assert answers(bench) == [('q9', ApprovalAnswer(REJECT, why='not today'))]
+    assert answers(bench) == [('q9', typed(REJECT, why='not today'))]
 
 
 @pytest.mark.parametrize('line', [':approve', ':reject why', ':edit {}', ':approve q1'])
@@ -231,7 +236,7 @@ def test_a_question_outlives_the_process(tmp_path: Path) -> None:
         bench.asked(asked)
         says(bench, ':edit q1 {"duration_s": 1}', 'edited ')
         bench.becomes('look around', 'COMPLETED')
-        assert answers(bench) == [(asked.id, ApprovalAnswer(EDIT, {'duration_s': 1}))]
+        assert answers(bench) == [(asked.id, typed(EDIT, {'duration_s': 1}))]
 
 
 def test_with_nobody_there_every_question_is_a_no(bench: RuntimeBench) -> None:

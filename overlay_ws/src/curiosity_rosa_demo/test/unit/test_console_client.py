@@ -70,11 +70,10 @@ class Served:
 class Attached:
     """A console client, and what its person sees."""
 
-    def __init__(self, url: str, name: str, last: int = 0) -> None:
+    def __init__(self, url: str, name: str, last: int = 0, operator: str = '') -> None:
         self.seen: list[str] = []
-        self.console = RemoteConsole(
-            AgentApi(url, client=name), self.seen.append, lambda: self.transcript.is_attached
-        )
+        api = AgentApi(url, client=name, operator=operator)
+        self.console = RemoteConsole(api, self.seen.append, lambda: self.transcript.is_attached)
         self.transcript = Transcript(AgentApi(url, client=name), self.console.show)
         self.transcript.start(last)
 
@@ -94,8 +93,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
 def attach(served: Served) -> Iterator[Callable[..., Attached]]:
     made: list[Attached] = []
 
-    def attached(name: str, last: int = 0) -> Attached:
-        made.append(Attached(served.url, name, last))
+    def attached(name: str, last: int = 0, operator: str = '') -> Attached:
+        made.append(Attached(served.url, name, last, operator))
         return made[-1]
 
     yield attached
@@ -156,6 +155,29 @@ def test_each_console_sees_the_same_answers_and_whose_line_it_was(
     assert not any(':mode' in text for text in one.seen)  # the prompt shows it
     assert two.console.handle_line(':mode')
     one.sees('(http console-2) :mode')
+
+
+def test_two_operators_see_each_others_acts_by_name(
+    served: Served, attach: Callable[..., Attached]
+) -> None:
+    anna, ben = (
+        attach('console-1', operator='anna@lab'),
+        attach('console-2', operator='ben@lab'),
+    )
+    assert anna.console.handle_line(':mode')
+    ben.sees('anna@lab (console-1): :mode')
+    anna.sees('IDLE: nothing to do')
+    assert not any(':mode' in text for text in anna.seen)
+    served.bench.session.started.clear()
+    assert ben.console.handle_line('go to the light')
+    wait_until(served.bench.session.started.is_set, 'the turn')
+    assert served.bench.session.askers == ['ben@lab (console-2)']
+    assert anna.console.handle_line(':stop')
+    ben.sees('stop, by anna@lab (console-1)')
+    assert ben.console.wait_until_idle(10.0)
+    outcome = ben.console.take_outcome()
+    assert outcome is not None
+    assert outcome.answer == 'Stopped by anna@lab (console-1)'
 
 
 def test_the_texts_are_those_of_the_agents_own_console(

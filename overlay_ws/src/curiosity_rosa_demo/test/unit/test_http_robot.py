@@ -56,6 +56,38 @@ async def test_a_stop_answers_only_when_the_rover_was_told():
 
 
 @in_loop
+async def test_what_is_done_is_told_with_the_name_of_who_did_it():
+    with FakeRobot() as robot:
+        question = robot.ask('Drive 2 s?', OP, [])
+        anna = {'operator': 'Anna', 'client': 'page'}
+        async with with_robot(robot) as http:
+            await http.post('/stop', params=anna)
+            assert robot.stops == ['Anna (page)']
+            await http.post('/say', params=anna, json={'text': 'look', 'client': 'console-1'})
+            answer = {'action': 'approve'}
+            await http.post(f'/approvals/{question.id}', params=anna, json=answer)
+            task = {'name': 'mast_close'}
+            task_id = (await http.post('/tasks', params=anna, json=task)).json()['id']
+            ended = await http.delete(f'/tasks/{task_id}', params=anna)
+            assert ended.json()['reason'] == 'cancelled by Anna (page)'
+        assert robot.callers == ['Anna', '', 'Anna (page)', 'Anna (page)']
+
+
+@in_loop
+async def test_no_name_blocks_a_stop():
+    names = ['x' * 5000, '\x00\n\u202e', '(the watchdog)', '%', '']
+    with FakeRobot() as robot:
+        async with with_robot(robot) as http:
+            for name in names:
+                both = {'operator': name, 'client': name}
+                assert (await http.post('/stop', params=both)).status_code == 200
+            assert (await http.post('/stop?operator=a&operator=b&more')).status_code == 200
+            assert (await http.post('/stop?operator=%ff%fe')).status_code == 200
+        assert all(each.isprintable() and len(each) < 60 for each in robot.stops)
+        assert robot.stops[1:3] == ['HTTP', 'the watchdog (HTTP)']
+
+
+@in_loop
 async def test_a_stop_that_the_rover_did_not_hear_is_no_success():
     with FakeRobot() as robot:
         robot.stop_outcome = Outcome(False, 'Service unavailable: /adapter/move_stop')

@@ -80,7 +80,7 @@ def test_every_colour_that_is_used_is_defined_in_both_themes() -> None:
     assert light in shown[':root, .body--light']
     assert dark in shown['.body--dark']
     assert dark in shown[':root']
-    assert '@media (prefers-color-scheme: dark) { :root' in css
+    assert '@media screen and (prefers-color-scheme: dark) { :root' in css
     assert {*colours.STATES} == {state.value for state in LifecycleState}
 
 

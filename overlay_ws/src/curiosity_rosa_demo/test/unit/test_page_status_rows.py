@@ -248,7 +248,7 @@ PLAIN = {'tool_name': 'move_stop'}
         (TurnStarted(2).trace_fields('Going on'), 'thought'),
         (TurnAnswered(True, None).trace_fields('Done.'), 'answer'),
         (QuestionAsked('q1').trace_fields('Asking: drive?'), 'asks'),
-        (QuestionAnswered('q1', 'approve').trace_fields('Answer: q1'), 'answered'),
+        (QuestionAnswered('q1', 'approve').trace_fields(), 'answered'),
         (SkillProgressed('wait', 't1', {'fraction': 0.5}, 0.5).trace_fields('50 %'), 'progress'),
         ({'kind': TraceKind.ACT, 'message': 'move_stop()', **PLAIN}, 'act'),
         ({'kind': TraceKind.RESULT, 'message': 'done', **PLAIN}, 'result'),

@@ -392,7 +392,7 @@ def test_what_came_of_a_line_is_told_and_a_fault_without_its_text(robot: FakeRob
     assert (ok, words) == (True, f'task {task_id[:8]}')
     assert said(':nonsense') == (False, 'There is no command :nonsense; :help shows them', '')
 
-    async def broken(line: str, origin: Origin) -> LineResult:
+    async def broken(line: str, origin: Origin, operator: str) -> LineResult:
         raise RuntimeError('secret')
 
     robot.say = broken  # type: ignore[method-assign]

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import base64
-from html.parser import HTMLParser
 import itertools
 import json
 import math
@@ -57,48 +56,10 @@ from mcap_world import (
 from nav_msgs.msg import Odometry
 import pytest
 from rclpy.serialization import serialize_message
+from report_page import HOSTILE, loads_nothing, Page
 from strategies import events
 
 JPEGS = [b'\xff\xd8first\xff\xd9', b'\xff\xd8second\xff\xd9']
-HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'&\x00\x1b[31m\u202eevil'
-
-
-class Page(HTMLParser):
-    """Tags, attributes and text of a page as a browser would see them; raises on what does not
-    nest.
-    """
-
-    VOID = frozenset({'meta', 'br', 'img'})
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self._open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self._open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: Any) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return ' '.join(self.words)
-
-    def of(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for each, attributes in self.tags if each == tag]
 
 
 def event(number: int, at_s: float, kind: TraceKind, message: str, **fields: Any) -> RawMessage:
@@ -273,18 +234,6 @@ def test_what_failed_is_a_square_on_the_time_line_and_an_act_as_long_as_it_took(
     assert (dot['rx'], square['rx']) == ('5', '0')
     assert titles(root) == ['0:00.0 t m', '0:30.0 t m', '1:00.0 t m']
     assert {'0:00', '0:30', '1:00', 'ACT'} <= set(labels(root))
-
-
-def loads_nothing(report_page: Page) -> bool:
-    names = {tag for tag, _ in report_page.tags}
-    assert names.isdisjoint({'script', 'iframe', 'link', 'object', 'embed', 'form', 'base'})
-    for tag, attributes in report_page.tags:
-        assert not any(name.startswith('on') for name in attributes), tag
-        for name in ('src', 'href', 'xlink:href', 'action'):
-            assert re.match(r'data:image/(jpeg|png);base64,|#', attributes.get(name) or '#'), tag
-    (policy,) = [m for m in report_page.of('meta') if m.get('http-equiv')]
-    assert (policy['content'] or '').startswith("default-src 'none'; img-src data:;")
-    return True
 
 
 LINES = st.lists(

@@ -27,6 +27,7 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTa
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.trace.events import QuestionAnswered
 from examples import examples
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
@@ -413,14 +414,18 @@ def test_a_question_is_answered(
 ) -> None:
     robot, session = asking.robot, asking.bench.session
     assert [each.id for each in robot.questions()] == ['q1a2b']
-    outcome = run(lambda: robot.answer('q1a2b', action, arguments, why))
+    outcome = run(lambda: robot.answer('q1a2b', action, arguments, why, by='Anna (page)'))
     assert outcome.ok
     assert words in outcome.answer
     asking.bench.until(lambda: session.answers_to, 'the answer')
     ((_, answer),) = session.answers_to
     assert (answer.action, answer.arguments, answer.why) == (action, arguments, why)
+    assert answer.by == 'Anna (page)'
     assert robot.questions() == ()
-    assert any('(http)' in line and 'q1a2b' in line for line in asking.bench.said)
+    assert any(
+        line.startswith('(http)') and line.endswith('q1a2b, by Anna (page)')
+        for line in asking.bench.said
+    )
 
 
 def test_until_when_it_asks(asking: RobotServiceBench) -> None:
@@ -435,6 +440,18 @@ def test_a_task_that_waits_for_approval_waits_without_end(world: RobotServiceBen
     (question,) = world.robot.questions()
     assert question.id == task.id
     assert world.robot.approval_deadline(question) is None
+
+
+def test_a_task_that_a_person_rejects_says_who(world: RobotServiceBench) -> None:
+    task = run(lambda: world.robot.submit(Task('capture_and_score', needs_approval=True)))
+    world.bench.until(world.robot.questions, 'the question')
+    reject = ApprovalAction.REJECT
+    run(lambda: world.robot.answer(task.id, reject, None, 'too dark', by='Anna (page)'))
+    assert task.reason == 'not approved by Anna (page): too dark'
+    traced = world.bench.session.trace_buffer.last()
+    answers = [answer for each in traced if (answer := QuestionAnswered.of(each))]
+    assert [(answer.answer, answer.by) for answer in answers] == [('reject', 'Anna (page)')]
+    assert answers[0].asked.startswith('capture_and_score')
 
 
 @pytest.mark.parametrize('which', ['', 'q9', 'another'])

@@ -18,7 +18,6 @@ from curiosity_rosa_demo.trace.events import (
     CaptureTaken,
     ModelCalled,
     NodeStarted,
-    QuestionAnswered,
     QuestionAsked,
     SkillProgressed,
     TurnAnswered,
@@ -34,7 +33,6 @@ TYPES = (
     TurnStarted,
     TurnAnswered,
     QuestionAsked,
-    QuestionAnswered,
     SkillProgressed,
     NodeStarted,
     CaptureTaken,
@@ -46,7 +44,6 @@ typed_events = st.one_of(
     st.builds(TurnStarted, st.integers(0, 10**6), text),
     st.builds(TurnAnswered, st.none() | st.booleans(), st.none() | finite),
     st.builds(QuestionAsked, text),
-    st.builds(QuestionAnswered, text, text),
     st.builds(SkillProgressed, names, text, json_objects, st.none() | fraction),
     st.builds(NodeStarted, text),
     st.builds(
@@ -90,7 +87,6 @@ def test_any_other_event_is_none_of_them_and_never_raises(event: TraceEvent) -> 
         (TurnStarted(0), {'turn_calls': 0}),
         (TurnStarted(3, 'http'), {'turn_calls': 3, 'origin': 'http'}),
         (QuestionAsked('q1'), {'question': 'q1'}),
-        (QuestionAnswered('q1', 'edit'), {'answered': 'q1', 'action': 'edit'}),
         (
             SkillProgressed('drive', 't1', {'legs': 2}, 0.5),
             {'progress': {'legs': 2}, 'fraction': 0.5, 'task_id': 't1'},

@@ -103,6 +103,7 @@ class SubmitGoal:
     priority: int
     preempt: bool = False
     origin: Origin | None = None  # the door through which it came; None: none
+    asked_by: str = ''  # the person who asked, as others see it; '': without a name
 
 
 @dataclass(frozen=True)

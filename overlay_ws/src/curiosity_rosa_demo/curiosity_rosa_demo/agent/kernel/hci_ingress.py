@@ -248,6 +248,8 @@ def _state_of_text(
         doubt = context.doubt if context.doubt is not None and context.doubt.by == by else None
         answer = None if doubt is None else _answer_to_doubt(doubt, intent, question_id, context)
         intent = answer or _as_answer(text, intent, question_id, context.open_question)
+        if by and intent.type is UserInterruptType.APPROVAL:
+            intent = Intent(intent.type, {**intent.payload, 'by': by})
     state = _hci_state(valid_unicode(text), intent.type, intent.payload)
     # A yes must have one meaning: while another question is open, the agent does not ask back.
     if intent == _normal(Topic.DOUBT) and context.open_question is None:

@@ -39,7 +39,6 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanError
-from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT
 from curiosity_rosa_demo.trace.events import TurnAnswered
 from langgraph.constants import START
 from langgraph.types import Command
@@ -144,7 +143,7 @@ class TurnExecutor:
         request.on_start(0 if state is None else len(state.messages))
         if state is None:
             plan = _given_plan(request.plan)
-            if plan is not None and plan.metadata.get(LEFT_OUT):
+            if plan is not None:
                 trace_plan(self._turn.trace, plan)
             given = None if plan is None else plan.to_dict()
             state = BrainState(react=ReactState(goal=self._turn.text, plan=given))
@@ -172,6 +171,7 @@ class TurnExecutor:
                 'action': answer.action.value,
                 'arguments': answer.arguments,
                 'why': answer.why,
+                'by': answer.by,
             }
         )
 

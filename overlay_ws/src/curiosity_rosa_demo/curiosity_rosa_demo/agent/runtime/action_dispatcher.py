@@ -272,7 +272,7 @@ class ActionDispatcher:
         elif isinstance(action, SubmitGoal):
             goal = Task('react', action.priority, metadata={'text': action.text})
             if action.origin is not None:
-                with_origin(goal, action.origin)
+                with_origin(goal, action.origin, action.asked_by)
             submit = runner.interrupt if action.preempt else runner.submit
             reply.task = await submit(goal)
         elif isinstance(action, _Submit):

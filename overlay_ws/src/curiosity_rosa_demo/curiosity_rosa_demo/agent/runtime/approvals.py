@@ -11,6 +11,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 import re
 import time
 import unicodedata
@@ -24,9 +26,13 @@ from curiosity_rosa_demo.agent.react.turn.texts import question_text, short_id
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
+from curiosity_rosa_demo.domain.caller import named_caller
 from curiosity_rosa_demo.domain.operation import full_call_text
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.text import printable, visible
+from curiosity_rosa_demo.domain.text import clip, printable, visible
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.trace.events import QuestionAnswered
+from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 NO_QUESTION_TEXT = 'No question is open.'
 TASK_NEEDS_APPROVAL_TEXT = 'the task waits for approval'
@@ -41,8 +47,9 @@ _DONE_TEXTS = {
 
 class Approvals:
     """Use it in the runtime's loop only, except for ``shown_questions``. ``say`` prints a text.
-    ``check_arguments`` raises BadTask when a skill does not take these arguments. ``rehearse``:
-    what a task would do; asked once for each question, and never blocks.
+    ``trace`` runs in a thread: it may write to a file. ``check_arguments`` raises BadTask when a
+    skill does not take these arguments. ``rehearse``: what a task would do; asked once for each
+    question, and never blocks.
     """
 
     def __init__(
@@ -50,11 +57,12 @@ class Approvals:
         approval_queue: ApprovalQueue,
         runner: SkillRunner,
         say: Callable[[str], None],
+        trace: TraceFunction,
         check_arguments: Callable[[str, Json], object],
         rehearse: Callable[[Task], Rehearsal | None] = lambda task: None,
     ) -> None:
         self._queue, self._runner, self._say = approval_queue, runner, say
-        self._check_arguments = check_arguments
+        self._trace, self._check_arguments = trace, check_arguments
         self._rehearse = rehearse
         self._rehearsals: dict[str, Rehearsal | None] = {}  # of the tasks that need approval
         # Questions that were printed and not answered, the oldest first. Any thread may read it.
@@ -77,21 +85,33 @@ class Approvals:
         question = self._open_question(str(payload.get('id', '')))
         # It is printed: a line break would look like a line of the agent itself.
         why = printable(str(payload.get('why', '')))
+        by = printable(str(payload.get('by', '')))
         if question.id in self._tasks_needing_approval():
             if action is ApprovalAction.EDIT:
                 raise QuestionNotFound(
                     f'{short_id(question)} is a task, which cannot be edited: approve it, or '
                     'reject it and submit another.'
                 )
-            reason = f'not approved: {why}' if why else ''
+            by_whom = f' by {named}' if (named := named_caller(by)) else ''
+            reason = f'not approved{by_whom}{why and ": "}{why}' if why or by_whom else ''
             await self._runner.approve(question.id, action is ApprovalAction.APPROVE, reason)
             done = question.text
+            verb = action.value.lower()
+            answered = QuestionAnswered(question.id, verb, why, by, asked=clip(done))
+            await self._trace_task_answer(answered)
         else:
-            done = self._answer_turn(question, action, payload.get('arguments'), why)
+            done = self._answer_turn(question, ApprovalAnswer(action, None, why, by), payload)
         self.shown_questions = tuple(
             each for each in self.shown_questions if each.id != question.id
         )
         return f'{_DONE_TEXTS[action]} {short_id(question)}: {visible(done)}'
+
+    async def _trace_task_answer(self, answered: QuestionAnswered) -> None:
+        try:
+            trace = partial(self._trace, **answered.trace_fields())
+            await run_in_thread('trace', trace)
+        except OSError as error:
+            self._say(f'(not recorded: {error})')
 
     def _open_question(self, question_id: str) -> Question:
         """The question with this ID; empty: the oldest. A prefix is not accepted: it may match
@@ -107,18 +127,18 @@ class Approvals:
             f'{question_id[:8]} is not open any more; open: {_question_ids(questions)}.'
         )
 
-    def _answer_turn(
-        self, question: Question, action: ApprovalAction, arguments: object, why: str
-    ) -> str:
-        if action is not ApprovalAction.EDIT:
-            self._queue.answer(ApprovalAnswer(action, why=why), question.id)
+    def _answer_turn(self, question: Question, answer: ApprovalAnswer, payload: Json) -> str:
+        """``payload``: has the arguments of an EDIT."""
+        arguments = payload.get('arguments')
+        if answer.action is not ApprovalAction.EDIT:
+            self._queue.answer(answer, question.id)
             return question.text
         if not isinstance(arguments, dict):
             raise QuestionNotFound(f'To edit {short_id(question)} the new arguments are needed.')
         if question.op is not None:
             # Values that the loop would refuse must not use the question up.
             self._check_arguments(question.op.skill, arguments)
-        self._queue.answer(ApprovalAnswer(action, arguments, why), question.id)
+        self._queue.answer(replace(answer, arguments=arguments), question.id)
         assert question.op is not None  # otherwise the queue would have raised
         call = full_call_text(question.op.skill, arguments)
         return f'{call}, which is checked again'

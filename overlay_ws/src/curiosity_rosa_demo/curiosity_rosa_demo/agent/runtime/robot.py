@@ -72,9 +72,10 @@ class Robot(Protocol):
     def stop_count(self) -> int:
         """The stops requested so far."""
 
-    async def submit(self, task: Task, *, stops: int | None = None) -> Task:
+    async def submit(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
         """Submit a task to the kernel and return it once it is stored. Raises TaskError, for
         example when a stop came first: one since ``stops`` was read, by default since the call.
+        ``by`` names the caller, for people, here and below; '': unknown.
         """
 
     def order_refusal(self, skill: str) -> str:
@@ -90,14 +91,23 @@ class Robot(Protocol):
     async def stop(self, by: str) -> Outcome:
         """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
 
-    async def say(self, text: str, origin: Origin = Origin.HTTP, client: str = '') -> LineResult:
+    async def say(
+        self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
+    ) -> LineResult:
         """Run a sentence or a command, as at the console. Returns its task or its text.
         ``origin``: the door of a command that orders a skill. ``client``: a name that tells the
-        clients of a door apart; the agent asks back, and hears a yes, by client.
+        clients of a door apart; the agent asks back, and hears a yes, by client. ``operator``:
+        the name of the person.
         """
 
     async def answer(
-        self, question_id: str, action: ApprovalAction, arguments: Json | None, why: str
+        self,
+        question_id: str,
+        action: ApprovalAction,
+        arguments: Json | None,
+        why: str,
+        *,
+        by: str = '',
     ) -> Outcome:
         """Answer an open question. Raises QuestionNotFound, and BadTask for ``arguments`` that the
         skill does not take; the question then stays open.
@@ -152,7 +162,7 @@ class Robot(Protocol):
     def triggers(self) -> Sequence[TriggerStatus]:
         """The triggers, in the order of triggers.yaml."""
 
-    def switch_trigger(self, name: str, on: bool) -> TriggerStatus:
+    def switch_trigger(self, name: str, on: bool, *, by: str = '') -> TriggerStatus:
         """Switch a trigger on or off, until the agent ends. Raises UnknownTrigger."""
 
     def replay_text(self) -> str:

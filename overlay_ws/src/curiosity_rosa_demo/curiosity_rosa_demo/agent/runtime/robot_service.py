@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.runtime.approvals import find_question
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
 from curiosity_rosa_demo.agent.runtime.console_status import console_status
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
@@ -43,6 +43,7 @@ from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
+from curiosity_rosa_demo.domain.caller import caller_text, named_caller, operator_name
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
@@ -143,12 +144,14 @@ class RobotService:
     def stop_count(self) -> int:
         return self._runtime.stop_count
 
-    async def submit(self, task: Task, *, stops: int | None = None) -> Task:
+    async def submit(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
         why = self.not_ready_reason()
         if why:
             raise RobotBusy(why)
         shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
-        self._console.print_notice(f'({door_of(task) or HTTP_CLIENT_NAME}) {shown}')
+        self._console.print_notice(f'({door_of(task) or HTTP_CLIENT_NAME}) {shown}{_by(by)}')
+        if name := named_caller(by):
+            task.metadata[ASKED_BY_KEY] = name
         reply = await self._reply_to(partial(self._runtime.submit_task, task), stops)
         if reply.task is None:
             raise TaskError(_reply_text(reply))
@@ -161,20 +164,26 @@ class RobotService:
 
     def begin_stop(self, by: str) -> Future[Outcome]:
         outcome = self._console.begin_stop(by)  # first: nothing may delay it
-        self._console.print_notice(f'({HTTP_CLIENT_NAME}) stop, by {by}')
+        self._console.print_notice(f'({HTTP_CLIENT_NAME}) stop{_by(by)}')
         return outcome
 
     async def stop(self, by: str) -> Outcome:
         return await _wrapped_future(self.begin_stop(by))
 
-    async def say(self, text: str, origin: Origin = Origin.HTTP, client: str = '') -> LineResult:
+    async def say(
+        self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
+    ) -> LineResult:
+        door = '' if origin is Origin.HTTP else origin.value
+        by = caller_text(client or door, operator)
+        if not operator_name(operator):
+            by = f'{origin.value} {client}'.rstrip()
         future: Future[MessageReply] = _new_future()
         await run_in_thread(
             'say',
             partial(
                 self._console.handle_remote_line,
                 text,
-                f'{origin.value} {client}'.rstrip(),
+                by,
                 partial(_set_result, future),
                 origin,
             ),
@@ -183,7 +192,13 @@ class RobotService:
         return LineResult(reply.ok and not reply.dropped, _reply_text(reply), reply.task)
 
     async def answer(
-        self, question_id: str, action: ApprovalAction, arguments: Json | None, why: str
+        self,
+        question_id: str,
+        action: ApprovalAction,
+        arguments: Json | None,
+        why: str,
+        *,
+        by: str = '',
     ) -> Outcome:
         if not question_id:
             raise QuestionNotFound('Which question? Its id is missing.')
@@ -192,9 +207,9 @@ class RobotService:
             # Approvals refuses them as well; here the client learns it as a BadTask.
             self._runtime.make_task(asked.op.skill, arguments)
         self._console.print_notice(
-            f'({HTTP_CLIENT_NAME}) {action.value.lower()} {short_id(asked)}'
+            f'({HTTP_CLIENT_NAME}) {action.value.lower()} {short_id(asked)}{_by(by)}'
         )
-        payload: Json = {'action': action.value, 'id': asked.id, 'why': why}
+        payload: Json = {'action': action.value, 'id': asked.id, 'why': why, 'by': by}
         if arguments is not None:
             payload = {**payload, 'arguments': arguments}
         message: Json = {'intent': 'APPROVAL', 'payload': payload}
@@ -265,9 +280,9 @@ class RobotService:
     def triggers(self) -> Sequence[TriggerStatus]:
         return self._triggers.statuses()
 
-    def switch_trigger(self, name: str, on: bool) -> TriggerStatus:
-        status = self._triggers.switch(name, on)
-        self._console.print_notice(f'({HTTP_CLIENT_NAME}) trigger {name} {"on" if on else "off"}')
+    def switch_trigger(self, name: str, on: bool, *, by: str = '') -> TriggerStatus:
+        status, switched = self._triggers.switch(name, on), 'on' if on else 'off'
+        self._console.print_notice(f'({HTTP_CLIENT_NAME}) trigger {name} {switched}{_by(by)}')
         return status
 
     def replay_text(self) -> str:
@@ -305,6 +320,10 @@ def _new_future() -> Future[Any]:
 def _set_result(future: Future[T], value: T) -> None:
     if not future.done():
         future.set_result(value)
+
+
+def _by(caller: str) -> str:
+    return f', by {caller}' if caller else ''
 
 
 def _reply_text(reply: MessageReply) -> str:

@@ -75,6 +75,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     Reading,
     UserInterruptType,
 )
+from curiosity_rosa_demo.domain.caller import named_caller
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
@@ -136,7 +137,12 @@ class Runtime(TaskClient):
         self._checkpoint = KernelCheckpoint(self._open_saver, self._checkpoint_failed)
         self._blocking = BlockingCalls()
         self._approvals = Approvals(
-            session.approval_queue, self.runner, say, self.make_task, session.rehearse_task
+            session.approval_queue,
+            self.runner,
+            say,
+            session.trace,
+            self.make_task,
+            session.rehearse_task,
         )
         self._dispatcher = ActionDispatcher(
             session,
@@ -464,8 +470,11 @@ class Runtime(TaskClient):
             )  # the kernel dropped the message
             on_reply = None
         if isinstance(message, UserMessage):
+            by = named_caller(str((message.body or {}).get('by', '')))
             actions = [
-                replace(each, origin=message.origin) if isinstance(each, SubmitGoal) else each
+                replace(each, origin=message.origin, asked_by=by)
+                if isinstance(each, SubmitGoal)
+                else each
                 for each in actions
             ]
         self._track_safe(after)

@@ -10,10 +10,12 @@
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.drawing.svg import is_drawable
+from curiosity_rosa_demo.recording.report.rehearsals import RecordedRehearsal
 from curiosity_rosa_demo.recording.report.run import RecordedRun
 from curiosity_rosa_demo.recording.report.text import clock
 
@@ -26,6 +28,21 @@ def run_map(run: RecordedRun) -> str:
     zone = Zone(*run.zone) if run.zone else None
     markers = _markers(run)
     return world_map.render(world_map.MapScene(zone, None, run.pose, trail, markers, whole=True))
+
+
+def rehearsal_map(run: RecordedRun, rehearsed: RecordedRehearsal) -> str:
+    """Map of the rehearsed path and, until the comparison, the driven one."""
+    rehearsal = rehearsed.rehearsal
+    if len(rehearsal.path) < 2:
+        return ''
+    end_s = rehearsed.at_s if rehearsed.ended_s is None else rehearsed.ended_s
+    real = None if rehearsed.compared is None else rehearsed.compared.real
+    stands = rehearsal.start if real is None else real.end
+    pose = None if stands is None else RoverPose(**stands.model_dump(), frame_id='world')
+    driven = [(each.x, each.y) for each in run.trail if rehearsed.at_s <= each.at_s <= end_s]
+    zone = Zone(*run.zone) if run.zone else None
+    scene = world_map.MapScene(zone, None, pose, driven, forecast=rehearsal.path)
+    return world_map.render(scene)
 
 
 def run_scores(run: RecordedRun) -> str:

@@ -16,10 +16,13 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 import json
 import os
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
+
+from curiosity_rosa_demo.domain.caller import operator_name
 
 DEFAULT_URL = 'http://127.0.0.1:8765'
 URL_VARIABLE, TOKEN_VARIABLE = 'CURIOSITY_CONSOLE_URL', 'CURIOSITY_HTTP_TOKEN'
+OPERATOR_VARIABLE = 'CURIOSITY_OPERATOR'
 REQUEST_TIMEOUT_S = 20.0  # longer than the agent takes to answer a line or to confirm a stop
 STREAM_TIMEOUT_S = 40.0  # longer than the agent's heartbeat of 15 s
 
@@ -37,16 +40,21 @@ class AgentRefused(Exception):
 
 
 class AgentApi:
-    """The agent at ``url``. ``client`` names this console to it. Thread-safe: each request has a
+    """The agent at ``url``. ``client`` names this console to it, ``operator`` the person, for the
+    others to see. Thread-safe: each request has a
     connection of its own, so that no request delays a stop.
     """
 
-    def __init__(self, url: str, *, client: str, token: str | None = None) -> None:
+    def __init__(
+        self, url: str, *, client: str, operator: str = '', token: str | None = None
+    ) -> None:
         """``token`` is by default that of the environment. Raises ValueError for a bad URL."""
         parts = urlsplit(url)
         if parts.scheme not in ('http', 'https') or not parts.hostname:
             raise ValueError(f'{url!r} is no address such as {DEFAULT_URL}')
         self.url, self.client = url.rstrip('/'), client
+        self.operator = operator_name(operator)
+        self._caller = urlencode({'client': client, 'operator': self.operator})
         self._host, self._port = parts.hostname, parts.port  # ValueError: the port is no number
         self._connection = HTTPSConnection if parts.scheme == 'https' else HTTPConnection
         token = os.environ.get(TOKEN_VARIABLE, '') if token is None else token
@@ -54,13 +62,13 @@ class AgentApi:
 
     def say(self, line: str) -> dict[str, Any]:
         """The result of a line: ``ok``, ``words``, ``task``."""
-        return self._json('POST', '/say', {'text': line, 'client': self.client})
+        return self._json('POST', f'/say?{self._caller}', {'text': line, 'client': self.client})
 
     def stop(self) -> str:
         """Stop the rover and end all tasks. Returns the rover's answer. Raises AgentRefused for a
         stop that the rover did not confirm.
         """
-        return str(self._json('POST', '/stop')['answer'])
+        return str(self._json('POST', f'/stop?{self._caller}')['answer'])
 
     def state(self) -> dict[str, Any]:
         return self._json('GET', '/state')
@@ -69,7 +77,7 @@ class AgentApi:
         return self._json('GET', f'/tasks/{task_id}')
 
     def cancel(self, task_id: str) -> None:
-        self._json('DELETE', f'/tasks/{task_id}')
+        self._json('DELETE', f'/tasks/{task_id}?{self._caller}')
 
     def open_console(self, last_event_id: str, last: int) -> HTTPResponse:
         """What the console prints, as server-sent events. The caller closes the response."""

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+import getpass
 import json
 import os
 import secrets
+import socket
 import sys
 import threading
 import time
@@ -24,6 +26,7 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     AgentRefused,
     AgentUnavailable,
     DEFAULT_URL,
+    OPERATOR_VARIABLE,
     TOKEN_VARIABLE,
     URL_VARIABLE,
 )
@@ -51,7 +54,8 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     options = _parse(arguments)
     try:
-        api = AgentApi(options.url, client=f'console-{secrets.token_hex(2)}')
+        client = f'console-{secrets.token_hex(2)}'
+        api = AgentApi(options.url, client=client, operator=options.operator)
     except ValueError as error:
         return _fail(f'--url: {error}')
     writer = ConsoleWriter()
@@ -129,6 +133,13 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         f'the token is read from ${TOKEN_VARIABLE}',
     )
     parser.add_argument(
+        '--operator',
+        metavar='NAME',
+        default=os.environ.get(OPERATOR_VARIABLE) or _user_at_host(),
+        help='your name, for the other operators to see '
+        f'(default: ${OPERATOR_VARIABLE}, else user@host)',
+    )
+    parser.add_argument(
         '-c', '--command', action='append', default=[], help='run this command and exit'
     )
     parser.add_argument(
@@ -139,6 +150,14 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         help='how long to wait for an agent that does not answer yet (default 0)',
     )
     return parser.parse_args(arguments)
+
+
+def _user_at_host() -> str:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a user ID without a name
+        user = str(os.getuid())
+    return f'{user}@{socket.gethostname()}'
 
 
 def _fail(problem: object) -> int:

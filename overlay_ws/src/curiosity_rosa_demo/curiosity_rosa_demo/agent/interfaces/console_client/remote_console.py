@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     AgentUnavailable,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
+from curiosity_rosa_demo.domain.caller import caller_prefix, caller_text
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.domain.text import marked_lines, without_controls
@@ -41,7 +42,8 @@ class RemoteConsole:
         self, api: AgentApi, write: Callable[[str], None], is_attached: Callable[[], bool]
     ) -> None:
         self._api, self._write, self._is_attached = api, write, is_attached
-        self._echo = f'(http {api.client}) '
+        name = caller_text(api.client, api.operator) if api.operator else f'http {api.client}'
+        self._echo = f'{caller_prefix(name)} '
         self._lock = threading.Lock()
         self._unseen_echoes = 0  # of lines that the person has typed here
         self._task_ids: list[str] = []  # of this console, unfinished

@@ -13,6 +13,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any
 
+from curiosity_rosa_demo.agent.interfaces.http.caller import Caller, Operator
 from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
 from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
 from curiosity_rosa_demo.agent.interfaces.http.models import (
@@ -40,7 +41,6 @@ from curiosity_rosa_demo.domain.trigger_status import UnknownTrigger
 from curiosity_rosa_demo.trace.trace_codec import encode
 from fastapi import APIRouter, Header, Path, Query, Response
 
-HTTP_CLIENT_NAME = 'HTTP'
 NO_GROUND = 'No ground has been analyzed; the skill analyze_ground does it.'
 MAX_TRACE_BYTES = 4_000_000  # of an answer; one event takes at most 16 kB
 
@@ -68,20 +68,20 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
     router = APIRouter(tags=['robot'])
 
     @router.post('/stop', responses=problems())
-    async def stop() -> OutcomeView:
+    async def stop(by: Caller) -> OutcomeView:
         """Stop the rover and end all tasks. The response comes after the rover's answer. 503: the
         stop could not be sent, or the rover did not confirm it.
         """
         with metrics.stop_latency.time():
-            outcome = await robot.stop(HTTP_CLIENT_NAME)
+            outcome = await robot.stop(by)
         if not outcome.ok:
             raise Problem(503, outcome.answer)
         return OutcomeView.of(outcome)
 
     @router.post('/say', responses=problems(409, 422))
-    async def say(line: Line) -> LineResultView:
+    async def say(line: Line, operator: Operator) -> LineResultView:
         """Run a line. The response has its task or its text; a task continues afterwards."""
-        result = await robot.say(line.text, client=line.client)
+        result = await robot.say(line.text, client=line.client, operator=operator)
         view = None
         if (task := result.task) is not None:
 
@@ -99,7 +99,9 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
 
     @router.post('/approvals/{question_id}', responses=problems(404, 409, 422))
     async def answer(
-        question_id: Annotated[str, Path(max_length=200, examples=['q3f9a1'])], answer: NewAnswer
+        question_id: Annotated[str, Path(max_length=200, examples=['q3f9a1'])],
+        answer: NewAnswer,
+        by: Caller,
     ) -> OutcomeView:
         """Answer a question. An edited operation is checked again."""
         if answer.action == 'edit' and answer.arguments is None:
@@ -111,7 +113,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             raise Problem(404, f'No question {question_id!r} is open')
         action = ApprovalAction(answer.action.upper())
         try:
-            outcome = await robot.answer(question_id, action, answer.arguments, answer.why)
+            outcome = await robot.answer(question_id, action, answer.arguments, answer.why, by=by)
         except QuestionNotFound as error:
             raise Problem(409, str(error)) from None
         if not outcome.ok:
@@ -125,11 +127,13 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
 
     @router.post('/triggers/{name}', responses=problems(404, 422))
     async def switch_trigger(
-        name: Annotated[str, Path(max_length=60, examples=['low_battery'])], switch: Switch
+        name: Annotated[str, Path(max_length=60, examples=['low_battery'])],
+        switch: Switch,
+        by: Caller,
     ) -> TriggerView:
         """Switch a trigger on or off, until the agent ends."""
         try:
-            return TriggerView.of(robot.switch_trigger(name, switch.on))
+            return TriggerView.of(robot.switch_trigger(name, switch.on, by=by))
         except UnknownTrigger as error:
             raise Problem(404, str(error)) from None
 

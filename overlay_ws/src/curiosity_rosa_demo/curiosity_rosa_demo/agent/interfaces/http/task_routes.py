@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.interfaces.http import cursor as cursors
 from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
+from curiosity_rosa_demo.agent.interfaces.http.caller import Caller
 from curiosity_rosa_demo.agent.interfaces.http.models import (
     EXAMPLE_ID,
     HealthView,
@@ -116,7 +117,7 @@ class TaskEndpoints:
         return await self._do(read_page)
 
     async def submit(
-        self, new: NewTask, key: str | None, traceparent: str | None = None
+        self, new: NewTask, key: str | None, traceparent: str | None = None, *, by: str
     ) -> tuple[TaskView, bool]:
         """The task, and whether it had been submitted before under the same key."""
         task = self._task(new.name, new.metadata, key)
@@ -136,7 +137,7 @@ class TaskEndpoints:
                     raise BadTask(f'blocked_by names {each!r}, and there is no such task')
 
         await self._do(check)  # the kernel would refuse it only with a text, without a typed error
-        return await self._task_view(task, await self._robot.submit(task))
+        return await self._task_view(task, await self._robot.submit(task, by=by))
 
     async def interrupt(self, new: Interruption, key: str | None) -> tuple[TaskView, bool]:
         task = self._task(new.name, new.metadata, key)
@@ -192,9 +193,9 @@ class TaskEndpoints:
 
         return await self._do(run)
 
-    async def cancel(self, task_id: str) -> TaskView:
+    async def cancel(self, task_id: str, by: str) -> TaskView:
         async def cancel(runner: SkillRunner) -> None:
-            if await runner.cancel(task_id, 'cancelled by HTTP'):
+            if await runner.cancel(task_id, f'cancelled by {by}'):
                 return
             task = runner.get_task(task_id)
             if task is not None and task.state is not LifecycleState.CANCELLED:
@@ -276,11 +277,12 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     async def submit_task(
         new: NewTask,
         response: Response,
+        by: Caller,
         key: IdempotencyKey = None,
         traceparent: Traceparent = None,
     ) -> TaskView:
         """Queue a task. The response comes after the task is stored."""
-        return made(await endpoints.submit(new, key, traceparent), response)
+        return made(await endpoints.submit(new, key, traceparent, by=by), response)
 
     @router.get('/tasks/{task_id}', responses=problems(404, 422))
     async def get_task(task_id: TaskId) -> TaskView:
@@ -295,16 +297,16 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         )
 
     @router.delete('/tasks/{task_id}', responses=problems(404, 409, 422))
-    async def cancel_task(task_id: TaskId) -> TaskView:
+    async def cancel_task(task_id: TaskId, by: Caller) -> TaskView:
         """Cancel a task. The response comes after its skill has cleaned up. 409: it had ended
         already, or its running skill cannot be cancelled.
         """
-        return await endpoints.cancel(task_id)
+        return await endpoints.cancel(task_id, by)
 
     @router.post('/tasks/{task_id}/pause', responses=problems(404, 409, 422))
-    async def pause_task(task_id: TaskId) -> TaskView:
+    async def pause_task(task_id: TaskId, by: Caller) -> TaskView:
         return await endpoints.change(
-            task_id, lambda runner: runner.pause(task_id, 'paused by HTTP')
+            task_id, lambda runner: runner.pause(task_id, f'paused by {by}')
         )
 
     @router.post('/tasks/{task_id}/resume', responses=problems(404, 409, 422))

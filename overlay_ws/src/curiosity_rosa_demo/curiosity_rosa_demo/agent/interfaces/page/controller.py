@@ -22,13 +22,14 @@ from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
+from curiosity_rosa_demo.domain.caller import caller_text, PAGE_CLIENT
 from curiosity_rosa_demo.domain.models import json_object
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.trigger_status import UnknownTrigger
 
 MAX_LINE_CHARS = 10_000  # characters
 MAX_REASON_CHARS = 500
-PAGE_CLIENT_NAME = 'the page'
+UNNAMED = caller_text(PAGE_CLIENT)
 
 ActionResult = tuple[bool, str]
 
@@ -36,21 +37,23 @@ _log = logging.getLogger('curiosity_rosa.page')
 
 
 class PageController:
-    """Each method returns whether it has succeeded, and a text for the operator."""
+    """Each method returns whether it has succeeded, and a text for the operator. ``by``: who acts,
+    as others see it.
+    """
 
     def __init__(self, robot: Robot, runner: SkillRunner) -> None:
         self._robot, self._runner = robot, runner
 
-    async def stop(self) -> ActionResult:
+    async def stop(self, by: str = UNNAMED) -> ActionResult:
         """Stop the rover through the socket; the page first tries POST /stop."""
 
         async def stop() -> ActionResult:
-            outcome = await self._robot.stop(PAGE_CLIENT_NAME)
+            outcome = await self._robot.stop(by)
             return outcome.ok, outcome.answer
 
         return await _run_action(stop)
 
-    async def say(self, text: object) -> tuple[bool, str, str]:
+    async def say(self, text: object, operator: str = '') -> tuple[bool, str, str]:
         """The third: the ID of the task that the line became; '': of none."""
         task_id = ''
         if not isinstance(text, str) or not text.strip():
@@ -60,7 +63,7 @@ class PageController:
 
         async def say() -> ActionResult:
             nonlocal task_id
-            result = await self._robot.say(text, Origin.PAGE)
+            result = await self._robot.say(text, Origin.PAGE, operator=operator)
             task = result.task
             task_id = '' if task is None else task.id
             words = result.text or (await self._task_text(task) if task else 'done')
@@ -77,11 +80,11 @@ class PageController:
             _log.exception('event=page_request_failed')
             return {'ok': False, 'lines': [_inside_text(error)], 'path': []}
 
-    async def order(self, given: dict[str, Any]) -> ActionResult:
+    async def order(self, given: dict[str, Any], by: str = UNNAMED) -> ActionResult:
         """Submit a goal on the map."""
 
         async def order() -> ActionResult:
-            return True, await self._task_text(await map_goals.order(self._robot, given))
+            return True, await self._task_text(await map_goals.order(self._robot, given, by))
 
         return await _run_action(order)
 
@@ -93,14 +96,12 @@ class PageController:
 
         return ', '.join(filter(None, (f'task {task.id[:8]}', await self._robot.call(behind()))))
 
-    async def cancel(self, task_id: object) -> ActionResult:
+    async def cancel(self, task_id: object, by: str = UNNAMED) -> ActionResult:
         if not isinstance(task_id, str):
             return False, 'No task was named.'
 
         async def cancel() -> ActionResult:
-            ended = await self._robot.call(
-                self._runner.cancel(task_id, f'cancelled on {PAGE_CLIENT_NAME}')
-            )
+            ended = await self._robot.call(self._runner.cancel(task_id, f'cancelled by {by}'))
             return (
                 ended,
                 f'{task_id[:8]} cancelled' if ended else f'{task_id[:8]} had ended before',
@@ -108,18 +109,16 @@ class PageController:
 
         return await _run_action(cancel)
 
-    async def change_task(self, given: dict[str, Any]) -> ActionResult:
+    async def change_task(self, given: dict[str, Any], by: str = UNNAMED) -> ActionResult:
         """``given``: id, act (pause, resume, cancel or priority), priority for the last."""
         task_id, act, priority = (given.get(key) for key in ('id', 'act', 'priority'))
         if act == 'cancel' or not isinstance(task_id, str):
-            return await self.cancel(task_id)
+            return await self.cancel(task_id, by)
         short, runner = task_id[:8], self._runner
 
         async def change() -> ActionResult:
             if act == 'pause':
-                held = await self._robot.call(
-                    runner.pause(task_id, f'paused on {PAGE_CLIENT_NAME}')
-                )
+                held = await self._robot.call(runner.pause(task_id, f'paused by {by}'))
                 return held, f'{short} paused' if held else f'{short} runs to its end first'
             if act == 'resume':
                 if why := self._robot.order_refusal(''):
@@ -133,7 +132,7 @@ class PageController:
 
         return await _run_action(change)
 
-    async def answer(self, given: dict[str, Any]) -> ActionResult:
+    async def answer(self, given: dict[str, Any], by: str = UNNAMED) -> ActionResult:
         """``given``: id, action, arguments as JSON text (for EDIT), why."""
         try:
             question_id, action = str(given['id']), ApprovalAction(given.get('action'))
@@ -145,15 +144,16 @@ class PageController:
         why = str(given.get('why', ''))[:MAX_REASON_CHARS]
 
         async def answer() -> ActionResult:
-            outcome = await self._robot.answer(question_id, action, arguments, why)
+            outcome = await self._robot.answer(question_id, action, arguments, why, by=by)
             return outcome.ok, outcome.answer
 
         return await _run_action(answer)
 
-    def switch_trigger(self, given: dict[str, Any]) -> ActionResult:
+    def switch_trigger(self, given: dict[str, Any], by: str = UNNAMED) -> ActionResult:
         """``given``: name, on."""
+        name, on = str(given.get('name')), given.get('on') is True
         try:
-            status = self._robot.switch_trigger(str(given.get('name')), given.get('on') is True)
+            status = self._robot.switch_trigger(name, on, by=by)
         except UnknownTrigger as error:
             return False, str(error)
         return True, f'trigger {status.name}: {status.state.value}'

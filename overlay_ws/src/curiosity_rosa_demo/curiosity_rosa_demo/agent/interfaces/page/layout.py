@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import panels
+from curiosity_rosa_demo.agent.interfaces.page.browser_settings import BrowserSettings
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
+from curiosity_rosa_demo.domain.caller import caller_text, operator_name, PAGE_CLIENT
 from curiosity_rosa_demo.drawing.colours import css
 from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
@@ -27,8 +29,10 @@ from nicegui.events import GenericEventArguments
 _STATIC = Path(__file__).parent / 'static'
 HEAD_SCRIPTS = (
     'link.js',
+    'browser_settings.js',
     'stop.js',
     'fold.js',
+    'alert.js',
     'attention.js',
     'kept_focus.js',
     'trace_rows.js',
@@ -64,7 +68,7 @@ class Page:
     def __init__(
         self, controller: PageController, snapshot: PageSnapshot, *, camera_hz: float
     ) -> None:
-        self._controller = controller
+        self._controller, self._operator = controller, ''
         self._client: Client = ui.context.client
         self._sent_line_count = snapshot.count
         self._sent_parts = dict(snapshot.parts)
@@ -119,6 +123,7 @@ class Page:
                 self._build_talk(snapshot)
         self._drawer = panels.TaskDrawer()
         self._drawer.on('act', self._on_task_act).on('open', self._on_task_opened)
+        BrowserSettings().on('operator', self._on_operator)
         self._pulse = panels.ConnectionMonitor()
         self._pulse.on('stop', self._on_stop).on('echo', self._on_echo)
 
@@ -172,8 +177,15 @@ class Page:
         self._panels.append((part, panel))
         return panel
 
+    @property
+    def _by(self) -> str:
+        return caller_text(PAGE_CLIENT, self._operator)
+
+    def _on_operator(self, event: GenericEventArguments) -> None:
+        self._operator = operator_name(event.args)
+
     async def _on_stop(self) -> None:
-        ok, words = await self._controller.stop()
+        ok, words = await self._controller.stop(self._by)
         self._pulse.run_method('stopped', ok, words)
 
     def _on_echo(self, event: GenericEventArguments) -> None:
@@ -189,7 +201,7 @@ class Page:
         self._map.run_method('proposed', data.get('number'), proposal)
 
     async def _on_order(self, event: GenericEventArguments) -> None:
-        ok, words = await self._controller.order(_object(event.args))
+        ok, words = await self._controller.order(_object(event.args), self._by)
         self._map.run_method('ordered', ok)
         self._talk.run_method('addMessage', ok, words)
 
@@ -198,11 +210,11 @@ class Page:
 
     async def _on_line(self, event: GenericEventArguments) -> None:
         data = _object(event.args)
-        ok, words, task_id = await self._controller.say(data.get('text'))
+        ok, words, task_id = await self._controller.say(data.get('text'), self._operator)
         self._talk.run_method('reply', data.get('number'), ok, words, task_id)
 
     async def _on_task_act(self, event: GenericEventArguments) -> None:
-        ok, words = await self._controller.change_task(_object(event.args))
+        ok, words = await self._controller.change_task(_object(event.args), self._by)
         self._talk.run_method('addMessage', ok, words)
         self._drawer.run_method('told', ok, words)  # it may cover the conversation
 
@@ -219,12 +231,12 @@ class Page:
             self._drawer.set(detail)
 
     def _on_trigger(self, event: GenericEventArguments) -> None:
-        ok, words = self._controller.switch_trigger(_object(event.args))
+        ok, words = self._controller.switch_trigger(_object(event.args), self._by)
         self._talk.run_method('addMessage', ok, words)
 
     async def _on_answer(self, event: GenericEventArguments) -> None:
         data = _object(event.args)
-        ok, words = await self._controller.answer(data)
+        ok, words = await self._controller.answer(data, self._by)
         self._approvals.run_method('answered', data.get('id'), ok, words)
 
 

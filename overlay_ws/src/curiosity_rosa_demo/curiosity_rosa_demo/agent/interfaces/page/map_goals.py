@@ -44,13 +44,15 @@ async def propose(robot: Robot, given: dict[str, Any]) -> PanelData:
     }
 
 
-async def order(robot: Robot, given: dict[str, Any]) -> Task:
-    """Submit the goal of ``given``. Raises TaskError, as BadTask for a goal that is none."""
+async def order(robot: Robot, given: dict[str, Any], by: str = '') -> Task:
+    """Submit the goal of ``given``. Raises TaskError, as BadTask for a goal that is none. ``by``:
+    who acts, for the others.
+    """
     stops = robot.stop_count
     task, problem = _task_of(robot, given)
     if task is None:
         raise BadTask(problem)
-    return await robot.submit(task, stops=stops)
+    return await robot.submit(task, stops=stops, by=by)
 
 
 def _task_of(robot: Robot, given: dict[str, Any]) -> tuple[Task | None, str]:

@@ -18,7 +18,7 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import asked_by
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
@@ -64,7 +64,7 @@ def task_row(task: Task) -> PanelData:
         'id': task.id,
         'short': task.id[:8],
         'what': clip_columns(task_summary(task), MAX_COLUMNS),
-        'by': door_of(task),
+        'by': asked_by(task),
         'state': task.state.value,
         'held': task.held and not task.terminal,
         'live': not task.terminal,

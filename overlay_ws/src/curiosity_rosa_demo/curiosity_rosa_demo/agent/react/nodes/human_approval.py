@@ -92,7 +92,8 @@ def state_with_question(
         rehearsal=rehearsal,
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
-    turn.trace(**QuestionAsked(question.id).trace_fields(f'Asking: {text}{why}'))
+    asked = QuestionAsked(question.id, '' if rehearsal is None else rehearsal.text)
+    turn.trace(**asked.trace_fields(f'Asking: {text}{why}'))
     return with_react_fields(state, question=question)
 
 
@@ -105,9 +106,10 @@ async def human_approval(state: BrainState, turn: TurnContext) -> BrainState:
     assert question is not None
     answer: Any = interrupt(question.model_dump(mode='json'))
     action, why = ApprovalAction(answer['action']), str(answer.get('why', ''))
-    answered = QuestionAnswered(question.id, action.value.lower())
-    text = f'Answer: {question.id} {answered.action}{f": {why}" if why else ""}'
-    turn.trace(**answered.trace_fields(text))
+    answered = QuestionAnswered(
+        question.id, action.value.lower(), why, by=str(answer.get('by', ''))
+    )
+    turn.trace(**answered.trace_fields())
     state = with_react_fields(state, question=None)
     if question.op is None:
         return _with_answer(state, action, why)

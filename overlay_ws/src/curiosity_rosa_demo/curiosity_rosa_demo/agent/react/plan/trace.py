@@ -13,30 +13,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from curiosity_rosa_demo.agent.react.plan.steps import left_out_text
-from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
 from curiosity_rosa_demo.domain.text import clip, count_text
+from curiosity_rosa_demo.trace.plan_events import PlanMade, PlanStepEnded
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
 def trace_plan(trace: TraceFunction, plan: Plan) -> None:
     """Trace the plan as one HYPOTHESIZE event."""
     left_out, steps = left_out_text(plan), count_text(len(plan.steps), 'step')
-    trace(
-        TraceKind.HYPOTHESIZE,
-        f'Plan: {clip(plan.goal)} ({steps}){left_out and "; "}{left_out}',
-        data=plan.to_dict(),
-    )
+    text = f'Plan: {clip(plan.goal)} ({steps}){left_out and "; "}{left_out}'
+    trace(**PlanMade(plan).trace_fields(text))
 
 
 def trace_steps(trace: TraceFunction, results: Iterable[ExecutionResult]) -> None:
     """Trace each result as one RESULT or ERROR event."""
     for result in results:
-        trace(
-            TraceKind.RESULT if result.success else TraceKind.ERROR,
-            f'plan step {result.step_id}: {result.message}',
-            tool_name='plan',
-            ok=result.success,
-            error_reason=None if result.success else result.message,
-            data=result.to_dict(),
-        )
+        trace(**PlanStepEnded(result).trace_fields())

@@ -12,14 +12,12 @@ from __future__ import annotations
 from curiosity_rosa_demo.agent.react.rehearsal.texts import comparison_text
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal, StepForecast
+from curiosity_rosa_demo.trace.plan_events import RehearsalCompared, RehearsalMade
 from curiosity_rosa_demo.trace.reporter import TraceFunction
-
-REHEARSAL = 'rehearsal'  # tool_name and key of the data
 
 
 def trace_rehearsal(trace: TraceFunction, rehearsal: Rehearsal) -> None:
-    data = {REHEARSAL: rehearsal.model_dump(mode='json')}
-    trace(TraceKind.HYPOTHESIZE, rehearsal.text, tool_name=REHEARSAL, data=data)
+    trace(**RehearsalMade(rehearsal).trace_fields())
 
 
 def trace_step_refusal(trace: TraceFunction, step: StepForecast) -> None:
@@ -37,10 +35,5 @@ def trace_comparison(trace: TraceFunction, rehearsal: Rehearsal, language: str) 
     real = rehearsal.real
     assert real is not None
     text = comparison_text(real, language)
-    data = {REHEARSAL: rehearsal.model_dump(mode='json', exclude={'path', 'steps'})}
-    if real.exceeded:
-        failed = {'ok': False, 'error_reason': text}
-        trace(TraceKind.ERROR, text, tool_name=REHEARSAL, data=data, **failed)
-    else:
-        trace(TraceKind.OBSERVE, text, tool_name=REHEARSAL, data=data)
+    trace(**RehearsalCompared(rehearsal).trace_fields(text))
     return rehearsal.model_copy(update={'text': f'{rehearsal.text}\n{text}'})

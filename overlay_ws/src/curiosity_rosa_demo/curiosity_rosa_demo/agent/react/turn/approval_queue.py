@@ -26,11 +26,14 @@ class QuestionNotFound(Exception):
 
 @dataclass(frozen=True)
 class ApprovalAnswer:
-    """``arguments``: of an EDIT, to replace the operation's own. ``why``: text for the model."""
+    """``arguments``: of an EDIT, to replace the operation's own. ``why``: text for the model.
+    ``by``: who answered, for people; '' when unknown.
+    """
 
     action: ApprovalAction
     arguments: Json | None = None
     why: str = ''
+    by: str = ''
 
 
 NOBODY_ANSWERS = ApprovalAnswer(ApprovalAction.REJECT, why='nobody is there to answer')

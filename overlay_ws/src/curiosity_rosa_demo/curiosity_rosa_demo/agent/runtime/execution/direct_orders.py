@@ -94,11 +94,13 @@ class DirectOrders:
             rehearsal=self.rehearsal(op, order.origin, self._world.facts()),
         )
         trace, text = self._trace(), f'Asking: {op.text} ({"; ".join(reasons)})'
-        trace(**QuestionAsked(question.id).trace_fields(text))
+        rehearsed = '' if question.rehearsal is None else question.rehearsal.text
+        trace(**QuestionAsked(question.id, rehearsed).trace_fields(text))
         answer = self._queue.ask(question, cancellation)
-        why = f': {answer.why}' if answer.why else ''
-        answered = QuestionAnswered(question.id, answer.action.value.lower())
-        trace(**answered.trace_fields(f'Answer: {question.id} {answered.action}{why}'))
+        answered = QuestionAnswered(
+            question.id, answer.action.value.lower(), answer.why, answer.by
+        )
+        trace(**answered.trace_fields())
         if answer.action is ApprovalAction.REJECT:
             raise NotAdmitted(_rejected(op, answer.why))
         if answer.action is ApprovalAction.EDIT:

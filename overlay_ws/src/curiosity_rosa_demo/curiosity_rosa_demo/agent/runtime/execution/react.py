@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.runtime.execution.context import (
     SkillContext,
     store_outcome,
 )
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of, task_origin
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import asked_by, door_of, task_origin
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -47,6 +47,7 @@ async def run_react(task: Task, context: SkillContext) -> None:
                 task_id=task.id,
                 plan=task.metadata.get('plan'),
                 door=door_of(task),
+                by=asked_by(task),
             )
 
     try:

@@ -48,6 +48,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     SkillResult,
     Spent,
 )
+from curiosity_rosa_demo.domain.caller import named_caller
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.dead_reckoning import Place
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
@@ -192,16 +193,19 @@ class AgentSession:
         task_id: str = '',
         plan: Json | None = None,
         door: str = '',
+        by: str = '',
     ) -> Outcome:
         """Run a turn with the model, or resume the interrupted turn of this task. A ``plan``
         replaces the model's decisions. ``expects``, as in prompts.yaml, defines success. ``door``:
-        through which the text came. Raises TurnCancelled.
+        through which the text came; ``by``: who asked, for people. Raises TurnCancelled.
         """
 
         def on_start(calls: int) -> None:
+            name = named_caller(by)
             user = 'User' if door in ('', Origin.CONSOLE.value) else f'User ({door})'
+            user = name or user
             prefix = f'Going on after {count_text(calls, "call")}' if calls else user
-            self.trace(**TurnStarted(calls, door).trace_fields(f'{prefix}: {text}'))
+            self.trace(**TurnStarted(calls, door, name).trace_fields(f'{prefix}: {text}'))
 
         request = TurnRequest(text, cancellation, task_id, plan, on_start)
         with span('turn', {'gen_ai.operation.name': 'invoke_agent'}) as turn:

@@ -12,17 +12,21 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.tracing.ids import parse_traceparent, TRACEPARENT
 
-ORIGIN_KEY = 'origin'  # in a task's metadata
+ORIGIN_KEY, ASKED_BY_KEY = 'origin', 'asked_by'  # in a task's metadata
+MAX_ASKED_BY_CHARS = 80
 TURN_SKILL, CHARGE_SKILL = 'react', 'charge'
 UNASKED = (Origin.AUTONOMY, Origin.TRIGGER)
 _KNOWN = {origin.value: origin for origin in Origin}
 
 
-def with_origin(task: Task, origin: Origin) -> Task:
-    """The task, with the door that made it."""
+def with_origin(task: Task, origin: Origin, asked_by: str = '') -> Task:
+    """The task, with the door that made it. ``asked_by``: the person, for others to see."""
     task.metadata[ORIGIN_KEY] = origin.value
+    if asked_by:
+        task.metadata[ASKED_BY_KEY] = asked_by
     return task
 
 
@@ -37,6 +41,13 @@ def door_of(task: Task) -> str:
     """The door that made the task, such as 'action'; '' if the task does not say so."""
     value = str(task.metadata.get(ORIGIN_KEY, ''))
     return value if value in _KNOWN else ''
+
+
+def asked_by(task: Task) -> str:
+    """Who asked for the task, for people: a person's name if it is known, else the door."""
+    name = task.metadata.get(ASKED_BY_KEY)
+    shown = printable(name[:MAX_ASKED_BY_CHARS]) if isinstance(name, str) else ''
+    return shown or door_of(task)
 
 
 def task_origin(task: Task) -> Origin:

@@ -1,14 +1,18 @@
-// The title and the icon of the tab tell an operator who looks elsewhere of a question and of SAFE.
+// The title and the icon of the tab tell an operator who looks elsewhere of a question and of SAFE; so may alert.js.
 (() => {
   const SHAPES = {
     calm: '<circle cx="16" cy="16" r="12" fill="#1d5fbf"/>',
     asks: '<path d="M16 2 30 16 16 30 2 16z" fill="#8f1d76"/><text x="16" y="22" font-size="18" font-weight="700" text-anchor="middle" fill="#fff" font-family="sans-serif">?</text>',
     safe: '<path d="M3 3h26v26H3z" fill="#a3161b"/><text x="16" y="23" font-size="20" font-weight="700" text-anchor="middle" fill="#fff" font-family="sans-serif">!</text>',
   };
-  const known = { mode: '', open: 0 };
+  const known = { mode: '', open: null };
 
   window.curiosity.attention = (news) => {
+    const before = { ...known };
     Object.assign(known, news);
+    // What was so when the page opened is no news.
+    if (before.mode && before.mode !== 'SAFE' && known.mode === 'SAFE') window.curiosity.alert('safe');
+    if (before.open !== null && known.open > before.open) window.curiosity.alert('asks');
     const safe = known.mode === 'SAFE';
     document.title = `${known.open ? `(${known.open}?) ` : ''}${safe ? 'SAFE: ' : ''}Curiosity ROSA`;
     const shape = safe ? SHAPES.safe : known.open ? SHAPES.asks : SHAPES.calm;

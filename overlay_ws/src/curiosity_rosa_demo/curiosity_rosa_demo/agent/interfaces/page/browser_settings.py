@@ -1,0 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What one browser keeps: the name of its person, and how it calls that person."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.domain.caller import MAX_OPERATOR_CHARS
+from nicegui import ui
+
+
+class BrowserSettings(ui.element, component='components/browser_settings.js'):
+    """Its event ``operator`` tells the name, '' for none: at once, and after each change."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.props['longest'] = MAX_OPERATOR_CHARS
