@@ -77,7 +77,7 @@ IGNORED = frozenset(
         *('_flood_for', '_recall_after'),
         # never change
         *('_config', '_mast_config', '_clock', '_travel_clock', '_simulation', '_other_drivers'),
-        *('_stop_timed_out', '_timed_out', '_stretched', 'max_age_s'),
+        *('_duration_s', '_target', '_stop_timed_out', '_timed_out', '_stretched', 'max_age_s'),
     )
 )
 STATEFUL = (
@@ -105,6 +105,8 @@ def clone(value: Any) -> Any:
             each = clone(each)
         elif isinstance(each, set):
             each = set(each)
+        elif isinstance(each, dict):
+            each = {part: clone(value) for part, value in each.items()}
         twin.__dict__[name] = each
     return twin
 
@@ -117,6 +119,8 @@ def key_of(value: Any, now: float) -> Hashable:
             continue
         if isinstance(each, STATEFUL):
             each = key_of(each, now)
+        elif isinstance(each, dict):
+            each = tuple((part, key_of(value, now)) for part, value in each.items())
         elif isinstance(each, Odometry):  # old odometry counts as none
             each = each.still if each.at == now else None
         elif isinstance(each, Joints):

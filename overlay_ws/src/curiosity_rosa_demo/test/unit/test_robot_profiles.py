@@ -232,6 +232,12 @@ def test_the_shipped_profiles_are_valid(name: str) -> None:
     make_registry(load_config(robot=name))
 
 
+def test_a_profile_has_the_times_of_its_mast() -> None:
+    mast = load_config(robot='curiosity').thresholds.mast
+    assert (mast.open_duration_s, mast.close_duration_s, mast.rotate_duration_s) == (4.0, 4.0, 6.0)
+    assert load_config(robot='curiosity_2025').thresholds.mast == CONFIG.mast
+
+
 # --- invalid ones ----------------------------------------------------------------------------
 
 ARM = yaml.safe_load((shipped_config_dir() / 'robots' / 'curiosity.yaml').read_text())

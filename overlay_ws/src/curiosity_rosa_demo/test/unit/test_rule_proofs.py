@@ -79,6 +79,10 @@ ADAPTER = {
         f'{MACHINE}the_rover_never_moves_with_the_mast_up',
         f'{NODE}node.py::test_a_closed_mast_is_not_rotated',
     ),
+    'NEED_TO_STOW': (
+        'unit/test_robot_profiles.py::test_no_robot_drives_with_a_part_that_is_not_stowed',
+        'integration/test_adapter_appendages.py::test_the_rover_drives_only_with_its_arm_stowed',
+    ),
     'E_STOP_PRESSED': (
         f'{MACHINE}no_motion_outlives_the_e_stop',
         f'{NODE}stop.py::test_the_e_stop_holds_rover_and_mast',

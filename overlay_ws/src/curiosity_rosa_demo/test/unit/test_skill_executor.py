@@ -22,12 +22,12 @@ from curiosity_rosa_demo.agent.skills.errors import (
     UnknownSkill,
 )
 from curiosity_rosa_demo.agent.skills.executor import MAX_ENDED_RUNS, SkillExecutor
-from curiosity_rosa_demo.agent.skills.registry import RESOURCES
 from curiosity_rosa_demo.agent.skills.run import MAX_PROGRESS_REPORTS
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.brain_state import SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -303,7 +303,7 @@ def test_every_race_ends_in_one_result_that_is_true(
 
 # --- what is refused -------------------------------------------------------------------------
 
-some = st.sets(st.sampled_from(RESOURCES)).map(sorted)
+some = st.sets(st.sampled_from(OWN_RESOURCES)).map(sorted)
 
 
 @given(held=some, wanted=some)

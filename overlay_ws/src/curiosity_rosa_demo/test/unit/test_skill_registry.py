@@ -19,7 +19,6 @@ from curiosity_rosa_demo.agent.skills.registry import (
     INTERFACE_TYPES,
     make_registry,
     RESERVED_NAMES,
-    RESOURCES,
     SkillRegistry,
 )
 from curiosity_rosa_demo.agent.skills.skill import Skill
@@ -28,6 +27,7 @@ from curiosity_rosa_demo.domain.brain_state import DecisionType, SkillDef
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from examples import examples
@@ -64,7 +64,7 @@ complete = st.fixed_dictionaries(
                 'required': [*properties],
             }
         ),
-        'resources_required': st.lists(st.sampled_from(RESOURCES), unique=True),
+        'resources_required': st.lists(st.sampled_from(OWN_RESOURCES), unique=True),
         'preemptible': st.booleans(),
         'cancel_supported': st.booleans(),
         'timeout_s': st.floats(1e-6, 1e9),

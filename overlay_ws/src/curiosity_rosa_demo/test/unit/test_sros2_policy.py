@@ -28,7 +28,11 @@ PAGE = (ROOT / 'docs/howto/sros2.md').read_text(encoding='utf-8')
 BOTH = pytest.mark.parametrize('path', [OVERLAY, ROVER], ids=lambda path: path.stem)
 
 
-MOVERS = {each['name'] for each in TOPICS.curiosity.model_dump().values()}
+ARM = load_config(robot='curiosity')
+MOVERS = {
+    *(each['name'] for each in TOPICS.curiosity.model_dump().values()),
+    *(command.service for _, command in ARM.robot.commands.values()),
+}
 OWN = {
     TOPICS.rover.cmd_vel,
     TOPICS.rover.adapter_presence,
@@ -41,7 +45,10 @@ THEIRS = {
 MONITORS_STOP = Grant(
     '/curiosity_rosa/monitor', '/monitor', 'request', TOPICS.adapter.move_stop.name
 )
-CALLED = {each['name'] for each in TOPICS.adapter.model_dump().values()}
+CALLED = {
+    *(each['name'] for each in TOPICS.adapter.model_dump().values()),
+    *map(ARM.appendage_service, ARM.robot.commands),
+}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +90,7 @@ def test_a_policy_has_no_wildcard_nothing_twice_and_only_known_names(path: Path)
     own = {grant for grant in allowed if not grant.name.startswith(f'{grant.node}/')}
     # A node's own services start as its name does; those of the adapter and the agent do as well.
     names = {grant.name for grant in own if not _reads_parameters(grant)}
-    assert names <= known | OF_ROS
+    assert names <= known | MOVERS | CALLED | OF_ROS
 
 
 def _reads_parameters(grant: Grant) -> bool:
@@ -131,6 +138,9 @@ def test_in_a_namespace_the_names_move_as_those_of_the_nodes_do() -> None:
         for section in moved.values()
         for each in section.values()
     }
+    arm = ARM.in_namespace('r1', rover='r1')
+    known |= {command.service for _, command in arm.robot.commands.values()}
+    known |= set(map(arm.appendage_service, arm.robot.commands))
     found = grants(text)
     assert len(found) == len(read(OVERLAY))
     for grant in found:

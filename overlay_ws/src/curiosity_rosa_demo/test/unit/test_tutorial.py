@@ -72,7 +72,8 @@ def test_the_models_of_the_tutorial_are_read(tmp_path: Path) -> None:
 
 
 def test_the_rover_of_the_tutorial_has_the_names_of_its_topics(tmp_path: Path) -> None:
-    (text,) = blocks('own_rover.md', 'yaml')
+    text, nodes = blocks('own_rover.md', 'yaml')
+    assert nodes == 'robot: scout\n'
     topics = loaded(tmp_path, topics=text).topics
     rover = (ROOT / 'examples/scout_rover.py').read_text(encoding='utf-8')
     for service in topics.curiosity.model_dump().values():

@@ -111,9 +111,18 @@ class Appendage(Section):
         return max(abs(a - b) for a, b in zip(target, self.stowed_rad, strict=True))
 
 
-class Robot(Section):
-    """``appendages`` by name, e.g. arm."""
+class MastTimes(Section):
+    """How long the trajectories of the robot's mast take, in simulated seconds."""
 
+    open_duration_s: Seconds
+    close_duration_s: Seconds
+    rotate_duration_s: Seconds
+
+
+class Robot(Section):
+    """``appendages`` by name, e.g. arm. ``mast``: instead of the times in thresholds.yaml."""
+
+    mast: MastTimes | None = None
     appendages: dict[str, Appendage]
 
     @model_validator(mode='after')
@@ -155,7 +164,8 @@ class Robot(Section):
 
 
 def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The files of the configuration with the robot's commands among their skills and costs. Each
+    """The files of the configuration with the times of the robot's mast, and with its commands
+    among their skills and costs. Each
     skill that needs the base also needs the appendages, so that none moves during a drive.
 
     Raises PydanticCustomError.
@@ -182,9 +192,13 @@ def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
         for name, settings in skills.skills.items()
     }
     prices = {name: command.cost for name, (_, command) in robot.commands.items()}
+    thresholds = parts['thresholds']
+    times = {} if robot.mast is None else robot.mast.model_dump()
+    mast = thresholds.mast.model_copy(update=times)
     table = type(costs.tools).model_validate({**costs.tools.model_dump(), **prices})
     return {
         **parts,
+        'thresholds': thresholds.model_copy(update={'mast': mast}),
         'skills': skills.model_copy(update={'skills': {**needs, **own}}),
         'tool_costs': costs.model_copy(update={'tools': table}),
     }

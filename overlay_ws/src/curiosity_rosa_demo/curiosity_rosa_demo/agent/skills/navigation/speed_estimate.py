@@ -16,6 +16,7 @@ from dataclasses import dataclass
 OLD_ESTIMATE_WEIGHT = 0.5  # weight of the earlier seconds against those of a new leg
 MIN_RADIUS_M = 0.05
 MIN_DISTANCE_M, MIN_ANGLE_RAD = 0.02, 0.005  # a leg below these did not move the rover
+MIN_TELLING_S = 0.5  # a shorter leg of a motion that is not measured yet tells nothing
 MIN_MOVED_FRACTION = 0.2  # of the estimate; a later leg below this hardly moved it
 
 
@@ -32,14 +33,15 @@ class SpeedEstimate:
         return self.seconds > 0.0
 
     def update(self, seconds: float, metres: float, radians: float) -> bool:
-        """Add a measured leg. Returns False if the rover hardly moved.
+        """Add a measured leg. Returns False if the rover hardly moved, in a leg
+        long enough to tell.
 
         A leg far below the estimate counts at least as much as all before, since the estimate may
         be the wrong one: a computer that stalls lets a leg last too long.
         """
         straight = self.turn == 0.0
         if metres < MIN_DISTANCE_M or (not straight and radians < MIN_ANGLE_RAD):
-            return False
+            return self._is_too_short(seconds)
         moved = not self.is_known or (
             metres >= MIN_MOVED_FRACTION * self.speed * seconds
             and (straight or radians >= MIN_MOVED_FRACTION * self.turn * seconds)
@@ -51,6 +53,12 @@ class SpeedEstimate:
             self.turn = (self.turn * old_s + radians) / (old_s + seconds)
         self.seconds = old_s + seconds
         return moved
+
+    def _is_too_short(self, seconds: float) -> bool:
+        """Whether a leg of this time moves a sound rover less than can be told from noise."""
+        short = self.speed * seconds < MIN_DISTANCE_M
+        turns_little = 0.0 < self.turn * seconds < MIN_ANGLE_RAD
+        return short or turns_little if self.is_known else seconds < MIN_TELLING_S
 
 
 def turning_radius(estimates: Iterable[SpeedEstimate]) -> float | None:
