@@ -157,15 +157,25 @@ class RobotState(Model):
     heard: dict[Text, Reading] = Field(default_factory=dict)
     refused: list[Text] = Field(default_factory=list)
     mast: str = 'unknown'  # closed, opening, open, closing, unknown
+    # by name, of the robot's profile: stowed, moving, deployed, unknown
+    appendages: dict[Text, Text] = Field(default_factory=dict)
     moving: bool = False
     scan_min_m: float | None = None  # free metres to an obstacle in the direction of motion
-    exposed_since_s: float | None = None  # start of a motion with a mast that is not closed
+    exposed_since_s: float | None = None  # start of a motion with a part that is not stowed
     estop: bool = False  # pressed now
     violation: str = ''  # of a safety rule, by a skill since the last tick or by the adapter now
     safety_latch: str = ''  # the reason of the latch, as text; empty: no latch
     ages_s: dict[Text, float] = Field(default_factory=dict)  # of the last reading of each source
     silent: list[Text] = Field(default_factory=list)  # sources that stopped sending
     events: list[Text] = Field(default_factory=list)  # events of this tick, as text
+
+    @property
+    def unstowed(self) -> str:
+        """The first part that forbids a drive, with its state; '' if none does."""
+        if self.mast != 'closed':
+            return f'mast {self.mast}'
+        out = [f'{name} {posture}' for name, posture in self.appendages.items()]
+        return next((part for part in out if not part.endswith(' stowed')), '')
 
 
 class QueuedTask(Model):

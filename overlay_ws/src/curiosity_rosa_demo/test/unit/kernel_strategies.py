@@ -136,6 +136,7 @@ robots = st.builds(
     battery_pct=st.floats(0.0, 100.0),
     battery_state=st.sampled_from(BatteryLevel),
     mast=st.sampled_from(MAST_STATES),
+    appendages=st.dictionaries(st.just('arm'), st.sampled_from(['stowed', 'deployed', 'unknown'])),
     moving=st.booleans(),
     scan_min_m=st.none() | st.floats(0.0, 5.0),
     exposed_since_s=st.none() | st.floats(0.0, 100.0),

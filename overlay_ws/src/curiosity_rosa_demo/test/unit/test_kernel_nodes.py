@@ -345,14 +345,25 @@ def test_a_motion_that_the_adapter_cannot_end_latches_until_it_has_ended() -> No
     assert kept.robot.safety_latch == 'The rover moves on'
 
 
-def test_moving_with_an_open_mast_latches_once_the_adapter_should_have_stopped_it() -> None:
+@pytest.mark.parametrize(
+    ('mast', 'arm', 'reason'),
+    [
+        ('open', 'stowed', 'moving with the mast open'),
+        ('closed', 'deployed', 'moving with the arm deployed'),
+        ('closed', 'unknown', 'moving with the arm unknown'),
+    ],
+)
+def test_moving_unstowed_latches_once_the_adapter_should_have_stopped_it(
+    mast: str, arm: str, reason: str
+) -> None:
     driving = {**STILL, 'linear_x': 0.3}
     state = BrainState()
+    adapter = {'mast': mast, 'moving': True, 'appendages': {'arm': arm}}
     for now_s, mode in ((0.0, Mode.IDLE), (1.4, Mode.IDLE), (1.5, Mode.SAFE)):
-        adapter = {'mast': 'open', 'moving': True}
         state = event_arbitrate(hear(state, now_s, odometry=driving, adapter=adapter), RULES)
         assert state.tasks.mode is mode
-    assert state.robot.safety_latch == 'moving with the mast open'
+    assert state.robot.safety_latch == reason
+    assert f'arm {arm}' in world_update(state, RULES).world.summary
     still = hear(state, 1.6, odometry=STILL)
     assert still.robot.exposed_since_s is None
     assert event_arbitrate(still, RULES).tasks.mode is Mode.SAFE

@@ -59,7 +59,7 @@ def _latch_causes(state: BrainState, rules: KernelRules) -> list[str]:
         causes.append(f'obstacle nearer than {rules.obstacle_stop_m:g} m')
     since = robot.exposed_since_s
     if since is not None and state.telemetry.now_s - since >= rules.exposed_s:
-        causes.append(f'moving with the mast {robot.mast}')
+        causes.append(f'moving with the {robot.unstowed}')
     if robot.violation:
         causes.append(robot.violation)
     return causes

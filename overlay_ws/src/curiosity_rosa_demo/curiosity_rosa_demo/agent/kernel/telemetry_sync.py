@@ -47,13 +47,14 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
     pose, twist = _odometry(values.get('odometry'), before)
     adapter = values.get('adapter')
     mast = str(adapter['mast']) if adapter else before.mast
+    appendages = adapter.get('appendages', {}) if adapter else before.appendages
     moving = _moving(values, silent, before, rules)
     # An adapter that starts before its rover reports "moving" until it knows better. It holds the
     # rover still, so this is no observed motion.
     unconfirmed = 'odometry' not in values and mast == 'unknown'
     exposed = (
         moving
-        and mast != 'closed'
+        and (mast != 'closed' or any(each != 'stowed' for each in appendages.values()))
         and not unconfirmed
         and adapter is not None
         and 'adapter' not in silent
@@ -69,6 +70,7 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
         **_battery(values.get('battery'), before.battery_state, rules),
         'resources': _resources(state.skills.running, moving=moving, mast=mast),
         'mast': mast,
+        'appendages': appendages,
         'moving': moving,
         'scan_min_m': (
             _clearance(values.get('scan'), twist, rules) if 'scan' not in silent else None

@@ -54,6 +54,9 @@ def _adapter(value: Mapping[str, object]) -> str:
         return f'mast is {_shown(mast)}, not one of {", ".join(MAST_STATES)}'
     if not isinstance(moving, bool):
         return f'moving is {_shown(moving)}, not true or false'
+    parts = value.get('appendages', {})
+    if not isinstance(parts, dict) or not all(isinstance(each, str) for each in parts.values()):
+        return f'appendages is {_shown(parts)}, not texts by name'
     e_stop, violation = value.get('e_stop', False), value.get('violation', '')
     if not isinstance(e_stop, bool):
         return f'e_stop is {_shown(e_stop)}, not true or false'

@@ -56,6 +56,10 @@ def status_data(
             _value('Place', pose_text(pose), 'odometry', limits),
             _value('Way ahead', _way_text(state), 'scan', limits),
             _value('Mast', robot.mast, 'adapter', limits),
+            *(
+                _value(name.capitalize(), posture, 'adapter', limits)
+                for name, posture in robot.appendages.items()
+            ),
             _value('E-stop', 'PRESSED' if robot.estop else 'released', bad=robot.estop),
         ],
         'power': [_battery(state, limits)],
