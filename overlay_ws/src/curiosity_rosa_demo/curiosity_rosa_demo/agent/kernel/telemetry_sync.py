@@ -47,7 +47,7 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
     pose, twist = _odometry(values.get('odometry'), before)
     adapter = values.get('adapter')
     mast = str(adapter['mast']) if adapter else before.mast
-    appendages = adapter.get('appendages', {}) if adapter else before.appendages
+    appendages = _postures(adapter) if adapter else before.appendages
     moving = _moving(values, silent, before, rules)
     # An adapter that starts before its rover reports "moving" until it knows better. It holds the
     # rover still, so this is no observed motion.
@@ -83,6 +83,12 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
         'events': events,
     }
     return state.model_copy(update={'robot': before.model_copy(update=update)})
+
+
+def _postures(adapter: Mapping[str, Any]) -> dict[str, str]:
+    """By appendage; empty from an adapter that knows none."""
+    found = adapter.get('appendages', {})
+    return {name: str(posture) for name, posture in found.items()}
 
 
 def _valid_readings(
