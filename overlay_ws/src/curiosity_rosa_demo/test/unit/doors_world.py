@@ -209,7 +209,7 @@ def console(world: DoorsWorld) -> None:
 
 def page(world: DoorsWorld) -> None:
     controller = PageController(world.robot, world.runtime.runner)
-    ok, text = world.run(lambda: controller.say(line_of(world)))
+    ok, text, _ = world.run(lambda: controller.say(line_of(world)))
     assert ok, text
 
 
