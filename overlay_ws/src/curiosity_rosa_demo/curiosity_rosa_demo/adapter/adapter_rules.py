@@ -27,7 +27,7 @@ from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
-from curiosity_rosa_demo.infra.config.robot import Appendage as AppendageConfig
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.motion_clock import MotionClock
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
@@ -74,7 +74,7 @@ class AdapterRules:
         ros_clock: RosClock,
         other_drivers: Callable[[], str] = str,
         log: InputLog | None = None,
-        appendages: Mapping[str, AppendageConfig] | None = None,
+        appendages: Mapping[str, AppendageProfile] | None = None,
     ) -> None:
         """``other_drivers``: names of foreign nodes that publish Twists, or ''."""
         self._now, self._log = Instant(steady, ros_clock), log

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from curiosity_rosa_demo.adapter.joint_motion import JointMotion, JointReading
-from curiosity_rosa_demo.infra.config.robot import Appendage as AppendageConfig
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 
 
@@ -33,7 +33,7 @@ class Posture(str, Enum):
 class Appendage:
     """``mast``: its tolerance, margin and greatest age hold for these joints, too."""
 
-    def __init__(self, name: str, config: AppendageConfig, mast: MastConfig) -> None:
+    def __init__(self, name: str, config: AppendageProfile, mast: MastConfig) -> None:
         self.name, self.config = name, config
         self.posture = Posture.UNKNOWN
         self._mast = mast

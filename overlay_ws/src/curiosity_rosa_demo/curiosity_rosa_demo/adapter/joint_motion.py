@@ -26,6 +26,11 @@ class Reading(Protocol):
     def near(self, target: Sequence[float], tolerance: float) -> bool: ...
 
 
+def all_near(angles: Sequence[float], target: Sequence[float], tolerance: float) -> bool:
+    """Whether each joint is at its target; never where an angle is not a number. Radians."""
+    return all(abs(a - b) <= tolerance for a, b in zip(angles, target, strict=True))
+
+
 @dataclass(frozen=True)
 class JointReading:
     """Angles in the order of the profile."""
@@ -34,9 +39,7 @@ class JointReading:
     at: float
 
     def near(self, target: Sequence[float], tolerance: float) -> bool:
-        """Whether each joint is at its target; never where an angle is not a number."""
-        pairs = zip(self.angles, target, strict=True)
-        return all(abs(angle - wanted) <= tolerance for angle, wanted in pairs)
+        return all_near(self.angles, target, tolerance)
 
 
 class JointMotion:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from curiosity_rosa_demo.adapter.joint_motion import JointMotion
+from curiosity_rosa_demo.adapter.joint_motion import all_near, JointMotion
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 
 CLOSED_P, CLOSED_TURN = 1.57, -1.57
@@ -82,7 +82,7 @@ class Joints:
         return Mast.UNKNOWN
 
     def near(self, target: Sequence[float], tolerance: float) -> bool:
-        return abs(self.p - target[0]) <= tolerance and abs(self.turn - target[1]) <= tolerance
+        return all_near((self.p, self.turn), target, tolerance)
 
 
 class MastMotion(JointMotion):

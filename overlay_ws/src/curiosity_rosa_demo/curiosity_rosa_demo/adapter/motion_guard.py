@@ -63,7 +63,7 @@ from curiosity_rosa_demo.domain.models import (
     STOPPED_FOR_MAST,
     STOPPED_UNASKED,
 )
-from curiosity_rosa_demo.infra.config.robot import Appendage as AppendageConfig
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig, MotionConfig
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 
@@ -98,7 +98,7 @@ class MotionGuard:
         travel_clock: Callable[[], float] | None = None,
         simulation: SimulationClock | None = None,
         other_drivers: Callable[[], str] = str,
-        appendages: Mapping[str, AppendageConfig] | None = None,
+        appendages: Mapping[str, AppendageProfile] | None = None,
     ) -> None:
         """``other_drivers`` returns the names of foreign nodes that publish Twists, or ''."""
         self._config, self._mast_config = motion, mast

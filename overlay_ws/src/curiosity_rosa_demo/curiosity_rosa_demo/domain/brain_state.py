@@ -18,6 +18,7 @@ Over 300 lines in one file: it is one schema, and its parts are declarations.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated
 
@@ -140,6 +141,14 @@ class Telemetry(Model):
     readings: dict[Text, Reading] = Field(default_factory=dict)
 
 
+def unstowed_part(mast: str, appendages: Mapping[str, str]) -> str:
+    """The first part that forbids a drive, with its state; '' if none does."""
+    if mast != 'closed':
+        return f'mast {mast}'
+    out = (f'{name} {posture}' for name, posture in appendages.items() if posture != 'stowed')
+    return next(out, '')
+
+
 class RobotState(Model):
     """The measured state of the robot. The values of a source in ``silent`` are the last known.
     ``heard`` holds the last usable reading of each source. ``refused`` names the sources whose
@@ -168,14 +177,6 @@ class RobotState(Model):
     ages_s: dict[Text, float] = Field(default_factory=dict)  # of the last reading of each source
     silent: list[Text] = Field(default_factory=list)  # sources that stopped sending
     events: list[Text] = Field(default_factory=list)  # events of this tick, as text
-
-    @property
-    def unstowed(self) -> str:
-        """The first part that forbids a drive, with its state; '' if none does."""
-        if self.mast != 'closed':
-            return f'mast {self.mast}'
-        out = [f'{name} {posture}' for name, posture in self.appendages.items()]
-        return next((part for part in out if not part.endswith(' stowed')), '')
 
 
 class QueuedTask(Model):

@@ -29,9 +29,15 @@ from pydantic import (
     model_validator,
 )
 
+
+def stopped_for(appendage: str) -> str:
+    """Prefix of the adapter's reason when it stopped the rover for an appendage not stowed."""
+    return f'Stopped: {appendage} is'
+
+
 # Reasons that other modules compare with.
 # Prefixes of the adapter's reason when it stopped the rover for a broken safety rule.
-STOPPED_FOR_MAST = 'Stopped: mast is'
+STOPPED_FOR_MAST = stopped_for('mast')
 STOPPED_UNASKED = 'Stopped: the rover moved unasked'
 SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # code of a failure that latches SAFE
 NEED_TO_CLOSE_MAST = 'Need to close mast'
@@ -56,11 +62,6 @@ ODOMETRY_SILENT = 'No odometry'
 
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
-
-
-def stopped_for(appendage: str) -> str:
-    """Prefix of the adapter's reason when it stopped the rover for an appendage not stowed."""
-    return f'Stopped: {appendage} is'
 
 
 def need_to_stow(appendage: str, command: str) -> str:

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
 from curiosity_rosa_demo.infra.config.nodes import Nodes
 from curiosity_rosa_demo.infra.config.prompts import Prompts, Template
-from curiosity_rosa_demo.infra.config.robot import Robot
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
 from curiosity_rosa_demo.infra.config.topics import Topics
@@ -88,7 +88,7 @@ def load_config(config_dir: str | Path = '', *, robot: str = '') -> Config:
         raise ConfigError(_error_text(folder, error, Config)) from error
 
 
-def load_robot(name: str, folder: Path) -> Robot:
+def load_robot(name: str, folder: Path) -> RobotProfile:
     """Load the profile robots/``name``.yaml of ``folder``, or the shipped one of that name. Raises
     ConfigError.
     """
@@ -101,9 +101,9 @@ def load_robot(name: str, folder: Path) -> Robot:
             f'one of {known}'
         )
     try:
-        return Robot.model_validate(_read_yaml(path))
+        return RobotProfile.model_validate(_read_yaml(path))
     except ValidationError as error:
-        raise ConfigError(_error_text(path, error, Robot)) from error
+        raise ConfigError(_error_text(path, error, RobotProfile)) from error
 
 
 def load_world(name: str, folder: Path) -> WorldView:

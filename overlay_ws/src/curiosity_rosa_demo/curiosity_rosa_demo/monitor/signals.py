@@ -21,7 +21,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
-from curiosity_rosa_demo.infra.config.robot import Appendage
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 SIGNALS = {
@@ -69,7 +69,9 @@ class SignalState:
 
     thresholds: Thresholds
     fence: Geofence
-    appendages: Mapping[str, Appendage] = field(default_factory=dict)  # of the robot's profile
+    appendages: Mapping[str, AppendageProfile] = field(
+        default_factory=dict
+    )  # of the robot's profile
     _heard: dict[str, float] = field(default_factory=dict)  # by source: time of its last message
     _values: dict[str, Any] = field(default_factory=dict)
     _pulses: set[str] = field(default_factory=set)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, MotionRefused
-from curiosity_rosa_demo.infra.config.robot import Appendage
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 STEP_S = 0.05
@@ -54,7 +54,7 @@ class ServiceNode:
 
 
 class World:
-    def __init__(self, appendages: Mapping[str, Appendage] | None = None) -> None:
+    def __init__(self, appendages: Mapping[str, AppendageProfile] | None = None) -> None:
         self.now = 0.0
         self.odometry_on = self.joints_on = True
         self.agent_lives = False

@@ -19,7 +19,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
-from curiosity_rosa_demo.infra.config.robot import Appendage, Robot
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile, RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples
 from guard_world import CONFIG, World
@@ -148,7 +148,7 @@ def drive_off(world: World) -> None:
 def test_no_robot_drives_with_a_part_that_is_not_stowed(
     profile: dict[str, Any], data: st.DataObject
 ) -> None:
-    world = World(Robot.model_validate(profile).appendages)
+    world = World(RobotProfile.model_validate(profile).appendages)
     for _ in range(STEPS):
         act(world, data)
         assert not world.moved_unstowed
@@ -162,7 +162,7 @@ def test_no_robot_drives_with_a_part_that_is_not_stowed(
 def test_a_part_that_somebody_else_unstows_stops_the_drive(
     profile: dict[str, Any], data: st.DataObject
 ) -> None:
-    world = World(Robot.model_validate(profile).appendages)
+    world = World(RobotProfile.model_validate(profile).appendages)
     part = data.draw(st.sampled_from(sorted(world.appendages)))
     others = [
         command
@@ -314,5 +314,5 @@ def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
 
 
 def test_an_appendage_is_stowed_by_its_first_command_that_leads_there() -> None:
-    arm = Appendage.model_validate(ARM['appendages']['arm'])
+    arm = AppendageProfile.model_validate(ARM['appendages']['arm'])
     assert arm.stow_command == 'arm_close'

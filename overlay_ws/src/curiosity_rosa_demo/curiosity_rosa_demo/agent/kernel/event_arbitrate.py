@@ -9,10 +9,10 @@
 """Choose the mode from the state: safety first, then the battery, the user and the tasks.
 
 Four causes latch SAFE: the e-stop; an obstacle in the way, if ``telemetry.obstacle_stop_m`` is
-set; a rover that moves with the mast not closed for longer than the adapter needs to stop it; a
-skill that failed with SAFETY_VIOLATION. The latch lasts until the operator clears it and the cause
-is gone. While the adapter is silent, the mode is SAFE without a latch. With ``obstacle_stop_m``
-set, the same holds for a scan that had a view ahead.
+set; a rover that moves with the mast or a part of its profile not stowed for longer than the
+adapter needs to stop it; a skill that failed with SAFETY_VIOLATION. The latch lasts until the
+operator clears it and the cause is gone. While the adapter is silent, the mode is SAFE without a
+latch. With ``obstacle_stop_m`` set, the same holds for a scan that had a view ahead.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
     Mode,
+    unstowed_part,
     UserInterruptType,
 )
 
@@ -59,7 +60,7 @@ def _latch_causes(state: BrainState, rules: KernelRules) -> list[str]:
         causes.append(f'obstacle nearer than {rules.obstacle_stop_m:g} m')
     since = robot.exposed_since_s
     if since is not None and state.telemetry.now_s - since >= rules.exposed_s:
-        causes.append(f'moving with the {robot.unstowed}')
+        causes.append(f'moving with the {unstowed_part(robot.mast, robot.appendages)}')
     if robot.violation:
         causes.append(robot.violation)
     return causes

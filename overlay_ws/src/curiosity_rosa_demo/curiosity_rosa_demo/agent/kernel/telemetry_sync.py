@@ -25,6 +25,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     RunningSkill,
     Telemetry,
     Twist,
+    unstowed_part,
 )
 
 FULL_BATTERY = 0.99
@@ -55,7 +56,7 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
     unconfirmed = 'odometry' not in values and mast == 'unknown'
     exposed = (
         moving
-        and (mast != 'closed' or any(each != 'stowed' for each in appendages.values()))
+        and unstowed_part(mast, appendages) != ''
         and not unconfirmed
         and adapter is not None
         and 'adapter' not in silent

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.tools.arguments import arguments_error_text
-from curiosity_rosa_demo.tools.rover_tools import STANDSTILL_TIMEOUT_S
+from curiosity_rosa_demo.tools.rover_tools import LINK_TIMEOUT_S, STANDSTILL_TIMEOUT_S
 from pydantic import BaseModel, ValidationError
 
 INTERFACE_TYPES = ('ros2_action', 'ros2_service', 'internal')
@@ -201,7 +201,7 @@ def _check_timeout(definition: SkillDef, config: Config) -> None:
     )
     stop_s = motion.stop_timeout_s + motion.stop_confirm_s + TIMEOUT_MARGIN_S
     # the stop may be tried twice
-    least_s = start_s + longest_s + 2 * stop_s + STANDSTILL_TIMEOUT_S
+    least_s = LINK_TIMEOUT_S + start_s + longest_s + 2 * stop_s + STANDSTILL_TIMEOUT_S
     if definition.timeout_s <= least_s:
         raise BadSkill(
             f'{definition.name!r} has timeout_s {definition.timeout_s:g}; it must be above '

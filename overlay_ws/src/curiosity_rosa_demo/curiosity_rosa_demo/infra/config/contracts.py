@@ -21,7 +21,7 @@ from curiosity_rosa_demo.infra.config.base import (
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
 from curiosity_rosa_demo.infra.config.nodes import Nodes
 from curiosity_rosa_demo.infra.config.prompts import Prompts
-from curiosity_rosa_demo.infra.config.robot import Robot, with_robot
+from curiosity_rosa_demo.infra.config.robot import RobotProfile, with_robot
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
 from curiosity_rosa_demo.infra.config.topics import Topics
@@ -43,7 +43,7 @@ class Config(Section):
     nodes: Nodes
     triggers: TriggersConfig
     world: WorldView
-    robot: Robot
+    robot: RobotProfile
 
     @model_validator(mode='before')
     @classmethod

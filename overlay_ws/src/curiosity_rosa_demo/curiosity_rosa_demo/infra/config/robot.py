@@ -68,7 +68,7 @@ class AppendageCommand(Section):
         )
 
 
-class Appendage(Section):
+class AppendageProfile(Section):
     """A part that must be stowed while the base drives. Stowed: each joint is at ``stowed_rad``,
     within mast.tolerance_rad of thresholds.yaml.
     """
@@ -78,7 +78,7 @@ class Appendage(Section):
     commands: dict[str, AppendageCommand]
 
     @model_validator(mode='after')
-    def _fits_its_joints(self) -> Appendage:
+    def _fits_its_joints(self) -> AppendageProfile:
         count = len(self.joints)
         if len(set(self.joints)) < count:
             raise rule_error('joints', self.joints, 'must name each joint once')
@@ -119,14 +119,14 @@ class MastTimes(Section):
     rotate_duration_s: Seconds
 
 
-class Robot(Section):
+class RobotProfile(Section):
     """``appendages`` by name, e.g. arm. ``mast``: instead of the times in thresholds.yaml."""
 
     mast: MastTimes | None = None
-    appendages: dict[str, Appendage]
+    appendages: dict[str, AppendageProfile]
 
     @model_validator(mode='after')
-    def _names_are_its_own(self) -> Robot:
+    def _names_are_its_own(self) -> RobotProfile:
         for name in (*self.appendages, *self.commands):
             if not re.fullmatch(PYTHON_NAME, name):
                 raise rule_error('appendages', name, PYTHON_NAME_RULE)
@@ -154,43 +154,37 @@ class Robot(Section):
         """What a skill may need, one skill at a time."""
         return (*OWN_RESOURCES, *self.appendages)
 
-    def in_namespace(self, namespace: str) -> Robot:
+    def in_namespace(self, namespace: str) -> RobotProfile:
         """The robot's services moved into ``namespace``."""
         data = self.model_dump()
         for part in data['appendages'].values():
             for command in part['commands'].values():
                 command['service'] = below(namespace, command['service'])
-        return Robot.model_validate(data)
+        return RobotProfile.model_validate(data)
 
 
 def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
     """The files of the configuration with the times of the robot's mast, and with its commands
-    among their skills and costs. Each
-    skill that needs the base also needs the appendages, so that none moves during a drive.
+    among their skills and costs. Each skill that needs the base also needs the appendages, so that
+    none moves during a drive.
 
     Raises PydanticCustomError.
     """
-    robot: Robot = parts['robot']
+    robot: RobotProfile = parts['robot']
     skills, costs = parts['skills'], parts['tool_costs']
     own = {name: command.skill(part) for name, (part, command) in robot.commands.items()}
     if known := sorted(set(own) & set(skills.skills)):
         rule = 'a skill of skills.yaml has this name; choose another'
         raise rule_error('appendages', known, rule, file=f'robots/{parts["nodes"].robot}.yaml')
+    needs = dict(skills.skills)
     for name, settings in skills.skills.items():
         if not set(settings.resources_required) <= set(robot.resources):
             rule = f'must be of {", ".join(robot.resources)}'
             key = f'skills.{name}.resources_required'
             raise rule_error(key, settings.resources_required, rule, file='skills.yaml')
-    needs = {
-        name: settings.model_copy(
-            update={
-                'resources_required': [*settings.resources_required, *robot.appendages]
-                if 'base' in settings.resources_required
-                else settings.resources_required
-            }
-        )
-        for name, settings in skills.skills.items()
-    }
+        if 'base' in settings.resources_required:
+            needed = [*settings.resources_required, *robot.appendages]
+            needs[name] = settings.model_copy(update={'resources_required': needed})
     prices = {name: command.cost for name, (_, command) in robot.commands.items()}
     thresholds = parts['thresholds']
     times = {} if robot.mast is None else robot.mast.model_dump()

@@ -33,8 +33,8 @@ class SpeedEstimate:
         return self.seconds > 0.0
 
     def update(self, seconds: float, metres: float, radians: float) -> bool:
-        """Add a measured leg. Returns False if the rover hardly moved, in a leg
-        long enough to tell.
+        """Add a measured leg. Returns False if the rover hardly moved, in a leg long enough to
+        tell.
 
         A leg far below the estimate counts at least as much as all before, since the estimate may
         be the wrong one: a computer that stalls lets a leg last too long.
