@@ -101,7 +101,11 @@ from curiosity_rosa_demo.infra.storage.paths import (
     trace_file,
     turn_checkpoint_file,
 )
-from curiosity_rosa_demo.infra.storage.session_folder import SessionFolder
+from curiosity_rosa_demo.infra.storage.session_folder import (
+    MAX_TRACE_BYTES,
+    SessionFolder,
+    TRACE_FILES,
+)
 from curiosity_rosa_demo.infra.tracing.tracing import make_span_queue
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recording_client import RecordingClient
@@ -116,7 +120,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
-MAX_EARLIER_EVENTS = 200  # of the run before, for the page
+MAX_EARLIER_EVENTS = 5000  # of the runs before, for the page
 CLOCK_PATIENCE = 2.0  # imports at the start may delay the reception of /clock
 MAX_CONSOLE_TEXTS, MAX_CONSOLE_BYTES = 500, 2_000_000  # kept for consoles that attach
 EXIT_CRASHED, EXIT_INTERRUPTED = 70, 130  # exit statuses
@@ -173,10 +177,17 @@ class AgentApp:
             if options.artifacts
             else None
         )
+        database = task_database_file(self.config.agent.tasks.db_path, space)
+        session = SessionFolder(session_folder(database))
         trace_paths = (trace_file(self.config, space), self.artifacts and self.artifacts.trace)
         # Read before this run writes to them.
-        earlier = (read_newest(path, MAX_EARLIER_EVENTS) for path in trace_paths if path)
+        earlier = (
+            read_newest(path, MAX_EARLIER_EVENTS) for path in (session.trace, *trace_paths) if path
+        )
         self._earlier_events = next(filter(None, earlier), [])
+        self._recorders.append(
+            JsonlTraceLog(session.trace, max_bytes=MAX_TRACE_BYTES, max_files=TRACE_FILES)
+        )
         for path in trace_paths:
             if path:
                 limits = self.config.agent.recorder
@@ -202,7 +213,6 @@ class AgentApp:
         )
         speech = SpeechPublisher(self.node, self.config, self.console_writer.write, self._losses)
         self._camera = CameraFeed(self.node, self.config)
-        database = task_database_file(self.config.agent.tasks.db_path, space)
         llm = self.config.agent.llm
         self.usage = UsageLedger(
             llm,
@@ -299,7 +309,6 @@ class AgentApp:
             self.console.print_notice,
             partial(self.event_bus.publish, own=False),
         )
-        session = SessionFolder(session_folder(database))
         self.robot_service = RobotService(
             self.runtime,
             self.session,
@@ -333,7 +342,12 @@ class AgentApp:
         self.runtime.subscribe_to_ticks(door.on_tick)
         self._tick_callbacks.append(self.robot_service.record_tick)
         self.web = WebServer(
-            self.robot_service, self.runtime.runner, self.config, self.console.print_notice
+            self.robot_service,
+            self.runtime.runner,
+            self.config,
+            self.console.print_notice,
+            history=session.view,
+            recordings=recordings_folder(self.config, options.record, space),
         )
         self._run_task = RunTaskServer(
             self.config, self.robot_service, self.runtime.runner, self.runtime.loop

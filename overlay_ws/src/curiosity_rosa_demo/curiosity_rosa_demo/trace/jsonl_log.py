@@ -16,7 +16,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.json_lines import JsonLines
 from curiosity_rosa_demo.trace.trace_codec import decode, encode
 
-MAX_TAIL_BYTES = 1_000_000  # read back after a restart
+MAX_TAIL_BYTES = 8_000_000  # read back after a restart
 
 
 class JsonlTraceLog(JsonLines):

@@ -121,7 +121,7 @@ def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
     first, second = look(model), look(model, now=1000.1)
     robot.where = RoverPose(x=3.0, frame_id='odom')
     moved = look(model)
-    for later, changed in ((second, set()), (moved, {'status', 'map'})):
+    for later, changed in ((second, set()), (moved, {'status', 'map', 'scene'})):
         shown, before = ({**each.parts, **each.drawings} for each in (later, first))
         assert {name for name in before if before[name] is not shown[name]} == changed
     robot.brain_state = BrainState(tasks=TasksState(mode=Mode.EXEC))

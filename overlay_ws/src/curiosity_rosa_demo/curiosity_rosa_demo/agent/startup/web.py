@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import os
+from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
@@ -56,7 +57,9 @@ def check_address(settings: HttpConfig) -> None:
 
 
 class WebServer:
-    """``notice`` prints a text for the operator. Without the port the agent runs without HTTP."""
+    """``notice`` prints a text for the operator. Without the port the agent runs without HTTP.
+    ``history`` and ``recordings``: of the page.
+    """
 
     def __init__(
         self,
@@ -64,7 +67,11 @@ class WebServer:
         runner: SkillRunner,
         config: Config,
         notice: Callable[[str], None],
+        *,
+        history: Path | None = None,
+        recordings: Path | None = None,
     ) -> None:
+        self._history, self._recordings = history, recordings
         self._robot_service, self._runner, self._config = robot_service, runner, config
         self._notice = notice
         self._server: HttpThread | None = None
@@ -104,5 +111,7 @@ class WebServer:
             from curiosity_rosa_demo.agent.interfaces.mcp.endpoint import add_mcp
 
             add_mcp(app, robot, runner, config)
-        add_page(app, robot, runner, config)
+        add_page(
+            app, robot, runner, config, history=self._history, recordings=self._recordings
+        )
         return app

@@ -85,5 +85,5 @@ def policy_state_file(database: Path, world_view: str) -> Path:
 
 
 def session_folder(database: Path) -> Path:
-    """The folder of the last run's trail and captures, beside the task database."""
+    """The folder of what the page shows of earlier runs, beside the task database."""
     return Path(f'{database}.session')

@@ -6,7 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the page showed of a run, for the agent that runs next: trail and captures.
+"""What the page showed of a run, for the agent that runs next: trail and captures. Beside them
+lie its trace, and what agent/interfaces/page/history_file.py writes.
 
 Losing it costs no more than the sight of the past, so what cannot be read is left out.
 """
@@ -32,7 +33,8 @@ from curiosity_rosa_demo.domain.pictures import (
 )
 
 MAX_PLACES = 2000
-TRAIL_FILE = 'trail.json'
+TRAIL_FILE, TRACE_FILE, VIEW_FILE = 'trail.json', 'trace.jsonl', 'view.jsonl'
+MAX_TRACE_BYTES, TRACE_FILES = 4_000_000, 2
 Place = tuple[float, float]  # x and y in the world frame, metres
 
 
@@ -47,6 +49,14 @@ class SessionFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @property
+    def trace(self) -> Path:
+        return self.path / TRACE_FILE
+
+    @property
+    def view(self) -> Path:
+        return self.path / VIEW_FILE
 
     def load(self) -> EarlierSession:
         """What was saved last, of the pictures the newest MAX_KEPT_BYTES."""

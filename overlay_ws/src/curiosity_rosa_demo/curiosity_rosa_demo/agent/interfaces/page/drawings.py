@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+import json
 import logging
 
 from curiosity_rosa_demo.agent.interfaces.page import phase_bar, timeline
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE_SKILL
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
@@ -96,43 +98,27 @@ class DrawingCache:
         self._views: dict[tuple[float, float], View] = {}
         self._cache: dict[str, tuple[Hashable, Drawing]] = {}
 
-    def map(
-        self,
-        state: BrainState,
-        pose: RoverPose | None,
-        trail: Sequence[tuple[float, float]],
-        captures: Sequence[Capture],
-        histories: Sequence[TaskHistory],
-        questions: Sequence[Question] = (),
-    ) -> Drawing:
+    def map(self, facts: PanelData, trail: Sequence[tuple[float, float]]) -> Drawing:
+        """``facts``: as of ``scene_data``."""
         fence, viz = self._config.guardrails.geofence, self._config.thresholds.viz
         zone = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
+        pose, goal = facts['pose'], facts['goal']
         scene = world_map.MapScene(
             zone=zone,
             fence=fence if fence.enabled else None,
-            pose=pose,
+            pose=pose and RoverPose(x=pose[0], y=pose[1], yaw_rad=pose[2], frame_id='world'),
             trail=trail,
-            spots=markers_of(captures),
-            obstacles=state.world.obstacles,
-            goal=_navigation_goal(state, histories),
-            forecast=_forecast(state, questions),
+            spots=_spots(facts),
+            obstacles=facts['obstacles'],
+            goal=goal and (goal[0], goal[1]),
+            forecast=[(x, y) for x, y in facts['forecast']],
         )
 
         def draw(look: Look) -> Picture:
             frame = self._frame(scene, look)
             return Picture(world_map.render_in(scene, frame), frame.shown)
 
-        place = pose and (round(pose.x, 2), round(pose.y, 2), round(pose.yaw_rad, 2))
-        obstacles = str(state.world.obstacles)
-        seen = (
-            place,
-            len(trail),
-            *trail[-1:],
-            scene.spots,
-            obstacles,
-            scene.goal,
-            str(scene.forecast),
-        )
+        seen = (len(trail), *trail[:1], *trail[-1:], json.dumps(facts, default=str))
         return self._cached('map', seen, draw)
 
     def _frame(self, scene: world_map.MapScene, look: Look) -> Frame:
@@ -148,8 +134,9 @@ class DrawingCache:
         self._views[size] = view
         return Frame(view, *size)
 
-    def plot(self, captures: Sequence[Capture]) -> Drawing:
-        spots, numbers = markers_of(captures), self._config.thresholds
+    def plot(self, facts: PanelData) -> Drawing:
+        """``facts``: as of ``scene_data``."""
+        spots, numbers = _spots(facts), self._config.thresholds
         threshold = numbers.quality.score_threshold
 
         def draw(look: Look) -> Picture:
@@ -175,11 +162,11 @@ class DrawingCache:
             now // TIMELINE_PERIOD_S,
             tuple((history.task.id, len(history.rows)) for history in shown),
         )
+        moment = datetime.fromtimestamp(now, timezone.utc)
         rows = [
             timeline.TimelineRow(each.task.id, task_summary(each.task), each.rows)
             for each in shown
         ]
-        moment = datetime.fromtimestamp(now, timezone.utc)
         return self._cached(
             'times', seen, lambda look: Picture(timeline.render(rows, moment, width=look.width))
         )
@@ -195,6 +182,31 @@ class DrawingCache:
         if cached is None or cached[0] != seen:
             cached = self._cache[name] = (seen, Drawing(name, draw))
         return cached[1]
+
+
+def scene_data(
+    state: BrainState,
+    pose: RoverPose | None,
+    captures: Iterable[Capture],
+    histories: Sequence[TaskHistory],
+    questions: Sequence[Question],
+) -> PanelData:
+    """What the map shows besides the trail, as JSON: metres, radians."""
+    goal = _navigation_goal(state, histories)
+    return {
+        'pose': pose and [round(each, 2) for each in (pose.x, pose.y, pose.yaw_rad)],
+        'spots': [
+            [spot.event_id, spot.x, spot.y, spot.score, spot.is_good]
+            for spot in markers_of(captures)
+        ],
+        'obstacles': list(state.world.obstacles),
+        'goal': goal and list(goal),
+        'forecast': [list(place) for place in _forecast(state, questions)],
+    }
+
+
+def _spots(facts: PanelData) -> tuple[CaptureMarker, ...]:
+    return tuple(CaptureMarker(*spot) for spot in facts['spots'])
 
 
 def markers_of(captures: Iterable[Capture]) -> tuple[CaptureMarker, ...]:

@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Reads the robot's state once for all open pages, and sends each page the changes."""
+"""Reads the robot's state once for all open pages, and sends each page the changes. Records once a
+second what a page shows, so that a page can look back.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,19 @@ import logging
 import time
 from typing import Protocol
 
+from curiosity_rosa_demo.agent.interfaces.page.history import History
+from curiosity_rosa_demo.agent.interfaces.page.history_file import HistoryFile
+from curiosity_rosa_demo.agent.interfaces.page.past_view import LIVE_PARTS, Story
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
 
 UPDATE_PERIOD_S = 0.2
+RECORD_PERIOD_S = 1.0
 
 _log = logging.getLogger('curiosity_rosa.page')
 
@@ -35,11 +42,26 @@ class OpenPage(Protocol):
 
 
 class PageFeed:
-    """Use it in the page's loop only. It reads only while a page is open."""
+    """Use it in the page's loop only. ``file``: of what it records; None: nothing outlives the
+    agent.
+    """
 
-    def __init__(self, robot: Robot, runner: SkillRunner, config: Config) -> None:
-        self._robot, self._task_histories = robot, TaskHistories(runner)
-        self._model = ViewModel(robot, config)
+    def __init__(
+        self,
+        robot: Robot,
+        runner: SkillRunner,
+        config: Config,
+        file: HistoryFile | None = None,
+    ) -> None:
+        self._robot, self._task_histories, self._file = robot, TaskHistories(runner), file
+        self._history, self._unwritten = History(), list[str]()
+        if file is not None:
+            file.restore(self._history)
+            self._unwritten.append(self._history.record_start(time.time()))
+        self._model = ViewModel(robot, config, self._history)
+        self.story = Story(
+            '', self._history, self._all_events, lambda: self._last_read, self._picture_ids
+        )
         self._pages: set[OpenPage] = set()
         self._update_task: asyncio.Task[None] | None = None
         self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None
@@ -63,6 +85,30 @@ class PageFeed:
                 self._last_read, now=time.time(), clock=clock
             )
         return self._last_snapshot
+
+    async def record(self) -> None:
+        """Record what a page shows, until it is cancelled."""
+        while True:
+            with _errors_logged('event=page_not_recorded'):
+                await self._record_once()
+            await asyncio.sleep(RECORD_PERIOD_S)
+
+    async def _record_once(self) -> None:
+        shown = self.snapshot()
+        parts = {name: each for name, each in shown.parts.items() if name not in LIVE_PARTS}
+        self._unwritten += [
+            self._history.record(shown.now, parts),
+            self._history.record_trail(shown.now, self._robot.trail()),
+        ]
+        lines, self._unwritten = self._unwritten, []
+        if self._file is not None:
+            await asyncio.to_thread(self._file.append, lines)
+
+    def _all_events(self) -> Sequence[TraceEvent]:
+        return [*self._robot.earlier_events(), *self._robot.event_bus.trace_events()]
+
+    def _picture_ids(self) -> set[str]:
+        return {each.event_id for each in self._robot.captures()}
 
     async def _run(self) -> None:
         while self._pages:

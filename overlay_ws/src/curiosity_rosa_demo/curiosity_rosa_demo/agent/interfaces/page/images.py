@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 import math
 import threading
 from typing import Annotated
@@ -27,9 +28,13 @@ from fastapi import APIRouter, Query, Response
 
 MAX_PX, STEP_PX = 4096, 64
 JPEG_QUALITY = 80
+UNCHANGED_HEADERS = {'Cache-Control': 'private, max-age=86400, immutable'}
 
 
-def image_routes(robot: Robot) -> APIRouter:
+def image_routes(
+    robot: Robot, recorded_picture: Callable[[str], bytes | None] = lambda event_id: None
+) -> APIRouter:
+    """``recorded_picture``: that of the capture of an event in an open recording."""
     router = APIRouter(prefix='/page', include_in_schema=False)
 
     scaled = ScaledFrame()
@@ -53,6 +58,8 @@ def image_routes(robot: Robot) -> APIRouter:
         for each in robot.captures():
             if each.event_id == event_id:
                 return _jpeg(each.picture)
+        if (jpeg := recorded_picture(event_id)) is not None:
+            return Response(jpeg, media_type='image/jpeg', headers=UNCHANGED_HEADERS)
         raise Problem(404, f'There is no capture {event_id[:100]!r}, or it is no longer kept.')
 
     @router.get('/ground/{event_id}.jpg')
@@ -93,5 +100,4 @@ class ScaledFrame:
 
 def _jpeg(picture: Picture) -> Response:
     """A picture that never changes."""
-    headers = {'Cache-Control': 'private, max-age=86400, immutable'}
-    return Response(picture.jpeg, media_type='image/jpeg', headers=headers)
+    return Response(picture.jpeg, media_type='image/jpeg', headers=UNCHANGED_HEADERS)

@@ -19,7 +19,8 @@ from curiosity_rosa_demo.agent.interfaces.page import panels
 from curiosity_rosa_demo.agent.interfaces.page.browser_settings import BrowserSettings
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
-from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
+from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
+from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
 from curiosity_rosa_demo.domain.caller import caller_text, operator_name, PAGE_CLIENT
 from curiosity_rosa_demo.drawing.colours import css
@@ -36,6 +37,7 @@ HEAD_SCRIPTS = (
     'attention.js',
     'kept_focus.js',
     'trace_rows.js',
+    'time_marks.js',
     'newest_last.js',
     'conversation.js',
     'task_acts.js',
@@ -63,21 +65,27 @@ def head_html() -> str:
 
 
 class Page:
-    """The page of one browser tab."""
+    """The page of one browser tab. ``time_view``: the time that it shows."""
 
     def __init__(
-        self, controller: PageController, snapshot: PageSnapshot, *, camera_hz: float
+        self,
+        controller: PageController,
+        snapshot: PageSnapshot,
+        time_view: TimeView,
+        *,
+        camera_hz: float,
     ) -> None:
-        self._controller, self._operator = controller, ''
+        self._controller, self._operator, self._time_view = controller, '', time_view
         self._client: Client = ui.context.client
-        self._sent_line_count = snapshot.count
+        self._sent_lines = (time_view.story_name, snapshot.count)
         self._sent_parts = dict(snapshot.parts)
         ui.add_head_html(head_html())
         ui.add_body_html(_static('frame.html'))
         self._client.content.classes(replace='page')
         self._panels: list[tuple[str, panels.Panel]] = []  # each with the part that it shows
         self._drawings: dict[str, panels.DrawingPanel] = {}
-        self._snapshot = snapshot
+        self._live = self._shown = snapshot
+        self._sent_time = time_view.facts()
         self._open_task = ''
         self._sent_detail: PanelData | None = None
         self._build(snapshot, 1.0 / camera_hz)
@@ -91,16 +99,8 @@ class Page:
 
         ``pages``: number of open pages in all browsers.
         """
-        for part, panel in self._panels:
-            if self._sent_parts[part] is not snapshot.parts[part]:
-                panel.set(snapshot.parts[part])
-        self._sent_parts, self._snapshot = dict(snapshot.parts), snapshot
-        for name, drawing in self._drawings.items():
-            drawing.show(snapshot.drawings[name])
-        self._update_drawer()
-        if lines := snapshot.lines_after(self._sent_line_count):
-            self._sent_line_count = snapshot.count
-            self._trace.run_method('append', list(lines))
+        self._live = snapshot
+        self._show()
         beat = {
             'clock': snapshot.clock,
             'now': snapshot.now,
@@ -109,10 +109,40 @@ class Page:
         }
         self._pulse.run_method('beat', beat)
 
+    def _show(self) -> None:
+        """Send what has changed, of now or of the time that the page looks at."""
+        shown = self._time_view.shown(self._live)
+        for part, panel in self._panels:
+            sent, facts = self._sent_parts[part], shown.parts[part]
+            if sent is not facts and sent != facts:
+                panel.set(facts)
+        self._sent_parts, self._shown = dict(shown.parts), shown
+        for name, drawing in self._drawings.items():
+            drawing.show(shown.drawings[name])
+        self._send_lines(shown)
+        self._update_drawer()
+        if (facts := self._time_view.facts()) != self._sent_time:
+            self._sent_time = facts
+            self._time_bar.set(facts)
+
+    def _send_lines(self, shown: PageSnapshot) -> None:
+        """Send the lines of the trace that are new, or, after a step in time, all."""
+        story, count = self._sent_lines
+        self._sent_lines = (self._time_view.story_name, shown.count)
+        if self._sent_lines == (story, count):
+            return
+        if story == self._time_view.story_name and count < shown.count <= count + MAX_LINES:
+            self._trace.run_method('append', list(shown.lines_after(count)))
+        else:
+            self._trace.run_method('replace', list(shown.lines))
+
     def _build(self, snapshot: PageSnapshot, period_s: float) -> None:
         self._is_visible('status', panels.StatusPanel())
         self._is_visible('alarms', panels.AlarmsPanel())
         self._is_visible('approvals', panels.QuestionAlert())
+        self._time_bar = panels.TimeBar()
+        self._time_bar.set(self._sent_time)
+        self._time_bar.on('act', self._on_time)
         ui.element('div').classes('hidden-panels')
         with ui.element('div').classes('board'):
             with ui.element('div').classes('column place'):
@@ -168,7 +198,7 @@ class Page:
         def on_look(event: GenericEventArguments) -> None:
             if look := panels.read_look(event.args):
                 panel.look = look
-                panel.show(self._snapshot.drawings[name])
+                panel.show(self._shown.drawings[name])
 
         panel.on('look', on_look)
         return panel
@@ -191,6 +221,10 @@ class Page:
     def _on_echo(self, event: GenericEventArguments) -> None:
         """The page measures the round trip."""
         self._pulse.run_method('echoed', event.args if isinstance(event.args, float | int) else 0)
+
+    async def _on_time(self, event: GenericEventArguments) -> None:
+        await self._time_view.act(_object(event.args), self._live)
+        self._show()
 
     def _on_event_selected(self, event: GenericEventArguments) -> None:
         self._captures.run_method('pick', event.args)
@@ -225,7 +259,7 @@ class Page:
 
     def _update_drawer(self) -> None:
         """Send the open task, if it has changed; a page without a drawer costs nothing."""
-        detail = self._snapshot.detail(self._open_task) if self._open_task else None
+        detail = self._live.detail(self._open_task) if self._open_task else None
         if detail != self._sent_detail:
             self._sent_detail = detail
             self._drawer.set(detail)

@@ -10,10 +10,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+import logging
+from pathlib import Path
+from typing import Any
+
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
+from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
+from curiosity_rosa_demo.agent.interfaces.page.history_file import HistoryFile
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.layout import Page
+from curiosity_rosa_demo.agent.interfaces.page.recording_library import RecordingLibrary
+from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -27,6 +38,8 @@ RECONNECT_S = 5.0  # a page that was disconnected for longer is built anew
 PAGE_PATHS = ('/', '/favicon.ico')
 PAGE_FOLDERS = ('/_nicegui/', '/_nicegui_ws/')
 
+_log = logging.getLogger('curiosity_rosa.page')
+
 
 class _PageMount(Mount):
     """Matches only the page's own paths. The API answers 404 for all others."""
@@ -38,17 +51,34 @@ class _PageMount(Mount):
         return Match.NONE, {}
 
 
-def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) -> None:
+def add_page(
+    app: FastAPI,
+    robot: Robot,
+    runner: SkillRunner,
+    config: Config,
+    *,
+    history: Path | None = None,
+    recordings: Path | None = None,
+) -> None:
     """Mount the page at ``/``. Call it before the server starts. ``http/auth.py`` controls the
     access and the sessions.
 
     NiceGUI has one application per process, so only the app of the last call has the page.
+    ``history``: the file in which what the page shows outlives the agent. ``recordings``: the
+    folder of the recordings that a page can show.
     """
-    feed, controller = PageFeed(robot, runner, config), PageController(robot, runner)
+    feed = PageFeed(robot, runner, config, _history_file(history))
+    library = RecordingLibrary(recordings)
+    controller = PageController(robot, runner)
 
     @ui.page('/', title=TITLE)
     def index() -> None:
-        page = Page(controller, feed.snapshot(), camera_hz=config.agent.http.camera_hz)
+        page = Page(
+            controller,
+            feed.snapshot(),
+            TimeView(feed.story, library, DrawingCache(config)),
+            camera_hz=config.agent.http.camera_hz,
+        )
 
         def on_disconnect(client: Client) -> None:
             if not client.has_socket_connection:  # otherwise the client has reconnected already
@@ -59,7 +89,8 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
         client.on_disconnect(on_disconnect)
         client.on_delete(lambda: feed.remove_page(page))
 
-    app.include_router(image_routes(robot))
+    app.include_router(image_routes(robot, library.picture))
+    _record_while_serving(app, feed)
     core.app.user_middleware.clear()  # added by an earlier call, and already started
     core.app.middleware_stack = None
     ui.run_with(
@@ -73,3 +104,28 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
     )
     app.router.routes.pop()  # NiceGUI's own mount, which would match every path
     app.router.routes.append(_PageMount('/', app=core.app))
+
+
+def _history_file(path: Path | None) -> HistoryFile | None:
+    """None, too, where it cannot be written: the page then works without it."""
+    try:
+        return None if path is None else HistoryFile(path)
+    except OSError as error:
+        _log.warning('event=page_history_not_kept error=%r', str(error))
+        return None
+
+
+def _record_while_serving(app: FastAPI, feed: PageFeed) -> None:
+    serving = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
+        async with serving(app) as state:
+            recorder = asyncio.create_task(feed.record())
+            try:
+                yield state
+            finally:
+                recorder.cancel()
+                await asyncio.wait([recorder])
+
+    app.router.lifespan_context = lifespan

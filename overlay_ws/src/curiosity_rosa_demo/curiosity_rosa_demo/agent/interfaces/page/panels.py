@@ -140,6 +140,10 @@ class Conversation(Panel, component='components/conversation.js'):
     """Shows the captures of its facts among the lines of the trace, which TracePanel adds."""
 
 
+class TimeBar(Panel, component='components/time_bar.js'):
+    """The scrubber."""
+
+
 class CommandLine(ui.element, component='components/command_line.js'):
     """Completes the names of ``commands``."""
 

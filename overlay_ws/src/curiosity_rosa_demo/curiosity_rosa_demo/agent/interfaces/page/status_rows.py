@@ -190,11 +190,11 @@ def ground_data(ground: AnalyzedGround | None) -> PanelData:
     }
 
 
-def restart_data(now: float) -> PanelData:
-    """The line between the events of the agent before this one and its own."""
+def restart_data(at: float) -> PanelData:
+    """The line between the events of an agent and those of the next one."""
     return {
-        'id': 'restart',
-        'ts': now,
+        'id': f'restart-{at:.3f}',
+        'ts': at,
         'took': None,
         'kind': 'RESTART',
         'tool': '',

@@ -12,7 +12,6 @@ so that a page detects changes by identity.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -21,8 +20,9 @@ import math
 import time
 
 from curiosity_rosa_demo.agent.interfaces.page.alarm_rows import alarm_data
-from curiosity_rosa_demo.agent.interfaces.page.drawings import Drawing, DrawingCache
+from curiosity_rosa_demo.agent.interfaces.page.drawings import Drawing, DrawingCache, scene_data
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
+from curiosity_rosa_demo.agent.interfaces.page.history import History
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     capture_data,
     ground_data,
@@ -71,10 +71,12 @@ class PageSnapshot:
 
 
 class ViewModel:
-    """Use it in one thread."""
+    """Use it in one thread. ``history`` has the lines of the trace, and what earlier agents
+    showed.
+    """
 
-    def __init__(self, robot: Robot, config: Config) -> None:
-        self._robot = robot
+    def __init__(self, robot: Robot, config: Config, history: History | None = None) -> None:
+        self._robot, self._history = robot, history or History()
         self._limits = {
             'odometry': config.thresholds.telemetry.odometry_max_age_s,
             'scan': config.thresholds.telemetry.scan_max_age_s,
@@ -84,8 +86,6 @@ class ViewModel:
         self._drawings = DrawingCache(config)
         self._parts: dict[str, PanelData] = {}
         self._events = robot.event_bus.subscribe('page', TraceEvent, after=0)
-        self._lines: deque[PanelData] = deque(maxlen=MAX_LINES)
-        self._line_count = 0
         self._task_events = TaskEvents()
         self._last_event: TraceEvent | None = None
         self._add_earlier(robot.earlier_events())
@@ -95,7 +95,8 @@ class ViewModel:
     ) -> PageSnapshot:
         """The current data of all panels. Calls only methods of the robot that do not block."""
         robot = self._robot
-        self._add_lines(each.event for each in self._events.read().events[-MAX_LINES:])
+        read = self._events.read().events[-MAX_LINES:]
+        self._add_lines(now, (each.event for each in read))
         state, pose, health, captures = (
             robot.state(),
             robot.pose(),
@@ -141,25 +142,23 @@ class ViewModel:
             'triggers': trigger_data(robot.triggers()),
             'captures': capture_data(captures, replay=replay),
             'ground': ground_data(robot.ground()),
+            'scene': scene_data(state, pose, captures, histories, robot.questions()),
         }
         for name, facts in parts.items():
             if self._parts.get(name) != facts:
                 self._parts[name] = facts
         drawings = {
-            'map': pictures.map(
-                state, pose, robot.trail(), captures, histories, robot.questions()
-            ),
-            'plot': pictures.plot(captures),
+            'map': pictures.map(self._parts['scene'], robot.trail()),
+            'plot': pictures.plot(self._parts['scene']),
             'times': pictures.timeline(histories, now),
-            'steps': pictures.phase_bar(last_turn(_steps(recent))),
+            'steps': pictures.phase_bar(last_turn(turn_steps(recent))),
         }
-        lines = tuple(self._lines)
         return PageSnapshot(
             dict(self._parts),
             drawings,
             _finite_values(sensor_ages(state, health)),
-            lines,
-            self._line_count,
+            self._history.lines.newest(MAX_LINES),
+            self._history.lines.total,
             now,
             clock,
             self._details(histories, state, captures),
@@ -180,23 +179,27 @@ class ViewModel:
         return detail
 
     def _add_earlier(self, events: Sequence[TraceEvent]) -> None:
-        """What the agent before this one told, and the mark of the restart."""
-        if not events:
-            return
+        """What the agents before this one told, and the marks of the restarts."""
+        history = self._history
+        first = min([each.ts for each in events[:1]] + [history.start or math.inf])
+        starts = [at for at in history.starts if at > first]
+        if events and not starts:
+            starts = [time.time()]
         before: float | None = None
         for event in events:
+            while starts and starts[0] <= event.ts:
+                history.add_line(starts[0], restart_data(starts.pop(0)))
             self._task_events.add(event)
-            self._lines.append(trace_data(event, before, earlier=True))
+            history.add_line(event.ts, trace_data(event, before, earlier=True))
             before = event.ts
-        self._lines.append(restart_data(time.time()))
-        self._line_count = len(self._lines)
+        for at in starts:
+            history.add_line(at, restart_data(at))
 
-    def _add_lines(self, events: Iterable[TraceEvent]) -> None:
+    def _add_lines(self, now: float, events: Iterable[TraceEvent]) -> None:
         for event in events:
             self._task_events.add(event)
             before = None if self._last_event is None else self._last_event.ts
-            self._lines.append(trace_data(event, before))
-            self._line_count += 1
+            self._history.add_line(now, trace_data(event, before))
             self._last_event = event
 
 
@@ -208,7 +211,7 @@ def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:
     return events
 
 
-def _steps(events: Iterable[TraceEvent]) -> list[TraceEvent]:
+def turn_steps(events: Iterable[TraceEvent]) -> list[TraceEvent]:
     """The events without progress reports, which start no step."""
     return [event for event in events if SkillProgressed.of(event) is None]
 

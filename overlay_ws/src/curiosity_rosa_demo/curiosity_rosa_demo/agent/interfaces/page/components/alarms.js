@@ -25,8 +25,12 @@ export default {
       </ul>
     </div>`,
   watch: {
-    'facts.safe'(safe) {
-      if (!safe) this.reply = '';
+    'facts.safe': {
+      immediate: true,
+      handler(safe) {
+        window.curiosity.attention({ mode: safe ? 'SAFE' : 'other' });
+        if (!safe) this.reply = '';
+      },
     },
   },
   mounted() {

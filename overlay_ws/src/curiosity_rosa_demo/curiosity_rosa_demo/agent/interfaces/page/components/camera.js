@@ -13,9 +13,14 @@ export default {
   template: `
     <figure class="camera">
       <div class="frame">
-        <img v-if="source" :src="source" :alt="facts.replay ? 'Camera image of a recording' : 'Live camera image'" />
-        <p v-if="words" class="words">{{ words }}</p>
-        <span class="age-of-frame" v-if="facts.replay" data-recorded>recorded</span>
+        <template v-if="facts.past">
+          <img v-if="last" :src="'/page/captures/' + encodeURIComponent(last.id) + '.jpg'" alt="The last capture before the time that is shown" />
+          <p class="words">{{ last ? 'Capture of ' + time(last.at) : 'No capture before this time' }}</p>
+        </template>
+        <img v-else-if="source" :src="source" :alt="facts.replay ? 'Camera image of a recording' : 'Live camera image'" />
+        <p v-if="words && !facts.past" class="words">{{ words }}</p>
+        <span class="age-of-frame" v-if="facts.past" data-recorded>looking back</span>
+        <span class="age-of-frame" v-else-if="facts.replay" data-recorded>recorded</span>
         <span class="age-of-frame" v-else-if="age !== null" :data-stale="stale ? '' : null">{{ age.toFixed(1) }} s old</span>
       </div>
       <figcaption v-if="last">
@@ -52,7 +57,7 @@ export default {
       const began = performance.now();
       // All open pages together send 25 requests a second at most, and leave room for other clients.
       let wait = 1000 * Math.max(this.period, 0.04 * window.curiosity.pages());
-      if (this.seen && !document.hidden) {
+      if (this.seen && !document.hidden && !this.facts.past) {
         this.asking = new AbortController();
         try {
           wait = Math.max(wait, await this.show(await fetch('/page/frame.jpg?px=' + this.pixels(), { cache: 'no-store', priority: 'low', signal: this.asking.signal })));
@@ -62,6 +67,7 @@ export default {
       }
       if (!this.ended) this.next = setTimeout(this.requestFrame, Math.max(20, wait - (performance.now() - began)));
     },
+    time: (moment) => window.curiosity.time(moment),
     pixels() {
       const { width, height } = this.$el.getBoundingClientRect();
       return Math.min(4096, Math.max(64, Math.ceil(Math.max(width, height) * devicePixelRatio)));

@@ -11,7 +11,7 @@ export default {
   props: { facts: Object, label: String },
   emits: ['pick', 'look', 'propose', 'order'],
   // centre: null shows all; goal: what the person points at.
-  data: () => ({ centre: null, follows: false, goal: null, box: { width: 1, height: 1 }, keys: false }),
+  data: () => ({ centre: null, follows: false, goal: null, box: { width: 1, height: 1 }, keys: false, past: false }),
   computed: {
     size() {
       return { width: `${this.box.width}px`, height: `${this.box.height}px` };
@@ -72,8 +72,11 @@ export default {
       this.ask();
     });
     this.watcher.observe(this.$refs.place);
+    this.timeShown = (event) => (this.past = event.detail.at !== null);
+    window.addEventListener('time-shown', this.timeShown);
   },
   unmounted() {
+    window.removeEventListener('time-shown', this.timeShown);
     this.watcher.disconnect();
     clearTimeout(this.settle);
   },
@@ -164,7 +167,7 @@ export default {
     },
     point(place) {
       const shown = this.current();
-      if (!shown) return;
+      if (!shown || this.past) return; // the rover has driven on since
       const [x, y] = shown.metres(...place);
       this.goal = { x, y, what: null, lines: [], path: [], ok: null };
       this.$nextTick(() => this.$refs.first?.focus());

@@ -8,7 +8,7 @@ export default {
           <h1>Curiosity ROSA</h1>
           <dl><div class="fact mode" :data-mode="facts.mode"><dt class="sr">Mode</dt><dd :title="facts.why" data-from="node:kernel"><span class="value">{{ facts.mode }}</span></dd></div></dl>
           <label class="switch" title="Whether the rover acts on its own: :auto">
-            <input type="checkbox" role="switch" :checked="facts.auto_on" @click.prevent="say(facts.auto_on ? ':auto off' : ':auto on')" />auto
+            <input type="checkbox" role="switch" :disabled="facts.past" :checked="facts.auto_on" @click.prevent="say(facts.auto_on ? ':auto off' : ':auto on')" />auto
           </label>
         </div>
         <p class="now" :title="facts.task || facts.auto">{{ facts.task || facts.why || facts.auto }}</p>
@@ -57,14 +57,6 @@ export default {
         <p v-if="facts.usage" class="quiet usage">Model: {{ facts.usage }}</p>
       </div>
     </header>`,
-  watch: {
-    'facts.mode': {
-      immediate: true,
-      handler(mode) {
-        window.curiosity.attention({ mode });
-      },
-    },
-  },
   updated() {
     window.curiosity.refresh(); // the template may have replaced a value that was marked as old
   },

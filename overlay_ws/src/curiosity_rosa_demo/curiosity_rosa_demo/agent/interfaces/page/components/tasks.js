@@ -25,13 +25,13 @@ export default {
         <caption class="sr">Tasks: the running one, then those that wait, then those that have ended. Keys on a task: P pauses and resumes, plus and minus change its priority, Delete cancels it.</caption>
         <thead><tr><th>Task</th><th>State</th><th>What</th><th class="since">Since</th><th><span class="sr">Cancel</span></th></tr></thead>
         <tbody>
-          <tr v-for="row in shown" :key="row.id" :class="['task', row.state]" :draggable="row.live && !row.runs" @keydown="onKey($event, row)"
+          <tr v-for="row in shown" :key="row.id" :class="['task', row.state]" :draggable="row.live && !row.runs && !facts.past" @keydown="onKey($event, row)"
             @dragstart="dragged = row" @dragend="dragged = null" @dragover="onOver($event, row)" @drop.prevent="onDrop(row)">
             <td><button type="button" class="id" :title="row.id" :data-opens="row.id" :aria-label="'Open task ' + row.short + ', ' + row.what" aria-keyshortcuts="P + - Delete" @click="$emit('open', row.id)"><code>{{ row.short }}</code></button></td>
             <td><span class="state"><span class="sign" aria-hidden="true">{{ sign(row) }}</span>{{ row.state }}{{ row.held ? ' (held)' : '' }}</span></td>
             <td class="text">{{ row.what }}<span v-if="row.by" class="quiet"> by {{ row.by }}</span><span v-if="unusual(row)" class="quiet why">{{ unusual(row) }}</span><span v-if="row.behind" class="quiet why">{{ row.behind }}</span><span v-if="row.reason" class="quiet why">{{ row.reason }}</span></td>
             <td class="since"><time>{{ time(row.since) }}</time></td>
-            <td><button v-if="row.live" type="button" :aria-label="'Cancel ' + row.what" @click="$emit('act', { id: row.id, act: 'cancel' })">Cancel</button></td>
+            <td><button v-if="row.live && !facts.past" type="button" :aria-label="'Cancel ' + row.what" @click="$emit('act', { id: row.id, act: 'cancel' })">Cancel</button></td>
           </tr>
         </tbody>
       </table>
@@ -40,7 +40,7 @@ export default {
     </div>`,
   methods: {
     onKey(event, row) {
-      const act = window.curiosity.taskActs.ofKey(event, row);
+      const act = this.facts.past ? null : window.curiosity.taskActs.ofKey(event, row);
       if (act) this.$emit('act', act);
     },
     onOver(event, row) {

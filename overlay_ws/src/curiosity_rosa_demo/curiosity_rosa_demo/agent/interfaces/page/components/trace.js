@@ -71,6 +71,7 @@ export default {
   },
   methods: {
     append: (lines) => window.curiosity.traceRows.add(lines),
+    replace: (lines) => window.curiosity.traceRows.replace(lines),
     show(id, raw) {
       if (this.asked === id) this.raw = raw;
     },

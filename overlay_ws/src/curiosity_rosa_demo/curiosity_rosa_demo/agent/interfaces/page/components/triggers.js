@@ -11,7 +11,7 @@ export default {
           <thead><tr><th>On</th><th>Trigger</th><th>State</th><th>Value</th><th>What</th></tr></thead>
           <tbody>
             <tr v-for="row in facts.rows" :key="row.name">
-              <td><input type="checkbox" :checked="row.on" :aria-label="'Trigger ' + row.name" @click.prevent="$emit('switch', { name: row.name, on: !row.on })" /></td>
+              <td><input type="checkbox" :disabled="facts.past" :checked="row.on" :aria-label="'Trigger ' + row.name" @click.prevent="$emit('switch', { name: row.name, on: !row.on })" /></td>
               <td><code>{{ row.name }}</code></td>
               <td>{{ row.state }}</td>
               <td>{{ row.value }}</td>

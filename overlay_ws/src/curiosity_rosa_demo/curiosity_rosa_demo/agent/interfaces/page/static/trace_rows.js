@@ -6,6 +6,11 @@
 
   window.curiosity.traceRows = {
     all: () => rows,
+    // The page shows another time.
+    replace(lines) {
+      rows = Object.freeze([]);
+      window.curiosity.traceRows.add(lines);
+    },
     of: (task) => rows.filter((row) => row.task === task),
     add(lines) {
       const known = new Set(rows.map((row) => row.id));

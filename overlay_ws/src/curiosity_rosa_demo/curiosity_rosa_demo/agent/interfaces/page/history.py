@@ -1,0 +1,269 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the page showed, by time: the changes of its parts, the lines of the trace and the trail.
+
+Bounded and pure. A part is stored as what changed of it, as JSON; each block of changes begins
+with all parts, so that a view of any time reads one block.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+import json
+from typing import Any, Generic, TypeVar
+
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.skills import CAPTURE
+
+BLOCK_CHANGES = 64
+MAX_BYTES = 16_000_000  # of all changes; about seven hours of a rover that drives
+MAX_KEPT_LINES = 5000  # of the trace
+MAX_KEPT_PLACES = 50_000  # of the trail
+MAX_STARTS = 100
+MAX_MARKS = 1000
+
+T = TypeVar('T')
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class PastView:
+    """``parts``: by panel; empty before the first change. ``trail``: the oldest first."""
+
+    parts: Mapping[str, PanelData]
+    trail: Sequence[Place]
+
+
+class TimedList(Generic[T]):
+    """Items with their times, which never decrease: an earlier time, of a clock that was set back,
+    counts as the last one. The oldest beyond ``most`` are dropped.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._times: list[float] = []
+        self._items: list[T] = []
+        self.total = 0  # also of the dropped ones; the last item has this number
+
+    def add(self, at: float, item: T) -> None:
+        self._times.append(max([at, *self._times[-1:]]))
+        self._items.append(item)
+        self.total += 1
+        if len(self._items) > self._most + self._most // 8:  # seldom, for it copies
+            self._times, self._items = self._times[-self._most :], self._items[-self._most :]
+
+    def count_until(self, at: float) -> int:
+        """The number of the newest item at ``at``."""
+        return self.total - len(self._items) + bisect_right(self._times, at)
+
+    def newest(self, most: int, until: int | None = None) -> tuple[T, ...]:
+        """At most ``most`` items, the last of them with the number ``until``."""
+        end = len(self._items) - (0 if until is None else self.total - until)
+        return tuple(self._items[max(0, end - most) : max(0, end)])
+
+    @property
+    def start(self) -> float | None:
+        return self._times[0] if self._times else None
+
+    @property
+    def end(self) -> float:
+        return self._times[-1] if self._times else float('-inf')
+
+
+@dataclass
+class _Block:
+    at: float
+    base: str  # all parts at ``at``
+    times: list[float] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    size: int = 0
+
+
+class History:
+    """Use it in one thread. Times are seconds since the epoch; as of TimedList."""
+
+    def __init__(self, *, max_bytes: int = MAX_BYTES, max_lines: int = MAX_KEPT_LINES) -> None:
+        self.lines: TimedList[PanelData] = TimedList(max_lines)
+        self.starts: deque[float] = deque(maxlen=MAX_STARTS)  # of the agent
+        # Times that a person looks for: error, capture, question or restart.
+        self.marks: TimedList[tuple[float, str]] = TimedList(MAX_MARKS)
+        self._places: TimedList[Place | None] = TimedList(MAX_KEPT_PLACES)  # None: a new trail
+        self._max_bytes, self._size = max_bytes, 0
+        self._blocks: deque[_Block] = deque()
+        self._last: dict[str, PanelData] = {}
+        self._last_at = float('-inf')
+        self._begins_block = False
+        self._last_place: Place | None = None
+
+    @property
+    def start(self) -> float | None:
+        """The earliest time that can be viewed; None: nothing is recorded."""
+        known = [each for each in (self.lines.start, self._parts_start) if each is not None]
+        return min(known, default=None)
+
+    @property
+    def _parts_start(self) -> float | None:
+        return self._blocks[0].at if self._blocks else None
+
+    @property
+    def end(self) -> float:
+        """The latest time that differs from the one before."""
+        return max(self._last_at, self.lines.end)
+
+    def record(self, at: float, parts: Mapping[str, PanelData]) -> str:
+        """Record what has changed since the last call, as a line for ``restore``; '': nothing."""
+        known, at = self._last, self._time(at)
+        changed = {
+            name: _changes(known.get(name), facts)
+            for name, facts in parts.items()
+            if known.get(name) is not facts and known.get(name) != facts
+        }
+        self._last = dict(parts)
+        if not changed:
+            return ''
+        full = not self._blocks or len(self._blocks[-1].changes) >= BLOCK_CHANGES
+        if full or self._begins_block:
+            self._begins_block = False
+            line = _encoded({'at': at, 'all': self._last})
+            self._add_block(at, line)
+            return line
+        line = _encoded({'at': at, 'changed': changed})
+        block = self._blocks[-1]
+        block.times.append(at)
+        block.changes.append(line)
+        self._grow(block, len(line))
+        return line
+
+    def record_start(self, at: float) -> str:
+        """The agent starts. Returns a line for ``restore``."""
+        self.starts.append(at)
+        self._begins_block = True  # the end of the file before may be torn
+        return _encoded({'at': at, 'started': True})
+
+    def record_trail(self, at: float, trail: Sequence[Place]) -> str:
+        """Record the places at the end of ``trail`` that are new. Returns as ``record``."""
+        new = _new_places(trail, self._last_place)
+        if not new:
+            return ''
+        self._add_places(at, new)
+        return _encoded({'at': at, 'places': new})
+
+    def add_line(self, at: float, line: PanelData) -> None:
+        """A line of the trace, as of ``status_rows.trace_data``."""
+        self.lines.add(at, line)
+        if mark := mark_of(line):
+            self.marks.add(at, (round(self.lines.end, 3), mark))
+
+    def restore(self, stored: Iterable[str]) -> None:
+        """Take over the lines of an earlier History, before anything else is recorded. Skips what
+        cannot be read, and changes whose beginning is lost.
+        """
+        parts: dict[str, PanelData] | None = None
+        for line in stored:
+            try:
+                entry = json.loads(line)
+                at = float(entry['at'])
+                if 'started' in entry:
+                    self.record_start(at)
+                elif 'places' in entry:
+                    places = [p and (float(p[0]), float(p[1])) for p in entry['places']]
+                    self._add_places(at, places)
+                elif 'all' in entry:
+                    parts = dict(entry['all'])
+                    self.record(at, parts)
+                elif parts is not None:
+                    parts = _merged(parts, entry['changed'])
+                    self.record(at, parts)
+            except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+                continue
+
+    def view(self, at: float, most_places: int) -> PastView:
+        """What was shown at ``at``."""
+        places = self._places.newest(MAX_KEPT_PLACES, self._places.count_until(at))
+        return PastView(self._parts(at), _since_reset(places)[-most_places:])
+
+    def _parts(self, at: float) -> dict[str, PanelData]:
+        block = next((each for each in reversed(self._blocks) if each.at <= at), None)
+        if block is None:
+            return {}
+        parts: dict[str, PanelData] = json.loads(block.base)['all']
+        for line in block.changes[: bisect_right(block.times, at)]:
+            parts = _merged(parts, json.loads(line)['changed'])
+        return parts
+
+    def _time(self, at: float) -> float:
+        self._last_at = max(self._last_at, at)
+        return self._last_at
+
+    def _add_block(self, at: float, line: str) -> None:
+        self._blocks.append(_Block(at, line))
+        self._grow(self._blocks[-1], len(line))
+
+    def _grow(self, block: _Block, size: int) -> None:
+        block.size += size
+        self._size += size
+        while self._size > self._max_bytes and len(self._blocks) > 1:
+            self._size -= self._blocks.popleft().size
+
+    def _add_places(self, at: float, places: Iterable[Place | None]) -> None:
+        for place in places:
+            self._places.add(at, place)
+            self._last_place = place
+
+
+def mark_of(line: PanelData) -> str:
+    """What a line of the trace marks on the scrubber; '': nothing."""
+    if line['kind'] == 'RESTART':
+        return 'restart'
+    if line['role'] == 'asks':
+        return 'question'
+    if line['ok'] is False or line['role'] == 'failure':
+        return 'error'
+    taken = line['kind'] == TraceKind.RESULT.value and line['tool'] == CAPTURE
+    return 'capture' if taken else ''
+
+
+def _changes(before: PanelData | None, now: PanelData) -> PanelData:
+    """``set``: the new values; or ``all``, where keys were added or dropped."""
+    if before is None or set(before) != set(now):
+        return {'all': now}
+    return {'set': {key: value for key, value in now.items() if before[key] != value}}
+
+
+def _merged(
+    parts: Mapping[str, PanelData], changed: Mapping[str, Mapping[str, Any]]
+) -> dict[str, PanelData]:
+    merged = dict(parts)
+    for name, change in changed.items():
+        merged[name] = change['all'] if 'all' in change else {**merged[name], **change['set']}
+    return merged
+
+
+def _new_places(trail: Sequence[Place], last: Place | None) -> list[Place | None]:
+    """What follows ``last`` in ``trail``; all of it, after None, if ``last`` is not there."""
+    new: list[Place | None] = []
+    for x, y in reversed(trail):
+        place = round(x, 3), round(y, 3)  # as the file of the trail has them
+        if place == last:
+            return new[::-1]
+        new.append(place)
+    return [None, *new[::-1]] if new else []
+
+
+def _since_reset(places: Sequence[Place | None]) -> list[Place]:
+    start = next((i + 1 for i in range(len(places) - 1, -1, -1) if places[i] is None), 0)
+    return [place for place in places[start:] if place is not None]
+
+
+def _encoded(entry: Mapping[str, Any]) -> str:
+    return json.dumps(entry, separators=(',', ':'), default=str)

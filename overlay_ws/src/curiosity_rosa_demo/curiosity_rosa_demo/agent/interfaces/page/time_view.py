@@ -1,0 +1,106 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Which story and which time of it one page shows: what the scrubber needs, and its requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
+from curiosity_rosa_demo.agent.interfaces.page.history import MAX_MARKS
+from curiosity_rosa_demo.agent.interfaces.page.past_view import Story
+from curiosity_rosa_demo.agent.interfaces.page.recording_library import (
+    RecordingLibrary,
+    RecordingNotShown,
+)
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.agent.interfaces.page.time_cursor import SPEEDS, TimeCursor
+from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
+
+
+class TimeView:
+    """Of one page; looking back changes nothing for the others. Use it in the page's loop."""
+
+    def __init__(
+        self, live_story: Story, library: RecordingLibrary, drawings: DrawingCache
+    ) -> None:
+        self._live_story, self._library, self._drawings = live_story, library, drawings
+        self._story, self._cursor = live_story, TimeCursor()
+        self._recordings = library.names()
+        self._problem = ''
+
+    @property
+    def story_name(self) -> str:
+        """The recording that is shown; '': this robot, live or not."""
+        return self._story.name
+
+    def shown(self, live: PageSnapshot) -> PageSnapshot:
+        """``live``, or what was shown at the time that this page looks at."""
+        is_live = self._story is self._live_story
+        end = live.now if is_live else self._story.history.end
+        self._cursor.advance(live.clock, end, becomes_live=is_live)
+        if self._cursor.at is None:
+            return live
+        return self._story.snapshot(self._cursor.at, live, self._drawings)
+
+    def facts(self) -> PanelData:
+        """What the scrubber shows. ``end`` None: now, which moves on."""
+        history, cursor = self._story.history, self._cursor
+        recorded = self._story is not self._live_story
+        return {
+            'start': history.start,
+            'end': history.end if recorded else None,
+            'at': cursor.at,
+            'playing': cursor.playing,
+            'speed': cursor.speed,
+            'speeds': list(SPEEDS),
+            'recording': self._story.name,
+            'recordings': self._recordings,
+            'problem': self._problem,
+            'marks': history.marks.newest(MAX_MARKS),
+        }
+
+    async def act(self, given: Mapping[str, Any], live: PageSnapshot) -> None:
+        """``given``: act (show, play, pause, speed, live, recording or recordings), and at, speed
+        or name. A browser may send any value; what has no meaning changes nothing.
+        """
+        act, cursor, history = given.get('act'), self._cursor, self._story.history
+        self._problem = ''
+        if act == 'show':
+            end = live.now if self._story is self._live_story else history.end
+            cursor.show(given.get('at'), history.start, end)
+        elif act == 'play':
+            cursor.play(live.clock)
+        elif act == 'pause':
+            cursor.pause()
+        elif act == 'speed':
+            cursor.set_speed(given.get('speed'))
+        elif act == 'live':
+            self._story = self._live_story
+            cursor.show_live()
+        elif act == 'recordings':
+            self._recordings = self._library.names()
+        elif act == 'recording':
+            await self._open(str(given.get('name', '')))
+
+    async def _open(self, name: str) -> None:
+        if not name:
+            self._story = self._live_story
+            self._cursor.show_live()
+            return
+        try:
+            self._story = await asyncio.to_thread(self._library.open, name)
+        except RecordingNotShown as error:
+            self._problem = str(error)
+            return
+        history = self._story.history
+        self._cursor.pause()
+        self._cursor.show(history.start, history.start, history.end)
