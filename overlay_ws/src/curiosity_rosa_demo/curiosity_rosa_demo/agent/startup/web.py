@@ -111,7 +111,5 @@ class WebServer:
             from curiosity_rosa_demo.agent.interfaces.mcp.endpoint import add_mcp
 
             add_mcp(app, robot, runner, config)
-        add_page(
-            app, robot, runner, config, history=self._history, recordings=self._recordings
-        )
+        add_page(app, robot, runner, config, history=self._history, recordings=self._recordings)
         return app

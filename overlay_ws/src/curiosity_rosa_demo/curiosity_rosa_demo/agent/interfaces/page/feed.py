@@ -13,6 +13,7 @@ second what a page shows, so that a page can look back.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 import logging
@@ -32,6 +33,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 
 UPDATE_PERIOD_S = 0.2
 RECORD_PERIOD_S = 1.0
+MAX_UNWRITTEN = 100  # changes, while the disk is slow
 
 _log = logging.getLogger('curiosity_rosa.page')
 
@@ -54,7 +56,8 @@ class PageFeed:
         file: HistoryFile | None = None,
     ) -> None:
         self._robot, self._task_histories, self._file = robot, TaskHistories(runner), file
-        self._history, self._unwritten = History(), list[str]()
+        self._history, self._recorded_lines = History(), 0
+        self._unwritten: deque[str] = deque(maxlen=MAX_UNWRITTEN)
         if file is not None:
             file.restore(self._history)
             self._unwritten.append(self._history.record_start(time.time()))
@@ -84,6 +87,8 @@ class PageFeed:
             self._last_snapshot = self._model.snapshot(
                 self._last_read, now=time.time(), clock=clock
             )
+            if self._last_snapshot.count != self._recorded_lines:
+                self._record(self._last_snapshot)  # so that the parts fit the lines
         return self._last_snapshot
 
     async def record(self) -> None:
@@ -94,15 +99,19 @@ class PageFeed:
             await asyncio.sleep(RECORD_PERIOD_S)
 
     async def _record_once(self) -> None:
-        shown = self.snapshot()
+        self._record(self.snapshot())
+        lines = list(self._unwritten)
+        self._unwritten.clear()
+        if self._file is not None:
+            await asyncio.to_thread(self._file.append, lines)
+
+    def _record(self, shown: PageSnapshot) -> None:
         parts = {name: each for name, each in shown.parts.items() if name not in LIVE_PARTS}
+        self._recorded_lines = shown.count
         self._unwritten += [
             self._history.record(shown.now, parts),
             self._history.record_trail(shown.now, self._robot.trail()),
         ]
-        lines, self._unwritten = self._unwritten, []
-        if self._file is not None:
-            await asyncio.to_thread(self._file.append, lines)
 
     def _all_events(self) -> Sequence[TraceEvent]:
         return [*self._robot.earlier_events(), *self._robot.event_bus.trace_events()]

@@ -19,11 +19,10 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 import json
+import math
 from typing import Any, Generic, TypeVar
 
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
-from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.skills import CAPTURE
 
 BLOCK_CHANGES = 64
 MAX_BYTES = 16_000_000  # of all changes; about seven hours of a rover that drives
@@ -128,6 +127,8 @@ class History:
             for name, facts in parts.items()
             if known.get(name) is not facts and known.get(name) != facts
         }
+        if 'captures' in known and _newest(parts) not in ('', _newest(known)):
+            self._mark(at, 'capture')  # its picture is there, too
         self._last = dict(parts)
         if not changed:
             return ''
@@ -162,7 +163,7 @@ class History:
         """A line of the trace, as of ``status_rows.trace_data``."""
         self.lines.add(at, line)
         if mark := mark_of(line):
-            self.marks.add(at, (round(self.lines.end, 3), mark))
+            self._mark(self.lines.end, mark)
 
     def restore(self, stored: Iterable[str]) -> None:
         """Take over the lines of an earlier History, before anything else is recorded. Skips what
@@ -205,6 +206,10 @@ class History:
         self._last_at = max(self._last_at, at)
         return self._last_at
 
+    def _mark(self, at: float, kind: str) -> None:
+        """Rounded up, so that what is marked is there at the time of the mark."""
+        self.marks.add(at, (math.ceil(at * 1000.0) / 1000.0, kind))
+
     def _add_block(self, at: float, line: str) -> None:
         self._blocks.append(_Block(at, line))
         self._grow(self._blocks[-1], len(line))
@@ -227,10 +232,13 @@ def mark_of(line: PanelData) -> str:
         return 'restart'
     if line['role'] == 'asks':
         return 'question'
-    if line['ok'] is False or line['role'] == 'failure':
-        return 'error'
-    taken = line['kind'] == TraceKind.RESULT.value and line['tool'] == CAPTURE
-    return 'capture' if taken else ''
+    return 'error' if line['ok'] is False or line['role'] == 'failure' else ''
+
+
+def _newest(parts: Mapping[str, PanelData]) -> str:
+    """The ID of the newest capture; '': there is none."""
+    rows = parts.get('captures', {}).get('rows')
+    return str(rows[0]['id']) if rows else ''
 
 
 def _changes(before: PanelData | None, now: PanelData) -> PanelData:

@@ -1,0 +1,168 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The scrubber of the page, in a headless Chromium before a robot in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+import re
+import time
+
+from axe_playwright_python.sync_playwright import Axe
+from curiosity_rosa_demo.agent.interfaces.page import feed
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
+from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from curiosity_rosa_demo.trace.events import QuestionAsked
+from fake_robot import FakeRobot
+from page_site import Site, Tab, until
+from playwright.sync_api import expect, Locator
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(autouse=True)
+def recorded_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, 'RECORD_PERIOD_S', 0.1)
+
+
+@pytest.fixture
+def site(robot: FakeRobot, port: int, tmp_path: Path) -> Iterator[Site]:
+    """A robot that keeps what its page shows."""
+    site = Site(robot, port, tmp_path)
+    yield site
+    site.end()
+
+
+def slider(tab: Tab) -> Locator:
+    return tab.page.get_by_role('slider', name='Time that the page shows')
+
+
+def place(tab: Tab) -> Locator:
+    return tab.page.locator('.fact', has_text='Place')
+
+
+def a_run(tab: Tab, robot: FakeRobot) -> None:
+    """A rover that drives, asks and fails."""
+    tab.say('go to the light')
+    expect(place(tab)).to_contain_text('x 8.0 m')
+    expect(tab.page.locator('.captures li')).to_have_count(1)
+    robot.trace(**QuestionAsked('q1').trace_fields('Drive to x = 9?'))
+    expect(tab.page.locator('.lines')).to_contain_text('Drive to x = 9?')
+    robot.trace(TraceKind.ERROR, 'The wheel slips', ok=False)
+    expect(tab.page.locator('.lines')).to_contain_text('The wheel slips')
+
+
+def test_the_page_looks_back_and_is_live_again_by_one_key(tab: Tab, robot: FakeRobot) -> None:
+    page, bar = tab.page, tab.page.locator('.time-bar')
+    a_run(tab, robot)
+    robot.where = RoverPose(x=9.0, frame_id='odom')
+    expect(place(tab)).to_contain_text('x 9.0 m')
+    slider(tab).press('Home')
+    expect(bar.locator('.banner')).to_contain_text(re.compile(r'Looking back: .+, \d+ s ago'))
+    expect(bar.locator('.banner')).to_contain_text('Live again: L')
+    expect(place(tab)).to_contain_text('x 0.0 m')
+    expect(page.locator('.lines')).not_to_contain_text('The wheel slips')
+    expect(page.locator('.captures li')).to_have_count(0)
+    page.get_by_role('button', name='Next capture').click()
+    expect(page.locator('.captures li')).to_have_count(1)
+    expect(page.locator('.lines')).to_contain_text('captured: score')
+    expect(page.locator('.lines')).not_to_contain_text('The wheel slips')
+    slider(tab).press('e')
+    expect(page.locator('.lines')).to_contain_text('The wheel slips')
+    slider(tab).press('Shift+Q')
+    expect(page.locator('.lines')).to_contain_text('Drive to x = 9?')
+    expect(page.locator('.lines')).not_to_contain_text('The wheel slips')
+    assert Axe().run(page).response['violations'] == []
+    tab.picture('time')
+    page.locator('body').press('l')
+    expect(bar.locator('.banner')).to_have_count(0)
+    expect(place(tab)).to_contain_text('x 9.0 m')
+    expect(page.locator('.lines')).to_contain_text('The wheel slips')
+
+
+def test_a_page_that_looks_back_stops_and_orders_the_live_rover_and_changes_no_other_page(
+    new_tab: Callable[..., Tab], robot: FakeRobot
+) -> None:
+    one, other = new_tab().open(), new_tab().open()
+    a_run(one, robot)
+    slider(one).press('Home')
+    expect(place(one)).to_contain_text('x 0.0 m')
+    robot.brain_state = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='tilt'))
+    expect(one.page.locator('.banner.safe')).to_contain_text('SAFE: tilt')
+    robot.ask('May I?')
+    expect(one.page.locator('.asking')).to_contain_text('A question waits')
+    one.page.locator('#stop').click()
+    expect(one.page.locator('#stop-status')).to_contain_text('Stopped after')
+    assert len(robot.stops) == 1
+    one.say('look around')
+    until(lambda: robot.lines[-1] == 'look around', 'the order')
+    expect(one.page.locator('.talk .mine').last).to_have_text('look around')
+    expect(place(one)).to_contain_text('x 0.0 m')
+    expect(other.page.locator('.time-bar .banner')).to_have_count(0)
+    expect(place(other)).not_to_contain_text('x 0.0 m')
+
+
+def test_a_story_is_played_and_becomes_live_at_its_end(tab: Tab, robot: FakeRobot) -> None:
+    a_run(tab, robot)
+    robot.where = RoverPose(x=9.0, frame_id='odom')
+    expect(place(tab)).to_contain_text('x 9.0 m')
+    slider(tab).press('Home')
+    expect(place(tab)).to_contain_text('x 0.0 m')
+    tab.page.get_by_label('Speed').select_option('10')
+    slider(tab).press('k')
+    expect(tab.page.locator('.time-bar .banner')).to_have_count(0)
+    expect(place(tab)).to_contain_text('x 9.0 m')
+
+
+@pytest.mark.parametrize('scheme', ['light', 'dark'])
+def test_the_scrubber_fits_a_phone(
+    new_tab: Callable[..., Tab], robot: FakeRobot, scheme: str
+) -> None:
+    tab = new_tab(width=360, height=780, color_scheme=scheme).open()
+    robot.trace(TraceKind.ERROR, 'The wheel slips', ok=False)
+    expect(tab.page.locator('.lines')).to_contain_text('The wheel slips')
+    slider(tab).press('Home')
+    expect(tab.page.locator('.time-bar .banner')).to_be_visible()
+    wide = tab.page.evaluate('[document.documentElement.scrollWidth, window.innerWidth]')
+    assert wide[0] == wide[1]
+    assert Axe().run(tab.page).response['violations'] == []
+    tab.picture(f'time_phone_{scheme}')
+
+
+def test_after_a_restart_the_page_has_the_whole_story(
+    tab: Tab, robot: FakeRobot, site: Site
+) -> None:
+    """The view of the agent before comes from its file, the lines from the trace."""
+    a_run(tab, robot)
+    view = site.files / 'view.jsonl'
+    until(lambda: 'x 8.0 m' in view.read_text(), 'the end of the drive, in the file')
+    site.end()
+    robot.earlier = robot.event_bus.trace_events()
+    with FakeRobot() as following:
+        following.earlier = robot.earlier
+        following.where = RoverPose(x=-3.0, frame_id='odom')
+        site.robot = following
+        time_of_restart = time.time()
+        site.begin()
+        expect(place(tab)).to_contain_text('x -3.0 m')
+        talk = tab.page.locator('.talk-lines')
+        expect(talk).to_contain_text('The agent was restarted')
+        expect(talk).to_contain_text('go to the light')
+        expect(tab.page.locator('.marks .restart')).to_have_count(1)
+        slider(tab).press('Home')
+        tab.page.get_by_role('button', name='Next error').click()
+        expect(place(tab)).to_contain_text('x 8.0 m')
+        expect(tab.page.locator('.lines')).not_to_contain_text('The agent was restarted')
+        assert float(slider(tab).input_value()) < time_of_restart
+        site.end()
+    site.robot = robot
+    site.begin()
+    tab.faults.clear()  # the connection that was lost
