@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def _one(options: Options, config: Config, lock: int, stack: contextlib.ExitStack) -> int:
-    demo = Demo(options, config.nodes.nodes, log_folder(), lock=lock)
+    demo = Demo(options, config, log_folder(), lock=lock)
     _discovery(options, [demo], lock, stack)
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, demo.end)
@@ -64,7 +64,7 @@ def _several(options: Options, config: Config, lock: int, stack: contextlib.Exit
     demos = [
         Demo(
             each,
-            config.nodes.nodes,
+            load_config(each.config_dir, robot=each.robot),
             log_folder() / each.rover,
             lock=lock,
             streams=rovers.rovers[each.rover].streams,

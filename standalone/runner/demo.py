@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 import sys
 
-from curiosity_rosa_demo.infra.config.nodes import NodeSpec
+from curiosity_rosa_demo.infra.config.contracts import Config
 
 from runner.agent import Agent, Streams
 from runner.plan import agent, background, Options
@@ -36,7 +36,7 @@ class Demo:
     def __init__(
         self,
         options: Options,
-        nodes: list[NodeSpec],
+        config: Config,
         folder: Path,
         *,
         lock: int,
@@ -44,7 +44,8 @@ class Demo:
     ) -> None:
         self.name = options.rover
         self._folder, self._lock = folder, lock
-        self._planned = background(options, nodes, BUILT)
+        nodes = config.node_specs
+        self._planned = background(options, nodes, BUILT, mobile_base=config.robot.mobile_base)
         read_fd, self._process_events_fd = os.pipe()
         os.set_blocking(self._process_events_fd, False)
 

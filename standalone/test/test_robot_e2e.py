@@ -43,5 +43,5 @@ def test_an_unknown_robot_is_refused_with_the_known_ones(bench: Bench) -> None:
     run = bench.run('--robot', 'moon', '-c', ':status')
     assert run.end() == 2
     assert "robot = 'moon'" in run.output()
-    assert 'one of curiosity, curiosity_2025' in run.output()
+    assert 'one of canadarm2, curiosity, curiosity_2025' in run.output()
     assert 'Traceback' not in run.output()

@@ -103,7 +103,7 @@ class Overlay:
             raise ValueError('agent:=terminal: install xterm, or take agent:=headless')
         self._folder = Path(self._value['config_dir']).expanduser().absolute()
         self._config: Config = load_config(str(self._folder), robot=self._value['robot'])
-        self._specs = self._config.nodes.nodes
+        self._specs = self._config.node_specs
         self._positions: dict[Node, int] = {}  # index in nodes.yaml
         self._running: set[Node] = set()
 

@@ -19,7 +19,8 @@ from typing import Any
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile, RobotProfile
+from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples
 from guard_world import CONFIG, World
@@ -309,7 +310,7 @@ def test_a_command_with_the_name_of_a_skill_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match=r'robot = .moon.*one of curiosity, curiosity_2025'):
+    with pytest.raises(ConfigError, match=r'robot = .moon.*one of canadarm2, curiosity, curiosity_2025'):
         load_config(robot='moon')
 
 

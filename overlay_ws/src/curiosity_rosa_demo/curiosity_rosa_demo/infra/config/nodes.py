@@ -26,6 +26,7 @@ class NodeSpec(Section):
     package: str = Field(min_length=1)
     executable: str = Field(min_length=1)
     when: Literal['', 'agent', 'monitor']
+    needs: Literal['', 'camera'] = ''
 
     def log_arguments(self, namespace: str, *, debug: bool) -> list[str]:
         """ROS arguments with the log levels. ``debug`` is for the node's own logger only: the
