@@ -310,7 +310,9 @@ def test_a_command_with_the_name_of_a_skill_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match=r'robot = .moon.*one of canadarm2, curiosity, curiosity_2025'):
+    with pytest.raises(
+        ConfigError, match=r'robot = .moon.*one of canadarm2, curiosity, curiosity_2025'
+    ):
         load_config(robot='moon')
 
 

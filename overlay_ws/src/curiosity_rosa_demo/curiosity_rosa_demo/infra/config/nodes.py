@@ -10,15 +10,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from curiosity_rosa_demo.infra.config.base import (
+    FileName,
     Name,
     Section,
 )
 from pydantic import Field
-
-FileName = Annotated[str, Field(pattern=r'^[A-Za-z0-9_]{1,60}$')]
 
 
 class NodeSpec(Section):

@@ -19,7 +19,7 @@ import re
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand, AppendageProfile
-from curiosity_rosa_demo.infra.config.base import rule_error, Seconds, Section
+from curiosity_rosa_demo.infra.config.base import FileName, rule_error, Seconds, Section
 from pydantic import model_validator
 
 OWN_RESOURCES = ('base', 'mast', 'camera')
@@ -39,9 +39,11 @@ class MastTimes(Section):
 class RobotProfile(Section):
     """``appendages`` by name, e.g. arm. ``mast``: instead of the times in thresholds.yaml.
     ``mobile_base``: false for a robot that is its appendages alone, without base, mast and camera.
+    ``world_view``: instead of policy.world_view in agent.yaml.
     """
 
     mobile_base: bool = True
+    world_view: FileName | None = None
     mast: MastTimes | None = None
     appendages: dict[str, AppendageProfile]
 
@@ -128,8 +130,11 @@ def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
     times = {} if robot.mast is None else robot.mast.model_dump()
     mast = thresholds.mast.model_copy(update=times)
     table = type(costs.tools).model_validate({**costs.tools.model_dump(), **prices})
+    agent = parts['agent']
+    view = {'world_view': robot.world_view or agent.policy.world_view}
     return {
         **parts,
+        'agent': agent.model_copy(update={'policy': agent.policy.model_copy(update=view)}),
         'thresholds': thresholds.model_copy(update={'mast': mast}),
         'skills': skills.model_copy(update={'skills': {**needs, **own}}),
         'tool_costs': costs.model_copy(update={'tools': table}),
