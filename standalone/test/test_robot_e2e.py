@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 from curiosity_rosa_demo.domain.models import need_to_stow
 from demo_bench import Bench
 from harness import Sandbox
@@ -54,7 +53,7 @@ def test_an_arm_without_a_base_and_a_rover_side_by_side_under_one_agent_each(
 ) -> None:
     run = bench.run('--rovers', 'mars=curiosity,iss=canadarm2', '--speed', '4')
     for name in ('mars', 'iss'):
-        run.expect(f'[{name}] {READY_MESSAGE}', timeout_s=STARTS_S)
+        run.expect(f'[{name}] Type :help', timeout_s=STARTS_S)
     for line, answer in (
         ('@iss move the arm to grapple pose', '[iss]   [ERROR] arm_grapple: arm must first be'),
         ('@iss アームを伸ばして', '[iss]   [RESULT] arm_extend: done'),
