@@ -103,5 +103,6 @@ def test_an_arm_that_must_rest_is_held_whoever_moves_it(sandbox: Sandbox) -> Non
     world.adapter.kill()
     world.start_adapter()
     wait_until(lambda: stands(world), 'the arm to stand, held by the next adapter')
+    wait_for_posture(world, 'unknown')
     world.does('arm_stow')
     assert is_at(world, ARM.stowed_rad)
