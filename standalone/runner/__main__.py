@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 import contextlib
-import fcntl
+import errno
 import os
 from pathlib import Path
 import signal
+import socket
 import sys
-import tempfile
 
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
@@ -114,13 +114,15 @@ def log_folder() -> Path:
 def domain_lock() -> Iterator[int]:
     """Lock the ROS domain for one demo. Yields the descriptor: open copies of it keep the lock.
 
+    The lock is the name of a socket in Linux's abstract namespace: no file stays behind.
     Raises CannotStart.
     """
-    path = Path(tempfile.gettempdir(), f'curiosity-rosa-{os.getuid()}-domain-{domain()}.lock')
-    with path.open('w') as lock:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            lock.bind(f'\0curiosity-rosa-{os.getuid()}-domain-{domain()}')
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
             raise CannotStart(
                 f'a demo runs in ROS domain {domain()} already; end it, or set ROS_DOMAIN_ID'
             ) from None

@@ -21,6 +21,11 @@ from supervisor.supervisord import asyncore, Supervisor
 POLL_S = 0.1
 
 
+class Options(ServerOptions):  # type: ignore[misc]
+    def write_pidfile(self) -> None:
+        """Write none: after kill -9 it would stay, and nobody reads it."""
+
+
 class EagerSupervisor(Supervisor):  # type: ignore[misc]
     def runforever(self) -> None:
         for group in sorted(self.process_groups.values()):
@@ -31,7 +36,7 @@ class EagerSupervisor(Supervisor):  # type: ignore[misc]
 
 
 def main() -> None:
-    options = ServerOptions()
+    options = Options()
     options.realize(sys.argv[1:], doc=__doc__)
     options.first, options.test = True, False
     with contextlib.suppress(asyncore.ExitNow):

@@ -39,6 +39,7 @@ LATEST_KILL_S = 10.0  # after the start; about half of the kills hit the bring-u
 READY_S, END_S, GONE_S = 60.0, 30.0, 20.0
 PAGE = re.compile(r'http://127\.0\.0\.1:\d+')
 SHARED_MEMORY = Path('/dev/shm')
+TRACING = 'lttng-ust-wait'  # of liblttng-ust, which rcl links: one file for all of a user
 NODES = ('adapter_node', 'simulator_node', 'visualizer_node', 'agent_node', 'stand_in_node')
 SCRIPT = str(ROOT / 'scripts/run_demo.sh')
 LAUNCH_FILE = ROOT / 'overlay_ws/src/curiosity_rosa_demo/launch/demo.launch.py'
@@ -264,7 +265,8 @@ class Loop:
         for each in sorted(SHARED_MEMORY.iterdir()):
             port = re.search(r'fastrtps_port(\d+)', each.name)
             is_ours = port is not None and first <= int(port[1]) < first + 250
-            if is_ours or each.name in self._segments:
+            is_mapped = each.name in self._segments and not each.name.startswith(TRACING)
+            if is_ours or is_mapped:
                 left.append(each.name)
         return left
 
