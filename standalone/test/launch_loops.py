@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One loop of a demo: bring everything up, kill a process at a random moment, shut everything down.
+"""Loops of a demo: bring all up, kill one process at a random moment, shut all down.
 
 Each way of starting has one function that says what to start. Every process of a loop has the
 loop's mark in its environment. What still has the mark after the loop is an orphan.
@@ -18,7 +18,6 @@ from collections.abc import Callable
 import contextlib
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-import os
 from pathlib import Path
 import random
 import re
@@ -98,8 +97,18 @@ class Outcome:
 class Loop:
     """One loop in the domain of ``box``. ``seed`` decides the victim, the moment and the end."""
 
-    def __init__(self, box: Sandbox, way: Way, number: int, seed: int) -> None:
+    def __init__(
+        self,
+        box: Sandbox,
+        way: Way,
+        number: int,
+        seed: int,
+        *,
+        latest_kill_s: float = LATEST_KILL_S,
+        gone_s: float = GONE_S,
+    ) -> None:
         self._box, self._way = box, way
+        self._latest_kill_s, self._gone_s = latest_kill_s, gone_s
         self._random = random.Random(f'{seed}/{way.name}/{number}')
         self._mark = uuid.uuid4().hex
         self._folder = box.folder / f'loop-{way.name}-{number}'
@@ -148,7 +157,7 @@ class Loop:
         )
 
     def _bring_up_and_down(self, demo: subprocess.Popen[bytes]) -> None:
-        kill_at = self._began + self._random.uniform(0.0, LATEST_KILL_S)
+        kill_at = self._began + self._random.uniform(0.0, self._latest_kill_s)
         wait_until(
             lambda: time.monotonic() >= kill_at or demo.poll() is not None or self._is_up(),
             'the start or the kill',
@@ -224,7 +233,7 @@ class Loop:
 
     def _look_for_orphans(self) -> None:
         try:
-            wait_until(lambda: not self._processes(), 'its processes to be gone', GONE_S)
+            wait_until(lambda: not self._processes(), 'its processes to be gone', self._gone_s)
         except AssertionError:
             for process, name in self._named_processes():
                 self.outcome.left.append(f'process {process.pid} {name}')
