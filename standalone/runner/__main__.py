@@ -18,6 +18,7 @@ from pathlib import Path
 import signal
 import socket
 import sys
+import time
 
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
@@ -27,6 +28,7 @@ from runner.discovery import discovery_server
 from runner.options import parse
 from runner.plan import of_each, Options
 from runner.rovers import Rovers
+from runner.shared_memory import remove_dead_segments
 
 
 class CannotStart(Exception):
@@ -41,6 +43,7 @@ def main() -> int:
         config = load_config(options.config_dir, robot=options.robot)
         with contextlib.ExitStack() as stack:
             lock = stack.enter_context(domain_lock())
+            stack.callback(remove_dead_segments, time.time())
             return (_several if options.rovers else _one)(options, config, lock, stack)
     except (ConfigError, CannotStart, OSError) as error:
         print(f'run_demo: {error}', file=sys.stderr)

@@ -270,12 +270,14 @@ class Loop:
     def _shared_memory(self) -> list[str]:
         """What the loop left: segments that its processes mapped, and the ports of its domain."""
         first = 7400 + 250 * self._box.domain  # the DDS ports of the domain
+        mine = Path('/proc/self/maps').read_text()  # of the client of the domain, which goes on
         left = []
         for each in sorted(SHARED_MEMORY.iterdir()):
-            port = re.search(r'fastrtps_port(\d+)', each.name)
-            is_ours = port is not None and first <= int(port[1]) < first + 250
+            port = re.search(r'fastrtps_(port(\d+))', each.name)
+            is_ours = port is not None and first <= int(port[2]) < first + 250
             is_mapped = each.name in self._segments and not each.name.startswith(TRACING)
-            if is_ours or is_mapped:
+            is_in_use = (port[1] if port is not None else each.name) in mine
+            if (is_ours or is_mapped) and not is_in_use:
                 left.append(each.name)
         return left
 
