@@ -13,6 +13,7 @@ a tenth of a second instead of a second.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 
 from supervisor.options import ServerOptions
@@ -36,6 +37,8 @@ class EagerSupervisor(Supervisor):  # type: ignore[misc]
 
 
 def main() -> None:
+    # See supervision.py: it cannot know the number when it writes the configuration.
+    os.environ['CURIOSITY_SUPERVISORD_PID'] = str(os.getpid())
     options = Options()
     options.realize(sys.argv[1:], doc=__doc__)
     options.first, options.test = True, False

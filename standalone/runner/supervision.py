@@ -30,19 +30,26 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 from runner.plan import PlannedProcess
 
+PID_VARIABLE = 'CURIOSITY_SUPERVISORD_PID'  # process_manager.py sets it for its children
 PROCESS_MANAGER = Path(__file__).with_name('process_manager.py')
 STOP_WAIT_S = 5
+# A parent that ends before setpriv has asked for the signal would leave an orphan.
+ONLY_WITH_PARENT = f'[ "$PPID" = "${{1:-${PID_VARIABLE}}}" ] || exit 143; shift; exec "$@"'
 EXITED = re.compile(r'exited: (\S+) \(([^;)]*)')
 COMMENT = re.compile(r'\s[;#]|[\r\n]')  # supervisord would not read these characters literally
 GAVE_UP = re.compile(r'gave up: (\S+) ')
 
 
-def die_with_parent(command: list[str]) -> list[str]:
-    """Wrap the command so that the end of its parent ends it. Raises FileNotFoundError."""
+def die_with_parent(command: list[str], *, parent: int | None = None) -> list[str]:
+    """Wrap the command so that the end of its parent ends it. Raises FileNotFoundError.
+
+    ``parent`` is the process ID of the parent; None: of supervisord, which names its own.
+    """
     setpriv = shutil.which('setpriv')
     if setpriv is None:
         raise FileNotFoundError('setpriv is missing: apt-get install util-linux')
-    return [setpriv, '--pdeathsig', 'TERM', '--', *command]
+    check = ['/bin/sh', '-c', ONLY_WITH_PARENT, 'sh', '' if parent is None else str(parent)]
+    return [setpriv, '--pdeathsig', 'TERM', '--', *check, *command]
 
 
 class Supervisor:
@@ -91,9 +98,10 @@ def _start(config: str, keep_open: tuple[int, ...]) -> subprocess.Popen[str]:
         file.write(config)
         file.flush()
         path = f'/proc/self/fd/{file.fileno()}'
+        command = [sys.executable, str(PROCESS_MANAGER), '-n', '-c', path]
         # A new session: Ctrl-C at the console must not reach the nodes.
         return subprocess.Popen(
-            die_with_parent([sys.executable, str(PROCESS_MANAGER), '-n', '-c', path]),
+            die_with_parent(command, parent=os.getpid()),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
