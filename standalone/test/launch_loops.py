@@ -299,8 +299,8 @@ def _name(command: list[str]) -> str:
     for part in command[:4]:
         if Path(part).name in NODES:
             return Path(part).name
-    named = [Path(part).name for part in command[:3]]
-    return ' '.join(named)
+    words = ('-c', 'launch') if LAUNCH in command else command[1:3]
+    return ' '.join(Path(part).name for part in (*command[:1], *words))
 
 
 def _is_ready(page: str) -> bool:
