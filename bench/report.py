@@ -337,6 +337,25 @@ def _agent_death(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _launch_loops(r: Result) -> tuple[str, str, str]:
+    def shown(key: str, digits: int) -> str:
+        return ', '.join(r.shown('ways', way, key, digits=digits) for way in r.names('ways'))
+
+    starts = r.middle('all', 'starts')
+    return (
+        f'{r.shown("all", "loops", digits=0)} loops of bring-up, kill -9 and shut-down '
+        f'({", ".join(r.names("ways"))}): orphans, shared memory and files left '
+        f'{r.shown("all", "left", digits=0)}; starts before the kill {shown("starts", 0)}, median '
+        f'{shown("median_start_s", 1)} s, worst {shown("worst_start_s", 1)} s',
+        '200 loops; none left; each start under 10 s',
+        aim(
+            r.middle('all', 'loops') >= 200
+            and not any(r.values('all', 'left'))
+            and starts == r.middle('all', 'starts_in_time')
+        ),
+    )
+
+
 def _page_render(r: Result) -> tuple[str, str, str]:
     text = f'the map with 2,000 places of trail: {r.shown("map_ms", digits=1)} ms of CPU'
     return text, '5 ms', aim(r.middle('map_ms') < 5)
@@ -493,6 +512,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'competence': _competence,
     'stop_under_load': _stop_under_load,
     'agent_death': _agent_death,
+    'launch_loops': _launch_loops,
     'page_render': _page_render,
     'rovers': _rovers,
     'policy_year': _policy_year,

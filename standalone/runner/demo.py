@@ -51,7 +51,7 @@ class Demo:
 
         def command(crash: str) -> list[str]:
             words = agent(options, nodes, BUILT, crash=crash, process_events_fd=read_fd)
-            return die_with_parent(words)
+            return die_with_parent(words, parent=os.getpid())
 
         command('')  # raises now if the options are wrong
         self._agent = Agent(
