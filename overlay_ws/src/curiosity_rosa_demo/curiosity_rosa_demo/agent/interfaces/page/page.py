@@ -28,12 +28,16 @@ PAGE_PATHS = ('/', '/favicon.ico')
 PAGE_FOLDERS = ('/_nicegui/', '/_nicegui_ws/')
 
 
-class _PageMount(Mount):
-    """Matches only the page's own paths. The API answers 404 for all others."""
+class PageMount(Mount):
+    """Matches only ``paths`` and the library's own. The API answers 404 for all others."""
+
+    def __init__(self, *paths: str) -> None:
+        super().__init__('/', app=core.app)
+        self._paths = paths
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         path = scope.get('path', '')
-        if (path in PAGE_PATHS and scope.get('method') == 'GET') or path.startswith(PAGE_FOLDERS):
+        if (path in self._paths and scope.get('method') == 'GET') or path.startswith(PAGE_FOLDERS):
             return super().matches(scope)
         return Match.NONE, {}
 
@@ -72,4 +76,4 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
         show_welcome_message=False,
     )
     app.router.routes.pop()  # NiceGUI's own mount, which would match every path
-    app.router.routes.append(_PageMount('/', app=core.app))
+    app.router.routes.append(PageMount(*PAGE_PATHS))
