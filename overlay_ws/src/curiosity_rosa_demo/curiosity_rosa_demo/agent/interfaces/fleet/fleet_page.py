@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import HttpRobotCli
 from curiosity_rosa_demo.agent.interfaces.fleet.stop_all import StopAll, summary
 from curiosity_rosa_demo.agent.interfaces.http.auth import FLEET_PAGE
 from curiosity_rosa_demo.agent.interfaces.page.browser_settings import BrowserSettings
-from curiosity_rosa_demo.agent.interfaces.page.layout import head_html, HEAD_SCRIPTS
+from curiosity_rosa_demo.agent.interfaces.page.layout import head_html
 from curiosity_rosa_demo.agent.interfaces.page.page import PageMount
 from curiosity_rosa_demo.agent.interfaces.page.panels import ConnectionMonitor, Panel
 from curiosity_rosa_demo.domain.caller import operator_name
@@ -29,6 +29,14 @@ from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
 
 TITLE = 'Curiosity ROSA: fleet'
+SCRIPTS = (
+    'link.js',
+    'browser_settings.js',
+    'stop.js',
+    'alert.js',
+    'attention.js',
+    'panels.js',
+)
 _STATIC = Path(__file__).parent / 'static'
 
 
@@ -43,7 +51,7 @@ class FleetPage:
 
     def __init__(self, snapshot: FleetSnapshot, stops: StopAll) -> None:
         self._stops, self._operator = stops, ''
-        ui.add_head_html(head_html(HEAD_SCRIPTS, _static('fleet.css')))
+        ui.add_head_html(head_html(SCRIPTS, _static('fleet.css')))
         ui.add_body_html(_static('frame.html'))
         ui.context.client.content.classes(replace='page fleet')
         self._head = FleetHead()

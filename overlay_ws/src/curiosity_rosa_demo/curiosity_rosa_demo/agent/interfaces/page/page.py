@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.agent.interfaces.http.auth import FLEET_PAGE
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
@@ -58,6 +59,8 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
             if not client.has_socket_connection:  # otherwise the client has reconnected already
                 feed.remove_page(page)
 
+        if config.agent.http.fleet:
+            ui.link('All robots', FLEET_PAGE).classes('to-fleet')
         client = ui.context.client
         client.on_connect(lambda: feed.add_page(page))
         client.on_disconnect(on_disconnect)
