@@ -177,7 +177,7 @@ def test_a_robot_that_is_gone_is_lost_and_the_others_stay(tab: Tab, fleet: Fleet
 
 def test_a_click_and_enter_lead_to_the_page_of_the_robot(tab: Tab, fleet: Fleet) -> None:
     page = tab.page
-    tab.robot('r1').locator('.frame').click()
+    tab.robot('r1').click()  # in its middle, which is the picture
     expect(page).to_have_url(fleet.url)
     expect(page.locator('header.status')).to_be_visible()
     page.get_by_role('link', name='All robots').click()

@@ -56,7 +56,7 @@ class FleetPage:
         ui.context.client.content.classes(replace='page fleet')
         self._head = FleetHead()
         self._robots: dict[str, FleetRobotPanel] = {}
-        with ui.element('main').classes('robots').props('aria-label=Robots'):
+        with ui.element('div').classes('robots'):
             for name in snapshot.rows:
                 self._robots[name] = FleetRobotPanel()
                 self._robots[name].props['robots'] = len(snapshot.rows)
