@@ -66,19 +66,15 @@ def test_one_page_shows_and_stops_both_rovers_and_a_stopped_agent_is_lost(
     console = bench.terminal('--rovers', '2', '--config-dir', folder)
     console.expect('@r2 text')
     console.enter(':mast_close')
-    console.enter(f':forward {FORWARD_S}')
-    first.drives(120.0)
-    second.drives(120.0)
     page = browser.new_page()
     page.goto(f'http://127.0.0.1:{port}/fleet', timeout=START_MS)
     for name in ('r1', 'r2'):
         robot = page.get_by_role('article', name=f'Robot {name}')
         expect(robot.locator('.connection')).to_contain_text('live', timeout=START_MS)
         expect(robot.locator('.mode')).to_be_visible(timeout=WAIT_MS)
-    if not (first.moving and second.moving):  # the browser was slow to open
-        console.enter(f':forward {FORWARD_S}')
-        first.drives()
-        second.drives()
+    console.enter(f':forward {FORWARD_S}')  # once the page is open, which may take long
+    first.drives(60.0)
+    second.drives(60.0)
 
     page.keyboard.press('Escape')
     first.stands()
