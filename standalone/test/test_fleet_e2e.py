@@ -66,6 +66,8 @@ def test_one_page_shows_and_stops_both_rovers_and_a_stopped_agent_is_lost(
     console = bench.terminal('--rovers', '2', '--config-dir', folder)
     console.expect('@r2 text')
     console.enter(':mast_close')
+    done = (rf'(?=.*\[{name}\]   \[RESULT\] mast_close)' for name in ('r1', 'r2'))
+    console.expect(''.join(done))  # in any order
     page = browser.new_page()
     page.goto(f'http://127.0.0.1:{port}/fleet', timeout=START_MS)
     for name in ('r1', 'r2'):
