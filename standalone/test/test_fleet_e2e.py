@@ -6,29 +6,25 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page /fleet of a real `run_demo.sh --rovers 2` in a headless Chromium."""
+"""The fleet of a real `run_demo.sh --rovers 2`. test_fleet_browser.py has its page in a browser."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 import os
-import re
 import signal
 import socket
 
 from demo_bench import Bench
-from playwright.sync_api import Browser, expect, sync_playwright
+import httpx
 import psutil
 import pytest
 from test_rovers_e2e import Watch
 
-pytestmark = [pytest.mark.e2e, pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 
-CHROMIUM = '/usr/bin/chromium'
-START_MS, WAIT_MS = 120_000, 30_000
 FIRST_PORT, LAST_PORT = 19_000, 20_000
-FORWARD_S = 20
+START_S, WAIT_S = 120.0, 20.0
 
 
 def free_pair() -> int:
@@ -41,14 +37,6 @@ def free_pair() -> int:
     raise AssertionError(f'no two free ports from {FIRST_PORT} to {LAST_PORT}')
 
 
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=['--no-sandbox'])
-        yield browser
-        browser.close()
-
-
 def agent_of(pid: int, rover: str) -> psutil.Process:
     for process in psutil.Process(pid).children(recursive=True):
         line = process.cmdline()
@@ -57,8 +45,8 @@ def agent_of(pid: int, rover: str) -> psutil.Process:
     raise AssertionError(f'no agent of {rover}')
 
 
-def test_one_page_shows_and_stops_both_rovers_and_a_stopped_agent_is_lost(
-    bench: Bench, browser: Browser
+def test_one_stop_stops_both_rovers_and_a_frozen_agent_keeps_no_other_from_its_stop(
+    bench: Bench,
 ) -> None:
     first, second = Watch(bench.box, 'r1'), Watch(bench.box, 'r2')
     port = free_pair()
@@ -67,39 +55,30 @@ def test_one_page_shows_and_stops_both_rovers_and_a_stopped_agent_is_lost(
     console.expect('@r2 text')
     console.enter(':mast_close')
     done = (rf'(?=.*\[{name}\]   \[RESULT\] mast_close)' for name in ('r1', 'r2'))
-    console.expect(''.join(done))  # in any order
-    page = browser.new_page()
-    page.goto(f'http://127.0.0.1:{port}/fleet', timeout=START_MS)
-    for name in ('r1', 'r2'):
-        robot = page.get_by_role('article', name=f'Robot {name}')
-        expect(robot.locator('.connection')).to_contain_text('live', timeout=START_MS)
-        expect(robot.locator('.mode')).to_be_visible(timeout=WAIT_MS)
-    console.enter(f':forward {FORWARD_S}')  # once the page is open, which may take long
+    console.expect(''.join(done), START_S)  # in any order
+    url = f'http://127.0.0.1:{port}'
+    assert 'STOP ALL' in httpx.get(f'{url}/fleet', timeout=START_S).text
+    assert httpx.get(f'{url}/fleet/r2/frame.jpg', timeout=WAIT_S).status_code in (200, 204)
+    console.enter(':forward 20')
     first.drives(60.0)
     second.drives(60.0)
 
-    page.keyboard.press('Escape')
+    answer = httpx.post(f'{url}/fleet/stop', timeout=WAIT_S)
     first.stands()
     second.stands()
-    for name in ('r1', 'r2'):
-        robot = page.get_by_role('article', name=f'Robot {name}')
-        expect(robot.locator('.stopped')).to_contain_text(
-            re.compile(r'stopped.* \(\d+ ms\)'), timeout=WAIT_MS
-        )
-    expect(page.locator('#stop-status')).to_contain_text('Stopped after', timeout=WAIT_MS)
+    assert answer.status_code == 200, answer.text
+    assert {each['name']: each['ok'] for each in answer.json()['robots']} == {
+        'r1': True,
+        'r2': True,
+    }
 
-    # Frozen, not killed: the runner restarts an agent that has died.
     frozen = agent_of(console.child.pid, 'r2')
     os.kill(frozen.pid, signal.SIGSTOP)
     try:
-        lost = page.get_by_role('article', name='Robot r2')
-        expect(lost.locator('.connection')).to_contain_text(
-            re.compile(r'lost\s+\d'), timeout=WAIT_MS
-        )
-        live = page.get_by_role('article', name='Robot r1')
-        expect(live.locator('.connection')).to_contain_text('live')
+        answer = httpx.post(f'{url}/fleet/stop', timeout=WAIT_S)
     finally:
         os.kill(frozen.pid, signal.SIGCONT)
-    page.get_by_role('link', name='r2', exact=True).click()
-    expect(page).to_have_url(f'http://127.0.0.1:{port + 1}/', timeout=WAIT_MS)
-    expect(page.locator('header.status')).to_be_visible(timeout=START_MS)
+    robots = {each['name']: each for each in answer.json()['robots']}
+    assert (answer.status_code, robots['r1']['ok'], robots['r2']['ok']) == (503, True, False)
+    assert robots['r2']['answer'] == 'did not answer within 8 s'
+    assert robots['r1']['took_ms'] < 5000

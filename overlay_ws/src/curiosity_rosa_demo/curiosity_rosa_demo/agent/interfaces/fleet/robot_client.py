@@ -31,6 +31,7 @@ from pydantic import BaseModel, ValidationError
 
 CLIENT = 'fleet'
 READ_TIMEOUT_S = 2.0
+SOCKET_MARGIN_S = 1.0  # the thread of a request that was given up ends so much later
 STOP_TIMEOUT_S = 8.0  # a robot confirms its standstill; a page gives up after 10 s
 
 T = TypeVar('T')
@@ -98,7 +99,11 @@ class HttpRobotClient:
 
     def _api(self, timeout_s: float, operator: str = '') -> AgentApi:
         return AgentApi(
-            self.url, client=CLIENT, operator=operator, token=self._token, timeout_s=timeout_s
+            self.url,
+            client=CLIENT,
+            operator=operator,
+            token=self._token,
+            timeout_s=timeout_s + SOCKET_MARGIN_S,
         )
 
     async def read(self) -> RobotState:
