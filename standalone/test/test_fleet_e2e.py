@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The fleet of a real `run_demo.sh --rovers 2`. test_fleet_browser.py has its page in a browser."""
+"""The fleet of a real `run_demo.sh --rovers 2`; test_fleet_browser.py has its page."""
 
 from __future__ import annotations
 
