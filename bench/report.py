@@ -408,6 +408,34 @@ def _attacks(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _page_load(r: Result) -> tuple[str, str, str]:
+    def row(robots: int) -> str:
+        rows = [each for each in r.last('rows') if each['robots'] == robots]
+        counts = ', '.join(str(each['pages']) for each in rows)
+        cpu = ', '.join(f'{each["agent_cpu_percent"]:.0f}' for each in rows)
+        stop = ', '.join(f'{each["stop"]["median_ms"]:.0f}' for each in rows)
+        size = ', '.join(f'{each["kb_per_page_per_s"]:.0f}' for each in rows if each['pages'])
+        return (
+            f'{counts} pages of {robots} robot{"s" * (robots > 1)}: CPU of the agent {cpu} %, '
+            f'kB/s of one page {size}, stop answered in {stop} ms'
+        )
+
+    return '; '.join(row(each) for each in (1, 3)), 'none', ''
+
+
+def _page_soak(r: Result) -> tuple[str, str, str]:
+    text = (
+        f'{r.shown("minutes", digits=0)} minutes with {r.shown("pages", digits=0)} pages, '
+        f'{r.shown("tabs", digits=0)} of a browser: memory of the agent '
+        f'{r.shown("growth_percent", "agent_rss_mb", digits=1)} %, of a page '
+        f'{r.shown("growth_percent", "heap_mb", digits=1)} % more after the warm-up; stop '
+        f'{r.shown("first_third_stop", "median_ms", digits=0)} ms at first, '
+        f'{r.shown("last_third_stop", "median_ms", digits=0)} ms at the end '
+        '([page](page.md#the-fleet))'
+    )
+    return text, 'both within 2 %', aim(bool(r.last('aim_met')))
+
+
 def _competence(r: Result) -> tuple[str, str, str]:
     over = {name: r.middle(name, 'over_optimum') for name in ('known', 'unknown')}
     met = (
@@ -509,6 +537,8 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'mcp_fuzz': _mcp_fuzz,
     'monitor': _monitor,
     'page_stop': _page_stop,
+    'page_load': _page_load,
+    'page_soak': _page_soak,
     'competence': _competence,
     'stop_under_load': _stop_under_load,
     'agent_death': _agent_death,

@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from curiosity_rosa_demo.infra.config.fleet import fleet_text
 from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
@@ -41,6 +42,7 @@ class Options:
     rover: str = ''  # the rover of these options, one of rovers
     monitor: bool = False  # start the independent monitor
     http_port: int = 0  # of the rover's agent; 0: as configured
+    http_fleet: str = ''  # the robots of the page /fleet, as the agent reads them
 
     @property
     def sim_time(self) -> bool:
@@ -55,8 +57,12 @@ class PlannedProcess:
 
 
 def of_each(options: Options, http_port: int) -> list[Options]:
-    """The options of each rover. ``http_port`` is that of the first rover; 0: as configured."""
+    """The options of each rover. ``http_port`` is that of the first rover; 0: as configured, any
+    free ones, so that the agents cannot know each other's.
+    """
     robots = options.robots or ('',) * len(options.rovers)
+    ports = {name: http_port and http_port + number for number, name in enumerate(options.rovers)}
+    urls = {name: f'http://127.0.0.1:{port}' for name, port in ports.items()}
     return [
         replace(
             options,
@@ -64,9 +70,10 @@ def of_each(options: Options, http_port: int) -> list[Options]:
             robot=robot or options.robot,
             artifacts=_folder(options.artifacts, name),
             record=_folder(options.record, name),
-            http_port=http_port and http_port + number,
+            http_port=ports[name],
+            http_fleet=fleet_text(urls) if http_port else '',
         )
-        for number, (name, robot) in enumerate(zip(options.rovers, robots, strict=True))
+        for name, robot in zip(options.rovers, robots, strict=True)
     ]
 
 
@@ -137,7 +144,11 @@ def agent(
     if crash:
         command += ['--after-crash', crash]
     command += _ros_arguments(options)
-    return [*command, '-p', f'http_port:={options.http_port}'] if options.http_port else command
+    if options.http_port:
+        command += ['-p', f'http_port:={options.http_port}']
+    if options.http_fleet:
+        command += ['-p', f'http_fleet:={options.http_fleet}']
+    return command
 
 
 def _plan(node: NodeSpec, options: Options, root: Path) -> PlannedProcess:

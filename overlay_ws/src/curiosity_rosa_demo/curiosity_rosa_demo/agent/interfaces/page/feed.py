@@ -11,12 +11,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 import logging
 import time
-from typing import Protocol
 
+from curiosity_rosa_demo.agent.interfaces.page.open_pages import (
+    OpenPage,
+    OpenPages,
+    UPDATE_PERIOD_S,
+)
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -24,14 +27,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-UPDATE_PERIOD_S = 0.2
-
 _log = logging.getLogger('curiosity_rosa.page')
-
-
-class OpenPage(Protocol):
-    def update(self, snapshot: PageSnapshot, pages: int) -> None:
-        """Send the changes; must not block. ``pages``: number of open pages."""
 
 
 class PageFeed:
@@ -40,19 +36,16 @@ class PageFeed:
     def __init__(self, robot: Robot, runner: SkillRunner, config: Config) -> None:
         self._robot, self._task_histories = robot, TaskHistories(runner)
         self._model = ViewModel(robot, config)
-        self._pages: set[OpenPage] = set()
-        self._update_task: asyncio.Task[None] | None = None
+        self._pages = OpenPages(self.snapshot)
         self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None
         self._last_read: Sequence[TaskHistory] = ()
         self._last_snapshot: PageSnapshot | None = None
 
-    def add_page(self, page: OpenPage) -> None:
+    def add_page(self, page: OpenPage[PageSnapshot]) -> None:
         self._pages.add(page)
-        if self._update_task is None or self._update_task.done():
-            self._update_task = asyncio.get_running_loop().create_task(self._run())
 
-    def remove_page(self, page: OpenPage) -> None:
-        self._pages.discard(page)
+    def remove_page(self, page: OpenPage[PageSnapshot]) -> None:
+        self._pages.remove(page)
 
     def snapshot(self) -> PageSnapshot:
         """A snapshot that is at most UPDATE_PERIOD_S old."""
@@ -63,23 +56,6 @@ class PageFeed:
                 self._last_read, now=time.time(), clock=clock
             )
         return self._last_snapshot
-
-    async def _run(self) -> None:
-        while self._pages:
-            began = time.monotonic()
-            # Without updates, the pages themselves report that their data is stale.
-            with _errors_logged('event=page_not_looked'):
-                await self._update_pages(self.snapshot(), tuple(self._pages))
-            await asyncio.sleep(
-                max(UPDATE_PERIOD_S / 4, UPDATE_PERIOD_S - (time.monotonic() - began))
-            )
-
-    async def _update_pages(self, snapshot: PageSnapshot, pages: Sequence[OpenPage]) -> None:
-        """Update the pages one by one, so that a stop waits for one page at most."""
-        for page in pages:
-            with _errors_logged('event=page_not_shown'):
-                page.update(snapshot, len(pages))
-            await asyncio.sleep(UPDATE_PERIOD_S / 2 / len(pages))
 
     def _refresh_histories(self) -> None:
         """Read the histories without waiting. The last result stays until a new one arrives."""
@@ -95,12 +71,3 @@ class PageFeed:
 
     async def _read_histories(self) -> Sequence[TaskHistory]:
         return await self._robot.call(self._task_histories.read())
-
-
-@contextmanager
-def _errors_logged(event: str) -> Iterator[None]:
-    """Log an exception: it ends one update of one page, and the next may succeed."""
-    try:
-        yield
-    except Exception:
-        _log.exception(event)

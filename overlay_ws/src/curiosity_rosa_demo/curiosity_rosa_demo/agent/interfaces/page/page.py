@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.agent.interfaces.http.auth import FLEET_PAGE
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
@@ -28,12 +29,16 @@ PAGE_PATHS = ('/', '/favicon.ico')
 PAGE_FOLDERS = ('/_nicegui/', '/_nicegui_ws/')
 
 
-class _PageMount(Mount):
-    """Matches only the page's own paths. The API answers 404 for all others."""
+class PageMount(Mount):
+    """Matches only ``paths`` and the library's own. The API answers 404 for all others."""
+
+    def __init__(self, *paths: str) -> None:
+        super().__init__('/', app=core.app)
+        self._paths = paths
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         path = scope.get('path', '')
-        if (path in PAGE_PATHS and scope.get('method') == 'GET') or path.startswith(PAGE_FOLDERS):
+        if (path in self._paths and scope.get('method') == 'GET') or path.startswith(PAGE_FOLDERS):
             return super().matches(scope)
         return Match.NONE, {}
 
@@ -54,6 +59,8 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
             if not client.has_socket_connection:  # otherwise the client has reconnected already
                 feed.remove_page(page)
 
+        if config.agent.http.fleet:
+            ui.link('All robots', FLEET_PAGE).classes('to-fleet')
         client = ui.context.client
         client.on_connect(lambda: feed.add_page(page))
         client.on_disconnect(on_disconnect)
@@ -72,4 +79,4 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
         show_welcome_message=False,
     )
     app.router.routes.pop()  # NiceGUI's own mount, which would match every path
-    app.router.routes.append(_PageMount('/', app=core.app))
+    app.router.routes.append(PageMount(*PAGE_PATHS))
