@@ -115,7 +115,8 @@ class OpenCvDecoder:
             raise DecodeError(f'{image.encoding}: {str(error.err).strip()[:200]}') from error
         if known.conversion is None and known.bits == 8:
             pixels = pixels.copy()
-        return pixels[:, :, 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels
+        grey = pixels.ndim == 3 and pixels.shape[2] == 1
+        return np.asarray(pixels[:, :, 0] if grey else pixels)
 
 
 @dataclass(frozen=True)
