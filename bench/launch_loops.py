@@ -31,7 +31,7 @@ from _bench import quantile, report, ROOT, Sandbox, table
 
 sys.path.insert(0, str(ROOT / 'standalone/test'))
 
-from launch_loops import HAS_LAUNCH, Loop, Outcome, START_S, WAYS
+from start_loops import HAS_LAUNCH, Loop, Outcome, START_S, WAYS
 
 
 def figures_of(outcomes: list[Outcome]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import sys
 
 from harness import Sandbox
-from launch_loops import Loop, SHARED_MEMORY, Way
 import pytest
+from start_loops import Loop, SHARED_MEMORY, Way
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 # Leaves a process in a session of its own, a file, and shared memory that it has mapped.
