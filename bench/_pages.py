@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, ExitStack, suppress
 from dataclasses import dataclass
 import http.client
+import os
 from pathlib import Path
 import socket
 import threading
@@ -46,13 +47,16 @@ def start_demo(box: Sandbox, rovers: int) -> Demo:
 
 
 def _free_ports(count: int) -> int:
-    """The first of ``count`` ports in a row."""
-    for first in range(FIRST_PORT, FIRST_PORT + 1000, count):
+    """The first of ``count`` ports in a row. Two benchmarks that start together begin to look in
+    different places: neither has its port yet when the other one looks.
+    """
+    begin = FIRST_PORT + os.getpid() % 100 * 10
+    for first in range(begin, begin + 1000, count):
         with ExitStack() as stack, suppress(OSError):
             for port in range(first, first + count):
                 stack.enter_context(socket.create_server(('127.0.0.1', port)))
             return first
-    raise AssertionError(f'no {count} free ports in a row from {FIRST_PORT}')
+    raise AssertionError(f'no {count} free ports in a row from {begin}')
 
 
 def start_agents(demo: Demo, names: list[str]) -> list[Agent]:
