@@ -22,23 +22,16 @@ Run: python bench/page_stop.py [stops, default 300]
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 import http.client
 import math
 import os
-import re
-import subprocess
 import sys
 import threading
 import time
 from typing import Any
-from urllib.parse import urlencode
-import uuid
 
 from _bench import cpu_percent, milliseconds, report, ROOT, table
-import socketio
+from _held_pages import held_pages
 
 sys.path.insert(0, str(ROOT / 'overlay_ws/src/curiosity_rosa_demo/test/unit'))
 
@@ -50,9 +43,7 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from fake_robot import CONFIG, FakeRobot
 
 PAGES = 20
-FRAMES_PER_S = 25.0  # of all pages together, as components/camera.js asks
 AIM_TIMES, AIM_P99_MS = 2.0, 50.0
-SILENT_S = 2.0
 
 
 class Robot(FakeRobot):
@@ -72,94 +63,6 @@ class Robot(FakeRobot):
             self.where = RoverPose(x=x, y=y, yaw_rad=step / 20, frame_id='odom')
             self._trail = [*self._trail[-1999:], (x, y)]
             self.trace(TraceKind.ACT, f'step {step}', tool_name='move_forward')
-
-
-# --- the pages, in a process of their own ------------------------------------------------------
-
-
-def get(url: str, path: str) -> http.client.HTTPResponse:
-    connection = http.client.HTTPConnection(url.removeprefix('http://').rstrip('/'), timeout=10)
-    connection.request('GET', path, headers={'Accept': 'text/html'})
-    return connection.getresponse()
-
-
-class OpenPage:
-    def __init__(self, url: str) -> None:
-        answer = get(url, '/')
-        cookie = (answer.getheader('Set-Cookie') or '').partition(';')[0]
-        found = re.search(r"'client_id': '([0-9a-f-]+)'", answer.read().decode())
-        assert found is not None
-        query = urlencode(
-            {
-                'client_id': found[1],
-                'tab_id': uuid.uuid4(),
-                'document_id': uuid.uuid4(),
-                'next_message_id': 0,
-                'implicit_handshake': 'true',
-            }
-        )
-        self._address = f'{url}?{query}'
-        self._headers = {'Cookie': cookie, 'Origin': url.rstrip('/')}
-        self._socket = socketio.AsyncClient(reconnection=False)
-        self._socket.on('run_javascript', self._on_message)
-        self._socket.on('update', self._on_message)
-        self._last = time.monotonic()
-        self.longest_s, self.messages = 0.0, 0
-
-    def _on_message(self, message: Any) -> None:
-        now = time.monotonic()
-        self.longest_s, self._last = max(self.longest_s, now - self._last), now
-        self.messages += 1
-
-    async def connect(self) -> None:
-        await self._socket.connect(
-            self._address,
-            headers=self._headers,
-            transports=['websocket'],
-            socketio_path='/_nicegui_ws/socket.io',
-        )
-        self._last = time.monotonic()
-
-    async def close(self) -> None:
-        self._on_message(None)
-        await self._socket.disconnect()
-
-
-async def hold_open(url: str) -> None:
-    """Hold the pages open until standard input ends. Prints the longest silence in seconds and the
-    least number of messages.
-    """
-    pages = [OpenPage(url) for _ in range(PAGES)]
-    await asyncio.gather(*(page.connect() for page in pages))
-    loop = asyncio.get_running_loop()
-    end = loop.run_in_executor(None, sys.stdin.read)
-    print('open', flush=True)
-    while not end.done():
-        began = time.monotonic()
-        await asyncio.to_thread(lambda: get(url, '/page/frame.jpg').read())
-        await asyncio.sleep(max(0.0, 1 / FRAMES_PER_S - (time.monotonic() - began)))
-    await asyncio.gather(*(page.close() for page in pages))
-    print(max(page.longest_s for page in pages), min(page.messages for page in pages))
-
-
-@contextmanager
-def open_pages(url: str, faults: list[str]) -> Iterator[None]:
-    child = subprocess.Popen(
-        [sys.executable, __file__, '--hold', url],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stdin is not None
-    assert child.stdout is not None
-    if child.stdout.readline() != 'open\n':
-        raise SystemExit('the pages did not open')
-    yield
-    output, _ = child.communicate('', timeout=30)
-    silent_s, messages = output.split()
-    print(f'each page: {messages} messages or more, silent for at most {float(silent_s):.2f} s')
-    if float(silent_s) > SILENT_S:
-        faults.append(f'a page was silent for {float(silent_s):.1f} s')
 
 
 # --- the stops ---------------------------------------------------------------------------------
@@ -211,7 +114,7 @@ def main(stops: int) -> int:
         url = server.start()
         threading.Thread(target=robot.drive, args=(end,), daemon=True).start()
         alone = measure(url, robot, stops, faults)
-        with open_pages(url, faults):
+        with held_pages(url, PAGES, faults):
             crowded = measure(url, robot, stops, faults)
         end.set()
         server.close()
@@ -230,7 +133,4 @@ def main(stops: int) -> int:
 
 
 if __name__ == '__main__':
-    if sys.argv[1:2] == ['--hold']:
-        asyncio.run(hold_open(sys.argv[2]))
-    else:
-        raise SystemExit(main(int(sys.argv[1]) if sys.argv[1:] else 300))
+    raise SystemExit(main(int(sys.argv[1]) if sys.argv[1:] else 300))

@@ -337,6 +337,25 @@ def _agent_death(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _launch_loops(r: Result) -> tuple[str, str, str]:
+    def shown(key: str, digits: int) -> str:
+        return ', '.join(r.shown('ways', way, key, digits=digits) for way in r.names('ways'))
+
+    starts = r.middle('all', 'starts')
+    return (
+        f'{r.shown("all", "loops", digits=0)} loops of bring-up, kill -9 and shut-down '
+        f'({", ".join(r.names("ways"))}): orphans, shared memory and files left '
+        f'{r.shown("all", "left", digits=0)}; starts before the kill {shown("starts", 0)}, median '
+        f'{shown("median_start_s", 1)} s, worst {shown("worst_start_s", 1)} s',
+        '200 loops; none left; each start under 10 s',
+        aim(
+            r.middle('all', 'loops') >= 200
+            and not any(r.values('all', 'left'))
+            and starts == r.middle('all', 'starts_in_time')
+        ),
+    )
+
+
 def _page_render(r: Result) -> tuple[str, str, str]:
     text = f'the map with 2,000 places of trail: {r.shown("map_ms", digits=1)} ms of CPU'
     return text, '5 ms', aim(r.middle('map_ms') < 5)
@@ -387,6 +406,34 @@ def _attacks(r: Result) -> tuple[str, str, str]:
         'none; 99 %',
         aim(met),
     )
+
+
+def _page_load(r: Result) -> tuple[str, str, str]:
+    def row(robots: int) -> str:
+        rows = [each for each in r.last('rows') if each['robots'] == robots]
+        counts = ', '.join(str(each['pages']) for each in rows)
+        cpu = ', '.join(f'{each["agent_cpu_percent"]:.0f}' for each in rows)
+        stop = ', '.join(f'{each["stop"]["median_ms"]:.0f}' for each in rows)
+        size = ', '.join(f'{each["kb_per_page_per_s"]:.0f}' for each in rows if each['pages'])
+        return (
+            f'{counts} pages of {robots} robot{"s" * (robots > 1)}: CPU of the agent {cpu} %, '
+            f'kB/s of one page {size}, stop answered in {stop} ms'
+        )
+
+    return '; '.join(row(each) for each in (1, 3)), 'none', ''
+
+
+def _page_soak(r: Result) -> tuple[str, str, str]:
+    text = (
+        f'{r.shown("minutes", digits=0)} minutes with {r.shown("pages", digits=0)} pages, '
+        f'{r.shown("tabs", digits=0)} of a browser: memory of the agent '
+        f'{r.shown("growth_percent", "agent_rss_mb", digits=1)} %, of a page '
+        f'{r.shown("growth_percent", "heap_mb", digits=1)} % more after the warm-up; stop '
+        f'{r.shown("first_third_stop", "median_ms", digits=0)} ms at first, '
+        f'{r.shown("last_third_stop", "median_ms", digits=0)} ms at the end '
+        '([page](page.md#the-fleet))'
+    )
+    return text, 'both within 2 %', aim(bool(r.last('aim_met')))
 
 
 def _competence(r: Result) -> tuple[str, str, str]:
@@ -490,9 +537,12 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'mcp_fuzz': _mcp_fuzz,
     'monitor': _monitor,
     'page_stop': _page_stop,
+    'page_load': _page_load,
+    'page_soak': _page_soak,
     'competence': _competence,
     'stop_under_load': _stop_under_load,
     'agent_death': _agent_death,
+    'launch_loops': _launch_loops,
     'page_render': _page_render,
     'rovers': _rovers,
     'policy_year': _policy_year,

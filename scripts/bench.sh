@@ -16,7 +16,8 @@ declare -A smallest=([ground]=3 [image_pipeline]=0.1 [adapter]=3 [capture]=3 [st
   [stop_latency]=1 [react_overhead]=1 [hostile_model]=3 [tracing]=2 [resume]="1 1 1" [policy_year]=1 [page_render]=2
   [exploration]=150 [mutation]=1 [monitor]=4000 [rehearsal]=3 [attacks]="--turns 70 --goals 6"
   [simulation]="--seeds 3 --minutes 0.5 --plants 1 --plant-seeds 20"
-  [page_stop]=5 [graph_questions]=6 [mcp_fuzz]=200 [stop_under_load]=3 [agent_death]="1 2" [competence]="2 1" [rovers]="1 1"
+  [page_stop]=5 [page_load]="--seconds 1 --stops 2 --robots 1 --pages 1" [page_soak]="--minutes 0.1 --pages 2 --tabs 1"
+  [graph_questions]=6 [mcp_fuzz]=200 [stop_under_load]=3 [agent_death]="1 2" [launch_loops]=3 [competence]="2 1" [rovers]="1 1"
   [language_models]="--worlds 2 --sentences 6 --model-worlds 0 --model-sentences 0 --peer-worlds 0")
 smoke=
 case ${1-} in
@@ -29,8 +30,8 @@ names=("$@")
 all=
 ((${#names[@]})) || all=1
 [[ -z $all ]] || names=(ground image_pipeline adapter capture startup footprint tasks crash stop_latency
-  react_overhead tracing rehearsal hostile_model resume policy_year page_render page_stop stop_under_load competence
-  mcp_fuzz agent_death language_models graph_questions exploration mutation monitor attacks simulation ${smoke:+rovers})
+  react_overhead tracing rehearsal hostile_model resume policy_year page_render page_stop page_load page_soak stop_under_load competence
+  mcp_fuzz agent_death launch_loops language_models graph_questions exploration mutation monitor attacks simulation ${smoke:+rovers})
 if [[ -n $smoke && -n $all ]]; then
   rm -rf run/bench-smoke
   mkdir -p run/bench-smoke

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 import contextlib
-import fcntl
+import errno
 import os
 from pathlib import Path
 import signal
+import socket
 import sys
-import tempfile
+import time
 
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
@@ -27,6 +28,7 @@ from runner.discovery import discovery_server
 from runner.options import parse
 from runner.plan import of_each, Options
 from runner.rovers import Rovers
+from runner.shared_memory import remove_dead_segments
 
 
 class CannotStart(Exception):
@@ -41,6 +43,7 @@ def main() -> int:
         config = load_config(options.config_dir, robot=options.robot)
         with contextlib.ExitStack() as stack:
             lock = stack.enter_context(domain_lock())
+            stack.callback(remove_dead_segments, time.time())
             return (_several if options.rovers else _one)(options, config, lock, stack)
     except (ConfigError, CannotStart, OSError) as error:
         print(f'run_demo: {error}', file=sys.stderr)
@@ -48,7 +51,7 @@ def main() -> int:
 
 
 def _one(options: Options, config: Config, lock: int, stack: contextlib.ExitStack) -> int:
-    demo = Demo(options, config.nodes.nodes, log_folder(), lock=lock)
+    demo = Demo(options, config, log_folder(), lock=lock)
     _discovery(options, [demo], lock, stack)
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, demo.end)
@@ -64,7 +67,7 @@ def _several(options: Options, config: Config, lock: int, stack: contextlib.Exit
     demos = [
         Demo(
             each,
-            config.nodes.nodes,
+            load_config(each.config_dir, robot=each.robot),
             log_folder() / each.rover,
             lock=lock,
             streams=rovers.rovers[each.rover].streams,
@@ -114,13 +117,15 @@ def log_folder() -> Path:
 def domain_lock() -> Iterator[int]:
     """Lock the ROS domain for one demo. Yields the descriptor: open copies of it keep the lock.
 
+    The lock is the name of a socket in Linux's abstract namespace: no file stays behind.
     Raises CannotStart.
     """
-    path = Path(tempfile.gettempdir(), f'curiosity-rosa-{os.getuid()}-domain-{domain()}.lock')
-    with path.open('w') as lock:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            lock.bind(f'\0curiosity-rosa-{os.getuid()}-domain-{domain()}')
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
             raise CannotStart(
                 f'a demo runs in ROS domain {domain()} already; end it, or set ROS_DOMAIN_ID'
             ) from None

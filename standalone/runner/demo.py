@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 import sys
 
-from curiosity_rosa_demo.infra.config.nodes import NodeSpec
+from curiosity_rosa_demo.infra.config.contracts import Config
 
 from runner.agent import Agent, Streams
 from runner.plan import agent, background, Options
@@ -36,7 +36,7 @@ class Demo:
     def __init__(
         self,
         options: Options,
-        nodes: list[NodeSpec],
+        config: Config,
         folder: Path,
         *,
         lock: int,
@@ -44,13 +44,14 @@ class Demo:
     ) -> None:
         self.name = options.rover
         self._folder, self._lock = folder, lock
-        self._planned = background(options, nodes, BUILT)
+        nodes = config.node_specs
+        self._planned = background(options, nodes, BUILT, mobile_base=config.robot.mobile_base)
         read_fd, self._process_events_fd = os.pipe()
         os.set_blocking(self._process_events_fd, False)
 
         def command(crash: str) -> list[str]:
             words = agent(options, nodes, BUILT, crash=crash, process_events_fd=read_fd)
-            return die_with_parent(words)
+            return die_with_parent(words, parent=os.getpid())
 
         command('')  # raises now if the options are wrong
         self._agent = Agent(

@@ -74,7 +74,8 @@ def parse(arguments: list[str]) -> Options:
     )  # fmt: skip
     parser.add_argument(
         '--rovers', metavar='N', type=_rovers, default=(),
-        help=f'number of rovers, r1 to rN, at most {MOST_ROVERS}; or their names: mars,moon',
+        help=f'number of rovers, r1 to rN, at most {MOST_ROVERS}; or their names, each with its '
+        'profile if it has its own: mars,arm=canadarm2',
     )  # fmt: skip
     parser.add_argument(
         '--discovery-server', action='store_true',
@@ -99,17 +100,20 @@ def parse(arguments: list[str]) -> Options:
         robot=parsed.robot,
         stand_in_parameters=tuple(parsed.stand_in),
         monitor=parsed.monitor,
-        rovers=parsed.rovers,
+        rovers=tuple(name for name, _ in parsed.rovers),
+        robots=tuple(robot for _, robot in parsed.rovers),
         discovery_server=parsed.discovery_server,
     )
 
 
-def _rovers(text: str) -> tuple[str, ...]:
-    """The rovers' names, from a number or a list. Raises ArgumentTypeError."""
+def _rovers(text: str) -> tuple[tuple[str, str], ...]:
+    """The rovers' names and profiles, from a number or a list. Raises ArgumentTypeError."""
     if re.fullmatch(r'[0-9]{1,9}', text):
-        names = tuple(f'r{number}' for number in range(1, min(int(text), MOST_ROVERS + 1) + 1))
+        words = [f'r{number}' for number in range(1, min(int(text), MOST_ROVERS + 1) + 1)]
     else:
-        names = tuple(text.split(','))
+        words = text.split(',')
+    pairs = [word.partition('=') for word in words]
+    names = [name for name, _, _ in pairs]
     if not 1 <= len(names) <= MOST_ROVERS:
         raise argparse.ArgumentTypeError(f'{text}: must be from 1 to {MOST_ROVERS}')
     for name in names:
@@ -118,7 +122,10 @@ def _rovers(text: str) -> tuple[str, ...]:
             raise argparse.ArgumentTypeError(f'{text}: {name!r}: {rule}')
     if len(set(names)) < len(names):
         raise argparse.ArgumentTypeError(f'{text}: each needs a name of its own')
-    return names
+    for name, equals, robot in pairs:
+        if equals and not NAME.fullmatch(robot):
+            raise argparse.ArgumentTypeError(f'{text}: {name}={robot}: must be NAME=PROFILE')
+    return tuple((name, robot) for name, _, robot in pairs)
 
 
 def _settable() -> list[str]:

@@ -14,12 +14,14 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from curiosity_rosa_demo.infra.config.fleet import fleet_text
 from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 STAND_IN = NodeSpec(
     name='stand_in', package='curiosity_stand_in', executable='stand_in_node', when=''
 )
+PROFILE_STAND_IN = STAND_IN.model_copy(update={'executable': 'profile_node'})
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,11 @@ class Options:
     stand_in_parameters: tuple[str, ...] = ()  # NAME=VALUE
     rovers: tuple[str, ...] = ()  # their names, which are their namespaces
     discovery_server: bool = False
+    robots: tuple[str, ...] = ()  # the profile of each of rovers; empty: robot
     rover: str = ''  # the rover of these options, one of rovers
     monitor: bool = False  # start the independent monitor
     http_port: int = 0  # of the rover's agent; 0: as configured
+    http_fleet: str = ''  # the robots of the page /fleet, as the agent reads them
 
     @property
     def sim_time(self) -> bool:
@@ -53,16 +57,23 @@ class PlannedProcess:
 
 
 def of_each(options: Options, http_port: int) -> list[Options]:
-    """The options of each rover. ``http_port`` is that of the first rover; 0: as configured."""
+    """The options of each rover. ``http_port`` is that of the first rover; 0: as configured, any
+    free ones, so that the agents cannot know each other's.
+    """
+    robots = options.robots or ('',) * len(options.rovers)
+    ports = {name: http_port and http_port + number for number, name in enumerate(options.rovers)}
+    urls = {name: f'http://127.0.0.1:{port}' for name, port in ports.items()}
     return [
         replace(
             options,
             rover=name,
+            robot=robot or options.robot,
             artifacts=_folder(options.artifacts, name),
             record=_folder(options.record, name),
-            http_port=http_port and http_port + number,
+            http_port=ports[name],
+            http_fleet=fleet_text(urls) if http_port else '',
         )
-        for number, name in enumerate(options.rovers)
+        for name, robot in zip(options.rovers, robots, strict=True)
     ]
 
 
@@ -70,8 +81,12 @@ def _folder(parent: str, name: str) -> str:
     return str(Path(parent, name)) if parent else ''
 
 
-def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[PlannedProcess]:
-    """The processes that run in the background. Raises ConfigError and FileNotFoundError."""
+def background(
+    options: Options, nodes: list[NodeSpec], root: Path, *, mobile_base: bool = True
+) -> list[PlannedProcess]:
+    """The processes that run in the background. ``mobile_base``: of the robot's profile. Raises
+    ConfigError and FileNotFoundError.
+    """
     names = Counter([STAND_IN.name, *(node.name for node in nodes)])
     for name, count in names.items():
         if count > 1:
@@ -80,14 +95,31 @@ def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[Plan
     planned = [_plan(node, options, root) for node in nodes if node.when in wanted]
     if not options.stand_in:
         return planned
+    return [_stand_in(options, root, mobile_base=mobile_base), *planned]
+
+
+def _stand_in(options: Options, root: Path, *, mobile_base: bool) -> PlannedProcess:
     parameters = [
         f'time_scale:={float(options.speed)}',
         f'publish_clock:={"true" if options.sim_time else "false"}',
         *(each.replace('=', ':=', 1) for each in options.stand_in_parameters),
     ]
-    command = [_executable(STAND_IN, root), '--ros-args', *_pairs('-p', parameters)]
+    if not mobile_base:
+        if options.stand_in_parameters:
+            name = options.stand_in_parameters[0].partition('=')[0]
+            raise ConfigError(
+                f'--stand-in {name}: is for a rover; {options.robot} has no mobile base'
+            )
+        parameters += _profile_parameters(options)
+    node = STAND_IN if mobile_base else PROFILE_STAND_IN
+    command = [_executable(node, root), '--ros-args', *_pairs('-p', parameters)]
     command += _pairs('-r', _own_namespace(options))
-    return [PlannedProcess(STAND_IN.name, tuple(command), stops_last=True), *planned]
+    return PlannedProcess(STAND_IN.name, tuple(command), stops_last=True)
+
+
+def _profile_parameters(options: Options) -> list[str]:
+    named = {'config_dir': options.config_dir, 'robot': options.robot}
+    return [f'{name}:={value}' for name, value in named.items() if value]
 
 
 def agent(
@@ -112,7 +144,11 @@ def agent(
     if crash:
         command += ['--after-crash', crash]
     command += _ros_arguments(options)
-    return [*command, '-p', f'http_port:={options.http_port}'] if options.http_port else command
+    if options.http_port:
+        command += ['-p', f'http_port:={options.http_port}']
+    if options.http_fleet:
+        command += ['-p', f'http_fleet:={options.http_fleet}']
+    return command
 
 
 def _plan(node: NodeSpec, options: Options, root: Path) -> PlannedProcess:
@@ -121,10 +157,7 @@ def _plan(node: NodeSpec, options: Options, root: Path) -> PlannedProcess:
 
 def _ros_arguments(options: Options) -> list[str]:
     parameters = [f'use_sim_time:={"true" if options.sim_time else "false"}']
-    if options.config_dir:
-        parameters.append(f'config_dir:={options.config_dir}')
-    if options.robot:
-        parameters.append(f'robot:={options.robot}')
+    parameters += _profile_parameters(options)
     if options.rover:
         # Without the slash, YAML reads "on" as a boolean and "1e3" as a number.
         parameters.append(f'rover_namespace:=/{options.rover}')

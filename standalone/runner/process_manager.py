@@ -13,12 +13,18 @@ a tenth of a second instead of a second.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 
 from supervisor.options import ServerOptions
 from supervisor.supervisord import asyncore, Supervisor
 
 POLL_S = 0.1
+
+
+class Options(ServerOptions):  # type: ignore[misc]
+    def write_pidfile(self) -> None:
+        """Write none: after kill -9 it would stay, and nobody reads it."""
 
 
 class EagerSupervisor(Supervisor):  # type: ignore[misc]
@@ -31,7 +37,9 @@ class EagerSupervisor(Supervisor):  # type: ignore[misc]
 
 
 def main() -> None:
-    options = ServerOptions()
+    # See supervision.py: it cannot know the number when it writes the configuration.
+    os.environ['CURIOSITY_SUPERVISORD_PID'] = str(os.getpid())
+    options = Options()
     options.realize(sys.argv[1:], doc=__doc__)
     options.first, options.test = True, False
     with contextlib.suppress(asyncore.ExitNow):

@@ -16,6 +16,7 @@ still stop the rover.
 from __future__ import annotations
 
 from collections.abc import Callable
+import os
 from pathlib import Path
 import re
 import shlex
@@ -29,23 +30,30 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 from runner.plan import PlannedProcess
 
+PID_VARIABLE = 'CURIOSITY_SUPERVISORD_PID'  # process_manager.py sets it for its children
 PROCESS_MANAGER = Path(__file__).with_name('process_manager.py')
 STOP_WAIT_S = 5
+# A parent that ends before setpriv has asked for the signal would leave an orphan.
+ONLY_WITH_PARENT = f'[ "$PPID" = "${{1:-${PID_VARIABLE}}}" ] || exit 143; shift; exec "$@"'
 EXITED = re.compile(r'exited: (\S+) \(([^;)]*)')
 COMMENT = re.compile(r'\s[;#]|[\r\n]')  # supervisord would not read these characters literally
 GAVE_UP = re.compile(r'gave up: (\S+) ')
 
 
-def die_with_parent(command: list[str]) -> list[str]:
-    """Wrap the command so that the end of its parent ends it. Raises FileNotFoundError."""
+def die_with_parent(command: list[str], *, parent: int | None = None) -> list[str]:
+    """Wrap the command so that the end of its parent ends it. Raises FileNotFoundError.
+
+    ``parent`` is the process ID of the parent; None: of supervisord, which names its own.
+    """
     setpriv = shutil.which('setpriv')
     if setpriv is None:
         raise FileNotFoundError('setpriv is missing: apt-get install util-linux')
-    return [setpriv, '--pdeathsig', 'TERM', '--', *command]
+    check = ['/bin/sh', '-c', ONLY_WITH_PARENT, 'sh', '' if parent is None else str(parent)]
+    return [setpriv, '--pdeathsig', 'TERM', '--', *check, *command]
 
 
 class Supervisor:
-    """Runs the processes until ``stop``. ``folder`` takes logs, pid file and configuration.
+    """Runs the processes until ``stop``. ``folder`` takes the logs.
 
     ``notify`` is called in a thread with a text about each process that ended unexpectedly.
     supervisord keeps the descriptors ``keep_open`` open. Raises OSError.
@@ -63,19 +71,7 @@ class Supervisor:
         for old in folder.glob('*.log*'):
             old.unlink()
         self._folder, self._notify = folder, notify
-        config = folder / 'supervisord.conf'
-        config.write_text(supervisord_config(processes, folder), encoding='utf-8')
-        # A new session: Ctrl-C at the console must not reach the nodes.
-        self._process = subprocess.Popen(
-            die_with_parent([sys.executable, str(PROCESS_MANAGER), '-n', '-c', str(config)]),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            pass_fds=keep_open,
-            encoding='utf-8',
-            errors='replace',
-        )
+        self._process = _start(supervisord_config(processes, folder), keep_open)
         assert self._process.stdout is not None
         threading.Thread(
             target=self._forward_events, args=(self._process.stdout,), daemon=True
@@ -94,6 +90,26 @@ class Supervisor:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def _start(config: str, keep_open: tuple[int, ...]) -> subprocess.Popen[str]:
+    """Start supervisord. Its configuration is a file in memory: no kill leaves it on the disk."""
+    with open(os.memfd_create('supervisord.conf'), 'w', encoding='utf-8') as file:
+        file.write(config)
+        file.flush()
+        path = f'/proc/self/fd/{file.fileno()}'
+        command = [sys.executable, str(PROCESS_MANAGER), '-n', '-c', path]
+        # A new session: Ctrl-C at the console must not reach the nodes.
+        return subprocess.Popen(
+            die_with_parent(command, parent=os.getpid()),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            pass_fds=(*keep_open, file.fileno()),
+            encoding='utf-8',
+            errors='replace',
+        )
 
 
 def process_event_text(line: str) -> str:
@@ -119,7 +135,6 @@ def supervisord_config(processes: list[PlannedProcess], folder: Path) -> str:
             logfile=folder / 'supervisord.log',
             logfile_maxbytes='1MB',
             logfile_backups=0,
-            pidfile=folder / 'supervisord.pid',
         )
     ]
     for number, last in enumerate((True, False), start=1):

@@ -120,6 +120,7 @@ def test_each_of_several_rovers_has_its_names_its_clock_its_page_and_its_folders
             assert {f'__ns:=/{name}', f'rover_namespace:=/{name}'} <= set(command)
             assert f'/clock:=/{name}/clock' in command
         assert f'http_port:={8764 + number}' in front
+        assert 'http_fleet:=r1=http://127.0.0.1:8765,r2=http://127.0.0.1:8766' in front
         assert '--together' not in front
         assert front[front.index('--artifacts') + 1] == f'/out/{name}'
         assert front[front.index('--record') + 1] == f'/rec/{name}'
@@ -135,6 +136,7 @@ def test_a_page_on_any_free_port_stays_on_any_free_port() -> None:
     for each in of_each(parse(['--rovers', 'mars,moon']), 0):
         front = ' '.join(agent(each, NODES, ROOT, process_events_fd=9))
         assert 'http_port' not in front
+        assert 'http_fleet' not in front  # no agent knows the port of another
         assert f'__ns:=/{each.rover}' in front
         assert '--artifacts' not in front
         assert '/clock' not in front  # it is the wall's time

@@ -17,6 +17,7 @@ import pytest
 from rover_witness import Witness
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+STARTS_S = 120.0  # two robots start together
 ARM = ('--robot', 'curiosity', '--speed', '10')
 
 
@@ -43,5 +44,25 @@ def test_an_unknown_robot_is_refused_with_the_known_ones(bench: Bench) -> None:
     run = bench.run('--robot', 'moon', '-c', ':status')
     assert run.end() == 2
     assert "robot = 'moon'" in run.output()
-    assert 'one of curiosity, curiosity_2025' in run.output()
+    assert 'one of canadarm2, curiosity, curiosity_2025' in run.output()
     assert 'Traceback' not in run.output()
+
+
+def test_an_arm_without_a_base_and_a_rover_side_by_side_under_one_agent_each(
+    bench: Bench,
+) -> None:
+    run = bench.run('--rovers', 'mars=curiosity,iss=canadarm2', '--speed', '4')
+    for name in ('mars', 'iss'):
+        run.expect(f'[{name}] Type :help', timeout_s=STARTS_S)
+    for line, answer in (
+        ('@iss move the arm to grapple pose', '[iss]   [ERROR] arm_grapple: arm must first be'),
+        ('@iss アームを伸ばして', '[iss]   [RESULT] arm_extend: done'),
+        ('@iss move the arm to grapple pose', '[iss]   [RESULT] arm_grapple: done'),
+        ('@iss drive 2 m', '[iss] ! I cannot do that: there is no tool mast_close.'),
+        ('@mars stow the arm', '[mars]   [RESULT] arm_close: done'),
+        ('@iss stow the arm', '[iss]   [RESULT] arm_stow: done'),
+    ):
+        run.send(line)
+        run.expect(answer)
+    run.send(':quit')
+    assert run.end() == 0

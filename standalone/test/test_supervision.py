@@ -203,7 +203,7 @@ def test_the_configuration_holds_each_command_word_by_word(commands: dict[str, l
     for name, words in commands.items():
         section = parser[f'program:{name}']
         command = shlex.split(section['command'].replace('%%', '%'))
-        assert command[command.index('--') + 1 :] == words
+        assert command[command.index('sh') + 2 :] == words
         assert section['autorestart'] == 'true'
         assert section['stdout_logfile'] == f'/log/{name}.log'
 
@@ -215,3 +215,9 @@ def test_the_rover_is_in_the_group_that_is_stopped_last() -> None:
     assert parser['group:rover']['programs'] == 'rover'
     assert parser['group:nodes']['programs'] == 'x'
     assert int(parser['group:rover']['priority']) < int(parser['group:nodes']['priority'])
+
+
+def test_a_process_whose_parent_has_ended_already_does_not_start() -> None:
+    me = os.getpid()
+    for parent, status in ((me, 0), (me + 1, 143)):
+        assert subprocess.call(die_with_parent(['true'], parent=parent), timeout=10) == status

@@ -28,6 +28,8 @@ setup(
     extras_require={'test': ['pytest']},
     package_data={
         PACKAGE: [
+            'agent/interfaces/fleet/components/*.js',
+            'agent/interfaces/fleet/static/*',
             'agent/interfaces/page/components/*.js',
             'agent/interfaces/page/static/*',
             'monitor/*.yaml',

@@ -27,5 +27,10 @@ setup(
     maintainer_email='maintainers@curiosity-rosa.invalid',
     description='A stand-in for the Gazebo Curiosity rover.',
     license='Apache-2.0',
-    entry_points={'console_scripts': [f'stand_in_node = {PACKAGE}.stand_in_node:main']},
+    entry_points={
+        'console_scripts': [
+            f'profile_node = {PACKAGE}.profile_node:main',
+            f'stand_in_node = {PACKAGE}.stand_in_node:main',
+        ]
+    },
 )

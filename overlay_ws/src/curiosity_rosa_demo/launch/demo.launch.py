@@ -38,7 +38,7 @@ from launch.events import matches_action, Shutdown
 from launch.events.process import ProcessExited, ProcessStarted, SignalProcess
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.parameter_descriptions import Parameter
 
 AGENT, MONITOR = 'agent', 'monitor'
 ARGUMENTS = {
@@ -103,7 +103,7 @@ class Overlay:
             raise ValueError('agent:=terminal: install xterm, or take agent:=headless')
         self._folder = Path(self._value['config_dir']).expanduser().absolute()
         self._config: Config = load_config(str(self._folder), robot=self._value['robot'])
-        self._specs = self._config.nodes.nodes
+        self._specs = self._config.node_specs
         self._positions: dict[Node, int] = {}  # index in nodes.yaml
         self._running: set[Node] = set()
 
@@ -126,7 +126,7 @@ class Overlay:
             package='rviz2',
             executable='rviz2',
             arguments=['-d', str(own if own.exists() else shipped_config_dir() / 'rviz.yaml')],
-            parameters=[{'use_sim_time': self._flag['use_sim_time']}],
+            parameters=[Parameter('use_sim_time', self._flag['use_sim_time'])],
             remappings=[*self._remappings(), *self._clock_remapping()],
         )
 
@@ -151,7 +151,7 @@ class Overlay:
         is_agent = spec.when == AGENT
         terminal = is_agent and self._value[AGENT] == 'terminal'
         headless = ['--headless'] if is_agent and not terminal else []
-        port = {'http_port': int(self._value['http_port'])} if is_agent else {}
+        port = [Parameter('http_port', int(self._value['http_port']))] if is_agent else []
         node = Node(
             package=spec.package,
             executable=spec.executable,
@@ -159,16 +159,13 @@ class Overlay:
             # No name: launch would set __node, which renames every node of the process.
             namespace=self._value['namespace'],
             arguments=[*headless, *extra_arguments],
+            # One by one they go into the command line; a dictionary would leave a file in /tmp.
             parameters=[
-                {
-                    'config_dir': ParameterValue(str(self._folder), value_type=str),
-                    'rover_namespace': ParameterValue(
-                        self._value['rover_namespace'], value_type=str
-                    ),
-                    'robot': ParameterValue(self._value['robot'], value_type=str),
-                    'use_sim_time': self._flag['use_sim_time'],
-                    **port,
-                }
+                Parameter('config_dir', str(self._folder), value_type=str),
+                Parameter('rover_namespace', self._value['rover_namespace'], value_type=str),
+                Parameter('robot', self._value['robot'], value_type=str),
+                Parameter('use_sim_time', self._flag['use_sim_time']),
+                *port,
             ],
             remappings=self._clock_remapping(),
             ros_arguments=[

@@ -18,6 +18,7 @@ import sys
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
+from curiosity_rosa_demo.infra.config_loader import load_config
 from geometry_msgs.msg import Pose, Twist
 from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
@@ -84,8 +85,15 @@ class AdapterWorld:
             longest = thresholds.get('motion', {}).get('max_duration_s', 30.0)
             turn = {'turn': {'max_motion_s': min(20.0, longest / 2)}}
             self._config_dir = box.config_dir(thresholds=thresholds, agent=turn)
-        self.rover = box.stand_in(time_scale=speed, **rover)
+        self.rover = self._start_robot(time_scale=speed, **rover)
         self.adapter = self.start_adapter()
+
+    def _start_robot(self, **parameters: Any) -> Process:
+        if load_config(robot=self._robot).robot.mobile_base:
+            return self.box.stand_in(**parameters)
+        return self.box.start(
+            'curiosity_stand_in', 'profile_node', robot=self._robot, **parameters
+        )
 
     def start_adapter(self) -> Process:
         arguments = ['-r', f'__ns:=/{self.namespace}'] if self.namespace else []

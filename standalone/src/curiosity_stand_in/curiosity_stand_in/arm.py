@@ -10,27 +10,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-Angles = tuple[float, ...]  # radians, in the order of NAMES
+from curiosity_stand_in.joint_line import Angles
 
 NAMES = ('arm_01_joint', 'arm_02_joint', 'arm_03_joint', 'arm_04_joint', 'arm_tools_joint')
 ZERO: Angles = (0.0,) * len(NAMES)
-MOVES: dict[str, Angles] = {
+MOVES: dict[str, Angles] = {  # radians, in the order of NAMES
     'open_arm': (0.0, -0.5, 3.0, 1.0, 0.0),
     'close_arm': (-1.57, -0.4, -1.1, -1.57, -1.57),
 }
 MOVE_S = 4.0
-
-
-@dataclass(frozen=True)
-class ArmMotion:
-    """A straight line in joint space that takes MOVE_S seconds, then hold ``target``."""
-
-    start: Angles = ZERO
-    target: Angles = ZERO
-
-    def at(self, seconds: float) -> Angles:
-        """The joints ``seconds`` after the start."""
-        part = min(1.0, max(0.0, seconds / MOVE_S))
-        return tuple(a + (b - a) * part for a, b in zip(self.start, self.target, strict=True))

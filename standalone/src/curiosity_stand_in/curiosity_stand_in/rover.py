@@ -14,9 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 import threading
 
-from curiosity_stand_in.arm import Angles, ArmMotion
+from curiosity_stand_in.arm import MOVE_S
 from curiosity_stand_in.arm import ZERO as ARM_ZERO
 from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
+from curiosity_stand_in.joint_line import Angles, JointLine
 from curiosity_stand_in.kinematics import advance, body_velocity, Pose, STILL, Velocity
 from curiosity_stand_in.mast import Joints, Trajectory, Waypoint, ZERO
 
@@ -67,7 +68,8 @@ class Rover:
         self._grip = 1.0  # fraction of a commanded velocity that moves the body
         self._mast = Trajectory(joints)
         self._mast_started = 0.0
-        self._arm = ArmMotion()  # at the start every joint is at 0, as in the simulator
+        # At the start every joint is at 0, as in the simulator.
+        self._arm = JointLine(ARM_ZERO, ARM_ZERO, MOVE_S)
         self._arm_started = 0.0
         self._still_since = 0.0
         self._battery = Battery(charge)
@@ -96,7 +98,7 @@ class Rover:
         """Move the arm from where it is to ``target``, in radians."""
         with self._lock:
             self._catch_up()
-            self._arm = ArmMotion(self._arm.at(self._now - self._arm_started), target)
+            self._arm = JointLine(self._arm.at(self._now - self._arm_started), target, MOVE_S)
             self._arm_started = self._now
 
     def set_battery(self, *, charge: float | None = None, rates: Rates | None = None) -> None:

@@ -34,6 +34,11 @@ from curiosity_rosa_demo.adapter.call_trace import CallTrace
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
 from curiosity_rosa_demo.adapter.graph_names import other_publishers
 from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
+from curiosity_rosa_demo.adapter.joint_commands import (
+    AppendageCommands,
+    JointCommand,
+    ServiceCommand,
+)
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
 from curiosity_rosa_demo.adapter.presence import PresenceLink
@@ -42,10 +47,10 @@ from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
+from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.robot import AppendageCommand
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.motion_clock import ClockWatch
 from curiosity_rosa_demo.infra.ros_io import (
@@ -64,14 +69,10 @@ from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import String
-from std_srvs.srv import Empty, SetBool, Trigger
+from std_srvs.srv import Empty, Trigger
 
 MOTION_SERVICES = ('move_forward', 'turn_left', 'turn_right')
-SERVICE_TYPES: dict[str, Any] = {
-    'std_srvs/srv/Empty': Empty,
-    'std_srvs/srv/SetBool': SetBool,
-    'std_srvs/srv/Trigger': Trigger,
-}
+BASE_SERVICES = (*MOTION_SERVICES, 'move_stop', *(action.value for action in MastAction))
 SHUTDOWN_TIMEOUT_S = 2.0
 MAST_WAIT_MARGIN_S = 1.0
 STOP_LANE = 'adapter_stop'
@@ -83,15 +84,8 @@ class AdapterApp:
         self._config: Config = node_config(self.node)
         topics = self._config.topics
         self._clients: dict[str, Client] = {
-            name: self.node.create_client(
-                Empty,
-                getattr(topics.curiosity, name).name,
-            )
-            for name in (*MOTION_SERVICES, 'move_stop', *(action.value for action in MastAction))
-        }
-        self._appendage_clients: dict[str, Client] = {
-            name: self.node.create_client(SERVICE_TYPES[command.type], command.service)
-            for name, (_, command) in self._config.robot.commands.items()
+            name: self.node.create_client(Empty, getattr(topics.curiosity, name).name)
+            for name in (BASE_SERVICES if self._config.robot.mobile_base else ())
         }
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
@@ -106,7 +100,7 @@ class AdapterApp:
             ros_clock=self.node.get_clock(),
             other_drivers=self._other_drivers,
             log=self._inputs,
-            appendages=self._config.robot.appendages,
+            robot=self._config.robot,
         )
         self._guard = self._rules.guard  # read only: AdapterRules takes the inputs
         # Sampled by each start of a motion and, once a second, by the diagnostics.
@@ -114,6 +108,7 @@ class AdapterApp:
             self.node.get_clock(), max_age_s=self._config.thresholds.motion.clock_max_age_s
         )
         losses = LossCounter()
+        self._appendage_commands = AppendageCommands(self.node, self._config.robot, losses)
         self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
         self._calls = CallTrace(self.node, topics.status.kernel, self._trace.publish)
@@ -166,7 +161,7 @@ class AdapterApp:
         self._guard_thread.start()
 
     def _other_drivers(self) -> str:
-        stop = self._clients['move_stop'].srv_name
+        stop = self._config.topics.curiosity.move_stop.name
         return ', '.join(other_publishers(self.node, self._config.topics.rover.cmd_vel, stop))
 
     def _create_services(self, process: Process) -> list[Node]:
@@ -175,20 +170,15 @@ class AdapterApp:
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
         stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
-        for name in MOTION_SERVICES:
-            service = getattr(names, name).name
-            motion.create_service(
-                Trigger,
-                service,
-                self._trigger_callback(service, partial(self._begin_motion, name)),
-            )
-        for action in MastAction:
-            service = getattr(names, action.value).name
-            mast.create_service(
-                Trigger,
-                service,
-                self._trigger_callback(service, partial(self._begin_mast_motion, action)),
-            )
+        if self._config.robot.mobile_base:
+            for name in MOTION_SERVICES:
+                service = getattr(names, name).name
+                act = partial(self._begin_motion, name)
+                motion.create_service(Trigger, service, self._trigger_callback(service, act))
+            for action in MastAction:
+                service = getattr(names, action.value).name
+                act = partial(self._begin_mast_motion, action)
+                mast.create_service(Trigger, service, self._trigger_callback(service, act))
         for name, (appendage, command) in self._config.robot.commands.items():
             service = self._config.appendage_service(name)
             act = partial(self._begin_appendage_motion, appendage, name, command)
@@ -204,6 +194,7 @@ class AdapterApp:
             self._call_stop(due.stop_call)
         if due.zero_twist and not self._cmd_vel.publish(Twist()):
             self._rules.twist_lost()
+        self._appendage_commands.hold(due.holds)
         for warning in due.warnings:
             data = {'node': self.node.get_name()}
             self._trace.publish(new_event(TraceKind.OBSERVE, warning, data=data))
@@ -217,6 +208,7 @@ class AdapterApp:
             self._guard.mast,
             self._guard.motion,
             self._guard.stopping,
+            self._guard.holding,
             self._guard.mast_busy,
             *((part.posture, part.busy) for part in self._guard.appendages.values()),
             self._guard.stops_ended,
@@ -240,7 +232,7 @@ class AdapterApp:
             self._rules.stop_failed(number, service_unavailable(client.srv_name))
             return
         try:
-            self._stop_future = _send(client)
+            self._stop_future = ServiceCommand(client).send()
         except MotionRefused as refusal:
             self._rules.stop_failed(number, str(refusal))
             return
@@ -290,10 +282,8 @@ class AdapterApp:
 
     def _diagnose(self) -> Finding:
         missing = [
-            client.srv_name
-            for client in (*self._clients.values(), *self._appendage_clients.values())
-            if not client.service_is_ready()
-        ]
+            client.srv_name for client in self._clients.values() if not client.service_is_ready()
+        ] + self._appendage_commands.missing()
         with self._lock:
             return diagnose(
                 self._guard,
@@ -330,13 +320,18 @@ class AdapterApp:
         with self._lock:
             confirm_s = self._simulation.stretched(motion.stop_confirm_s)
             timeout_s = motion.stop_timeout_s + confirm_s
-            self._wait(
-                lambda: self._guard.stops_ended >= number or bool(self._guard.violation), timeout_s
-            )
+            self._wait(lambda: self._has_stopped(number), timeout_s)
             response.message = self._rules.end_stop(number)
             response.success = not response.message
         self._calls.end(call, response.message)
         return response
+
+    def _is_at_rest(self) -> bool:
+        return self._guard.motion is Motion.STILL and not self._guard.holding
+
+    def _has_stopped(self, number: int) -> bool:
+        done = self._guard.stops_ended >= number and not self._guard.holding
+        return done or bool(self._guard.violation)
 
     def _begin_motion(self, name: str) -> None:
         client = self._clients[name]
@@ -345,7 +340,8 @@ class AdapterApp:
             stops_before = self._stops_asked
             waited = self._await_stop()
             self._rules.check_motion(name, self._clock_watch.problem())
-        self._await_service(client)
+        command = ServiceCommand(client)
+        self._await_ready(command)
         # Stops are served one after another: one that came during another counts first.
         if waited and not self._threads[STOP_LANE].await_queued(timeout_s):
             raise MotionRefused(STOPPED_WHILE_STARTING)
@@ -357,7 +353,7 @@ class AdapterApp:
             token = self._rules.begin_motion(name)
             answered = threading.Event()
             try:
-                future = _send(client)
+                future = command.send()
             except MotionRefused as refusal:
                 self._rules.motion_failed(token, str(refusal))
                 self._execute_due_commands()
@@ -382,8 +378,7 @@ class AdapterApp:
 
     def _begin_mast_motion(self, action: MastAction) -> None:
         self._move_joints(
-            self._clients[action.value],
-            Empty.Request(),
+            ServiceCommand(self._clients[action.value]),
             action.duration_s(self._config.thresholds.mast),
             check=partial(self._rules.check_mast, action),
             begin=partial(self._rules.begin_mast, action),
@@ -396,13 +391,8 @@ class AdapterApp:
     def _begin_appendage_motion(
         self, appendage: str, name: str, command: AppendageCommand
     ) -> None:
-        request = SERVICE_TYPES[command.type].Request()
-        if command.type == 'std_srvs/srv/SetBool':
-            request.data = command.data
-
         self._move_joints(
-            self._appendage_clients[name],
-            request,
+            self._appendage_commands[name],
             command.duration_s,
             check=partial(self._rules.check_appendage, appendage, name),
             begin=partial(self._rules.begin_appendage, appendage, name),
@@ -414,8 +404,7 @@ class AdapterApp:
 
     def _move_joints(
         self,
-        client: Client,
-        request: Any,
+        command: JointCommand,
         duration_s: float,
         *,
         check: Callable[[], None],
@@ -425,20 +414,20 @@ class AdapterApp:
         is_busy: Callable[[], bool],
         end: Callable[[], None],
     ) -> None:
-        """Call a service that moves joints, and wait until the rules know how that ended. Each
+        """Send a command that moves joints, and wait until the rules know how that ended. Each
         function is a step of the rules; ``begin`` returns whether to call. Raises MotionRefused.
         """
         motion, mast = self._config.thresholds.motion, self._config.thresholds.mast
         with self._lock:
             self._await_stop()
             check()
-        self._await_service(client)
+        self._await_ready(command)
         with self._lock:
             if not begin():
                 return
             done = threading.Event()
             try:
-                future = _send(client, request)
+                future = command.send()
             except MotionRefused as refusal:
                 failed(str(refusal))
                 self._execute_due_commands()
@@ -448,9 +437,9 @@ class AdapterApp:
         in_time = done.wait(motion.service_timeout_s)
         with self._lock:
             if not in_time:
-                client.remove_pending_request(future)
-                failed(service_timeout(client.srv_name))
-            elif why := _failure(future.result(), client.srv_name):
+                command.forget(future)
+                failed(service_timeout(command.name))
+            elif why := _failure(future.result(), command.name):
                 failed(why)
             else:
                 answered()
@@ -485,15 +474,14 @@ class AdapterApp:
         """
         motion = self._config.thresholds.motion
         timeout_s = motion.stop_timeout_s + self._simulation.stretched(motion.settle_s)
-        was_stopping = self._guard.stopping
-        self._wait(lambda: not self._guard.stopping, timeout_s)
+        was_stopping = self._guard.stopping or self._guard.holding
+        self._wait(lambda: not (self._guard.stopping or self._guard.holding), timeout_s)
         return was_stopping
 
-    def _await_service(self, client: Client) -> None:
-        if client.service_is_ready():
-            return
-        if not client.wait_for_service(self._config.thresholds.motion.service_timeout_s):
-            reason = service_unavailable(client.srv_name)
+    def _await_ready(self, command: JointCommand) -> None:
+        timeout_s = self._config.thresholds.motion.service_timeout_s
+        if not (command.is_ready() or command.wait_until_ready(timeout_s)):
+            reason = service_unavailable(command.name)
             with self._lock:
                 self._rules.refuse(reason)
             raise MotionRefused(reason)
@@ -501,13 +489,13 @@ class AdapterApp:
     # --- end --------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Stop a moving rover, wait at most SHUTDOWN_TIMEOUT_S for standstill, and shut down."""
+        """Stop what moves, wait at most SHUTDOWN_TIMEOUT_S for standstill, and shut down."""
         with self._lock:
             self._shutting_down = True
-            if self._guard.motion is Motion.MOVING:
+            if self._guard.motion is Motion.MOVING or self._guard.moves_appendage:
                 self._rules.request_stop()
                 self._execute_due_commands()
-                self._wait(lambda: self._guard.motion is Motion.STILL, SHUTDOWN_TIMEOUT_S)
+                self._wait(self._is_at_rest, SHUTDOWN_TIMEOUT_S)
             self._closing = True
             self._changed.notify_all()
         self._publish_inputs()
@@ -522,16 +510,6 @@ def _failure(response: Any, service: str) -> str:
     if getattr(response, 'success', True):
         return ''
     return f'{service}: {response.message.strip() or "refused without a reason"}'
-
-
-def _send(client: Client, request: Any = None) -> Future:
-    """Send the request and return the future of its response. Raises MotionRefused when the
-    transport rejects the request.
-    """
-    try:
-        return client.call_async(request or Empty.Request())
-    except TRANSPORT_ERRORS:
-        raise MotionRefused(service_unavailable(client.srv_name)) from None
 
 
 def main() -> None:

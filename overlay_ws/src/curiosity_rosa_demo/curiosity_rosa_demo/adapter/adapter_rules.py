@@ -16,7 +16,7 @@ simulation/recorded replays them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
@@ -27,7 +27,7 @@ from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.motion_clock import MotionClock
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
@@ -41,11 +41,13 @@ STOPPED_WHILE_STARTING = 'Stopped while starting'
 @dataclass(frozen=True)
 class Due:
     """The commands that the caller must execute now: call the rover's stop service and report its
-    result with this number; publish a zero Twist; show the alarms and the warnings.
+    result with this number; publish a zero Twist; hold these appendages at these angles, radians;
+    show the alarms and the warnings.
     """
 
     stop_call: int | None = None
     zero_twist: bool = False
+    holds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     alarms: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -54,6 +56,7 @@ class Due:
         fields = {
             'stop_call': self.stop_call,
             'zero_twist': self.zero_twist or None,
+            'holds': {name: list(angles) for name, angles in self.holds.items()} or None,
             'alarms': list(self.alarms) or None,
             'warnings': list(self.warnings) or None,
         }
@@ -74,9 +77,11 @@ class AdapterRules:
         ros_clock: RosClock,
         other_drivers: Callable[[], str] = str,
         log: InputLog | None = None,
-        appendages: Mapping[str, AppendageProfile] | None = None,
+        robot: RobotProfile | None = None,
     ) -> None:
-        """``other_drivers``: names of foreign nodes that publish Twists, or ''."""
+        """``robot``: None for one with a mobile base and no appendages. ``other_drivers``: the
+        names of foreign nodes that publish Twists, or ''.
+        """
         self._now, self._log = Instant(steady, ros_clock), log
         self._ask_for_drivers = other_drivers
         motion = thresholds.motion
@@ -90,7 +95,8 @@ class AdapterRules:
             travel_clock=self._travel,
             simulation=self._simulation,
             other_drivers=self._other_drivers,
-            appendages=appendages,
+            appendages=robot.appendages if robot is not None else None,
+            mobile_base=robot is None or robot.mobile_base,
         )
         self.obstacles = ObstacleStop(thresholds, self._simulation)
         self._drive = DriveWatch(thresholds.drive, motion, self._simulation)
@@ -321,7 +327,7 @@ class AdapterRules:
         commands = self.guard.poll()
         alarms = tuple(self.guard.take_alarms())
         warnings = (warning,) if warning else ()
-        return Due(commands.stop_call, commands.zero_twist, alarms, warnings)
+        return Due(commands.stop_call, commands.zero_twist, commands.holds, alarms, warnings)
 
     def _is_driving(self) -> bool:
         return self.guard.motion is Motion.MOVING and not self.guard.stopping

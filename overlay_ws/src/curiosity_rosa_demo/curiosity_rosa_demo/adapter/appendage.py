@@ -8,9 +8,10 @@
 
 """A part of the robot that must be stowed while it drives, from its profile: an arm, say. Pure.
 
-Only a confirmed command that stows makes it stowed. From then on its joints must keep showing it:
-if they contradict, or fall silent after they were heard, it is unknown. Angles are radians, times
-seconds of the simulation's clock.
+Only a confirmed command makes its posture known. From then on its joints must keep showing it: if
+they contradict, or fall silent after they were heard, it is unknown. A stop holds a part with a
+trajectory topic where it is, unless its posture is known. Angles are radians, times seconds of the
+simulation's clock.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
+from curiosity_rosa_demo.adapter.joint_hold import JointHold
 from curiosity_rosa_demo.adapter.joint_motion import JointMotion, JointReading
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile
+from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 
 
@@ -40,18 +42,33 @@ class Appendage:
         self._motion: JointMotion | None = None
         self._command = ''  # of the running motion, or of the last one
         self._reading: JointReading | None = None
+        self._hold: JointHold | None = None
+        self.hold()  # an earlier process may have left it moving
 
     @property
     def busy(self) -> bool:
         return self._motion is not None
 
     @property
+    def stowing(self) -> bool:
+        return self.busy and self.config.stows(self._command)
+
+    @property
+    def holding(self) -> bool:
+        """Whether a stop of it has not ended yet."""
+        return self._hold is not None
+
+    @property
     def is_stowed(self) -> bool:
         return self.posture is Posture.STOWED
 
+    @property
+    def _is_known(self) -> bool:
+        return self.posture in (Posture.STOWED, Posture.DEPLOYED)
+
     def begin(self, command: str) -> None:
-        """The caller calls the command's service now."""
-        self.posture, self._command = Posture.MOVING, command
+        """The caller calls the command's service, or sends its trajectory, now."""
+        self.posture, self._command, self._hold = Posture.MOVING, command, None
         settings = self.config.commands[command]
         self._motion = JointMotion(settings.target_rad, settings.duration_s, self._mast)
 
@@ -61,24 +78,53 @@ class Appendage:
 
     def failed(self) -> None:
         self._motion, self.posture = None, Posture.UNKNOWN
+        self.hold()
+
+    def hold(self) -> None:
+        """Stop it where it is, if it has a trajectory topic and is not known to rest."""
+        if self.config.trajectory_topics and not self._is_known and not self.holding:
+            self._motion, self.posture = None, Posture.UNKNOWN
+            self._hold = JointHold(self._mast.joint_max_age_s)
+
+    def take_hold(self, now: float) -> tuple[float, ...] | None:
+        """The angles that the caller commands it to hold now; None: nothing is due."""
+        return None if self._hold is None else self._hold.take_due(self._reading, now)
+
+    def hold_problem(self, now: float) -> str:
+        """Why a stop of it has not ended; '' without one."""
+        if self._hold is None:
+            return ''
+        return f'{self.name}: {self._hold.problem(self._reading, now) or "its joints still move"}'
 
     def reached(self, command: str) -> bool:
         """Whether the last motion was this command and has ended where it leads."""
-        wanted = Posture.STOWED if self.config.stows(command) else Posture.DEPLOYED
-        return self._command == command and self.posture is wanted
+        return self._command == command and self._is_known
+
+    def refusal(self, command: str, now: float) -> str:
+        """Why its posture does not allow this command; '' if it does."""
+        settings = self.config.commands[command]
+        if self.busy:
+            return f'{self.name} is moving'
+        if settings.by_trajectory and not self._heard(now):
+            return f'{self.name}: no joint states, so a stop could not hold it'
+        if settings.only_after and not any(map(self.reached, settings.only_after)):
+            return f'{self.name} must first be where {" or ".join(settings.only_after)} leads'
+        return ''
 
     def record(self, angles: Sequence[float], now: float) -> str:
         """Take a reading of the joints. Returns a contradiction as text, or ''."""
         self._reading = JointReading(tuple(angles), now)
         if self._motion is not None:
             self._motion.record_joints(self._reading)
-            return ''
-        tolerance = self._mast.tolerance_rad
-        shows_stowed = self._reading.near(self.config.stowed_rad, tolerance)
-        if self.posture is Posture.UNKNOWN or shows_stowed == self.is_stowed:
-            return ''
-        was, self.posture = self.posture, Posture.UNKNOWN
-        return f'Joint states contradict: {self.name} was {was.value}'
+        elif self._hold is not None:
+            self._hold.record(self._reading)
+        elif self._is_known:
+            target = self.config.commands[self._command].target_rad
+            if not self._reading.near(target, self._mast.tolerance_rad):
+                was = self.posture
+                self.failed()
+                return f'Joint states contradict: {self.name} was {was.value}'
+        return ''
 
     def watch(self, now: float) -> str:
         """Apply what depends on time. Returns the reason of a posture that is lost, or ''."""
@@ -91,8 +137,12 @@ class Appendage:
                 stows = self.config.stows(self._command)
                 self.posture = Posture.STOWED if stows else Posture.DEPLOYED
                 self._motion = None
-        elif self.is_stowed and self._reading is not None and now > self._lost_at(self._reading):
-            self._reading, self.posture = None, Posture.UNKNOWN
+        elif self._hold is not None:
+            if self._hold.is_done:
+                self._hold = None
+        elif self._is_known and self._reading is not None and now > self._lost_at(self._reading):
+            self._reading = None
+            self.failed()
             return f'Joint states lost: {self.name} unknown'
         return ''
 
@@ -100,9 +150,15 @@ class Appendage:
         """The time by which to call ``watch`` again; None if nothing is due."""
         if self._motion is not None:
             return self._motion.next_wakeup(now)
-        if self.is_stowed and self._reading is not None:
+        if self._hold is not None:
+            silent = self._hold.problem(self._reading, now)
+            return None if silent else self._hold.next_wakeup(now)
+        if self._is_known and self._reading is not None:
             return self._lost_at(self._reading) + 0.01
         return None
+
+    def _heard(self, now: float) -> bool:
+        return self._reading is not None and now <= self._lost_at(self._reading)
 
     def _lost_at(self, reading: JointReading) -> float:
         return reading.at + self._mast.joint_max_age_s

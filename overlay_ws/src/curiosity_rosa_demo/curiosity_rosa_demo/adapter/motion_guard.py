@@ -15,6 +15,9 @@ The guard holds two facts: the mast (closed, opening, open, closing, unknown) an
   confirmed ``mast_close`` turns unknown into closed.
 - Each appendage of the robot's profile is stowed, moving, deployed or unknown. The rover may move
   only while all of them are known to be stowed, by the same rule as its mast.
+- A stop also holds each appendage that has a trajectory topic where it is, unless it is known to
+  rest; so do the agent's silence, SAFE unless it is being stowed, and joints that contradict.
+- A robot without a mobile base is its appendages alone: it stands still, and has no stop to call.
 - The motion counts as moving from before the start call is sent until the rover is known to be
   still. An unanswered start call keeps it moving: the call may still take effect.
 - A stop is always accepted. It is complete when ``/move_stop`` has answered and fresh odometry, if
@@ -40,7 +43,7 @@ Over 300 lines: all rules read and change the same two facts and are verified to
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink
@@ -59,11 +62,12 @@ from curiosity_rosa_demo.domain.models import (
     need_to_stow,
     OTHER_ADAPTER,
     service_timeout,
+    STOP_NOT_CONFIRMED,
     stopped_for,
     STOPPED_FOR_MAST,
     STOPPED_UNASKED,
 )
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile
+from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig, MotionConfig
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 
@@ -85,6 +89,7 @@ class DueCommands:
 
     stop_call: int | None = None  # call /move_stop; report its result with this number
     zero_twist: bool = False  # publish one; call zero_twist_lost when that fails
+    holds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # angles, by appendage
 
 
 class MotionGuard:
@@ -99,9 +104,10 @@ class MotionGuard:
         simulation: SimulationClock | None = None,
         other_drivers: Callable[[], str] = str,
         appendages: Mapping[str, AppendageProfile] | None = None,
+        mobile_base: bool = True,
     ) -> None:
         """``other_drivers`` returns the names of foreign nodes that publish Twists, or ''."""
-        self._config, self._mast_config = motion, mast
+        self._config, self._mast_config, self._has_base = motion, mast, mobile_base
         self._clock, self._travel_clock = clock, travel_clock or clock
         self._simulation = simulation or SimulationClock.of(None, motion, clock)
         self._stop_timed_out = service_timeout(stop_name)
@@ -110,7 +116,7 @@ class MotionGuard:
             name: Appendage(name, config, mast) for name, config in (appendages or {}).items()
         }
         # An earlier process may have left the rover moving: stop it first.
-        self.motion = Motion.MOVING
+        self.motion = Motion.MOVING if mobile_base else Motion.STILL
         self.last_error = ''
         self.violation = ''  # a motion that the adapter could not end; '' without one
         self._alarms = AlarmFold()
@@ -122,7 +128,7 @@ class MotionGuard:
         self._moves_in_flight: set[int] = set()
         # 0: a start call of an earlier process that may still be unanswered.
         self._moves_unanswered: set[int] = {0}
-        self._stop: StopProcedure | None = self._new_stop()
+        self._stop: StopProcedure | None = self._new_stop() if mobile_base else None
         self._runaway = Runaway(motion, self._simulation.stretched)
         self._runaway.begin(clock())
         self._stop_number = 0  # of the newest call
@@ -142,13 +148,23 @@ class MotionGuard:
         return self._stop is not None
 
     @property
+    def moves_appendage(self) -> bool:
+        """Whether the adapter started a motion of an appendage that has not ended."""
+        return any(part.busy for part in self.appendages.values())
+
+    @property
+    def holding(self) -> bool:
+        """Whether a stop of an appendage has not ended."""
+        return any(part.holding for part in self.appendages.values())
+
+    @property
     def moving(self) -> bool:
         """Whether the adapter started a motion or odometry reports one."""
         return self.motion is Motion.MOVING or self._unexpected_motion.is_moving(self._clock())
 
     @property
     def move_allowed(self) -> bool:
-        forbidden = self.e_stop or self._agent.latch or self.other_adapters
+        forbidden = self.e_stop or self._agent.latch or self.other_adapters or not self._has_base
         forbidden = forbidden or self._agent.refusal(self._clock())
         stowed = self.mast is Mast.CLOSED and self._unstowed() is None
         return stowed and not self.stopping and not forbidden
@@ -253,8 +269,9 @@ class MotionGuard:
             raise self._refusal(contest(self.other_adapters))
         if stows and part.is_stowed:
             return
-        if part.busy:
-            raise self._refusal(f'{name} is moving')
+        reason = '' if stows else self._agent.refusal(self._clock())
+        if reason := reason or part.refusal(command, self._simulation()):
+            raise self._refusal(reason)
         moves = self.motion is Motion.MOVING and not (stows and self.stopping)
         if moves or (not stows and self._unexpected_motion.is_moving(self._clock())):
             raise self._refusal(MOVE_IN_PROGRESS)
@@ -287,13 +304,24 @@ class MotionGuard:
         """
         if reason:
             self._alarm(reason)
+        for part in self.appendages.values():
+            part.hold()
+        if not self._has_base:
+            self._stop_number += 1
+            self.stops_ended = self._stops_confirmed = self._stop_number
+            return self._stop_number
         self._stop = self._new_stop(self._stop)
         self._runaway.begin(self._clock())
         self.motion = Motion.MOVING
         return self._stop_number + 1
 
     def stop_problem(self, number: int) -> str:
-        """Why the standstill after this stop is not confirmed by odometry; '' if it is."""
+        """Why odometry and joint states do not confirm the standstill after this stop; '' if they
+        do.
+        """
+        for part in self.appendages.values():
+            if problem := part.hold_problem(self._simulation()):
+                return f'{STOP_NOT_CONFIRMED}: {problem}'
         if self._stops_confirmed >= number:
             return ''
         fresh = self._new_stop().fresh(self._odometry, self._clock())
@@ -367,7 +395,9 @@ class MotionGuard:
         self.other_adapters = names
 
     def set_e_stop(self, pressed: bool) -> None:
-        """Record the button's current state. A mast motion continues: no service can stop it."""
+        """Record the button's current state. A motion of the mast, or of an appendage without a
+        trajectory topic, continues: no service can stop it.
+        """
         if pressed and not self.e_stop:
             self.request_stop('E-stop pressed: the rover was stopped')
         self.e_stop = pressed
@@ -392,11 +422,9 @@ class MotionGuard:
         """Apply the rules that depend on time and return the commands that are due."""
         now = self._clock()
         self._watch_mast()
-        for part in self.appendages.values():
-            if alarm := part.watch(self._simulation()):
-                self._alarm(alarm)
+        self._watch_appendages(now)
         self._watch_motion(now)
-        return self._advance_stop(now)
+        return replace(self._advance_stop(now), holds=self._take_holds())
 
     def next_wakeup(self) -> float | None:
         """Steady time by which to call ``poll`` again; None when nothing is pending."""
@@ -461,6 +489,20 @@ class MotionGuard:
             self._joints = None
             self.mast = Mast.UNKNOWN
             self._alarm('Joint states lost: mast unknown')
+
+    def _watch_appendages(self, now: float) -> None:
+        """A motion of one ends as a motion of the base does, where a trajectory can be stopped."""
+        for part in self.appendages.values():
+            if alarm := part.watch(self._simulation()):
+                self._alarm(alarm)
+            stoppable = part.busy and part.config.trajectory_topics and not part.stowing
+            if stoppable and (reason := self._agent.stop_reason(now)):
+                self.request_stop(reason)
+
+    def _take_holds(self) -> dict[str, tuple[float, ...]]:
+        now = self._simulation()
+        due = {name: part.take_hold(now) for name, part in self.appendages.items()}
+        return {name: angles for name, angles in due.items() if angles is not None}
 
     def _unstowed(self) -> Appendage | None:
         """The first appendage that is not known to be stowed; None: all are."""

@@ -62,7 +62,12 @@ from curiosity_rosa_demo.agent.runtime.session_recorder import SessionRecorder
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.startup.logs import LogFile
 from curiosity_rosa_demo.agent.startup.startup import Startup
-from curiosity_rosa_demo.agent.startup.web import check_address, WebServer, with_http_port
+from curiosity_rosa_demo.agent.startup.web import (
+    check_address,
+    WebServer,
+    with_http_fleet,
+    with_http_port,
+)
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.topics.analyses import Analyses
 from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
@@ -140,7 +145,8 @@ class AgentApp:
         self._console_texts = EventBus(max_events=MAX_CONSOLE_TEXTS, max_bytes=MAX_CONSOLE_BYTES)
         self.console_writer = ConsoleWriter(self._console_texts)
         self.node = Node('agent')
-        self.config = with_http_port(self.node, node_config(self.node))
+        config = with_http_port(self.node, node_config(self.node))
+        self.config = with_http_fleet(self.node, config)
         space = self.node.get_namespace()
         check_address(self.config.agent.http)
         self._losses = LossCounter()

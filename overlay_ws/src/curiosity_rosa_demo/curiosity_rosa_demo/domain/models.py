@@ -69,6 +69,9 @@ def need_to_stow(appendage: str, command: str) -> str:
     return f'{NEED_TO_STOW} {appendage}: {command}'
 
 
+MAX_LOST_LEGS = 2  # of a motion that goes on although the adapter has missed the agent
+
+
 def link_was_lost(reason: str) -> bool:
     """Whether the adapter ended a motion because it missed the agent: a loaded computer can hold
     a living agent back for longer than its liveliness lease.

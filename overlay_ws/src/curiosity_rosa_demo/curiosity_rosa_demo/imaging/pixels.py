@@ -6,41 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Decodes raw images, JPEG and PNG to pixels and encodes pixels as JPEG, with OpenCV."""
+"""Decodes JPEG, PNG and raw images to pixels and encodes pixels as JPEG, with OpenCV."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from curiosity_rosa_demo.imaging.image_header import (
-    check_size,
     DecodeError,
     EncodeError,
     is_jpeg,
     picture_size,
 )
+from curiosity_rosa_demo.imaging.raw_image import raw_decoder, RawImage
 from curiosity_rosa_demo.imaging.score_label import Pixels
 import cv2
 import numpy as np
-
-# sensor_msgs/Image encodings: bytes per pixel, and OpenCV's conversion to BGR.
-_ENCODINGS: dict[str, tuple[int, int | None]] = {
-    'rgb8': (3, cv2.COLOR_RGB2BGR),
-    'bgr8': (3, None),
-    'mono8': (1, None),
-    'rgba8': (4, cv2.COLOR_RGBA2BGR),
-    'bgra8': (4, cv2.COLOR_BGRA2BGR),
-}
-
-
-class RawImage(Protocol):
-    """The used fields of sensor_msgs/Image."""
-
-    encoding: str
-    width: int
-    height: int
-    step: int
-    data: Any
 
 
 def decode_picture(data: bytes) -> Pixels:
@@ -57,28 +38,8 @@ def decode_picture(data: bytes) -> Pixels:
 
 
 def pixels_of(image: RawImage) -> Pixels:
-    """A copy of the pixels of a raw image: BGR, or grey for mono8. Raises DecodeError."""
-    known = _ENCODINGS.get(image.encoding)
-    if known is None:
-        named, supported = image.encoding[:40], ', '.join(_ENCODINGS)
-        raise DecodeError(f'encoding {named!r} is not supported; supported: {supported}')
-    depth, conversion = known
-    width, height, step = image.width, image.height, image.step
-    check_size(width, height)
-    row = width * depth
-    if step < row:
-        raise DecodeError(
-            f'step {step} is too small, a row of {width} {image.encoding} takes {row}'
-        )
-    data = np.frombuffer(image.data, np.uint8)
-    if data.size < step * (height - 1) + row:
-        raise DecodeError(f'{data.size} bytes of data, {height} rows of step {step} need more')
-    pixels = np.lib.stride_tricks.as_strided(
-        data, shape=(height, width, depth), strides=(step, depth, 1), writeable=False
-    )
-    if conversion is not None:
-        return cv2.cvtColor(np.ascontiguousarray(pixels), conversion)  # type: ignore[return-value]
-    return pixels[:, :, 0].copy() if depth == 1 else pixels.copy()
+    """A copy of the pixels of a raw image: BGR, or grey. Raises DecodeError."""
+    return raw_decoder().pixels(image)
 
 
 def scaled_jpeg(data: bytes, longest_px: int, quality: int) -> bytes:

@@ -43,7 +43,11 @@ CONFIG_FILES: dict[str, type[BaseModel]] = {
 }
 
 ROBOTS = 'robots'  # folder of the profiles, in the shipped folder and in a config_dir
-WORLD_FILES = ('world_view', 'companion')  # the shipped ones; a config_dir may add others
+WORLD_FILES = (
+    'world_view',
+    'companion',
+    'stationary',
+)  # the shipped ones; a config_dir may add others
 LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much faster
 
 
@@ -76,12 +80,12 @@ def load_config(config_dir: str | Path = '', *, robot: str = '') -> Config:
     }
     agent = parts['agent']
     assert isinstance(agent, AgentConfig)
-    parts['world'] = load_world(agent.policy.world_view, folder)
     nodes = parts['nodes']
     assert isinstance(nodes, Nodes)
     if robot:
         parts['nodes'] = nodes = nodes.model_copy(update={'robot': robot})
-    parts['robot'] = load_robot(nodes.robot, folder)
+    parts['robot'] = profile = load_robot(nodes.robot, folder)
+    parts['world'] = load_world(profile.world_view or agent.policy.world_view, folder)
     try:
         return Config.model_validate(parts)
     except ValidationError as error:

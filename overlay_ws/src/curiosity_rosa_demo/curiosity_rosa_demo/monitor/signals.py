@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 import math
 from typing import Any
 
+from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 SIGNALS = {

@@ -29,8 +29,8 @@ from curiosity_rosa_demo.imaging.pixels import (
     decode_picture,
     encode_jpeg,
     pixels_of,
-    RawImage,
 )
+from curiosity_rosa_demo.imaging.raw_image import RawImage
 from curiosity_rosa_demo.imaging.score_label import Label, Pixels
 import cv2
 

@@ -36,18 +36,23 @@ from std_srvs.srv import Trigger
 
 TIMEOUT_MARGIN_S = 1.0
 CAPTURE_RETRY_S = 1.5
+ALWAYS_SERVED = ('move_stop', 'get_status')  # also for a robot without a mobile base
 ANALYSIS_TIMEOUT_S = 15.0  # steady: the first analysis also loads its libraries
 
 
 class RoverClient:
     def __init__(self, node: Node, config: Config) -> None:
-        self._frames = config.topics.tf
+        self._frames, self._has_camera = config.topics.tf, config.robot.mobile_base
         # for waits that depend on the simulator
         self.simulation = SimulationClock.of(node.get_clock(), config.thresholds.motion)
         self.transforms = make_transform_source(node, config, self.simulation)
         services = config.topics.adapter
         self.service_names = {  # of the adapter, by what it does
-            **{name: getattr(services, name).name for name in type(services).model_fields},
+            **{
+                name: getattr(services, name).name
+                for name in type(services).model_fields
+                if config.robot.mobile_base or name in ALWAYS_SERVED
+            },
             **{name: config.appendage_service(name) for name in config.robot.commands},
         }
         self._triggers = {
@@ -156,9 +161,8 @@ class RoverClient:
 
     def ready(self) -> bool:
         """Whether every service that the tools call has been discovered."""
-        return all(
-            client.service_is_ready() for client in (*self._triggers.values(), self._capture)
-        )
+        clients = [*self._triggers.values(), *([self._capture] if self._has_camera else [])]
+        return all(client.service_is_ready() for client in clients)
 
 
 def _json_object(message: str) -> dict[str, Any]:

@@ -15,7 +15,9 @@ simulation it does so in several legs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 import math
 import time
 from typing import Any
@@ -78,7 +80,7 @@ class RoverTools:
             elif name == 'get_status':
                 data = self._client.status()
             else:
-                self._client.trigger(name, cancellation)
+                self._when_heard(partial(self._client.trigger, name, cancellation), cancellation)
             return ToolResult(
                 ok=not reason, error_reason=reason, data={**data, 'cost': self._cost(name)}
             )
@@ -210,18 +212,27 @@ class RoverTools:
         return reason
 
     def _start(self, name: str, cancellation: Cancellation) -> str:
-        """Start a motion, once the adapter hears the agent: a refused motion has not begun.
+        """Start a motion, once the adapter hears the agent. Raises ServiceFailed and
+        TurnCancelled.
+        """
+        try:
+            return self._when_heard(partial(self._client.start, name, cancellation), cancellation)
+        except ServiceFailed as failure:
+            if str(failure).startswith(NO_ANSWER_TEXT):  # it may have begun, or may begin
+                with suppress(ServiceFailed):
+                    self._stop()
+            raise
 
-        Raises ServiceFailed and TurnCancelled.
+    @staticmethod
+    def _when_heard(request: Callable[[], str], cancellation: Cancellation) -> str:
+        """Make a request again while the adapter refuses it because it misses the agent: a refused
+        motion has not begun. Raises ServiceFailed and TurnCancelled.
         """
         deadline = time.monotonic() + LINK_TIMEOUT_S
         while True:
             try:
-                return self._client.start(name, cancellation)
+                return request()
             except ServiceFailed as failure:
-                if str(failure).startswith(NO_ANSWER_TEXT):  # it may have begun, or may begin
-                    with suppress(ServiceFailed):
-                        self._stop()
                 if str(failure) != AGENT_IS_SILENT or time.monotonic() >= deadline:
                     raise
             cancellation.sleep(LINK_RETRY_S)

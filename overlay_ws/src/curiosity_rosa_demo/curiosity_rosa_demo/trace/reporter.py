@@ -84,10 +84,16 @@ def status_text(status: dict[str, Any]) -> str:
     mast = status.get('mast') or 'unknown'
     motion = 'moving' if status.get('moving') else 'standing still'
     drive = 'may drive' if status.get('move_allowed') else 'may not drive'
+    parts = ''.join(f', {name} {posture}' for name, posture in _appendages(status))
     last = f'; last: {status["last_error_reason"]}' if status.get('last_error_reason') else ''
     factor = finite_float(status.get('real_time_factor'))
     pace = '' if factor is None else f'; real-time factor {factor:.2f}'
-    return printable(f'{where}{heading}; {motion}; mast {mast}, {drive}{pace}{last}')
+    return printable(f'{where}{heading}; {motion}; mast {mast}{parts}, {drive}{pace}{last}')
+
+
+def _appendages(status: dict[str, Any]) -> list[tuple[str, Any]]:
+    parts = status.get('appendages')
+    return list(parts.items()) if isinstance(parts, dict) else []
 
 
 def finite_float(value: Any) -> float | None:

@@ -15,12 +15,12 @@ A hanging node keeps its queue; the wheels keep the last Twist; a driving node r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, MotionRefused
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile
+from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 STEP_S = 0.05
@@ -54,7 +54,12 @@ class ServiceNode:
 
 
 class World:
-    def __init__(self, appendages: Mapping[str, AppendageProfile] | None = None) -> None:
+    def __init__(
+        self,
+        appendages: Mapping[str, AppendageProfile] | None = None,
+        *,
+        mobile_base: bool = True,
+    ) -> None:
         self.now = 0.0
         self.odometry_on = self.joints_on = True
         self.agent_lives = False
@@ -73,7 +78,11 @@ class World:
         self.moved_with_the_mast_up = self.moved_unstowed = False
         self.waiting: list[tuple[float, Request]] = []  # time-outs of the carrier
         self.guard = MotionGuard(
-            CONFIG.motion, CONFIG.mast, clock=lambda: self.now, appendages=appendages
+            CONFIG.motion,
+            CONFIG.mast,
+            clock=lambda: self.now,
+            appendages=appendages,
+            mobile_base=mobile_base,
         )
         self._tick = 0
         self.lose_twists = 0  # 1: every zero Twist is lost; 2: every second one; 0: none
@@ -110,6 +119,13 @@ class World:
         if self.angles[name] != settings.target_rad:
             self.angles[name] = [50.0] * len(settings.target_rad)  # on its way
 
+    def follow(self, name: str, angles: Sequence[float], seconds: float) -> None:
+        """As a joint trajectory controller: the newest trajectory replaces the one before."""
+        self.part_motions.pop(name, None)
+        if self.angles[name] != list(angles):
+            self.angles[name] = [50.0] * len(angles)
+            self.part_motions[name] = (list(angles), self.now + seconds)
+
     def is_stowed(self, name: str) -> bool:
         return self.angles[name] == self.appendages[name].stowed_rad
 
@@ -128,6 +144,9 @@ class World:
             self.guard.zero_twist_lost()
         elif due.zero_twist:
             self.wheels = 0.0
+        for name, angles in due.holds.items():
+            if not self.parts.absent:
+                self.follow(name, angles, 0.1)
 
     def _loses_the_twist(self) -> bool:
         self.twists_due += 1
@@ -185,6 +204,12 @@ class World:
                 return ''
         except MotionRefused as refusal:
             return str(refusal)
+        settings = self.appendages[name].commands[command]
+        if settings.by_trajectory:
+            self.follow(name, settings.target_rad, settings.duration_s)
+            self.guard.appendage_answered(name)
+            self.carry()
+            return ''
         request = Request(
             lambda: self.move_appendage(name, command),
             lambda: self.guard.appendage_answered(name),

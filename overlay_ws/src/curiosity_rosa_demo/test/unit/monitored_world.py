@@ -20,6 +20,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import DueCommands, Motion, MotionGuard
 from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
+from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.limits import limits_of
 from curiosity_rosa_demo.monitor.monitor import Monitor, Verdict
@@ -164,12 +165,13 @@ class Watched:
 
     def _compare(self, now: float, violations: list[Verdict]) -> None:
         """The guard knows a motion that it cannot end, and says so; the monitor must find no
-        other violation, and this one.
+        other violation, and this one. A stop that nothing confirms the guard tells its caller.
         """
         if self.world.guard.violation:
             self._excused_until = now + LIMITS['runaway_s']
         for verdict in violations:
-            if now > self._excused_until and not self._is_being_ended():
+            told = verdict.requirement == 'FR-04' and self._is_stop_unconfirmed()
+            if now > self._excused_until and not told and not self._is_being_ended():
                 self.disagreements.append(f'{verdict.requirement} at {verdict.at_s:.2f} s')
         held = self.world.guard.violation and any(
             each.id == 'FR-14' for each in self.monitor.violated
@@ -179,6 +181,11 @@ class Watched:
             self.disagreements.append(f'FR-14 not found at {now:.2f} s')
 
     _silent_s = 0.0
+
+    def _is_stop_unconfirmed(self) -> bool:
+        """Whether the guard goes on stopping the rover, and nothing confirms the standstill."""
+        guard = self.world.guard
+        return guard.stopping and STOP_NOT_CONFIRMED in guard.stop_problem(guard.stops_ended + 1)
 
     def _is_being_ended(self) -> bool:
         """Whether a driver repeats its Twist against the guard's zero Twists."""

@@ -117,7 +117,7 @@ def test_an_activity_with_another_number_of_tasks_is_refused() -> None:
         tasks(view_of({'minutes': 5}), 'x', 2)
 
 
-@pytest.mark.parametrize('name', ['world_view', 'companion'])
+@pytest.mark.parametrize('name', ['world_view', 'companion', 'stationary'])
 def test_the_worlds_that_ship_can_be_lived_in(name: str) -> None:
     config = load_config()
     if name != 'world_view':

@@ -94,7 +94,7 @@ def test_a_world_that_nobody_wrote_is_named_with_the_way_out(tmp_path: Path) -> 
         load_config(config_folder(tmp_path, agent='policy: {world_view: mars}'))
     assert str(error.value) == (
         f"{tmp_path}/agent.yaml: policy.world_view = 'mars': there is no {tmp_path}/mars.yaml; "
-        'write it, or take world_view or companion'
+        'write it, or take world_view or companion or stationary'
     )
 
 

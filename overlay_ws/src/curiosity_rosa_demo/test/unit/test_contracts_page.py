@@ -43,7 +43,7 @@ def test_the_pages_are_what_models_files_and_types_say(path: Path, parts: Any) -
 
 def test_no_file_of_the_configuration_is_left_out() -> None:
     files = {path.stem for path in shipped_config_dir().glob('*.yaml')}
-    worlds_and_rviz = {'world_view', 'companion', 'rviz'}
+    worlds_and_rviz = {'world_view', 'companion', 'stationary', 'rviz'}
     assert set(CONFIG_FILES) == files - worlds_and_rviz
     page = CONFIGURATION.read_text(encoding='utf-8')
     assert all(f'{name}.yaml' in page for name in files)

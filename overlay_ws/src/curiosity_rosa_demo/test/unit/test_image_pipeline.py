@@ -298,6 +298,7 @@ class Raw:
     height: int
     step: int
     data: bytes = field(repr=False)
+    is_bigendian: int = 0
 
 
 def raw(encoding: str, bgr: Pixels, padding: int = 0) -> Raw:
@@ -342,7 +343,7 @@ def test_raw_pictures_are_darkened_and_padding_is_not_shown(
 @pytest.mark.parametrize(
     ('change', 'reason'),
     [
-        ({'encoding': '16UC1'}, "encoding '16UC1' is not supported; supported: rgb8, bgr8, mono8"),
+        ({'encoding': '16UC1'}, "encoding '16UC1' is not supported; supported: rgb8, bgr8, rgba8"),
         ({'encoding': ''}, "encoding '' is not supported"),
         ({'step': 59}, 'step 59 is too small, a row of 20 rgb8 takes 60'),
         ({'data': b''}, '0 bytes of data, 10 rows of step 60 need more'),

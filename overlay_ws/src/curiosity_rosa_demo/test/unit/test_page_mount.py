@@ -71,7 +71,7 @@ def test_stop_is_in_the_page_before_any_script_of_the_library(served: Served) ->
     assert (status, kind.partition(';')[0]) == (200, 'text/html')
     text = body.decode()
     assert text.index('id="stop"') < text.index('id="app"')
-    assert text.index('fetch(`/stop') < text.index('id="app"')
+    assert text.index('fetch(`${path}/stop') < text.index('id="app"')
     assert 'lang="en-US"' in text
 
 

@@ -16,6 +16,7 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
+from curiosity_rosa_demo.agent.interfaces.page import open_pages
 from curiosity_rosa_demo.agent.interfaces.page.controller import (
     MAX_LINE_CHARS,
     PageController,
@@ -428,7 +429,8 @@ class Reader:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed_module, 'UPDATE_PERIOD_S', 0.02)
+    for module in (feed_module, open_pages):
+        monkeypatch.setattr(module, 'UPDATE_PERIOD_S', 0.02)
 
 
 @in_loop

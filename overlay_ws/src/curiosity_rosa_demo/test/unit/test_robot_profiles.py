@@ -19,7 +19,8 @@ from typing import Any
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile, RobotProfile
+from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples
 from guard_world import CONFIG, World
@@ -32,6 +33,13 @@ GAP_RAD = 2 * CONFIG.mast.tolerance_rad
 STEPS = 50
 names = st.text(string.ascii_lowercase, min_size=4, max_size=8).map(lambda text: f'x_{text}')
 angles = st.floats(-6.3, 6.3).map(lambda angle: round(angle, 3))
+KINDS = [
+    *(
+        {'type': f'std_srvs/srv/{name}', 'service': '/x'}
+        for name in ('Empty', 'Trigger', 'SetBool')
+    ),
+    {'type': 'trajectory_msgs/msg/JointTrajectory', 'topic': '/x'},
+]
 
 
 @st.composite
@@ -53,12 +61,12 @@ def profiles(draw: st.DrawFn) -> dict[str, Any]:
             'stowed_rad': stowed,
             'commands': {
                 name: {
-                    'service': f'/{name}',
-                    'type': draw(st.sampled_from(['Empty', 'Trigger', 'SetBool'])).join(
-                        ['std_srvs/srv/', '']
-                    ),
+                    **draw(st.sampled_from(KINDS)),
                     'target_rad': target,
                     'duration_s': draw(st.sampled_from([0.2, 1.0, 4.0])),
+                    'only_after': []
+                    if target is stowed
+                    else draw(st.lists(st.just(next(iter(commands))), max_size=1)),
                     'description': 'Move it.',
                     'cost': 1.0,
                     'risk': 'low',
@@ -221,7 +229,7 @@ def test_each_command_is_a_skill_a_cost_and_a_service(
             assert config.appendage_service(command) == f'/adapter/{command}'
     moved = config.in_namespace('r1', rover='rover')
     for command, (_, spec) in moved.robot.commands.items():
-        assert spec.service == f'/rover/{command}'
+        assert spec.ros_name == '/rover/x'
         assert moved.appendage_service(command) == f'/r1/adapter/{command}'
 
 
@@ -246,8 +254,13 @@ BAD_VALUES: dict[str, st.SearchStrategy[object]] = {
     'joints': st.sampled_from([[], ['a'], ['mast_p_joint'] * 5, 'arm', None]),
     'stowed_rad': st.sampled_from([[], [0.0], ['x'] * 5, [float('nan')] * 5, 3]),
     'commands': st.sampled_from([{}, {'arm_open': OPEN}, {'Arm Open': OPEN}, []]),
-    'commands.arm_open.service': st.sampled_from(['', 'two words', '/1', 7]),
-    'commands.arm_open.type': st.sampled_from(['Empty', 'std_srvs/srv/None', None]),
+    'commands.arm_open.service': st.sampled_from(['', 'two words', '/1', 7, None]),
+    'commands.arm_open.topic': st.just('/arm_controller/joint_trajectory'),
+    'commands.arm_open.only_after': st.sampled_from([['arm_open'], ['wave'], 'arm_close', [3]]),
+    'commands.arm_close.only_after': st.just(['arm_open']),
+    'commands.arm_open.type': st.sampled_from(
+        ['Empty', 'std_srvs/srv/None', None, 'trajectory_msgs/msg/JointTrajectory']
+    ),
     'commands.arm_open.target_rad': st.sampled_from(
         [[], [0.0], [1e9] * 5, [-1.5, -0.4, -1.1, -1.57, -1.57], 'up']
     ),
@@ -289,6 +302,9 @@ def test_an_invalid_profile_is_refused_with_its_key(
             {'appendages': dict.fromkeys(('arm', 'leg'), ARM['appendages']['arm'])},
             'joints of two appendages: must differ',
         ),
+        ({'mobile_base': False, 'appendages': {}}, 'there are no appendages'),
+        ({'mobile_base': False, **ARM}, 'mobile_base is false'),
+        ({**ARM, 'world_view': 'no such/file'}, 'world_view'),
         ({}, 'appendages'),
         ([], 'must be keys with values'),
     ],
@@ -309,7 +325,9 @@ def test_a_command_with_the_name_of_a_skill_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match=r'robot = .moon.*one of curiosity, curiosity_2025'):
+    with pytest.raises(
+        ConfigError, match=r'robot = .moon.*one of canadarm2, curiosity, curiosity_2025'
+    ):
         load_config(robot='moon')
 
 

@@ -356,7 +356,7 @@ def test_the_options_are_what_a_preemptive_idea_of_the_model_may_be(
     )
 
 
-@pytest.mark.parametrize('name', ['world_view', 'companion'])
+@pytest.mark.parametrize('name', ['world_view', 'companion', 'stationary'])
 def test_each_rule_of_a_shipped_routine_can_come_true(name: str) -> None:
     view = load_world(name, shipped_config_dir())
     world = WorldModel(view, ZONE)

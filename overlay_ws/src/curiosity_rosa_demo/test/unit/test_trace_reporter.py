@@ -32,6 +32,7 @@ FULL = {
         ({'rover_x': None}, 'position unknown'),
         ({'moving': True}, 'moving'),
         ({'mast': 'closed', 'move_allowed': True}, 'mast closed, may drive'),
+        ({'appendages': {'arm': 'stowed'}}, 'mast open, arm stowed, may not drive'),
         ({'real_time_factor': 0.25}, 'may not drive; real-time factor 0.25; last: '),
         ({'real_time_factor': None}, 'may not drive; last: '),
         ({}, 'last: Need to close mast'),

@@ -59,6 +59,8 @@ def builtin_skills(config: Config) -> Iterator[Skill]:
         settings = config.skills.skills.get(name)
         if settings is None:
             raise ConfigError(f'skills.yaml: skills.{name}: is missing; copy the shipped one')
+        if not config.robot.has(settings.resources_required):
+            continue
         at_most = {'duration_s': longest} if name in MOTIONS else None
         yield skill_of(function, settings, at_most=at_most)
 

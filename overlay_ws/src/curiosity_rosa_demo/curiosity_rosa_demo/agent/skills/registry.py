@@ -211,8 +211,8 @@ def _check_timeout(definition: SkillDef, config: Config) -> None:
 
 def _check_all_registered(registry: SkillRegistry, config: Config) -> None:
     known = {definition.name for definition in registry}
-    for name in config.skills.skills:
-        if name not in known:
+    for name, settings in config.skills.skills.items():
+        if name not in known and config.robot.has(settings.resources_required):
             notes = f' ({"; ".join(registry.notes)})' if registry.notes else ''
             raise ConfigError(
                 f'skills.yaml: skills.{name}: nobody implements it; install the package that '

@@ -20,11 +20,12 @@ from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.fleet import read_fleet, TOKEN_VARIABLE
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.ros_io import start_parameter
+from pydantic import ValidationError
 from rclpy.node import Node
 
-TOKEN_VARIABLE = 'CURIOSITY_HTTP_TOKEN'
 DEFAULT_HOST = '127.0.0.1'
 
 
@@ -38,7 +39,32 @@ def with_http_port(node: Node, config: Config) -> Config:
         raise ConfigError(f'parameter http_port = {port}: must be from 0 to 65535')
     if port == 0:
         return config
-    http = config.agent.http.model_copy(update={'port': port})
+    return _with_http(config, port=port)
+
+
+def with_http_fleet(node: Node, config: Config) -> Config:
+    """The configuration with the robots of the node's parameter ``http_fleet``, if that is set.
+    Raises ConfigError.
+    """
+    text = 'Robots of the page /fleet, as NAME=URL,NAME=URL; empty: http.fleet of agent.yaml.'
+    if not (given := start_parameter(node, 'http_fleet', '', text)):
+        return config
+    try:
+        fleet = read_fleet(given)
+    except ValueError as error:
+        raise ConfigError(f'parameter http_fleet = {given!r}: {_first_error(error)}') from None
+    return _with_http(config, fleet=fleet)
+
+
+def _first_error(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    return f'{first["loc"][0]} {first["input"]!r}: {first["msg"]}'
+
+
+def _with_http(config: Config, **changes: Any) -> Config:
+    http = config.agent.http.model_copy(update=changes)
     agent = config.agent.model_copy(update={'http': http})
     return config.model_copy(update={'agent': agent})
 
@@ -112,4 +138,8 @@ class WebServer:
 
             add_mcp(app, robot, runner, config)
         add_page(app, robot, runner, config, history=self._history, recordings=self._recordings)
+        if config.agent.http.fleet:
+            from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import add_fleet
+
+            add_fleet(app, config)
         return app

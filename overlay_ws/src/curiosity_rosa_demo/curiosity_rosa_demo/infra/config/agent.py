@@ -19,6 +19,7 @@ from curiosity_rosa_demo.infra.config.base import (
     Seconds,
     Section,
 )
+from curiosity_rosa_demo.infra.config.fleet import FleetRobot, MAX_ROBOTS, unique_names
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -178,6 +179,8 @@ class HttpConfig(Section):
     requests_per_s: float = Field(gt=0.0)  # per address; bursts of ten times as many
     camera_hz: float = Field(gt=0.0, le=30.0)
     mcp: bool
+    # of the page /fleet
+    fleet: Annotated[list[FleetRobot], AfterValidator(unique_names)] = Field(max_length=MAX_ROBOTS)
 
 
 class KernelConfig(Section):

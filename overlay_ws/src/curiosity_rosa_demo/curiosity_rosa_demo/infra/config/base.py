@@ -46,6 +46,7 @@ def _frame_name(value: str) -> str:
     return value
 
 
+FileName = Annotated[str, Field(pattern=r'^[A-Za-z0-9_]{1,60}$')]
 Name = Annotated[str, AfterValidator(ros_name)]
 Frame = Annotated[str, AfterValidator(_frame_name)]
 Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]

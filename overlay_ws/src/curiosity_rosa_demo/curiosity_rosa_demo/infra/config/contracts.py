@@ -19,7 +19,7 @@ from curiosity_rosa_demo.infra.config.base import (
     Section,
 )
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
-from curiosity_rosa_demo.infra.config.nodes import Nodes
+from curiosity_rosa_demo.infra.config.nodes import Nodes, NodeSpec
 from curiosity_rosa_demo.infra.config.prompts import Prompts
 from curiosity_rosa_demo.infra.config.robot import RobotProfile, with_robot
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
@@ -74,6 +74,11 @@ class Config(Section):
                         file=f'robots/{self.nodes.robot}.yaml',
                     )
         return self
+
+    @property
+    def node_specs(self) -> list[NodeSpec]:
+        """The nodes of nodes.yaml that this robot needs."""
+        return [each for each in self.nodes.nodes if each.needs in ('', *self.robot.resources)]
 
     def appendage_service(self, command: str) -> str:
         """The adapter's service of a command, beside its others."""

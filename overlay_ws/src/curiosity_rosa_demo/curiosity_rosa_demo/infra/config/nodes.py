@@ -10,15 +10,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from curiosity_rosa_demo.infra.config.base import (
+    FileName,
     Name,
     Section,
 )
 from pydantic import Field
-
-FileName = Annotated[str, Field(pattern=r'^[A-Za-z0-9_]{1,60}$')]
 
 
 class NodeSpec(Section):
@@ -26,6 +25,7 @@ class NodeSpec(Section):
     package: str = Field(min_length=1)
     executable: str = Field(min_length=1)
     when: Literal['', 'agent', 'monitor']
+    needs: Literal['', 'camera'] = ''
 
     def log_arguments(self, namespace: str, *, debug: bool) -> list[str]:
         """ROS arguments with the log levels. ``debug`` is for the node's own logger only: the

@@ -9,106 +9,23 @@
 """Schema of robots/NAME.yaml: the parts of a robot that must be stowed before it drives, beside
 its mast, and the skills that move them.
 
-Each command becomes a service of the adapter, a skill and a cost. Angles are radians, in the order
-of ``joints``.
+Each command becomes a service of the adapter, a skill and a cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 import re
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from curiosity_rosa_demo.infra.config.base import below, Name, rule_error, Seconds, Section
-from curiosity_rosa_demo.infra.config.guardrails import check_words, Risk, SkillSettings, Words
-from curiosity_rosa_demo.infra.config.tool_costs import Cost
-from pydantic import Field, model_validator
+from curiosity_rosa_demo.infra.config.appendage import AppendageCommand, AppendageProfile
+from curiosity_rosa_demo.infra.config.base import FileName, rule_error, Seconds, Section
+from pydantic import model_validator
 
-Radians = Annotated[float, Field(ge=-100.0, le=100.0)]
-MAST_JOINTS = ('mast_p_joint', 'mast_02_joint', 'mast_cameras_joint')
 OWN_RESOURCES = ('base', 'mast', 'camera')
-MAX_JOINTS = 32
-SKILL_MARGIN_S = 20.0  # of a command's skill: the wait for a stop, the service, and the joints
+TURN = 'react'  # the skill that may call any other: it takes what the robot has
 PYTHON_NAME = '[a-z][a-z0-9_]{0,39}'
 PYTHON_NAME_RULE = 'a name is 1 to 40 of a to z, 0 to 9 and _, a letter first, e.g. arm_close'
-
-
-class AppendageCommand(Section):
-    """One service of the robot that moves the appendage to ``target_rad`` within ``duration_s``
-    simulated seconds. The service may answer before that. ``data`` is the request of a SetBool.
-    """
-
-    service: Name
-    type: Literal['std_srvs/srv/Empty', 'std_srvs/srv/Trigger', 'std_srvs/srv/SetBool']
-    data: bool = True
-    target_rad: list[Radians] = Field(min_length=1, max_length=MAX_JOINTS)
-    duration_s: Seconds
-    description: str = Field(min_length=1, max_length=300)
-    cost: Cost
-    risk: Risk
-    words: Words = Field(default_factory=dict)
-
-    @model_validator(mode='after')
-    def _words_are_words(self) -> AppendageCommand:
-        check_words(self.words)
-        return self
-
-    def skill(self, appendage: str) -> SkillSettings:
-        """The settings of the skill, as skills.yaml has them."""
-        return SkillSettings(
-            interface_type='ros2_service',
-            resources_required=[appendage],
-            preemptible=False,
-            cancel_supported=False,
-            timeout_s=self.duration_s + SKILL_MARGIN_S,
-            risk=self.risk,
-            repeatable=True,
-            words=self.words,
-            error_map={},
-        )
-
-
-class AppendageProfile(Section):
-    """A part that must be stowed while the base drives. Stowed: each joint is at ``stowed_rad``,
-    within mast.tolerance_rad of thresholds.yaml.
-    """
-
-    joints: list[str] = Field(min_length=1, max_length=MAX_JOINTS)
-    stowed_rad: list[Radians]
-    commands: dict[str, AppendageCommand]
-
-    @model_validator(mode='after')
-    def _fits_its_joints(self) -> AppendageProfile:
-        count = len(self.joints)
-        if len(set(self.joints)) < count:
-            raise rule_error('joints', self.joints, 'must name each joint once')
-        if mast := sorted(set(self.joints) & set(MAST_JOINTS)):
-            raise rule_error('joints', mast, 'must not be joints of the mast')
-        lists = {'stowed_rad': self.stowed_rad}
-        lists |= {
-            f'commands.{name}.target_rad': command.target_rad
-            for name, command in self.commands.items()
-        }
-        for key, angles in lists.items():
-            if len(angles) != count:
-                raise rule_error(key, angles, f'must have one angle for each of {count} joints')
-        if not any(self.stows(name) for name in self.commands):
-            rule = f'must have a command whose target_rad is stowed_rad {self.stowed_rad}'
-            raise rule_error('commands', list(self.commands), rule)
-        return self
-
-    def stows(self, command: str) -> bool:
-        return self.commands[command].target_rad == self.stowed_rad
-
-    @property
-    def stow_command(self) -> str:
-        """The name of the first command that stows."""
-        return next(filter(self.stows, self.commands))
-
-    def distance_rad(self, command: str) -> float:
-        """How far the joint that moves most is from its stowed angle at the command's end."""
-        target = self.commands[command].target_rad
-        return max(abs(a - b) for a, b in zip(target, self.stowed_rad, strict=True))
 
 
 class MastTimes(Section):
@@ -120,8 +37,13 @@ class MastTimes(Section):
 
 
 class RobotProfile(Section):
-    """``appendages`` by name, e.g. arm. ``mast``: instead of the times in thresholds.yaml."""
+    """``appendages`` by name, e.g. arm. ``mast``: instead of the times in thresholds.yaml.
+    ``mobile_base``: false for a robot that is its appendages alone, without base, mast and camera.
+    ``world_view``: instead of policy.world_view in agent.yaml.
+    """
 
+    mobile_base: bool = True
+    world_view: FileName | None = None
     mast: MastTimes | None = None
     appendages: dict[str, AppendageProfile]
 
@@ -132,6 +54,10 @@ class RobotProfile(Section):
                 raise rule_error('appendages', name, PYTHON_NAME_RULE)
         if taken := sorted(set(self.appendages) & set(OWN_RESOURCES)):
             raise rule_error('appendages', taken, f'must not be {", ".join(OWN_RESOURCES)}')
+        if not self.mobile_base and not self.appendages:
+            raise rule_error('mobile_base', False, 'must be true: there are no appendages')
+        if not self.mobile_base and self.mast is not None:
+            raise rule_error('mast', self.mast, 'must be left out: mobile_base is false')
         for key, names in (
             ('joints', [joint for part in self.appendages.values() for joint in part.joints]),
             ('commands', [name for part in self.appendages.values() for name in part.commands]),
@@ -152,15 +78,26 @@ class RobotProfile(Section):
     @property
     def resources(self) -> tuple[str, ...]:
         """What a skill may need, one skill at a time."""
-        return (*OWN_RESOURCES, *self.appendages)
+        return (*(OWN_RESOURCES if self.mobile_base else ()), *self.appendages)
+
+    def has(self, resources: Collection[str]) -> bool:
+        """Whether this robot has all of them."""
+        return set(resources) <= set(self.resources)
 
     def in_namespace(self, namespace: str) -> RobotProfile:
-        """The robot's services moved into ``namespace``."""
-        data = self.model_dump()
-        for part in data['appendages'].values():
-            for command in part['commands'].values():
-                command['service'] = below(namespace, command['service'])
-        return RobotProfile.model_validate(data)
+        """The robot's services and topics moved into ``namespace``."""
+        parts = {
+            name: part.model_copy(
+                update={
+                    'commands': {
+                        command: each.in_namespace(namespace)
+                        for command, each in part.commands.items()
+                    }
+                }
+            )
+            for name, part in self.appendages.items()
+        }
+        return self.model_copy(update={'appendages': parts})
 
 
 def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,20 +115,26 @@ def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
         raise rule_error('appendages', known, rule, file=f'robots/{parts["nodes"].robot}.yaml')
     needs = dict(skills.skills)
     for name, settings in skills.skills.items():
-        if not set(settings.resources_required) <= set(robot.resources):
-            rule = f'must be of {", ".join(robot.resources)}'
+        if not set(settings.resources_required) <= {*OWN_RESOURCES, *robot.appendages}:
+            rule = f'must be of {", ".join((*OWN_RESOURCES, *robot.appendages))}'
             key = f'skills.{name}.resources_required'
             raise rule_error(key, settings.resources_required, rule, file='skills.yaml')
         if 'base' in settings.resources_required:
-            needed = [*settings.resources_required, *robot.appendages]
+            own_parts = (
+                [] if name == TURN and not robot.mobile_base else settings.resources_required
+            )
+            needed = [*own_parts, *robot.appendages]
             needs[name] = settings.model_copy(update={'resources_required': needed})
     prices = {name: command.cost for name, (_, command) in robot.commands.items()}
     thresholds = parts['thresholds']
     times = {} if robot.mast is None else robot.mast.model_dump()
     mast = thresholds.mast.model_copy(update=times)
     table = type(costs.tools).model_validate({**costs.tools.model_dump(), **prices})
+    agent = parts['agent']
+    view = {'world_view': robot.world_view or agent.policy.world_view}
     return {
         **parts,
+        'agent': agent.model_copy(update={'policy': agent.policy.model_copy(update=view)}),
         'thresholds': thresholds.model_copy(update={'mast': mast}),
         'skills': skills.model_copy(update={'skills': {**needs, **own}}),
         'tool_costs': costs.model_copy(update={'tools': table}),

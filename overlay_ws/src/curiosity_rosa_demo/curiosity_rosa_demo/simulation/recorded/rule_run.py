@@ -75,7 +75,7 @@ class RuleRun:
             steady=self._clock,
             ros_clock=self._clock,
             other_drivers=lambda: self._other_drivers,
-            appendages=config.robot.appendages,
+            robot=config.robot,
         )
         self._tokens: dict[int, int] = {}  # of motions: recorded, and here
         self._stops: dict[int, int] = {}

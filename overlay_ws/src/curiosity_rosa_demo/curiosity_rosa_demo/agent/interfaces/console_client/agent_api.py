@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 import json
 import os
@@ -25,6 +26,7 @@ URL_VARIABLE, TOKEN_VARIABLE = 'CURIOSITY_CONSOLE_URL', 'CURIOSITY_HTTP_TOKEN'
 OPERATOR_VARIABLE = 'CURIOSITY_OPERATOR'
 REQUEST_TIMEOUT_S = 20.0  # longer than the agent takes to answer a line or to confirm a stop
 STREAM_TIMEOUT_S = 40.0  # longer than the agent's heartbeat of 15 s
+MAX_ANSWER_BYTES = 16_000_000  # of one answer
 
 
 class AgentUnavailable(Exception):
@@ -39,6 +41,14 @@ class AgentRefused(Exception):
         self.status = status
 
 
+@dataclass(frozen=True)
+class Frame:
+    """A frame of the camera; ``at``: when it came, seconds since the epoch."""
+
+    jpeg: bytes
+    at: float
+
+
 class AgentApi:
     """The agent at ``url``. ``client`` names this console to it, ``operator`` the person, for the
     others to see. Thread-safe: each request has a
@@ -46,9 +56,17 @@ class AgentApi:
     """
 
     def __init__(
-        self, url: str, *, client: str, operator: str = '', token: str | None = None
+        self,
+        url: str,
+        *,
+        client: str,
+        operator: str = '',
+        token: str | None = None,
+        timeout_s: float = REQUEST_TIMEOUT_S,
     ) -> None:
-        """``token`` is by default that of the environment. Raises ValueError for a bad URL."""
+        """``token`` is by default that of the environment. ``timeout_s``: of each wait for the
+        agent. Raises ValueError for a bad URL.
+        """
         parts = urlsplit(url)
         if parts.scheme not in ('http', 'https') or not parts.hostname:
             raise ValueError(f'{url!r} is no address such as {DEFAULT_URL}')
@@ -59,6 +77,7 @@ class AgentApi:
         self._connection = HTTPSConnection if parts.scheme == 'https' else HTTPConnection
         token = os.environ.get(TOKEN_VARIABLE, '') if token is None else token
         self._headers = {'Authorization': f'Bearer {token}'} if token else {}
+        self._timeout_s = timeout_s
 
     def say(self, line: str) -> dict[str, Any]:
         """The result of a line: ``ok``, ``words``, ``task``."""
@@ -72,6 +91,22 @@ class AgentApi:
 
     def state(self) -> dict[str, Any]:
         return self._json('GET', '/state')
+
+    def questions(self) -> list[dict[str, Any]]:
+        """The open ones, the oldest first."""
+        with self._errors():
+            found = json.loads(self._request('GET', '/approvals')[1])
+            if not isinstance(found, list):
+                raise ValueError('the answer is no JSON array')
+        return found
+
+    def frame(self, longest_px: int) -> Frame | None:
+        """The newest frame of the camera, scaled down; None: there is none."""
+        response, body = self._request('GET', f'/page/frame.jpg?px={longest_px}')
+        if response.status != 200:
+            return None
+        with self._errors():
+            return Frame(body, float(response.getheader('X-Timestamp') or 0.0))
 
     def task(self, task_id: str) -> dict[str, Any]:
         return self._json('GET', f'/tasks/{task_id}')
@@ -96,6 +131,17 @@ class AgentApi:
 
     def _json(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """Raises AgentUnavailable, AgentRefused."""
+        _, text = self._request(method, path, body)
+        with self._errors():
+            answer = json.loads(text)
+            if not isinstance(answer, dict):
+                raise ValueError('the answer is no JSON object')
+        return answer
+
+    def _request(
+        self, method: str, path: str, body: dict[str, Any] | None = None
+    ) -> tuple[HTTPResponse, bytes]:
+        """Raises AgentUnavailable, AgentRefused."""
         data = None if body is None else json.dumps(body).encode()
         headers = (
             self._headers
@@ -103,20 +149,16 @@ class AgentApi:
             else {**self._headers, 'Content-Type': 'application/json'}
         )
         with self._errors():
-            connection = self._connection(self._host, self._port, timeout=REQUEST_TIMEOUT_S)
+            connection = self._connection(self._host, self._port, timeout=self._timeout_s)
             try:
                 connection.request(method, path, data, headers)
                 response = connection.getresponse()
-                text = response.read()
+                text = response.read(MAX_ANSWER_BYTES)
             finally:
                 connection.close()
         if response.status >= 400:
             raise _refusal(response.status, text)
-        with self._errors():
-            answer = json.loads(text)
-            if not isinstance(answer, dict):
-                raise ValueError('the answer is no JSON object')
-        return answer
+        return response, text
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -9,9 +9,9 @@
 """Accepts the connections of the HTTP server, in a thread with its own loop.
 
 A connection belongs to this thread until the head of its first request is complete. ``POST /stop``
-is then served in this thread, by the same application and so with the same checks; every other
-request goes to the server's loop. So no other request, whether slow, endless or one of thousands,
-takes from the stop its listener, its connections or its thread.
+(and ``/fleet/stop``) is then served in this thread, by the same application and so with the same
+checks; every other request goes to the server's loop. So no other request, whether slow, endless
+or one of thousands, takes from the stop its listener, its connections or its thread.
 
 Over the limit of incomplete heads, the oldest one of the address with most of them is dropped. A
 first request that the server has no connection for is refused with 503.
@@ -35,7 +35,7 @@ BACKLOG = 1024  # connections that the kernel holds; beyond, it makes clients wa
 READ_BYTES = 65_536
 NO_DESCRIPTOR_S = 0.1  # wait after the process had no file descriptor left
 HEAD_END = re.compile(rb'\n\r?\n')
-STOP_LINE = re.compile(rb'POST /stop(\?[^ ]*)? HTTP/1\.[01]\r?\n')
+STOP_LINE = re.compile(rb'POST (/fleet)?/stop(\?[^ ]*)? HTTP/1\.[01]\r?\n')
 FIRST_PRINTABLE = 0x21  # a request begins with a byte not below
 
 

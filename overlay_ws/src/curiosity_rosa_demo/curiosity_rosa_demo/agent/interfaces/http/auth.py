@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, urlencode
 
 from curiosity_rosa_demo.agent.interfaces.http.cross_site import changes_state, from_browser
 from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
-from curiosity_rosa_demo.agent.interfaces.http.limits import client_address
+from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, STOP_PATHS
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
 from curiosity_rosa_demo.agent.interfaces.http.session import cookie_name, Sessions, set_cookie
 from curiosity_rosa_demo.agent.interfaces.http.wrong_tokens import WrongTokens
@@ -32,7 +32,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PUBLIC_PATH = '/healthz'
-PAGE, LOGIN, STOP = '/', '/login', '/stop'
+PAGE, FLEET_PAGE, LOGIN = '/', '/fleet', '/login'
+PAGES = (PAGE, FLEET_PAGE)
+RETURN_KEY = 'page'  # of the login's query: where the browser goes afterwards
 CHALLENGE = {'WWW-Authenticate': 'Bearer realm="curiosity"'}
 LOGIN_FORM = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Curiosity ROSA</title>
@@ -40,7 +42,7 @@ LOGIN_FORM = """<!doctype html>
 <style>:root{{color-scheme:light dark}}body{{font:1rem system-ui,sans-serif;display:grid;
 place-items:center;min-height:90vh}}form{{display:grid;gap:.75rem;width:min(20rem,90vw)}}
 input,button{{font:inherit;padding:.6rem}}</style></head>
-<body><form method="post" action="/login"><h1>Curiosity ROSA</h1>
+<body><form method="post" action="{action}"><h1>Curiosity ROSA</h1>
 <label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <button>Open</button><p role="alert">{message}</p></form></body></html>
@@ -60,7 +62,7 @@ class Auth:
             await self._app(scope, receive, send)
             return
         has_session = self._has_session(scope)
-        if scope['type'] == 'http' and scope['path'] in (PAGE, LOGIN):
+        if scope['type'] == 'http' and scope['path'] in (*PAGES, LOGIN):
             given = await _token_of_form(scope, receive)
             if given is not None or scope['path'] == LOGIN:
                 await self._log_in(given, scope)(scope, receive, send)
@@ -70,7 +72,7 @@ class Auth:
                 from_browser(scope)
                 and changes_state(scope)
                 and not has_session
-                and scope['path'] != STOP
+                and scope['path'] not in STOP_PATHS
             ):
                 detail = "The page's session is missing or has ended; reload the page."
                 await refuse(scope, receive, send, 403, detail)
@@ -95,11 +97,11 @@ class Auth:
         has_tried = bool(headers(scope, b'authorization'))
         wait_s = self._wrong_tokens.record(client_address(scope)) if has_tried else 0.0
         # A stop with a wrong token is counted, but its client always learns what is wrong.
-        if wait_s and scope['path'] != STOP:
+        if wait_s and scope['path'] not in STOP_PATHS:
             detail = 'Too many wrong tokens.'
             await refuse(scope, receive, send, 429, detail, _retry_headers(wait_s))
         elif _wants_page(scope):
-            await _login_page('', 401)(scope, receive, send)
+            await _login_page('', 401, scope)(scope, receive, send)
         else:
             detail = 'The token is missing or wrong: send "Authorization: Bearer <token>".'
             await refuse(scope, receive, send, 401, detail, CHALLENGE)
@@ -124,11 +126,11 @@ class Auth:
     def _log_in(self, given: str | None, scope: Scope) -> Response:
         """Exchange the token for a session and redirect to the address without the token."""
         if given is None:
-            return _login_page('', 200)
+            return _login_page('', 200, scope)
         if self._digest and not self._is_token(given.encode('utf-8', 'replace')):
             wait_s = self._wrong_tokens.record(client_address(scope))
             message = 'Too many wrong tokens.' if wait_s else 'This is not the token.'
-            page = _login_page(message, 429 if wait_s else 401)
+            page = _login_page(message, 429 if wait_s else 401, scope)
             page.headers.update(_retry_headers(wait_s) if wait_s else {})
             return page
         return RedirectResponse(
@@ -159,7 +161,7 @@ def cookie_of(scope: Scope) -> str | None:
 def _wants_page(scope: Scope) -> bool:
     return (
         scope['type'] == 'http'
-        and scope['path'] == PAGE
+        and scope['path'] in PAGES
         and scope['method'] == 'GET'
         and any(b'text/html' in value for value in headers(scope, b'accept'))
     )
@@ -167,7 +169,7 @@ def _wants_page(scope: Scope) -> bool:
 
 async def _token_of_form(scope: Scope, receive: Receive) -> str | None:
     """The token in ``/?token=`` or in the form."""
-    if scope['path'] == PAGE and scope['method'] == 'GET':
+    if scope['path'] in PAGES and scope['method'] == 'GET':
         text = scope['query_string']
     elif scope['path'] == LOGIN and scope['method'] == 'POST':
         text = await _read_body(receive)
@@ -188,11 +190,26 @@ async def _read_body(receive: Receive) -> bytes:
 
 def _url_without_token(scope: Scope) -> str:
     query = parse_qs(scope['query_string'].decode('latin-1'), keep_blank_values=True)
-    query.pop('token', None)
-    return f'{PAGE}?{urlencode(query, doseq=True)}' if query else PAGE
+    page = _page_of(scope)
+    for key in ('token', RETURN_KEY):
+        query.pop(key, None)
+    return f'{page}?{urlencode(query, doseq=True)}' if query else page
 
 
-def _login_page(message: str, status: int) -> Response:
+def _page_of(scope: Scope) -> str:
+    """The page that the browser wants; the login form carries it. Never another address."""
+    if scope['path'] in PAGES:
+        return str(scope['path'])
+    query = parse_qs(scope['query_string'].decode('latin-1'))
+    wanted = query.get(RETURN_KEY, [PAGE])[0]
+    return wanted if wanted in PAGES else PAGE
+
+
+def _login_page(message: str, status: int, scope: Scope) -> Response:
+    page = _page_of(scope)
+    action = LOGIN if page == PAGE else f'{LOGIN}?{urlencode({RETURN_KEY: page})}'
     return HTMLResponse(
-        LOGIN_FORM.format(message=message), status, {'Cache-Control': 'no-store', **CHALLENGE}
+        LOGIN_FORM.format(message=message, action=action),
+        status,
+        {'Cache-Control': 'no-store', **CHALLENGE},
     )

@@ -24,7 +24,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 BURST_WINDOW_S = 10.0  # the burst is the number of requests in this time
 MAX_CLIENTS = 4096  # clients with a stored bucket
 BODY_TIMEOUT_S = 10.0
-STOP_PATH = '/stop'
+FLEET_STOP_PATH = '/fleet/stop'
+STOP_PATHS = ('/stop', FLEET_STOP_PATH)  # never limited, and no session is needed
 PAGE_FILES_PREFIX = '/_nicegui/'  # many files, which browsers cache
 
 
@@ -99,7 +100,7 @@ class BodyLimit:
         self._app, self._max = app, max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope['type'] != 'http' or not _has_body(scope) or scope['path'] == STOP_PATH:
+        if scope['type'] != 'http' or not _has_body(scope) or scope['path'] in STOP_PATHS:
             await self._app(scope, receive, send)
             return
         length = headers(scope, b'content-length')
@@ -145,7 +146,7 @@ class BodyLimit:
 def _is_unlimited(scope: Scope) -> bool:
     if scope['type'] not in ('http', 'websocket'):
         return True
-    return scope['path'] == STOP_PATH or scope['path'].startswith(PAGE_FILES_PREFIX)
+    return scope['path'] in STOP_PATHS or scope['path'].startswith(PAGE_FILES_PREFIX)
 
 
 def _has_body(scope: Scope) -> bool:

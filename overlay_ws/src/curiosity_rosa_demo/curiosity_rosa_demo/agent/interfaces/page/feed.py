@@ -14,14 +14,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 import logging
 import time
-from typing import Protocol
 
 from curiosity_rosa_demo.agent.interfaces.page.history import History
 from curiosity_rosa_demo.agent.interfaces.page.history_file import HistoryFile
+from curiosity_rosa_demo.agent.interfaces.page.open_pages import (
+    errors_logged,
+    OpenPage,
+    OpenPages,
+    UPDATE_PERIOD_S,
+)
 from curiosity_rosa_demo.agent.interfaces.page.past_view import LIVE_PARTS, Story
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
@@ -31,16 +35,10 @@ from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-UPDATE_PERIOD_S = 0.2
 RECORD_PERIOD_S = 1.0
 MAX_UNWRITTEN = 100  # changes, while the disk is slow
 
 _log = logging.getLogger('curiosity_rosa.page')
-
-
-class OpenPage(Protocol):
-    def update(self, snapshot: PageSnapshot, pages: int) -> None:
-        """Send the changes; must not block. ``pages``: number of open pages."""
 
 
 class PageFeed:
@@ -65,19 +63,16 @@ class PageFeed:
         self.story = Story(
             '', self._history, self._all_events, lambda: self._last_read, self._picture_ids
         )
-        self._pages: set[OpenPage] = set()
-        self._update_task: asyncio.Task[None] | None = None
+        self._pages = OpenPages(self.snapshot)
         self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None
         self._last_read: Sequence[TaskHistory] = ()
         self._last_snapshot: PageSnapshot | None = None
 
-    def add_page(self, page: OpenPage) -> None:
+    def add_page(self, page: OpenPage[PageSnapshot]) -> None:
         self._pages.add(page)
-        if self._update_task is None or self._update_task.done():
-            self._update_task = asyncio.get_running_loop().create_task(self._run())
 
-    def remove_page(self, page: OpenPage) -> None:
-        self._pages.discard(page)
+    def remove_page(self, page: OpenPage[PageSnapshot]) -> None:
+        self._pages.remove(page)
 
     def snapshot(self) -> PageSnapshot:
         """A snapshot that is at most UPDATE_PERIOD_S old."""
@@ -94,7 +89,7 @@ class PageFeed:
     async def record(self) -> None:
         """Record what a page shows, until it is cancelled."""
         while True:
-            with _errors_logged('event=page_not_recorded'):
+            with errors_logged('event=page_not_recorded'):
                 await self._record_once()
             await asyncio.sleep(RECORD_PERIOD_S)
 
@@ -119,23 +114,6 @@ class PageFeed:
     def _picture_ids(self) -> set[str]:
         return {each.event_id for each in self._robot.captures()}
 
-    async def _run(self) -> None:
-        while self._pages:
-            began = time.monotonic()
-            # Without updates, the pages themselves report that their data is stale.
-            with _errors_logged('event=page_not_looked'):
-                await self._update_pages(self.snapshot(), tuple(self._pages))
-            await asyncio.sleep(
-                max(UPDATE_PERIOD_S / 4, UPDATE_PERIOD_S - (time.monotonic() - began))
-            )
-
-    async def _update_pages(self, snapshot: PageSnapshot, pages: Sequence[OpenPage]) -> None:
-        """Update the pages one by one, so that a stop waits for one page at most."""
-        for page in pages:
-            with _errors_logged('event=page_not_shown'):
-                page.update(snapshot, len(pages))
-            await asyncio.sleep(UPDATE_PERIOD_S / 2 / len(pages))
-
     def _refresh_histories(self) -> None:
         """Read the histories without waiting. The last result stays until a new one arrives."""
         if self._read_task is not None:
@@ -150,12 +128,3 @@ class PageFeed:
 
     async def _read_histories(self) -> Sequence[TaskHistory]:
         return await self._robot.call(self._task_histories.read())
-
-
-@contextmanager
-def _errors_logged(event: str) -> Iterator[None]:
-    """Log an exception: it ends one update of one page, and the next may succeed."""
-    try:
-        yield
-    except Exception:
-        _log.exception(event)

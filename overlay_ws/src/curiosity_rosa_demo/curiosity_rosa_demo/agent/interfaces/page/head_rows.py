@@ -52,7 +52,7 @@ def status_data(
         'auto_on': auto_on,
         **_task_data(tasks),
         'motion': [
-            _value('Wheels', _wheels_text(state), 'odometry', limits),
+            _value('Wheels', wheels_text(state), 'odometry', limits),
             _value('Place', pose_text(pose), 'odometry', limits),
             _value('Way ahead', _way_text(state), 'scan', limits),
             _value('Mast', robot.mast, 'adapter', limits),
@@ -62,7 +62,7 @@ def status_data(
             ),
             _value('E-stop', 'PRESSED' if robot.estop else 'released', bad=robot.estop),
         ],
-        'power': [_battery(state, limits)],
+        'power': [battery_row(state, limits)],
         'sources': [
             {'name': name, 'silent': name in robot.silent, 'limit': limits.get(name)}
             for name in SENSOR_SOURCES
@@ -120,13 +120,13 @@ def _task_data(tasks: Sequence[Task]) -> PanelData:
     }
 
 
-def _wheels_text(state: BrainState) -> str:
+def wheels_text(state: BrainState) -> str:
     if 'odometry' not in state.robot.ages_s:
         return 'unknown'
     return 'moving' if state.robot.moving else 'still'
 
 
-def _battery(state: BrainState, limits: Mapping[str, float]) -> PanelData:
+def battery_row(state: BrainState, limits: Mapping[str, float]) -> PanelData:
     robot = state.robot
     if robot.battery_state is BatteryLevel.UNKNOWN:
         return _value('Battery', 'unknown', 'battery', limits)

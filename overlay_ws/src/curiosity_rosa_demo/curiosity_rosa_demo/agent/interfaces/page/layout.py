@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,11 @@ def _static(name: str) -> str:
     return (_STATIC / name).read_text(encoding='utf-8')
 
 
-def head_html() -> str:
+def head_html(scripts_first: Sequence[str] = HEAD_SCRIPTS, further_css: str = '') -> str:
     """The part of the page that loads first: STOP, and the check of the connection."""
-    scripts = ''.join(f'<script>{_static(name)}</script>' for name in HEAD_SCRIPTS)
+    scripts = ''.join(f'<script>{_static(name)}</script>' for name in scripts_first)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'
-    return f'{policy}<style>{css()}{_static("page.css")}</style>{scripts}'
+    return f'{policy}<style>{css()}{_static("page.css")}{further_css}</style>{scripts}'
 
 
 class Page:

@@ -17,6 +17,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.http.auth import FLEET_PAGE
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
@@ -41,12 +42,16 @@ PAGE_FOLDERS = ('/_nicegui/', '/_nicegui_ws/')
 _log = logging.getLogger('curiosity_rosa.page')
 
 
-class _PageMount(Mount):
-    """Matches only the page's own paths. The API answers 404 for all others."""
+class PageMount(Mount):
+    """Matches only ``paths`` and the library's own. The API answers 404 for all others."""
+
+    def __init__(self, *paths: str) -> None:
+        super().__init__('/', app=core.app)
+        self._paths = paths
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         path = scope.get('path', '')
-        if (path in PAGE_PATHS and scope.get('method') == 'GET') or path.startswith(PAGE_FOLDERS):
+        if (path in self._paths and scope.get('method') == 'GET') or path.startswith(PAGE_FOLDERS):
             return super().matches(scope)
         return Match.NONE, {}
 
@@ -84,6 +89,8 @@ def add_page(
             if not client.has_socket_connection:  # otherwise the client has reconnected already
                 feed.remove_page(page)
 
+        if config.agent.http.fleet:
+            ui.link('All robots', FLEET_PAGE).classes('to-fleet')
         client = ui.context.client
         client.on_connect(lambda: feed.add_page(page))
         client.on_disconnect(on_disconnect)
@@ -103,7 +110,7 @@ def add_page(
         show_welcome_message=False,
     )
     app.router.routes.pop()  # NiceGUI's own mount, which would match every path
-    app.router.routes.append(_PageMount('/', app=core.app))
+    app.router.routes.append(PageMount(*PAGE_PATHS))
 
 
 def _history_file(path: Path | None) -> HistoryFile | None:

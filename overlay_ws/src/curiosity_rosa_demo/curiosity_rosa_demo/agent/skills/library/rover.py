@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.models import link_was_lost, MAX_LOST_LEGS, ToolResult
 from pydantic import Field
 
 Image = Annotated[
@@ -83,9 +83,15 @@ def get_status(call: SkillCall) -> ToolResult:
 
 
 def make_appendage_skill(name: str, description: str) -> Callable[[SkillCall], ToolResult]:
-    """The skill of one command of the robot's profile. Refused while the rover moves."""
+    """The skill of one command of the robot's profile. Refused while the rover moves. It leads to
+    a posture, so one that the adapter ended because it missed the agent is sent again.
+    """
 
     def run(call: SkillCall) -> ToolResult:
+        for _ in range(MAX_LOST_LEGS):
+            result = call.world.tool(name, call.cancellation)
+            if result.ok or not link_was_lost(result.error_reason):
+                return result
         return call.world.tool(name, call.cancellation)
 
     run.__name__, run.__doc__ = name, description

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
 )
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import link_was_lost, ToolResult
+from curiosity_rosa_demo.domain.models import link_was_lost, MAX_LOST_LEGS, ToolResult
 from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
@@ -43,7 +43,6 @@ FIRST_LEG_S = 1.5  # longest leg of a motion whose speed is not measured yet
 MIN_LEG_S = 0.2
 MAX_LEGS = 100
 MAX_STUCK_LEGS = 3  # consecutive legs that hardly moved the rover
-MAX_LOST_LEGS = 2  # legs of a motion that the adapter ended because it missed the agent
 MAX_TURN_RAD = 1.5  # of a leg
 POSE_ATTEMPTS, POSE_RETRY_S = 5, 0.2  # while TF gives no pose
 DUBINS_MOTIONS = {'L': 'turn_left', 'S': 'move_forward', 'R': 'turn_right'}

@@ -21,7 +21,6 @@ from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     FIRST_LEG_S,
     MAX_LEG_S,
     MAX_LEGS,
-    MAX_LOST_LEGS,
     MAX_STUCK_LEGS,
     MAX_TURN_RAD,
     MIN_LEG_S,
@@ -31,7 +30,12 @@ from curiosity_rosa_demo.agent.skills.navigation.navigate import (
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import link_was_lost, RoverPose, ToolResult
+from curiosity_rosa_demo.domain.models import (
+    link_was_lost,
+    MAX_LOST_LEGS,
+    RoverPose,
+    ToolResult,
+)
 from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
 

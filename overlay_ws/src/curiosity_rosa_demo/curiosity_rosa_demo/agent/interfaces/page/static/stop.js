@@ -24,7 +24,8 @@
   }
 
   async function ask(signal) {
-    const answer = await fetch(`/stop${caller()}`, {
+    const path = document.getElementById('stop').dataset.path ?? ''; // of a fleet: /fleet
+    const answer = await fetch(`${path}/stop${caller()}`, {
       method: 'POST',
       cache: 'no-store',
       credentials: 'same-origin',

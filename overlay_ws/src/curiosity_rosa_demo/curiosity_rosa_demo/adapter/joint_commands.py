@@ -1,0 +1,171 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The robot's commands that move joints, as ROS sends them: by a service, or by a trajectory on
+the topic of a joint trajectory controller (ros2_control).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import math
+import threading
+import time
+from typing import Any, Protocol
+
+from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
+from curiosity_rosa_demo.domain.models import service_unavailable
+from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
+from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from rclpy.client import Client
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.task import Future
+from std_srvs.srv import Empty, SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+SERVICE_TYPES: dict[str, Any] = {
+    'std_srvs/srv/Empty': Empty,
+    'std_srvs/srv/SetBool': SetBool,
+    'std_srvs/srv/Trigger': Trigger,
+}
+HOLD_S = 0.1  # simulated seconds in which joints that move come to rest
+CHECK_S = 0.05
+
+
+class JointCommand(Protocol):
+    """``name``: of the service or the topic."""
+
+    name: str
+
+    def is_ready(self) -> bool: ...
+
+    def wait_until_ready(self, timeout_s: float) -> bool: ...
+
+    def send(self) -> Future:
+        """The future of the response. Raises MotionRefused when the transport rejects it."""
+        ...
+
+    def forget(self, future: Future) -> None:
+        """Nobody waits for this response any more."""
+        ...
+
+
+class ServiceCommand:
+    def __init__(self, client: Client, request: Any = None) -> None:
+        self._client, self._request = client, request or Empty.Request()
+        self.name: str = client.srv_name
+
+    def is_ready(self) -> bool:
+        return bool(self._client.service_is_ready())
+
+    def wait_until_ready(self, timeout_s: float) -> bool:
+        return bool(self._client.wait_for_service(timeout_s))
+
+    def send(self) -> Future:
+        try:
+            return self._client.call_async(self._request)
+        except TRANSPORT_ERRORS:
+            raise MotionRefused(service_unavailable(self.name)) from None
+
+    def forget(self, future: Future) -> None:
+        self._client.remove_pending_request(future)
+
+
+class TrajectoryCommand:
+    """A topic has no response: the future is done once the trajectory is published."""
+
+    def __init__(
+        self, publisher: GuardedPublisher[JointTrajectory], name: str, message: JointTrajectory
+    ) -> None:
+        self._publisher, self.name, self._message = publisher, name, message
+
+    def is_ready(self) -> bool:
+        return self._publisher.get_subscription_count() > 0
+
+    def wait_until_ready(self, timeout_s: float) -> bool:
+        deadline, pause = time.monotonic() + timeout_s, threading.Event()
+        while not self.is_ready():
+            if time.monotonic() >= deadline:
+                return False
+            pause.wait(CHECK_S)
+        return True
+
+    def send(self) -> Future:
+        if not self._publisher.publish(self._message):
+            raise MotionRefused(service_unavailable(self.name))
+        future = Future()
+        future.set_result(None)
+        return future
+
+    def forget(self, future: Future) -> None:
+        """Nothing waits: the future was done when the trajectory was published."""
+
+
+class AppendageCommands:
+    """The commands of all appendages of the robot, by name."""
+
+    def __init__(self, node: Node, robot: RobotProfile, losses: LossCounter) -> None:
+        topics = {
+            topic: GuardedPublisher.create(node, JointTrajectory, topic, 10, losses)
+            for part in robot.appendages.values()
+            for topic in part.trajectory_topics
+        }
+        self._holds = {
+            name: [topics[topic] for topic in part.trajectory_topics]
+            for name, part in robot.appendages.items()
+        }
+        self._joints = {name: part.joints for name, part in robot.appendages.items()}
+        self._commands = {
+            name: self._command(node, topics, command, self._joints[part])
+            for name, (part, command) in robot.commands.items()
+        }
+
+    def __getitem__(self, name: str) -> JointCommand:
+        return self._commands[name]
+
+    def missing(self) -> list[str]:
+        """The names of the services and topics behind which there is no robot."""
+        absent = (each.name for each in self._commands.values() if not each.is_ready())
+        return list(dict.fromkeys(absent))
+
+    def hold(self, holds: Mapping[str, Sequence[float]]) -> None:
+        """Command each appendage to these angles at once. A lost message is sent again: the rules
+        repeat what has no effect.
+        """
+        for name, angles in holds.items():
+            for publisher in self._holds[name]:
+                publisher.publish(trajectory(self._joints[name], angles, HOLD_S))
+
+    @staticmethod
+    def _command(
+        node: Node,
+        topics: Mapping[str, GuardedPublisher[JointTrajectory]],
+        command: AppendageCommand,
+        joints: Sequence[str],
+    ) -> JointCommand:
+        if command.by_trajectory:
+            message = trajectory(joints, command.target_rad, command.duration_s)
+            return TrajectoryCommand(topics[command.ros_name], command.ros_name, message)
+        kind = SERVICE_TYPES[command.type]
+        request = kind.Request()
+        if kind is SetBool:
+            request.data = command.data
+        return ServiceCommand(node.create_client(kind, command.ros_name), request)
+
+
+def trajectory(joints: Sequence[str], angles: Sequence[float], seconds: float) -> JointTrajectory:
+    """A motion that begins when the controller receives it, and ends at ``angles``, radians."""
+    point = JointTrajectoryPoint(positions=list(angles))
+    whole = math.floor(seconds)
+    point.time_from_start = Duration(
+        seconds=whole, nanoseconds=round((seconds - whole) * 1e9)
+    ).to_msg()
+    return JointTrajectory(joint_names=list(joints), points=[point])

@@ -1,0 +1,391 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The fleet without a browser: rows, the parallel stop, reading, pictures and the door."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import Frame
+from curiosity_rosa_demo.agent.interfaces.fleet.fleet_feed import FleetFeed, FleetSnapshot
+from curiosity_rosa_demo.agent.interfaces.fleet.fleet_routes import fleet_routes
+from curiosity_rosa_demo.agent.interfaces.fleet.fleet_rows import (
+    ages,
+    fleet_head,
+    Link,
+    LOST_S,
+    robot_row,
+    Sighting,
+)
+from curiosity_rosa_demo.agent.interfaces.fleet.frames import NewestFrame
+from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
+    AskedQuestion,
+    HttpRobotClient,
+    RobotState,
+    RobotUnavailable,
+    StopResult,
+)
+from curiosity_rosa_demo.agent.interfaces.fleet.stop_all import StopAll, summary
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, QueuedTask, TasksState
+from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.infra.config.fleet import fleet_text, FleetRobot, read_fleet
+from fake_robot import CONFIG, FakeRobot
+from fastapi import FastAPI
+from http_world import client, settings, until
+from hypothesis import given, strategies
+import pytest
+from skill_world import in_loop
+
+NOW = 100.0
+BOUND_S = 0.3  # of a stop in these tests
+TOKEN = 'a long token of this robot'
+
+
+def state(at: float = NOW, questions: tuple[str, ...] = (), **tasks: Any) -> RobotState:
+    asked = tuple(AskedQuestion(id=text, text=text) for text in questions)
+    return RobotState(BrainState(tasks=TasksState(**tasks)), '', asked, at)
+
+
+class Robot:
+    """Answers at once, unless ``hangs``; then at the end of its bound."""
+
+    def __init__(self, name: str, *, hangs: bool = False, refuses: str = '') -> None:
+        self.name, self.url = name, f'http://{name}:8765'
+        self.hangs, self.refuses = hangs, refuses
+        self.stopped_by: list[str] = []
+        self.reads = self.frames = 0
+
+    async def read(self) -> RobotState:
+        self.reads += 1
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.refuses:
+            raise RobotUnavailable(self.refuses)
+        return state(time.monotonic())
+
+    async def frame(self, longest_px: int) -> Frame | None:
+        self.frames += 1
+        if self.hangs:
+            await asyncio.Event().wait()
+        return None if self.refuses else Frame(b'jpeg', 5.0)
+
+    async def stop(self, operator: str) -> StopResult:
+        self.stopped_by.append(operator)
+        if self.hangs:
+            await asyncio.wait([asyncio.create_task(asyncio.Event().wait())], timeout=BOUND_S)
+            return StopResult(False, 'did not answer', BOUND_S)
+        return StopResult(not self.refuses, self.refuses or 'stopped', 0.01)
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def test_a_row_tells_the_task_the_mode_and_the_questions() -> None:
+    drive = QueuedTask(task_id='t1', goal='go to the light', status='ACTIVE')
+    seen = Sighting('r1', 'http://r1', state(NOW - 1, ('May I?',), mode=Mode.EXEC, queue=[drive],
+                                             active_task_id='t1'))  # fmt: skip
+    row = robot_row(seen, StopResult(True, 'stopped', 0.0841), NOW)
+    assert (row['link'], row['mode'], row['doing']) == ('live', 'EXEC', 'go to the light')
+    assert row['questions'] == ['May I?']
+    assert row['stop'] == {'ok': True, 'text': 'stopped (84 ms)'}
+
+
+def test_in_safe_the_row_tells_the_reason_not_the_task() -> None:
+    drive = QueuedTask(task_id='t1', goal='go to the light')
+    safe = state(mode=Mode.SAFE, mode_reason='e-stop', queue=[drive], active_task_id='t1')
+    assert robot_row(Sighting('r1', 'http://r1', safe), None, NOW)['doing'] == 'e-stop'
+
+
+@given(
+    age=strategies.none() | strategies.floats(0.0, 1000.0),
+    failure=strategies.sampled_from(['', 'no agent answers']),
+)
+def test_only_a_fresh_answer_without_a_failure_is_live(age: float | None, failure: str) -> None:
+    seen = Sighting('r1', 'http://r1', None if age is None else state(NOW - age), failure)
+    link = seen.link(NOW)
+    assert (link is Link.LIVE) == (age is not None and NOW - (NOW - age) <= LOST_S and not failure)
+    assert (link is Link.WAITING) == (age is None and not failure)
+
+
+def test_a_lost_robot_keeps_its_last_state_and_counts_for_nothing_but_lost() -> None:
+    safe = state(NOW - 60, ('May I?',), mode=Mode.SAFE)
+    seen = [
+        Sighting('r1', 'http://r1', safe, 'no agent answers'),
+        Sighting('r2', 'http://r2', safe.__class__(safe.brain, '', safe.questions, NOW)),
+        Sighting('r3', 'http://r3'),
+    ]
+    row = robot_row(seen[0], None, NOW)
+    assert (row['link'], row['mode'], row['failure']) == ('lost', 'SAFE', 'no agent answers')
+    assert fleet_head(seen, NOW) == {
+        'robots': 3, 'live': 1, 'lost': 1, 'safe': 1, 'questions': 1}  # fmt: skip
+    assert ages(seen, NOW) == {'robot:r1': 60.0, 'robot:r2': 0.0, 'robot:r3': None}
+
+
+# --- stop ----------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_a_stop_reaches_all_and_one_that_hangs_delays_none() -> None:
+    hangs, refuses, answers = Robot('r1', hangs=True), Robot('r2', refuses='no'), Robot('r3')
+    stops = StopAll([hangs, refuses, answers])
+    began = time.monotonic()
+    stopping = asyncio.create_task(stops.stop('Anna'))
+    await until(lambda: len(stops.results()) == 2, 'the results of the two that answer')
+    assert time.monotonic() - began < BOUND_S
+    assert set(stops.results()) == {'r2', 'r3'}
+    results = await stopping
+    assert {name: each.ok for name, each in results.items()} == {
+        'r1': False, 'r2': False, 'r3': True}  # fmt: skip
+    assert [each.stopped_by for each in (hangs, refuses, answers)] == [['Anna']] * 3
+    assert summary(results).startswith('r1: did not answer')
+    assert summary(results).endswith('r3: stopped (10 ms)')
+
+
+@in_loop
+async def test_a_robot_whose_stop_fails_inside_does_not_keep_the_others_from_theirs() -> None:
+    class Broken(Robot):
+        async def stop(self, operator: str) -> StopResult:
+            raise OSError('broken')
+
+    answers = Robot('r2')
+    results = await StopAll([Broken('r1'), answers]).stop('')
+    assert not results['r1'].ok
+    assert results['r2'].ok
+
+
+@in_loop
+async def test_an_older_stop_does_not_overwrite_the_result_of_a_newer_one() -> None:
+    slow = Robot('r1', hangs=True)
+    stops = StopAll([slow])
+    older = asyncio.create_task(stops.stop(''))
+    await until(lambda: slow.stopped_by, 'the first stop')
+    slow.hangs = False
+    await stops.stop('')
+    await older
+    assert stops.results()['r1'].ok
+
+
+# --- through the real HTTP API -------------------------------------------------------------------
+
+
+class Served:
+    def __init__(self, robot: FakeRobot, token: str = '') -> None:
+        config = CONFIG.agent.http.model_copy(update={'port': 0})
+
+        def make() -> FastAPI:
+            return create_app(robot.runner, robot=robot, settings=config, token=token)
+
+        self._thread = HttpThread(make, config)
+        self.url = self._thread.start().rstrip('/')
+
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._thread.close()
+
+    def client(self, **bounds: float) -> HttpRobotClient:
+        return HttpRobotClient(FleetRobot(name='r1', url=self.url), **bounds)
+
+
+@in_loop
+async def test_state_and_questions_come_through_the_api() -> None:
+    with FakeRobot() as robot, Served(robot) as served:
+        robot.brain_state = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='latched'))
+        robot.ask('May I drive?')
+        robot.not_ready = 'the adapter is missing'
+        read = await served.client().read()
+    assert read.brain.tasks.mode_reason == 'latched'
+    assert [each.text for each in read.questions] == ['May I drive?']
+    assert read.not_ready == 'the adapter is missing'
+
+
+@in_loop
+async def test_hang_refusal_answer_and_absence_each_have_a_result_in_time() -> None:
+    with FakeRobot() as hangs, FakeRobot() as refuses, FakeRobot() as answers:
+        hangs.stop_gate.clear()
+        refuses.stop_outcome = Outcome(False, 'sent and not confirmed')
+        with Served(hangs) as one, Served(refuses) as two, Served(answers) as three:
+            clients = [each.client(stop_timeout_s=1.0) for each in (one, two, three)]
+            began = time.monotonic()
+            taken = await asyncio.gather(*(each.stop('Anna') for each in clients))
+            assert time.monotonic() - began < 3.0
+            hangs.stop_gate.set()
+            gone = three.client()
+        absent = await gone.stop('')
+    assert [each.ok for each in taken] == [False, False, True]
+    assert taken[0].answer == 'did not answer within 1 s'
+    assert taken[1].answer == 'sent and not confirmed'
+    assert absent.answer.startswith('no agent answers at http://127.0.0.1:')
+    assert [each.stops for each in (hangs, refuses, answers)] == [['Anna (fleet)']] * 3
+
+
+@in_loop
+async def test_the_token_of_the_robot_comes_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with FakeRobot() as robot, Served(robot, TOKEN) as served:
+        monkeypatch.delenv('CURIOSITY_HTTP_TOKEN', raising=False)
+        with pytest.raises(RobotUnavailable, match='refuses the token'):
+            await served.client().read()
+        monkeypatch.setenv('MARS_TOKEN', TOKEN)
+        mars = FleetRobot(name='mars', url=served.url, token_variable='MARS_TOKEN')
+        assert (await HttpRobotClient(mars).stop('')).ok
+
+
+# --- the feed and the pictures -------------------------------------------------------------------
+
+
+class Page:
+    def __init__(self) -> None:
+        self.snapshots: list[FleetSnapshot] = []
+
+    def update(self, snapshot: FleetSnapshot, pages: int) -> None:
+        self.snapshots.append(snapshot)
+
+    def shows(self, link: str, name: str) -> Callable[[], bool]:
+        return lambda: any(each.rows[name]['link'] == link for each in self.snapshots[-1:])
+
+
+@in_loop
+async def test_a_robot_that_hangs_or_refuses_leaves_the_others_live() -> None:
+    robots = [Robot('r1', hangs=True), Robot('r2', refuses='no agent answers'), Robot('r3')]
+    feed, page = FleetFeed(robots, StopAll(robots), read_period_s=0.05), Page()
+    feed.add_page(page)
+    await until(page.shows('live', 'r3'), 'the third robot')
+    await until(page.shows('lost', 'r2'), 'the second robot to be lost')
+    assert page.snapshots[-1].rows['r1']['link'] == 'waiting'
+    robots[1].refuses = ''
+    await until(page.shows('live', 'r2'), 'the second robot to be back')
+    feed.remove_page(page)
+    await asyncio.sleep(0)
+    count = robots[2].reads
+    other = Page()
+    feed.add_page(other)
+    await until(lambda: robots[2].reads > count, 'reading to begin again with a page')
+    feed.remove_page(other)
+
+
+@in_loop
+async def test_an_unchanged_row_stays_the_same_object() -> None:
+    robots = [Robot('r1')]
+    feed, page = FleetFeed(robots, StopAll(robots), read_period_s=0.05), Page()
+    feed.add_page(page)
+    await until(page.shows('live', 'r1'), 'the robot')
+    count = len(page.snapshots)
+    await until(lambda: len(page.snapshots) > count + 1, 'two more updates')
+    assert page.snapshots[-1].rows['r1'] is page.snapshots[-2].rows['r1']
+    feed.remove_page(page)
+
+
+@in_loop
+async def test_pages_share_a_picture_and_one_that_hangs_is_asked_once() -> None:
+    robot, hangs = Robot('r1'), Robot('r2', hangs=True)
+    newest = NewestFrame(robot)
+    found = await asyncio.gather(*(newest.get() for _ in range(20)))
+    assert {frame.jpeg for frame, _ in found if frame is not None} == {b'jpeg'}
+    assert robot.frames == 1
+    waiting = NewestFrame(hangs)
+    none = await asyncio.gather(*(waiting.get() for _ in range(20)))
+    assert {why for _, why in none} == {'no picture yet'}
+    assert hangs.frames == 1
+
+
+# --- the door ------------------------------------------------------------------------------------
+
+
+def app_of(robots: list[Robot], robot: FakeRobot, token: str = '', **changes: Any) -> FastAPI:
+    app = create_app(robot.runner, robot=robot, settings=settings(**changes), token=token)
+    app.include_router(fleet_routes(robots, StopAll(robots)))
+    return app
+
+
+@in_loop
+async def test_the_door_tells_the_result_of_each() -> None:
+    robots = [Robot('r1'), Robot('r2')]
+    with FakeRobot() as robot:
+        async with client(app_of(robots, robot)) as http:
+            both = await http.post('/fleet/stop?operator=Anna')
+            robots[1].refuses = 'sent and not confirmed'
+            one = await http.post('/fleet/stop')
+            unknown = await http.get('/fleet/r9/frame.jpg')
+    assert both.json() == {
+        'ok': True,
+        'answer': 'r1: stopped (10 ms); r2: stopped (10 ms)',
+        'robots': [
+            {'name': 'r1', 'ok': True, 'answer': 'stopped', 'took_ms': 10},
+            {'name': 'r2', 'ok': True, 'answer': 'stopped', 'took_ms': 10},
+        ],
+    }
+    assert (one.status_code, [each['ok'] for each in one.json()['robots']]) == (503, [True, False])
+    assert robots[0].stopped_by == ['Anna', '']
+    assert unknown.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ('headers', 'status'),
+    [
+        ({}, 401),
+        ({'Authorization': f'Bearer {TOKEN}'}, 200),
+        ({'Authorization': f'Bearer {TOKEN}', 'Origin': 'http://evil.example'}, 403),
+        ({'Authorization': f'Bearer {TOKEN}', 'Host': 'evil.example'}, 421),
+    ],
+)
+@in_loop
+async def test_the_door_is_behind_the_checks_of_all_doors(
+    headers: dict[str, str], status: int
+) -> None:
+    robots = [Robot('r1')]
+    with FakeRobot() as robot:
+        async with client(app_of(robots, robot, TOKEN)) as http:
+            answer = await http.post('/fleet/stop', headers=headers)
+    assert answer.status_code == status
+    assert len(robots[0].stopped_by) == (status == 200)
+
+
+@in_loop
+async def test_a_stop_of_the_fleet_is_never_limited_and_needs_no_session() -> None:
+    robots = [Robot('r1')]
+    own = {'Origin': 'http://127.0.0.1:8765', 'Sec-Fetch-Site': 'same-origin'}
+    with FakeRobot() as robot:
+        async with client(app_of(robots, robot, requests_per_s=0.1)) as http:
+            statuses = {(await http.post('/fleet/stop', headers=own)).status_code for _ in 'x' * 9}
+            limited = [(await http.get('/state')).status_code for _ in 'xx']
+    assert statuses == {200}
+    assert limited == [200, 429]
+
+
+# --- the configuration ---------------------------------------------------------------------------
+
+
+def test_the_runner_writes_what_the_agent_reads() -> None:
+    urls = {'r1': 'http://127.0.0.1:8765', 'r2': 'http://127.0.0.1:8766'}
+    assert {each.name: each.url for each in read_fleet(fleet_text(urls))} == urls
+
+
+@pytest.mark.parametrize(
+    ('text', 'why'),
+    [
+        ('r1', 'must be an address'),
+        ('r1=ftp://host', 'must be an address'),
+        ('r1=http://host:99999', 'Port out of range'),
+        ('r1=http://host/path', 'must be an address'),
+        ('r1=http://me:secret@host', 'must not contain a user'),
+        ('r 1=http://host', 'must be an address'),
+        ('r1=http://a,r1=http://b', "'r1' is taken twice"),
+    ],
+)
+def test_a_wrong_fleet_is_refused_with_the_reason(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        read_fleet(text)
