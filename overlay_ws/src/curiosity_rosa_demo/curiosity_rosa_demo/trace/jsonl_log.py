@@ -37,10 +37,17 @@ def read_trace(path: str | Path) -> list[TraceEvent]:
 
 
 def read_newest(path: str | Path, count: int) -> list[TraceEvent]:
-    """The newest ``count`` events of a recorded file, of at most MAX_TAIL_BYTES, the oldest first;
-    empty when it cannot be read, such as before the first run. A torn line becomes an ERROR event.
+    """The newest ``count`` events of a log, also of the file before it was rotated, of at most
+    MAX_TAIL_BYTES in each; the oldest first. Empty when it cannot be read, such as before the
+    first run. A torn line becomes an ERROR event.
     """
-    file_path = Path(path)
+    lines = _newest_lines(Path(path))[-count:]
+    if len(lines) < count:
+        lines = [*_newest_lines(Path(f'{path}.1')), *lines][-count:]
+    return [decode(line.decode(errors='replace')) for line in lines]
+
+
+def _newest_lines(file_path: Path) -> list[bytes]:
     try:
         if not file_path.is_file():  # a pipe has no end
             return []
@@ -52,5 +59,4 @@ def read_newest(path: str | Path, count: int) -> list[TraceEvent]:
         return []
     if size > MAX_TAIL_BYTES:
         lines = lines[1:]  # its beginning is cut off
-    kept = [line for line in lines if line.strip()][-count:]
-    return [decode(line.decode(errors='replace')) for line in kept]
+    return [line for line in lines if line.strip()]

@@ -133,8 +133,8 @@ def test_a_camera_that_gives_nothing_is_no_error_of_the_page(
 
 def test_the_app_that_was_added_last_has_the_page_and_what_the_robot_did(robot: FakeRobot) -> None:
     for mode in ('one', 'two'):
-        served = Served(robot)
         robot.trace(TraceKind.ACT, f'{mode} </script><b>')
+        served = Served(robot)
         text = served.ask('GET', '/')[2].decode()
         assert '</script><b>' not in text
         assert f'{mode} &lt;/script&gt;&lt;b&gt;' in text

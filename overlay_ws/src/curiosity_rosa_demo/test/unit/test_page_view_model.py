@@ -18,6 +18,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
 from curiosity_rosa_demo.agent.interfaces.page import open_pages
 from curiosity_rosa_demo.agent.interfaces.page.controller import (
+    event_json,
     MAX_LINE_CHARS,
     PageController,
     read_arguments,
@@ -177,7 +178,7 @@ def test_after_a_restart_the_page_tells_what_was_before_and_marks_it(robot: Fake
         ('RESTART', False),
         ('OBSERVE', False),
     ]
-    raw = PageController(robot, robot.runner).event_json(robot.earlier[0].event_id)
+    raw = event_json(robot.earlier, robot.earlier[0].event_id)
     assert json.loads(raw)['message'] == 'drove'
     assert look(model_of(FakeRobot())).lines == ()  # a first run
 
@@ -378,7 +379,7 @@ def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any)
         if not isinstance(sent, str):
             assert asyncio.run(controller.say(sent)) == (False, 'The line is empty.', '')
         assert asyncio.run(controller.cancel(sent))[0] is False
-        assert controller.event_json(sent) == 'This event is no longer kept.'
+        assert event_json(robot.event_bus.trace_events(), sent) == 'This event is no longer kept.'
 
 
 def test_what_came_of_a_line_is_told_and_a_fault_without_its_text(robot: FakeRobot) -> None:

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 import json
 import logging
 from typing import Any
@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.caller import caller_text, PAGE_CLIENT
-from curiosity_rosa_demo.domain.models import json_object
+from curiosity_rosa_demo.domain.models import json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.trigger_status import UnknownTrigger
 
@@ -158,13 +158,13 @@ class PageController:
             return False, str(error)
         return True, f'trigger {status.name}: {status.state.value}'
 
-    def event_json(self, event_id: object) -> str:
-        """The trace event with this ID as indented JSON, or a text if it is no longer stored."""
-        known = [*self._robot.earlier_events(), *self._robot.event_bus.trace_events()]
-        for event in reversed(known):
-            if event.event_id == event_id:
-                return json.dumps(event.model_dump(mode='json'), ensure_ascii=False, indent=2)
-        return 'This event is no longer kept.'
+
+def event_json(events: Sequence[TraceEvent], event_id: object) -> str:
+    """The event with this ID as indented JSON, or a text if it is no longer stored."""
+    for event in reversed(events):
+        if event.event_id == event_id:
+            return json.dumps(event.model_dump(mode='json'), ensure_ascii=False, indent=2)
+    return 'This event is no longer kept.'
 
 
 def read_arguments(text: object) -> Json:

@@ -26,7 +26,11 @@ from curiosity_rosa_demo.agent.interfaces.page.open_pages import (
     OpenPages,
     UPDATE_PERIOD_S,
 )
-from curiosity_rosa_demo.agent.interfaces.page.past_view import LIVE_PARTS, Story
+from curiosity_rosa_demo.agent.interfaces.page.past_view import (
+    LIVE_PARTS,
+    Story,
+    unreadable_text,
+)
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -57,11 +61,18 @@ class PageFeed:
         self._history, self._recorded_lines = History(), 0
         self._unwritten: deque[str] = deque(maxlen=MAX_UNWRITTEN)
         if file is not None:
-            file.restore(self._history)
+            file.restore(self._history, time.time())
             self._unwritten.append(self._history.record_start(time.time()))
+        if self._history.unreadable:
+            _log.warning('event=page_history_damaged lines=%d', self._history.unreadable)
         self._model = ViewModel(robot, config, self._history)
         self.story = Story(
-            '', self._history, self._all_events, lambda: self._last_read, self._picture_ids
+            '',
+            self._history,
+            self._all_events,
+            lambda: self._last_read,
+            self._picture_ids,
+            note=unreadable_text(self._history.unreadable),
         )
         self._pages = OpenPages(self.snapshot)
         self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None

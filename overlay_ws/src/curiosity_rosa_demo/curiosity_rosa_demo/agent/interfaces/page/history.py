@@ -30,6 +30,7 @@ MAX_KEPT_LINES = 5000  # of the trace
 MAX_KEPT_PLACES = 50_000  # of the trail
 MAX_STARTS = 100
 MAX_MARKS = 1000
+FORMAT = 1  # of the parts; of another one, a panel could not show them
 
 T = TypeVar('T')
 Place = tuple[float, float]
@@ -103,6 +104,7 @@ class History:
         self._last_at = float('-inf')
         self._begins_block = False
         self._last_place: Place | None = None
+        self.unreadable = 0  # lines that ``restore`` left out
 
     @property
     def start(self) -> float | None:
@@ -135,7 +137,7 @@ class History:
         full = not self._blocks or len(self._blocks[-1].changes) >= BLOCK_CHANGES
         if full or self._begins_block:
             self._begins_block = False
-            line = _encoded({'at': at, 'all': self._last})
+            line = _encoded({'at': at, 'format': FORMAT, 'all': self._last})
             self._add_block(at, line)
             return line
         line = _encoded({'at': at, 'changed': changed})
@@ -165,28 +167,26 @@ class History:
         if mark := mark_of(line):
             self._mark(self.lines.end, mark)
 
-    def restore(self, stored: Iterable[str]) -> None:
-        """Take over the lines of an earlier History, before anything else is recorded. Skips what
-        cannot be read, and changes whose beginning is lost.
+    def restore(self, stored: Iterable[str], now: float) -> None:
+        """Take over the lines of an earlier History, before anything else is recorded. Leaves out
+        what cannot be read, what is later than ``now``, and changes whose beginning is lost.
         """
         parts: dict[str, PanelData] | None = None
         for line in stored:
             try:
                 entry = json.loads(line)
                 at = float(entry['at'])
+                if not 0.0 <= at <= now:  # or NaN: every later view would have this time
+                    raise ValueError(at)
                 if 'started' in entry:
                     self.record_start(at)
                 elif 'places' in entry:
-                    places = [p and (float(p[0]), float(p[1])) for p in entry['places']]
-                    self._add_places(at, places)
-                elif 'all' in entry:
-                    parts = dict(entry['all'])
+                    self._add_places(at, [each and _place(*each) for each in entry['places']])
+                else:
+                    parts = _restored(entry, parts)
                     self.record(at, parts)
-                elif parts is not None:
-                    parts = _merged(parts, entry['changed'])
-                    self.record(at, parts)
-            except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-                continue
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                self.unreadable += 1
 
     def view(self, at: float, most_places: int) -> PastView:
         """What was shown at ``at``."""
@@ -255,6 +255,26 @@ def _merged(
     for name, change in changed.items():
         merged[name] = change['all'] if 'all' in change else {**merged[name], **change['set']}
     return merged
+
+
+def _restored(
+    entry: Mapping[str, Any], before: dict[str, PanelData] | None
+) -> dict[str, PanelData]:
+    """The parts after ``entry``. Raises ValueError, TypeError, KeyError and AttributeError."""
+    if 'all' not in entry:
+        if before is None:
+            raise ValueError('changes of what is lost')
+        return _merged(before, entry['changed'])
+    if entry['format'] != FORMAT:
+        raise ValueError(entry['format'])
+    return {name: dict(facts) for name, facts in entry['all'].items()}
+
+
+def _place(x: Any, y: Any) -> Place:
+    """Raises ValueError and TypeError."""
+    if not math.isfinite(float(x) + float(y)):
+        raise ValueError((x, y))
+    return float(x), float(y)
 
 
 def _new_places(trail: Sequence[Place], last: Place | None) -> list[Place | None]:

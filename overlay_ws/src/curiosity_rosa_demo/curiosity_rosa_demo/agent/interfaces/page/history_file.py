@@ -26,14 +26,14 @@ class HistoryFile:
         self._path = path
         self._lines = JsonLines(path, max_bytes=MAX_BYTES // FILES, max_files=FILES)
 
-    def restore(self, history: History) -> None:
-        """What cannot be read is left out."""
+    def restore(self, history: History, now: float) -> None:
+        """What cannot be read is left out; ``history`` counts its lines."""
         for path in (Path(f'{self._path}.1'), self._path):
             try:
                 text = path.read_text(encoding='utf-8', errors='replace')
             except OSError:
                 continue
-            history.restore(text.splitlines())
+            history.restore(filter(None, text.split('\n')), now)
 
     def append(self, lines: Iterable[str]) -> None:
         """Raises OSError; a later call may still write."""

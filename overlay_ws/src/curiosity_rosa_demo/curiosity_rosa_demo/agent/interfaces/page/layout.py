@@ -17,11 +17,15 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import panels
 from curiosity_rosa_demo.agent.interfaces.page.browser_settings import BrowserSettings
-from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
+from curiosity_rosa_demo.agent.interfaces.page.controller import (
+    ActionResult,
+    event_json,
+    PageController,
+)
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
 from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, is_stop_line
 from curiosity_rosa_demo.domain.caller import caller_text, operator_name, PAGE_CLIENT
 from curiosity_rosa_demo.drawing.colours import css
 from nicegui import Client, ui
@@ -36,6 +40,7 @@ HEAD_SCRIPTS = (
     'alert.js',
     'attention.js',
     'kept_focus.js',
+    'looks_back.js',
     'trace_rows.js',
     'time_marks.js',
     'newest_last.js',
@@ -207,6 +212,11 @@ class Page:
         self._panels.append((part, panel))
         return panel
 
+    def _refused(self) -> ActionResult | None:
+        """The answer to any act but a stop, while the page does not show the live rover."""
+        refusal = self._time_view.refusal()
+        return (False, refusal) if refusal else None
+
     @property
     def _by(self) -> str:
         return caller_text(PAGE_CLIENT, self._operator)
@@ -231,24 +241,33 @@ class Page:
 
     async def _on_propose(self, event: GenericEventArguments) -> None:
         data = _object(event.args)
-        proposal = await self._controller.propose(data)
+        if refusal := self._time_view.refusal():
+            proposal: PanelData = {'ok': False, 'lines': [refusal], 'path': []}
+        else:
+            proposal = await self._controller.propose(data)
         self._map.run_method('proposed', data.get('number'), proposal)
 
     async def _on_order(self, event: GenericEventArguments) -> None:
-        ok, words = await self._controller.order(_object(event.args), self._by)
+        ok, words = self._refused() or await self._controller.order(_object(event.args), self._by)
         self._map.run_method('ordered', ok)
         self._talk.run_method('addMessage', ok, words)
 
     def _show_event_json(self, event: GenericEventArguments) -> None:
-        self._trace.run_method('show', event.args, self._controller.event_json(event.args))
+        shown = event_json(self._time_view.events(), event.args)
+        self._trace.run_method('show', event.args, shown)
 
     async def _on_line(self, event: GenericEventArguments) -> None:
         data = _object(event.args)
-        ok, words, task_id = await self._controller.say(data.get('text'), self._operator)
+        text, refused, task_id = data.get('text'), self._refused(), ''
+        if refused and not (isinstance(text, str) and is_stop_line(text)):
+            ok, words = refused
+        else:
+            ok, words, task_id = await self._controller.say(text, self._operator)
         self._talk.run_method('reply', data.get('number'), ok, words, task_id)
 
     async def _on_task_act(self, event: GenericEventArguments) -> None:
-        ok, words = await self._controller.change_task(_object(event.args), self._by)
+        given = _object(event.args)
+        ok, words = self._refused() or await self._controller.change_task(given, self._by)
         self._talk.run_method('addMessage', ok, words)
         self._drawer.run_method('told', ok, words)  # it may cover the conversation
 
@@ -265,12 +284,13 @@ class Page:
             self._drawer.set(detail)
 
     def _on_trigger(self, event: GenericEventArguments) -> None:
-        ok, words = self._controller.switch_trigger(_object(event.args), self._by)
+        given = _object(event.args)
+        ok, words = self._refused() or self._controller.switch_trigger(given, self._by)
         self._talk.run_method('addMessage', ok, words)
 
     async def _on_answer(self, event: GenericEventArguments) -> None:
         data = _object(event.args)
-        ok, words = await self._controller.answer(data, self._by)
+        ok, words = self._refused() or await self._controller.answer(data, self._by)
         self._approvals.run_method('answered', data.get('id'), ok, words)
 
 

@@ -37,7 +37,7 @@ UNKNOWN_MODE = 'UNKNOWN'
 @dataclass(frozen=True)
 class Story:
     """A history, and what belongs to it. ``name``: of a recording; '': this robot. ``pictures``:
-    the IDs of the captures whose pictures are kept.
+    the IDs of the captures whose pictures are kept. ``note``: what is missing of it; '': nothing.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Story:
     events: Callable[[], Sequence[TraceEvent]]
     histories: Callable[[], Sequence[TaskHistory]] = lambda: ()
     pictures: Callable[[], Collection[str]] = lambda: ()
+    note: str = ''
 
     def snapshot(self, at: float, live: PageSnapshot, drawings: DrawingCache) -> PageSnapshot:
         """The view at ``at``. ``drawings``: those of the page that looks back."""
@@ -65,6 +66,12 @@ class Story:
             lines=self.history.lines.newest(MAX_LINES, count),
             count=count,
         )
+
+
+def unreadable_text(lines: int) -> str:
+    """What is lost of the history of earlier agents; '': nothing."""
+    what = f'{lines} lines' if lines > 1 else 'One line'
+    return f'{what} of the history could not be read and is left out.' if lines else ''
 
 
 def past_parts(parts: Mapping[str, PanelData], pictures: Collection[str]) -> dict[str, PanelData]:

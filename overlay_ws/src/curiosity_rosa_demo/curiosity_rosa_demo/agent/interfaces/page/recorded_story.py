@@ -50,7 +50,19 @@ def recorded_story(run: RecordedRun) -> Story:
         before = event.ts
     pictures = frozenset(id_ for id_, capture in builder.captures if capture.image)
     events = [event for _, event in run.events]
-    return Story(run.name, history, lambda: events, pictures=lambda: pictures)
+    return Story(
+        run.name, history, lambda: events, pictures=lambda: pictures, note=_missing_text(run)
+    )
+
+
+def _missing_text(run: RecordedRun) -> str:
+    """What is missing of the recording; '': nothing."""
+    found = [
+        run.end_problem,
+        f'{run.unreadable} messages could not be read.' if run.unreadable else '',
+        f'{run.left_out} messages found no room.' if run.left_out else '',
+    ]
+    return ' '.join(filter(None, found))
 
 
 def picture_of(run: RecordedRun, event_id: str) -> bytes | None:

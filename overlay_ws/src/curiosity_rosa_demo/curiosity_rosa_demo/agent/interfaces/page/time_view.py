@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
@@ -24,6 +24,7 @@ from curiosity_rosa_demo.agent.interfaces.page.recording_library import (
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.time_cursor import SPEEDS, TimeCursor
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
+from curiosity_rosa_demo.domain.models import TraceEvent
 
 
 class TimeView:
@@ -36,11 +37,22 @@ class TimeView:
         self._story, self._cursor = live_story, TimeCursor()
         self._recordings = library.names()
         self._problem = ''
+        self._asked = ''  # the story that the person chose last; reading it takes time
 
     @property
     def story_name(self) -> str:
         """The recording that is shown; '': this robot, live or not."""
         return self._story.name
+
+    def refusal(self) -> str:
+        """Why this page sends nothing but a stop to the rover; '': it shows the live rover."""
+        if self._cursor.at is None:
+            return ''
+        return 'Not sent: this page looks back. Press L for the live view, then try again.'
+
+    def events(self) -> Sequence[TraceEvent]:
+        """All events of the story that is shown."""
+        return self._story.events()
 
     def shown(self, live: PageSnapshot) -> PageSnapshot:
         """``live``, or what was shown at the time that this page looks at."""
@@ -65,6 +77,7 @@ class TimeView:
             'recording': self._story.name,
             'recordings': self._recordings,
             'problem': self._problem,
+            'note': self._story.note,
             'marks': history.marks.newest(MAX_MARKS),
         }
 
@@ -84,23 +97,28 @@ class TimeView:
         elif act == 'speed':
             cursor.set_speed(given.get('speed'))
         elif act == 'live':
-            self._story = self._live_story
-            cursor.show_live()
+            self._show_live()
         elif act == 'recordings':
             self._recordings = self._library.names()
         elif act == 'recording':
             await self._open(str(given.get('name', '')))
 
+    def _show_live(self) -> None:
+        self._asked, self._story = '', self._live_story
+        self._cursor.show_live()
+
     async def _open(self, name: str) -> None:
         if not name:
-            self._story = self._live_story
-            self._cursor.show_live()
+            self._show_live()
             return
+        self._asked = name
         try:
-            self._story = await asyncio.to_thread(self._library.open, name)
+            story = await asyncio.to_thread(self._library.open, name)
         except RecordingNotShown as error:
             self._problem = str(error)
             return
-        history = self._story.history
+        if self._asked != name:
+            return  # the person has chosen another one, or the live view, meanwhile
+        self._story, history = story, story.history
         self._cursor.pause()
         self._cursor.show(history.start, history.start, history.end)

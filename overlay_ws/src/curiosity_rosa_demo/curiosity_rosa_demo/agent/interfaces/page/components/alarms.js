@@ -1,5 +1,6 @@
 // What an operator must not miss: SAFE, a replay, and what has failed.
 export default {
+  mixins: [window.curiosity.looksBack],
   props: { facts: Object },
   data: () => ({ dismissed: [], reply: '' }),
   computed: {
@@ -11,7 +12,7 @@ export default {
     <div v-if="facts.safe || facts.replay || rows.length" class="alarms" role="region" aria-label="Alarms">
       <div v-if="facts.safe" class="banner safe" role="alert">
         <p><b><span aria-hidden="true">■ </span>SAFE: {{ facts.safe.cause }}</b><br />Nothing may move. {{ facts.safe.way_out }}<template v-if="reply"><br />{{ reply }}</template></p>
-        <button v-if="facts.safe.latched" type="button" @click="clear">Clear</button>
+        <button v-if="facts.safe.latched" type="button" :disabled="past" @click="clear">Clear</button>
       </div>
       <div v-if="facts.replay" class="banner replay">
         <p><b role="status">REPLAY of a recording: this is not the live rover</b><template v-if="facts.replay_text"><br />{{ facts.replay_text }}</template><br />Battery, mast, wheels, place, pictures and ages are the recording's. Mode, e-stop, nodes and tasks are this agent's own.</p>
@@ -19,7 +20,7 @@ export default {
       <ul v-if="rows.length" class="troubles" aria-label="Failures">
         <li v-for="row in rows" :key="row.id" :class="{ told: row.told }">
           <span class="text">{{ row.text }}</span>
-          <button v-if="row.line" type="button" class="small" @click="say(row.line)">{{ row.button }}</button>
+          <button v-if="row.line" type="button" class="small" :disabled="past" @click="say(row.line)">{{ row.button }}</button>
           <button v-if="row.dismissable" type="button" class="small" :aria-label="'Dismiss: ' + row.text" @click="dismissed.push(row.id)">Dismiss</button>
         </li>
       </ul>

@@ -1,6 +1,7 @@
 // The open questions. An edit in progress survives updates.
 export default {
   props: { facts: Object },
+  mixins: [window.curiosity.looksBack],
   emits: ['answer'],
   data: () => ({ edits: {}, whys: {}, message: '', failed: false, sent: {}, now: 0 }),
   template: `
@@ -19,15 +20,16 @@ export default {
           </label>
           <pre v-else>{{ row.skill }} {{ row.arguments }}</pre>
         </div>
+        <p v-if="past" class="quiet">Answer it in the live view: press L.</p>
         <div class="buttons">
-          <button type="button" class="yes" :disabled="row.id in edits || sent[row.id]" @click="answer(row, 'APPROVE')">Approve</button>
+          <button type="button" class="yes" :disabled="past || row.id in edits || sent[row.id]" @click="answer(row, 'APPROVE')">Approve</button>
           <button v-if="row.editable && !(row.id in edits)" type="button" :disabled="sent[row.id]" @click="edits[row.id] = row.arguments">Edit</button>
           <template v-if="row.id in edits">
-            <button type="button" class="yes" :disabled="sent[row.id]" @click="answer(row, 'EDIT')">Approve with changes</button>
+            <button type="button" class="yes" :disabled="past || sent[row.id]" @click="answer(row, 'EDIT')">Approve with changes</button>
             <button type="button" @click="delete edits[row.id]">Cancel edit</button>
           </template>
           <input v-model="whys[row.id]" placeholder="why (for a no)" maxlength="500" :aria-label="'Why not, for ' + row.short" />
-          <button type="button" class="no" :disabled="sent[row.id]" @click="answer(row, 'REJECT')">Reject</button>
+          <button type="button" class="no" :disabled="past || sent[row.id]" @click="answer(row, 'REJECT')">Reject</button>
         </div>
       </article>
       <p v-if="message" role="status" :class="{ warning: failed, quiet: !failed }">{{ message }}</p>

@@ -20,6 +20,7 @@ function read() {
 }
 
 export default {
+  mixins: [window.curiosity.looksBack],
   props: { commands: Array }, // of name, argument and help
   emits: ['say'],
   data: () => ({ text: '', typed: read(), place: 0, number: 0, quick: QUICK }),
@@ -39,12 +40,12 @@ export default {
         <label>
           <span class="sr">A goal, a question or a command</span>
           <input v-model="text" name="say" autocomplete="off" maxlength="10000" enterkeyhint="send" aria-description="Tab completes a command"
-            placeholder="Type a goal, or :help" @keydown.up.prevent="older(-1)" @keydown.down.prevent="older(1)" @keydown.tab="complete" />
+            :placeholder="past ? 'Looking back: only a stop is sent' : 'Type a goal, or :help'" @keydown.up.prevent="older(-1)" @keydown.down.prevent="older(1)" @keydown.tab="complete" />
         </label>
         <button type="submit">Say</button>
       </div>
       <div class="quick" role="group" aria-label="Quick actions">
-        <button v-for="[line, name] in quick" :key="line" type="button" class="small" :title="line" @click="send(line)">{{ name }}</button>
+        <button v-for="[line, name] in quick" :key="line" type="button" class="small" :disabled="past" :title="line" @click="send(line)">{{ name }}</button>
       </div>
     </form>`,
   created() {

@@ -7,12 +7,17 @@ export default {
   mixins: [window.curiosity.newestLast],
   stops: '.talk-lines > li',
   props: { facts: Object },
-  data: () => ({ rows: window.curiosity.traceRows.all(), lines: [], number: 0 }),
+  data: () => ({ rows: window.curiosity.traceRows.all(), lines: [], number: 0, shownTime: { at: null, since: null } }),
   computed: {
+    // While the page looks back, those of the time that it shows, and what was typed since.
+    shownLines() {
+      const { at, since } = this.shownTime;
+      return at === null ? this.lines : this.lines.filter((line) => line.at <= at || line.at >= since);
+    },
     items() {
-      const mine = new Set(this.lines.map((line) => line.task).filter(Boolean));
+      const mine = new Set(this.shownLines.map((line) => line.task).filter(Boolean));
       const told = window.curiosity.conversation(this.rows).filter((item) => item.kind !== 'said' || !mine.has(item.row.task));
-      return [...told, ...this.lines].sort((one, other) => one.at - other.at).slice(-SHOWN);
+      return [...told, ...this.shownLines].sort((one, other) => one.at - other.at).slice(-SHOWN);
     },
     pictures() {
       return new Map(this.facts.rows.map((row) => [row.id, row]));
@@ -55,12 +60,15 @@ export default {
     };
     this.lineSaid = (event) => this.add({ ...event.detail, words: '…', state: 'quiet' });
     window.addEventListener('trace-rows', this.changed);
+    this.timeShown = (event) => (this.shownTime = event.detail);
     window.addEventListener('line-said', this.lineSaid);
+    window.addEventListener('time-shown', this.timeShown);
     this.changed();
   },
   unmounted() {
     window.removeEventListener('trace-rows', this.changed);
     window.removeEventListener('line-said', this.lineSaid);
+    window.removeEventListener('time-shown', this.timeShown);
   },
   methods: {
     add(line) {

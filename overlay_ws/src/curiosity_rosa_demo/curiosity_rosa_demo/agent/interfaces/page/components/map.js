@@ -7,11 +7,11 @@ const PAN_PX = 40;
 const STEP_PX = 8, LEAST_PX = 120; // the server draws in these steps, so one metre is the same here and there
 
 export default {
-  mixins: [window.curiosity.keptFocus],
+  mixins: [window.curiosity.keptFocus, window.curiosity.looksBack],
   props: { facts: Object, label: String },
   emits: ['pick', 'look', 'propose', 'order'],
   // centre: null shows all; goal: what the person points at.
-  data: () => ({ centre: null, follows: false, goal: null, box: { width: 1, height: 1 }, keys: false, past: false }),
+  data: () => ({ centre: null, follows: false, goal: null, box: { width: 1, height: 1 }, keys: false }),
   computed: {
     size() {
       return { width: `${this.box.width}px`, height: `${this.box.height}px` };
@@ -64,6 +64,11 @@ export default {
     this.pointers = new Map();
     this.number = 0;
   },
+  watch: {
+    past() {
+      this.goal = null; // it was chosen on the map of another time
+    },
+  },
   mounted() {
     this.watcher = new ResizeObserver(() => {
       const { clientWidth, clientHeight } = this.$refs.place;
@@ -72,11 +77,8 @@ export default {
       this.ask();
     });
     this.watcher.observe(this.$refs.place);
-    this.timeShown = (event) => (this.past = event.detail.at !== null);
-    window.addEventListener('time-shown', this.timeShown);
   },
   unmounted() {
-    window.removeEventListener('time-shown', this.timeShown);
     this.watcher.disconnect();
     clearTimeout(this.settle);
   },

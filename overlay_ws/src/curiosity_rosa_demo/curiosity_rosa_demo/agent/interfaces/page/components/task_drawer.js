@@ -3,6 +3,7 @@ const SIGNS = { pending: '○', running: '▶', success: '✓', failed: '✗', s
 const SHOWN = 100; // newest lines of its trace
 
 export default {
+  mixins: [window.curiosity.looksBack],
   props: { facts: Object },
   emits: ['act', 'open'],
   data: () => ({ rows: [], message: '', failed: false, questions: 0 }),
@@ -18,7 +19,8 @@ export default {
         <p><b>{{ facts.state }}{{ facts.held ? ' (held)' : '' }}</b> since <time>{{ time(facts.since) }}</time><span v-if="facts.reason" class="text">: {{ facts.reason }}</span></p>
         <p class="quiet">Priority {{ facts.priority }}{{ facts.urgent ? ', urgent' : '' }}; submitted at <time>{{ time(facts.created) }}</time></p>
         <p class="quiet">{{ facts.usage || 'No call of a language model' }}</p>
-        <div v-if="facts.live" class="row acts" role="group" aria-label="Change the task">
+        <p v-if="past" class="asking">The page looks back; this is the task as it is now. Press L to change it.</p>
+        <div v-if="facts.live && !past" class="row acts" role="group" aria-label="Change the task">
           <button v-if="!facts.held" type="button" aria-keyshortcuts="P" @click="act('pause')">Pause</button>
           <button v-else type="button" aria-keyshortcuts="P" @click="act('resume')">Resume</button>
           <button type="button" aria-keyshortcuts="Delete" @click="act('cancel')">Cancel task</button>
@@ -101,7 +103,7 @@ export default {
       this.failed = !ok;
     },
     onKey(event) {
-      const act = window.curiosity.taskActs.ofKey(event, this.facts);
+      const act = this.past ? null : window.curiosity.taskActs.ofKey(event, this.facts);
       if (act) this.$emit('act', act);
     },
     pick(id) {

@@ -1,5 +1,5 @@
-// The scrubber: it shows an earlier time of this run, or a recording, to this page alone. STOP and what
-// is typed go to the live rover whatever is shown; the event time-shown tells the panels of it.
+// The scrubber: it shows an earlier time of this robot, or a recording, to this page alone. STOP stops the
+// live rover whatever is shown; the event time-shown tells the panels that they send nothing else.
 const KINDS = [['error', '▲', 'e'], ['capture', '●', 'c'], ['question', '◆', 'q']];
 const STEP_S = 1, LEAP_S = 10;
 const SEEK_MS = 100; // between two requests while a person drags
@@ -41,7 +41,7 @@ export default {
     <section class="time-bar" :class="{ back }" aria-label="Time" @keydown="key">
       <div v-if="back" class="banner past">
         <p><b><span class="sr" role="status">This page looks back.</span>Looking back{{ facts.recording ? ' at ' + facts.recording : '' }}: {{ words }}, {{ away }}.</b>
-          STOP works at once. What you type or press goes to the live rover.</p>
+          STOP stops the live rover at once. Nothing else is sent.<template v-if="facts.note"><br />{{ facts.note }}</template></p>
         <button type="button" aria-keyshortcuts="L" @click="live">Live again: L</button>
       </div>
       <p v-if="facts.problem" class="warning" role="status">{{ facts.problem }}</p>
@@ -74,8 +74,8 @@ export default {
       this.since = back ? this.now : null;
       this.tell();
     },
-    'facts.at'() {
-      this.tell();
+    at() {
+      if (this.back) this.tell();
     },
   },
   created() {
@@ -100,9 +100,9 @@ export default {
     emit(act, given = {}) {
       this.$emit('act', { act, ...given });
     },
-    // The panels show only what belongs to the time; since: when the person began to look back.
+    // at: the time that is shown, null: now; since: when the person began to look back.
     tell() {
-      window.dispatchEvent(new CustomEvent('time-shown', { detail: { at: this.facts.at, since: this.since, recording: this.facts.recording } }));
+      window.dispatchEvent(new CustomEvent('time-shown', { detail: { at: this.back ? this.at : null, since: this.since } }));
     },
     typing: (event) => event.ctrlKey || event.altKey || event.metaKey || event.target.matches('input:not([type=range]):not([type=checkbox]), textarea, select'),
     show(at) {

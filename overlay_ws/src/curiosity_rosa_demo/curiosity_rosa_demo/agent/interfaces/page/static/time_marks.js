@@ -1,5 +1,5 @@
-// The marks of the scrubber: a time in seconds and a kind (error, capture, question or restart), in the
-// order of time. Pure, as are the words for times.
+// The marks of the scrubber: a time in seconds and a kind (error, capture, question or restart), those of
+// one kind in the order of time. Pure, as are the words for times.
 (() => {
   const APART_S = 0.0005; // times are rounded to a millisecond
 
