@@ -21,6 +21,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.trace.events import QuestionAsked
 from fake_robot import FakeRobot
+from mcap_world import a_drive, write_run
 from page_site import Site, Tab, until
 from playwright.sync_api import expect, Locator
 import pytest
@@ -88,7 +89,7 @@ def test_the_page_looks_back_and_is_live_again_by_one_key(tab: Tab, robot: FakeR
     expect(page.locator('.lines')).to_contain_text('The wheel slips')
 
 
-def test_a_page_that_looks_back_stops_and_orders_the_live_rover_and_changes_no_other_page(
+def test_a_page_that_looks_back_stops_the_live_rover_and_does_nothing_else(
     new_tab: Callable[..., Tab], robot: FakeRobot
 ) -> None:
     one, other = new_tab().open(), new_tab().open()
@@ -102,12 +103,79 @@ def test_a_page_that_looks_back_stops_and_orders_the_live_rover_and_changes_no_o
     one.page.locator('#stop').click()
     expect(one.page.locator('#stop-status')).to_contain_text('Stopped after')
     assert len(robot.stops) == 1
+    one.say(':stop')  # as words
+    until(lambda: len(robot.stops) == 2, 'the stop')
+    lines = [*robot.lines]
     one.say('look around')
-    until(lambda: robot.lines[-1] == 'look around', 'the order')
     expect(one.page.locator('.talk .mine').last).to_have_text('look around')
+    refused = 'Not sent: this page looks back. Press L for the live view, then try again.'
+    expect(one.page.locator('.talk .is-line').last).to_contain_text(refused)
+    assert robot.lines == lines
+    yes = one.page.get_by_role('button', name='Approve', exact=True)
+    expect(yes).to_be_disabled()
+    expect(one.page.locator('.approvals')).to_contain_text('Answer it in the live view: press L')
+    yes.evaluate('(button) => { button.disabled = false; button.click(); }')
+    expect(one.page.locator('.approvals')).to_contain_text(refused)
+    assert robot.answers == []
+    expect(one.page.locator('.quick button').first).to_be_disabled()
+    one.page.locator('.terrain').click()
+    expect(one.page.locator('.goal-card')).to_have_count(0)
     expect(place(one)).to_contain_text('x 0.0 m')
     expect(other.page.locator('.time-bar .banner')).to_have_count(0)
     expect(place(other)).not_to_contain_text('x 0.0 m')
+    one.page.locator('body').press('l')
+    yes.click()
+    until(lambda: len(robot.answers) == 1, 'the answer')
+
+
+def test_a_task_is_not_changed_from_the_past(tab: Tab, robot: FakeRobot) -> None:
+    robot.paused = True
+    tab.say('go to the light')
+    row = tab.page.locator('tr.task')
+    expect(row).to_contain_text('running')
+    expect(row.get_by_role('button', name='Cancel')).to_be_visible()
+    robot.trace(TraceKind.ERROR, 'The wheel slips', ok=False)
+    expect(tab.page.locator('.lines')).to_contain_text('The wheel slips')
+    slider(tab).press('Shift+E')
+    expect(tab.page.locator('.time-bar .banner')).to_be_visible()
+    expect(row).to_contain_text('running')
+    expect(row.get_by_role('button', name='Cancel')).to_have_count(0)
+    row.get_by_role('button', name='Open task').press('Delete')
+    row.get_by_role('button', name='Open task').click()
+    drawer = tab.page.get_by_role('dialog')
+    expect(drawer).to_contain_text('this is the task as it is now')
+    expect(drawer.get_by_role('button', name='Cancel task')).to_have_count(0)
+    drawer.press('Delete')
+    drawer.press('l')
+    expect(drawer.get_by_role('button', name='Cancel task')).to_be_visible()
+    assert [task.state.running for task in robot.runner.list_tasks()] == [True]
+    robot.paused = False
+
+
+def test_a_recording_is_shown_beside_what_calls_for_a_person_now(
+    tab: Tab, robot: FakeRobot, site: Site
+) -> None:
+    write_run(site.files / 'drive.mcap', a_drive())
+    stories = tab.page.get_by_label('What the time line shows')
+    stories.focus()
+    expect(stories.locator('option')).to_have_count(2)
+    stories.select_option('drive.mcap')
+    banner = tab.page.locator('.time-bar .banner')
+    expect(banner).to_contain_text('Looking back at drive.mcap')
+    slider(tab).press('End')
+    expect(place(tab)).to_contain_text('x 10.0 m')
+    expect(tab.page.locator('.captures li')).to_have_count(1)
+    expect(tab.page.locator('.lines')).to_contain_text('The wheel slips')
+    robot.brain_state = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='tilt'))
+    expect(tab.page.locator('.banner.safe')).to_contain_text('SAFE: tilt')
+    expect(tab.page).to_have_title(re.compile('^SAFE: '))
+    expect(place(tab)).to_contain_text('x 10.0 m')
+    assert Axe().run(tab.page).response['violations'] == []
+    tab.picture('time_recording')
+    tab.page.locator('body').press('l')
+    expect(banner).to_have_count(0)
+    expect(place(tab)).to_contain_text('x 0.0 m')
+    expect(tab.page.locator('.lines')).not_to_contain_text('The wheel slips')
 
 
 def test_a_story_is_played_and_becomes_live_at_its_end(tab: Tab, robot: FakeRobot) -> None:

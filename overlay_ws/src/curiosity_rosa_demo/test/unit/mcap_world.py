@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.recording.mcap.channels import (
     CALLS_SCHEMA,
@@ -38,6 +38,7 @@ from std_msgs.msg import String
 
 CONFIG = load_config()
 BEGAN_NS = 1_900_000_000_000_000_000
+DRIVE_JPEG = b'\xff\xd8a picture\xff\xd9'
 INFO = {'began': '2030-03-17T17:46:40+00:00', 'domain': '7', 'bright_zone': '[5.0, 10.0, 5.0]'}
 CALLS = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
 
@@ -90,3 +91,33 @@ def write_run(
     else:
         file.close()
     return path
+
+
+def a_drive() -> list[RawMessage]:
+    """One metre a second for ten; a capture at 4 s; an error at 8 s."""
+    said: list[RawMessage] = [
+        _traced('one', 4.0, TraceKind.RESULT, 'captured', 'capture_and_score', True, 0.9),
+        ('capture', 4.1, a_picture(DRIVE_JPEG)),
+        _traced('two', 8.0, TraceKind.ERROR, 'The wheel slips', 'move_forward', False, None),
+    ]
+    for second in range(11):
+        said.append(('odometry', float(second), an_odometry(float(second))))
+        said.append(('battery', float(second), a_battery(0.9 - second / 100)))
+    return sorted(said, key=lambda each: each[1])
+
+
+def _traced(
+    name: str, at_s: float, kind: TraceKind, text: str, tool: str, ok: bool, score: float | None
+) -> RawMessage:
+    data = None if score is None else {'is_good': True}
+    made = TraceEvent(
+        event_id=name,
+        ts=BEGAN_NS * 1e-9 + at_s,
+        kind=kind,
+        message=text,
+        tool_name=tool,
+        ok=ok,
+        score=score,
+        data=data,
+    )
+    return 'trace', at_s, an_traced(made)

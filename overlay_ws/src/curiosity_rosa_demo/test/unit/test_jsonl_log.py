@@ -161,9 +161,21 @@ def test_the_newest_events_are_read_back_and_a_missing_file_has_none(tmp_path: P
     assert read_newest(path, 3) == []
     record(path, [new_event(TraceKind.ACT, str(number)) for number in range(10)])
     assert [event.message for event in read_newest(path, 3)] == ['7', '8', '9']
-    record(path, [new_event(TraceKind.ACT, f'{number} {"x" * 900}') for number in range(4000)])
+    record(path, [new_event(TraceKind.ACT, f'{number} {"x" * 900}') for number in range(9000)])
     assert path.stat().st_size > MAX_TAIL_BYTES
-    newest = read_newest(path, 10_000)
-    assert 100 < len(newest) < 4000
+    newest = read_newest(path, 20_000)
+    assert 100 < len(newest) < 9000
     assert {event.kind for event in newest} == {TraceKind.ACT}  # no line is cut in two
     assert read_newest(tmp_path, 3) == []
+
+
+def test_the_newest_events_are_also_those_before_the_log_was_rotated(tmp_path: Path) -> None:
+    path = tmp_path / 'trace.jsonl'
+    log = JsonlTraceLog(path, max_bytes=2000, max_files=2)
+    for number in range(20):
+        log.write(new_event(TraceKind.ACT, str(number)))
+    log.close()
+    both = read_trace(f'{path}.1') + read_trace(path)
+    assert len(both) > len(read_trace(path)) > 0
+    assert read_newest(path, 100) == both
+    assert read_newest(path, len(both) - 1) == both[1:]

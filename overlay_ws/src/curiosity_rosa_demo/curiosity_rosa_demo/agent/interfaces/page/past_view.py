@@ -92,7 +92,7 @@ def past_parts(parts: Mapping[str, PanelData], pictures: Collection[str]) -> dic
             'nodes': [{**node, 'aged': False} for node in status['nodes']],
         },
         'captures': {**parts['captures'], 'rows': captures, 'past': True},
-        'ground': {**ground, 'picture': False} if ground['rows'] else ground,
+        'ground': {**ground, 'picture': False, 'past': True},
     }
 
 

@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import MAX_CAPTURES
 from curiosity_rosa_demo.recording.report.run import RecordedRun, ReportCapture, TimedPlace
+from curiosity_rosa_demo.recording.report.summary import warnings_of
 from curiosity_rosa_demo.trace.events import CaptureTaken
 
 PERIOD_S = 1.0  # of the changes, as of the history of this robot
@@ -51,18 +52,12 @@ def recorded_story(run: RecordedRun) -> Story:
     pictures = frozenset(id_ for id_, capture in builder.captures if capture.image)
     events = [event for _, event in run.events]
     return Story(
-        run.name, history, lambda: events, pictures=lambda: pictures, note=_missing_text(run)
+        run.name,
+        history,
+        lambda: events,
+        pictures=lambda: pictures,
+        note=' '.join(warnings_of(run)),
     )
-
-
-def _missing_text(run: RecordedRun) -> str:
-    """What is missing of the recording; '': nothing."""
-    found = [
-        run.end_problem,
-        f'{run.unreadable} messages could not be read.' if run.unreadable else '',
-        f'{run.left_out} messages found no room.' if run.left_out else '',
-    ]
-    return ' '.join(filter(None, found))
 
 
 def picture_of(run: RecordedRun, event_id: str) -> bytes | None:
