@@ -120,4 +120,4 @@ def _traced(
         score=score,
         data=data,
     )
-    return 'trace', at_s, an_traced(made)
+    return 'trace', at_s, an_event(made)
