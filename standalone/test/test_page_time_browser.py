@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.interfaces.page import feed
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.trace.events import QuestionAsked
-from fake_robot import FakeRobot
+from fake_robot import FakeRobot, jpeg
 from mcap_world import a_drive, write_run
 from page_site import Site, Tab, until
 from playwright.sync_api import expect, Locator
@@ -155,7 +155,7 @@ def test_a_task_is_not_changed_from_the_past(tab: Tab, robot: FakeRobot) -> None
 def test_a_recording_is_shown_beside_what_calls_for_a_person_now(
     tab: Tab, robot: FakeRobot, site: Site
 ) -> None:
-    write_run(site.files / 'drive.mcap', a_drive())
+    write_run(site.files / 'drive.mcap', a_drive(jpeg(4.0)))
     stories = tab.page.get_by_label('What the time line shows')
     stories.focus()
     expect(stories.locator('option')).to_have_count(2)
@@ -224,7 +224,7 @@ def test_after_a_restart_the_page_has_the_whole_story(
         talk = tab.page.locator('.talk-lines')
         expect(talk).to_contain_text('The agent was restarted')
         expect(talk).to_contain_text('go to the light')
-        expect(tab.page.locator('.marks .restart')).to_have_count(1)
+        expect(tab.page.locator('.marks .kind-restart')).to_have_count(1)
         slider(tab).press('Home')
         tab.page.get_by_role('button', name='Next error').click()
         expect(place(tab)).to_contain_text('x 8.0 m')

@@ -93,11 +93,11 @@ def write_run(
     return path
 
 
-def a_drive() -> list[RawMessage]:
+def a_drive(picture: bytes = DRIVE_JPEG) -> list[RawMessage]:
     """One metre a second for ten; a capture at 4 s; an error at 8 s."""
     said: list[RawMessage] = [
         _traced('one', 4.0, TraceKind.RESULT, 'captured', 'capture_and_score', True, 0.9),
-        ('capture', 4.1, a_picture(DRIVE_JPEG)),
+        ('capture', 4.1, a_picture(picture)),
         _traced('two', 8.0, TraceKind.ERROR, 'The wheel slips', 'move_forward', False, None),
     ]
     for second in range(11):

@@ -6,7 +6,7 @@ export default {
       <div class="group task-now" role="group" aria-label="Mode and task">
         <div class="row">
           <h1>Curiosity ROSA</h1>
-          <dl><div class="fact mode" :data-mode="facts.mode"><dt class="sr">Mode</dt><dd :title="facts.why" data-from="node:kernel"><span class="value">{{ facts.mode }}</span></dd></div></dl>
+          <dl><div class="fact mode" :class="{ recorded: facts.past }" :data-mode="facts.past ? null : facts.mode"><dt class="sr">Mode</dt><dd :title="facts.why" :data-from="facts.past ? null : 'node:kernel'"><span class="value">{{ facts.mode }}{{ facts.past ? ' (then)' : '' }}</span></dd></div></dl>
           <label class="switch" title="Whether the rover acts on its own: :auto">
             <input type="checkbox" role="switch" :disabled="facts.past" :checked="facts.auto_on" @click.prevent="say(facts.auto_on ? ':auto off' : ':auto on')" />auto
           </label>
@@ -21,7 +21,7 @@ export default {
       <div class="group motion" role="group" aria-label="Motion">
         <p class="caption" aria-hidden="true">Motion</p>
         <dl>
-          <div v-for="row in facts.motion" :key="row.name" class="fact" :class="{ recorded: facts.replay && row.from, bad: row.bad }">
+          <div v-for="row in facts.motion" :key="row.name" class="fact" :class="{ recorded: facts.past || (facts.replay && row.from), bad: row.bad && !facts.past }">
             <dt>{{ label(row) }}</dt>
             <dd :data-from="facts.replay ? null : row.from" :data-limit="row.limit"><span class="value">{{ row.text }}</span></dd>
           </div>
@@ -47,7 +47,7 @@ export default {
         </ul>
         <ul v-if="facts.sources.length" class="ages" aria-label="Age of the data">
           <template v-for="source in facts.sources" :key="source.name">
-            <li v-if="facts.replay" class="recorded">{{ source.name }} <span class="age">recorded</span></li>
+            <li v-if="facts.replay" class="recorded">{{ source.name }} <span class="age">{{ facts.past ? 'then' : 'recorded' }}</span></li>
             <li v-else :class="{ bad: source.silent }">
               <span aria-hidden="true">{{ source.silent ? '▲' : '○' }}</span> {{ source.name }}
               <span class="age" :data-age="source.name" :data-limit="source.limit"></span>
@@ -62,8 +62,9 @@ export default {
   },
   methods: {
     say: (line) => window.dispatchEvent(new CustomEvent('say-line', { detail: line })),
-    // The value is the recording's, not the live rover's.
+    // The value is that of an earlier time or of the recording, not the live rover's.
     label(row) {
+      if (this.facts.past) return `${row.name} (then)`;
       return this.facts.replay && row.from ? `${row.name} (recorded)` : row.name;
     },
   },

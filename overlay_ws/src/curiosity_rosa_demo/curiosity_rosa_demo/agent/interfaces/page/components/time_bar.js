@@ -49,18 +49,18 @@ export default {
         <button type="button" class="small" :disabled="!back" aria-keyshortcuts="K" :aria-label="facts.playing ? 'Pause' : 'Play'" @click="play">{{ facts.playing ? '❚❚' : '▶' }}</button>
         <div class="scrub">
           <svg class="marks" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-            <line v-for="mark in marks" :key="mark.kind + mark.place" :class="mark.kind" :x1="mark.place" :x2="mark.place" :y1="mark.kind === 'restart' ? 0 : 4" y2="10" />
+            <line v-for="mark in marks" :key="mark.kind + mark.place" :class="'kind-' + mark.kind" :x1="mark.place" :x2="mark.place" :y1="mark.kind === 'restart' ? 0 : 4" y2="10" />
           </svg>
           <input ref="slider" type="range" :min="start" :max="end" step="any" :value="at" aria-label="Time that the page shows" :aria-valuetext="back ? words + ', ' + away : 'live'"
             @input="drag" @change="drop" />
         </div>
         <output class="time">{{ words }}</output>
-        <select :value="facts.speed" aria-label="Speed" @change="emit('speed', { speed: Number($event.target.value) })">
+        <select class="speed" :value="facts.speed" aria-label="Speed" @change="emit('speed', { speed: Number($event.target.value) })">
           <option v-for="speed in facts.speeds" :key="speed" :value="speed">{{ speed }}×</option>
         </select>
         <span v-for="[kind, sign, letter] in kinds" :key="kind" class="jumps" role="group" :aria-label="'Jump to ' + kind">
           <button type="button" class="small" :disabled="next(kind, -1) === null" :aria-label="'Previous ' + kind" :title="'Previous ' + kind + ': Shift+' + letter.toUpperCase()" @click="jump(kind, -1)">‹</button>
-          <span :class="kind" aria-hidden="true">{{ sign }} {{ kind }}</span>
+          <span :class="'kind-' + kind" aria-hidden="true">{{ sign }} {{ kind }}</span>
           <button type="button" class="small" :disabled="next(kind, 1) === null" :aria-label="'Next ' + kind" :title="'Next ' + kind + ': ' + letter.toUpperCase()" @click="jump(kind, 1)">›</button>
         </span>
         <select class="story" :value="facts.recording" aria-label="What the time line shows" @focus="emit('recordings')" @change="emit('recording', { name: $event.target.value })">
@@ -106,7 +106,7 @@ export default {
     },
     typing: (event) => event.ctrlKey || event.altKey || event.metaKey || event.target.matches('input:not([type=range]):not([type=checkbox]), textarea, select'),
     show(at) {
-      this.emit('show', { at: Math.min(this.end, Math.max(this.start, at)) });
+      this.emit('show', { at: Math.max(this.start, at) }); // the agent knows the end, which moves on
     },
     drag(event) {
       this.dragged = Number(event.target.value);
@@ -130,7 +130,7 @@ export default {
       if (this.$el.contains(document.activeElement)) this.$refs.slider.focus();
     },
     next(kind, direction) {
-      return window.curiosity.timeMarks.nextMark(this.facts.marks, kind, this.at, direction);
+      return window.curiosity.timeMarks.nextMark(this.facts.marks, kind, this.back ? this.at : Infinity, direction);
     },
     jump(kind, direction) {
       const at = this.next(kind, direction);
