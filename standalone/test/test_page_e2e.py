@@ -44,16 +44,22 @@ def say(page: Page, text: str) -> None:
     page.keyboard.press('Enter')
 
 
+def demo_with_page(bench: Bench, page: Page) -> Api:
+    """The agent has the same port after a restart."""
+    with socket.create_server(('127.0.0.1', 0)) as free:
+        port = free.getsockname()[1]
+    config = bench.box.config_dir(agent={'http': {'port': port}})
+    api = Api(bench.run('--config-dir', config)).ready()
+    page.goto(api.url)
+    return api
+
+
 def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, page: Page) -> None:
     commands = bench.box.collect(Twist, '/cmd_vel')
     faults: list[str] = []
     page.on('pageerror', lambda error: faults.append(str(error)))
     page.on('console', lambda each: faults.append(each.text) if each.type == 'error' else None)
-    with socket.create_server(('127.0.0.1', 0)) as free:
-        port = free.getsockname()[1]  # the same after a restart
-    config = bench.box.config_dir(agent={'http': {'port': port}})
-    api = Api(bench.run('--config-dir', config)).ready()
-    page.goto(api.url)
+    api = demo_with_page(bench, page)
 
     say(page, ':demo')
     expect(page.locator('figcaption')).to_contain_text('✓ good')
@@ -85,3 +91,54 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
     bench.back('agent_node', old)
     expect(page.locator('html[data-link=live]')).to_be_attached()
     expect(page.locator('tr.task').first).to_contain_text('cancelled')
+
+
+def test_an_agent_killed_in_mid_goal_leaves_its_story_to_the_page(
+    bench: Bench, page: Page
+) -> None:
+    api = demo_with_page(bench, page)
+    slider = page.get_by_role('slider', name='Time that the page shows')
+    place, task = page.locator('.fact', has_text='Place'), page.locator('tr.task').first
+    talk, banner = page.locator('.talk-lines'), page.locator('.time-bar .banner')
+    say(page, ':mast_close')
+    expect(task).to_contain_text('completed')
+    beginning = page.evaluate('window.curiosity.now()')
+    say(page, ':forward 20')
+    api.run.until(lambda: bench.moving, 'the rover to drive')
+    expect(place).not_to_contain_text('x 0.0 m')
+    expect(task).to_contain_text('active')
+    # The second before the kill may be lost: the page shows the time before it.
+    driving = page.evaluate('window.curiosity.now()')
+    page.wait_for_function('(at) => window.curiosity.now() > at + 3', arg=driving)
+    old = bench.kill('agent_node')
+    bench.back('agent_node', old)
+
+    expect(talk).to_contain_text('The agent was restarted')  # the page has loaded itself anew
+    expect(talk.locator('.earlier').first).to_be_visible()
+    expect(page.locator('.marks .kind-restart')).to_have_count(1)
+    lines = page.locator('.lines')
+    for told in ('mast_close', 'move_forward', 'The agent was restarted'):
+        expect(lines).to_contain_text(told)
+    say(page, ':status')
+    expect(talk.locator('.is-line').last).not_to_contain_text('…')
+
+    slider.fill(str(driving))
+    expect(banner).to_contain_text('Looking back')
+    expect(task).to_contain_text('active')
+    expect(task.get_by_role('button', name='Cancel')).to_have_count(0)
+    expect(lines).to_contain_text('move_forward')
+    expect(lines).not_to_contain_text('The agent was restarted')
+    expect(place).not_to_contain_text('x 0.0 m')
+    assert page.locator('.map svg .cr-trail').count() >= 1
+    slider.fill(str(beginning))
+    expect(lines).not_to_contain_text('move_forward')
+    expect(lines).to_contain_text('mast_close')
+    expect(place).to_contain_text('x 0.0 m')
+    if folder := os.environ.get('PAGE_IMAGES'):
+        page.screenshot(path=Path(folder) / 'page_restart.png')
+
+    page.locator('body').press('l')
+    expect(banner).to_have_count(0)
+    expect(lines).to_contain_text('The agent was restarted')
+    page.locator('#stop').click()
+    expect(page.locator('#stop-status')).to_contain_text('Stopped after')
