@@ -71,7 +71,7 @@ export default {
     </section>`,
   watch: {
     back(back) {
-      this.since = back ? this.now : null;
+      this.since = back ? window.curiosity.now() : null;
       this.tell();
     },
     at() {
