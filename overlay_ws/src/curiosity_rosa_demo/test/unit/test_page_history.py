@@ -42,8 +42,6 @@ capture_facts = st.fixed_dictionaries(
 all_parts = st.fixed_dictionaries(
     {'status': facts, 'tasks': facts, 'plan': facts, 'captures': capture_facts}
 )
-coordinates = st.integers(-9, 9).map(float)
-trails = st.lists(st.tuples(coordinates, coordinates), max_size=5)
 
 
 @dataclass
@@ -72,9 +70,15 @@ class Recorded:
 def runs(draw: st.DrawFn, least: int = 1) -> list[Shown]:
     """What was shown one after the other, in whole seconds."""
     times = sorted(draw(st.sets(st.integers(1, 1000), min_size=least, max_size=40)))
-    return [
-        Shown(float(at), draw(all_parts), draw(trails), starts=draw(st.booleans())) for at in times
-    ]
+    run, trail, x = list[Shown](), list[Place](), 0.0
+    for at in times:
+        if draw(st.integers(0, 9)) == 0:
+            trail = []  # the world was reset
+        for _ in range(draw(st.integers(0, 3))):
+            x += 0.5  # the rover comes to no place twice
+            trail = [*trail, (x, -x)][-4:]
+        run.append(Shown(float(at), draw(all_parts), trail, starts=draw(st.booleans())))
+    return run
 
 
 def recorded(run: Sequence[Shown], history: History | None = None) -> Recorded:

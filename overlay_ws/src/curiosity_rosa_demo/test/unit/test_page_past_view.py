@@ -55,6 +55,7 @@ async def recording_feed(robot: FakeRobot, file: Path | None = None) -> AsyncIte
     yield feed
     recorder.cancel()
     await asyncio.wait([recorder])
+    await feed.close()
 
 
 def view_of(feed: PageFeed, folder: Path | None = None) -> TimeView:

@@ -104,12 +104,25 @@ class PageFeed:
                 await self._record_once()
             await asyncio.sleep(RECORD_PERIOD_S)
 
+    async def close(self) -> None:
+        """Write what is recorded and close the file, once ``record`` has ended."""
+        if self._file is None:
+            return
+        with errors_logged('event=page_not_recorded'):
+            await self._write(self._file)
+        self._file.close()
+
     async def _record_once(self) -> None:
         self._record(self.snapshot())
+        if self._file is None:
+            self._unwritten.clear()
+        else:
+            await self._write(self._file)
+
+    async def _write(self, file: HistoryFile) -> None:
         lines = list(self._unwritten)
         self._unwritten.clear()
-        if self._file is not None:
-            await asyncio.to_thread(self._file.append, lines)
+        await asyncio.to_thread(file.append, lines)
 
     def _record(self, shown: PageSnapshot) -> None:
         parts = {name: each for name, each in shown.parts.items() if name not in LIVE_PARTS}

@@ -134,5 +134,6 @@ def _record_while_serving(app: FastAPI, feed: PageFeed) -> None:
             finally:
                 recorder.cancel()
                 await asyncio.wait([recorder])
+                await feed.close()
 
     app.router.lifespan_context = lifespan
