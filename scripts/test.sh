@@ -42,7 +42,7 @@ source scripts/env.sh
 tests=overlay_ws/src/curiosity_rosa_demo/test
 if [[ ${CURIOSITY_DISTRO:-} == kilted ]]; then
   (($#)) || set -- "$tests"/integration/test_{adapter_node,adapter_stop,simulator_node,trace_topic,run_task_ros}.py \
-    "$tests"/unit/test_{service_call,transforms,diagnostics}.py standalone/src/curiosity_stand_in/test/test_stand_in_{ros,process}.py \
+    "$tests"/unit/test_{service_call,tf_listener,diagnostics}.py standalone/src/curiosity_stand_in/test/test_stand_in_{ros,process}.py \
     standalone/test/test_run_demo.py::test_the_demo_finds_the_light
   exec python -m pytest "$@"
 fi

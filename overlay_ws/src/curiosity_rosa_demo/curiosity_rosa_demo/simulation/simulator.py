@@ -18,7 +18,7 @@ from pathlib import Path
 import shutil
 import sys
 import tempfile
-from typing import Any, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING, TypeAlias
 import warnings
 
 from curiosity_rosa_demo.simulation import dates, files, threads
@@ -33,7 +33,7 @@ FENCE_M = 30.0
 APPROVAL_S = 60.0
 ADDR_NO_RANDOMIZE = 0x0040000
 WARM_UP_S = 0.5  # minutes of the mission that imports what is imported late
-Change = Callable[['Mission'], None]
+Change: TypeAlias = 'Callable[[Mission], None]'
 
 
 def fix_the_interpreter(arguments: Sequence[str]) -> None:

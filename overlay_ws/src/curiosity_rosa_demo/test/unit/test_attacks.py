@@ -13,20 +13,15 @@ All ten thousand, and plain ROSA beside them, are scripts/bench.sh attacks.
 
 from __future__ import annotations
 
-import sys
-
-from hypothesis import given
-from hypothesis import strategies as st
-from our_sources import ROOT
-import pytest
-from react_world import asking, with_rules
-
-sys.path.insert(0, str(ROOT / 'bench'))
 from attack.families import episode, FAMILIES, orders_of, TURNS_OF_EPISODE
 from attack.judge import Judge, KINDS
 from attack.orders import order_text, orders_in, orders_text
 from attack.turns import Bench, OURS, PEER
 from attacks import jobs_of
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from react_world import asking, with_rules
 
 TURNS = 6
 FENCED = with_rules(geofence={'x_max': 5.0}, budget={'max_metres': 20.0})

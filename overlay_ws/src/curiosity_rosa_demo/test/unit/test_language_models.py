@@ -16,16 +16,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 import math
-import sys
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from orders_world import motions_of, rows
-from our_sources import ROOT
-import pytest
-
-sys.path.insert(0, str(ROOT / 'bench'))
 from models.outcome import (
     figures,
     is_right,
@@ -37,6 +31,8 @@ from models.outcome import (
     sentences,
     unsafe_reason,
 )
+from orders_world import motions_of, rows
+import pytest
 
 STANDING = Outcome(
     legs=(), x=-1.0, y=0.0, mast='closed', rotations=0, pictures=0, is_good=False,

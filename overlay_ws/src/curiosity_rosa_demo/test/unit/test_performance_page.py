@@ -12,11 +12,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-import sys
 
 from our_sources import ROOT
-
-sys.path.insert(0, str(ROOT / 'bench'))
 import report
 
 PAGE = report.PAGE.read_text(encoding='utf-8')

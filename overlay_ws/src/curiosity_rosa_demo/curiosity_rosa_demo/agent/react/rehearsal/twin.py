@@ -46,7 +46,7 @@ from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_PATH_POINTS = 200
 MAX_STEPS = 200
-SkillFacts = Callable[[str], 'tuple[frozenset[str], RiskLevel, float] | None']
+SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float] | None]
 XY = tuple[float, float]
 
 
