@@ -263,9 +263,11 @@ async def test_a_page_opens_a_recording_and_the_live_view_wins(tmp_path: Path) -
                 view.act({'act': 'recording', 'name': 'drive.mcap'}, live)
             )
             await asyncio.sleep(0)  # it begins to read
+            assert view.facts()['reading'] == 'drive.mcap'
             await view.act({'act': 'live'}, live)
             await opening
             assert (view.story_name, view.refusal()) == ('', '')
             await view.act({'act': 'recording', 'name': 'gone.mcap'}, live)
             assert "no recording 'gone.mcap' any more" in view.facts()['problem']
+            assert view.facts()['reading'] == ''
             assert view.shown(live) is live

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 import logging
 import time
 
@@ -38,6 +39,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 
 RECORD_PERIOD_S = 1.0
 MAX_UNWRITTEN = 100  # changes, while the disk is slow
@@ -120,9 +122,10 @@ class PageFeed:
             await self._write(self._file)
 
     async def _write(self, file: HistoryFile) -> None:
-        lines = list(self._unwritten)
+        lines = [line for line in self._unwritten if line]
         self._unwritten.clear()
-        await asyncio.to_thread(file.append, lines)
+        if lines:
+            await run_in_thread('page-history', partial(file.append, lines))
 
     def _record(self, shown: PageSnapshot) -> None:
         parts = {name: each for name, each in shown.parts.items() if name not in LIVE_PARTS}

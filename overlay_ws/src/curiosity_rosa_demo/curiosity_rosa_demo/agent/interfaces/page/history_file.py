@@ -37,8 +37,7 @@ class HistoryFile:
 
     def append(self, lines: Iterable[str]) -> None:
         """Raises OSError; a later call may still write."""
-        if stored := '\n'.join(filter(None, lines)):
-            self._lines.append(stored.encode())
+        self._lines.append('\n'.join(lines).encode())
 
     def close(self) -> None:
         self._lines.close()

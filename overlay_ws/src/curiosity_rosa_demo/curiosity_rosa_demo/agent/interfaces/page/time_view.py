@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.time_cursor import SPEEDS, TimeCursor
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 
 
 class TimeView:
@@ -76,6 +77,7 @@ class TimeView:
             'speeds': list(SPEEDS),
             'recording': self._story.name,
             'recordings': self._recordings,
+            'reading': self._asked if self._asked != self._story.name else '',
             'problem': self._problem,
             'note': self._story.note,
             'marks': history.marks.newest(MAX_MARKS),
@@ -113,9 +115,10 @@ class TimeView:
             return
         self._asked = name
         try:
-            story = await asyncio.to_thread(self._library.open, name)
+            story = await run_in_thread('recording-reader', partial(self._library.open, name))
         except RecordingNotShown as error:
-            self._problem = str(error)
+            if self._asked == name:
+                self._problem, self._asked = str(error), self._story.name
             return
         if self._asked != name:
             return  # the person has chosen another one, or the live view, meanwhile

@@ -44,7 +44,7 @@ export default {
           STOP stops the live rover at once. Nothing else is sent.<template v-if="facts.note"><br />{{ facts.note }}</template></p>
         <button type="button" aria-keyshortcuts="L" @click="live">Live again: L</button>
       </div>
-      <p v-if="facts.problem" class="warning" role="status">{{ facts.problem }}</p>
+      <p v-if="facts.problem || facts.reading" :class="{ warning: facts.problem }" role="status">{{ facts.problem || 'Reading ' + facts.reading + ' …' }}</p>
       <div class="row">
         <button type="button" class="small" :disabled="!back" aria-keyshortcuts="K" :aria-label="facts.playing ? 'Pause' : 'Play'" @click="play">{{ facts.playing ? '❚❚' : '▶' }}</button>
         <div class="scrub">
