@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.interfaces.page.controller import (
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DRAWING_FAILED_HTML
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.task_history import (
     MAX_TASKS,
     TaskHistories,
@@ -70,7 +71,7 @@ def robot() -> Iterator[FakeRobot]:
 
 
 def model_of(robot: FakeRobot) -> ViewModel:
-    return ViewModel(robot, CONFIG)
+    return ViewModel(robot, CONFIG, TalkLines())
 
 
 def look(
@@ -436,7 +437,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @in_loop
 async def test_all_pages_share_one_look_and_a_broken_page_harms_no_other() -> None:
     with FakeRobot() as robot:
-        feed = PageFeed(robot, robot.runner, CONFIG)
+        feed = PageFeed(robot, robot.runner, CONFIG, TalkLines())
         readers = [Reader(fails=number == 0) for number in range(20)]
         for reader in readers:
             feed.add_page(reader)
@@ -447,7 +448,7 @@ async def test_all_pages_share_one_look_and_a_broken_page_harms_no_other() -> No
 
 def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
     async def run() -> None:
-        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
+        feed, reader = PageFeed(robot, robot.runner, CONFIG, TalkLines()), Reader()
         feed.add_page(reader)
         await until(lambda: len(reader.looks) >= 2, 'two looks')
         feed.remove_page(reader)
@@ -470,7 +471,7 @@ async def test_a_look_that_fails_is_followed_by_one_that_does_not() -> None:
         raise RuntimeError('no state')
 
     with FakeRobot() as robot:
-        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
+        feed, reader = PageFeed(robot, robot.runner, CONFIG, TalkLines()), Reader()
         state, robot.state = robot.state, broken  # type: ignore[method-assign]
         feed.add_page(reader)
         await until(lambda: len(failed) >= 3, 'three looks that fail')
@@ -492,7 +493,11 @@ async def test_a_runtime_that_gives_no_tasks_holds_up_nothing_else(fault: str) -
         raise RuntimeError('no loop')
 
     with FakeRobot() as robot:
-        feed, reader, usual = PageFeed(robot, robot.runner, CONFIG), Reader(), robot.call
+        feed, reader, usual = (
+            PageFeed(robot, robot.runner, CONFIG, TalkLines()),
+            Reader(),
+            robot.call,
+        )
         robot.deaf = fault == 'refuses'
         if not robot.deaf:
             robot.call = call  # type: ignore[method-assign,assignment]

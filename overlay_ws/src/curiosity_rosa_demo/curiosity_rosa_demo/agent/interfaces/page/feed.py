@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.interfaces.page.open_pages import (
     OpenPages,
     UPDATE_PERIOD_S,
 )
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -33,9 +34,11 @@ _log = logging.getLogger('curiosity_rosa.page')
 class PageFeed:
     """Use it in the page's loop only. It reads only while a page is open."""
 
-    def __init__(self, robot: Robot, runner: SkillRunner, config: Config) -> None:
+    def __init__(
+        self, robot: Robot, runner: SkillRunner, config: Config, talk_lines: TalkLines
+    ) -> None:
         self._robot, self._task_histories = robot, TaskHistories(runner)
-        self._model = ViewModel(robot, config)
+        self._model = ViewModel(robot, config, talk_lines)
         self._pages = OpenPages(self.snapshot)
         self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None
         self._last_read: Sequence[TaskHistory] = ()

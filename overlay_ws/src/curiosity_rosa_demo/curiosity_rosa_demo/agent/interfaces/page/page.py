@@ -15,6 +15,7 @@ from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.layout import Page
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -49,11 +50,13 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
 
     NiceGUI has one application per process, so only the app of the last call has the page.
     """
-    feed, controller = PageFeed(robot, runner, config), PageController(robot, runner)
+    controller, talk_lines = PageController(robot, runner), TalkLines()
+    feed = PageFeed(robot, runner, config, talk_lines)
 
     @ui.page('/', title=TITLE)
     def index() -> None:
-        page = Page(controller, feed.snapshot(), camera_hz=config.agent.http.camera_hz)
+        camera_hz = config.agent.http.camera_hz
+        page = Page(controller, talk_lines, feed.snapshot(), camera_hz=camera_hz)
 
         def on_disconnect(client: Client) -> None:
             if not client.has_socket_connection:  # otherwise the client has reconnected already

@@ -36,6 +36,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     trace_data,
     trigger_data,
 )
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import task_detail, TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -73,8 +74,8 @@ class PageSnapshot:
 class ViewModel:
     """Use it in one thread."""
 
-    def __init__(self, robot: Robot, config: Config) -> None:
-        self._robot = robot
+    def __init__(self, robot: Robot, config: Config, talk_lines: TalkLines) -> None:
+        self._robot, self._talk_lines = robot, talk_lines
         self._limits = {
             'odometry': config.thresholds.telemetry.odometry_max_age_s,
             'scan': config.thresholds.telemetry.scan_max_age_s,
@@ -108,6 +109,10 @@ class ViewModel:
             self._last_event is not None and is_replay(self._last_event)
         )
         tasks = [history.task for history in histories]
+        shown_captures = capture_data(captures, replay=replay)
+        questions = [
+            question_data(each, robot.approval_deadline(each)) for each in robot.questions()
+        ]
         parts = {
             'status': status_data(
                 state,
@@ -129,17 +134,17 @@ class ViewModel:
                 replay=replay,
                 replay_text=replay_text,
             ),
-            'approvals': {
-                'rows': [
-                    question_data(each, robot.approval_deadline(each))
-                    for each in robot.questions()
-                ]
+            'approvals': {'rows': questions},
+            'talk': {
+                'lines': self._talk_lines.rows(),
+                'captures': shown_captures['rows'],
+                'questions': questions,
             },
             'plan': plan_data(state.react.plan, state.react.rehearsal),
             'progress': progress_facts(state.skills.running),
             'tasks': task_data(tasks),
             'triggers': trigger_data(robot.triggers()),
-            'captures': capture_data(captures, replay=replay),
+            'captures': shown_captures,
             'ground': ground_data(robot.ground()),
         }
         for name, facts in parts.items():

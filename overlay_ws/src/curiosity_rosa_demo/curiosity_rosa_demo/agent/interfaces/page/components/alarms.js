@@ -1,8 +1,17 @@
 // What an operator must not miss: SAFE, a replay, and what has failed.
-export default {
-  props: { facts: Object },
-  data: () => ({ dismissed: [], reply: '' }),
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<AlarmsFacts>} */ (Object), required: true } },
+  data: () => ({
+    /** @type {string[]} the IDs of rows */
+    dismissed: [],
+    reply: '',
+  }),
   computed: {
+    /** @returns {AlarmRow[]} */
     rows() {
       return this.facts.rows.filter((row) => !this.dismissed.includes(row.id));
     },
@@ -30,19 +39,21 @@ export default {
     },
   },
   mounted() {
-    this.answered = (event) => {
-      if (event.detail.line === ':clear') this.reply = event.detail.words;
-    };
     window.addEventListener('line-answered', this.answered);
   },
   unmounted() {
     window.removeEventListener('line-answered', this.answered);
   },
   methods: {
+    /** @param {WindowEventMap['line-answered']} event */
+    answered(event) {
+      if (event.detail.line === ':clear') this.reply = event.detail.words;
+    },
+    /** @param {string} line */
     say: (line) => window.dispatchEvent(new CustomEvent('say-line', { detail: line })),
     clear() {
       this.reply = '…';
       this.say(':clear');
     },
   },
-};
+});

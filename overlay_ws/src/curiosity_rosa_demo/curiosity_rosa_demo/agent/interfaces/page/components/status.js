@@ -1,6 +1,10 @@
 // The head: mode and task, motion, power, health. link.js marks values that are old.
-export default {
-  props: { facts: Object },
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<StatusFacts>} */ (Object), required: true } },
   template: `
     <header class="status" aria-label="State of the rover">
       <div class="group task-now" role="group" aria-label="Mode and task">
@@ -60,6 +64,7 @@ export default {
   watch: {
     'facts.mode': {
       immediate: true,
+      /** @param {string} mode */
       handler(mode) {
         window.curiosity.attention({ mode });
       },
@@ -69,10 +74,12 @@ export default {
     window.curiosity.refresh(); // the template may have replaced a value that was marked as old
   },
   methods: {
+    /** @param {string} line */
     say: (line) => window.dispatchEvent(new CustomEvent('say-line', { detail: line })),
     // The value is the recording's, not the live rover's.
+    /** @param {HeadValue} row */
     label(row) {
       return this.facts.replay && row.from ? `${row.name} (recorded)` : row.name;
     },
   },
-};
+});
