@@ -10,7 +10,10 @@ from collections.abc import Iterator
 
 from demo_bench import Bench
 from harness import Sandbox
+from page_world import browser, new_tab, port, profile, robot, site, tab
 import pytest
+
+__all__ = ['bench', 'browser', 'new_tab', 'port', 'profile', 'robot', 'site', 'tab']
 
 
 @pytest.fixture

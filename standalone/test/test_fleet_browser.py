@@ -32,23 +32,13 @@ from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.outcome import Outcome
 from fake_robot import FakeRobot
 from fleet_world import Fleet
-from playwright.sync_api import Browser, expect, Page, sync_playwright
+from page_world import WAIT_MS
+from playwright.sync_api import Browser, expect, Page
 import pytest
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = '/usr/bin/chromium'
-WAIT_MS = 20_000
 TOKEN = 'a long token of the fleet'
-expect.set_options(timeout=WAIT_MS)
-
-
-@pytest.fixture(scope='module')
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=['--no-sandbox'])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

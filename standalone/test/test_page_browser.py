@@ -6,27 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page in a headless Chromium, before a robot in memory. PAGE_IMAGES names the folder for what
-each state looks like: docs/images, when the pictures of the documents are to be new.
-"""
+"""The page in a headless Chromium, before a robot in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 import http.client
-import os
-from pathlib import Path
 import re
-import socket
 import time
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
-from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
@@ -48,160 +40,25 @@ from curiosity_rosa_demo.trace.events import (
     TurnStarted,
     with_task,
 )
-from fake_robot import CONFIG, FakeRobot
+from fake_robot import FakeRobot
 from ground_world import analyzed, FIGURES
+from page_world import DRIVE, Site, Tab, until, WAIT_MS
 from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    ConsoleMessage,
     expect,
     Locator,
-    Page,
-    Request,
-    sync_playwright,
 )
 import pytest
 
 # It has the machine for itself, as what starts the whole product does.
 pytestmark = pytest.mark.browser
 
-CHROMIUM = '/usr/bin/chromium'
-WAIT_MS = 20_000
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>${7*7}{{7*7}}`'
-DRIVE = {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}}
-expect.set_options(timeout=WAIT_MS)
-
-
-class Site:
-    """The robot's server, which can be taken away and brought back at the same address."""
-
-    def __init__(self, robot: FakeRobot, port: int) -> None:
-        self.robot, self.token = robot, ''
-        self._settings = CONFIG.agent.http.model_copy(update={'port': port})
-        self.begin()
-
-    def begin(self) -> None:
-        def make() -> Any:
-            robot = self.robot
-            app = create_app(robot.runner, robot=robot, settings=self._settings, token=self.token)
-            add_page(app, robot, robot.runner, CONFIG)
-            return app
-
-        self._thread = HttpThread(make, self._settings)
-        self.url = self._thread.start()
-
-    def end(self) -> None:
-        self._thread.close()
-
-
-class Tab:
-    """A browser tab, and what it complained of or asked another server for."""
-
-    def __init__(self, page: Page, site: Site) -> None:
-        self.page, self.site = page, site
-        self.faults: list[str] = []
-        self.foreign: list[str] = []
-        page.set_default_timeout(WAIT_MS)
-        page.on('console', self._console)
-        page.on('pageerror', lambda error: self.faults.append(str(error)))
-        page.on('request', self._request)
-
-    def _console(self, message: ConsoleMessage) -> None:
-        if message.type in ('error', 'warning'):
-            self.faults.append(message.text)
-
-    def _request(self, request: Request) -> None:
-        if not request.url.startswith((self.site.url, 'blob:', 'data:')):
-            self.foreign.append(request.url)
-
-    def open(self) -> Tab:
-        self.page.goto(self.site.url)
-        self.is_live()
-        return self
-
-    def is_live(self) -> None:
-        expect(self.page.locator('html[data-link=live]')).to_be_attached()
-        expect(self.page.locator('header.status')).to_be_visible()
-
-    def say(self, text: str) -> None:
-        self.page.get_by_label('A goal, a question or a command').fill(text)
-        self.page.keyboard.press('Enter')
-
-    def picture(self, name: str) -> None:
-        if folder := os.environ.get('PAGE_IMAGES'):
-            self.page.screenshot(path=Path(folder) / f'page_{name}.png')
-
-
-@pytest.fixture(scope='module')
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=['--no-sandbox'])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def robot() -> Iterator[FakeRobot]:
-    with FakeRobot(step_s=0.1) as robot:
-        yield robot
-
-
-@pytest.fixture(scope='module')
-def port() -> int:
-    """The same for all, so that the browser loads the library once."""
-    with socket.create_server(('127.0.0.1', 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-@pytest.fixture
-def site(robot: FakeRobot, port: int) -> Iterator[Site]:
-    site = Site(robot, port)
-    yield site
-    site.end()
-
-
-@pytest.fixture
-def new_tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
-    contexts = []
-
-    def make(width: int = 1280, height: int = 900, **options: Any) -> Tab:
-        viewport: Any = {'width': width, 'height': height}
-        contexts.append(browser.new_context(viewport=viewport, **options))
-        return Tab(contexts[-1].new_page(), site)
-
-    yield make
-    for context in contexts:
-        context.close()
-
-
-@pytest.fixture(scope='module')
-def profile(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={'width': 1280, 'height': 900})
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def tab(profile: BrowserContext, site: Site) -> Iterator[Tab]:
-    """Open, and without a fault at the end."""
-    tab = Tab(profile.new_page(), site).open()
-    yield tab
-    tab.page.close()
-    assert tab.faults == []
-    assert tab.foreign == []
 
 
 def settings_of(tab: Tab) -> Locator:
     settings = tab.page.locator('.browser-settings')
     settings.locator('summary').click()
     return settings
-
-
-def until(true: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + WAIT_MS / 1000
-    while not true():
-        assert time.monotonic() < end, f'not within {WAIT_MS / 1000:g} s: {what}'
-        time.sleep(0.01)
 
 
 # --- the robot at work -----------------------------------------------------------------------
@@ -596,6 +453,8 @@ def test_the_conversation_stands_in_order(new_tab: Callable[..., Tab], robot: Fa
         tab.page.get_by_role('button', name='Show', exact=True).first.click()
         expect(tab.page.get_by_role('button', name='Approve').first).to_be_focused()
         tab.picture(name)
+        tab.page.get_by_role('button', name='Reject', exact=True).click()
+        expect(tab.page.locator('.approval')).to_have_count(0)
         assert tab.faults == []
 
 
@@ -1004,7 +863,7 @@ def test_a_question_is_approved(tab: Tab, robot: FakeRobot) -> None:
 def test_a_question_is_rejected_with_a_reason(tab: Tab, robot: FakeRobot) -> None:
     question = robot.ask('Drive for 9 s?', DRIVE)
     tab.page.get_by_label('Why not').fill('too far')
-    tab.page.get_by_role('button', name='Reject').click()
+    tab.page.get_by_role('button', name='Reject', exact=True).click()
     expect(tab.page.locator('.approval')).to_have_count(0)
     assert robot.answers == [(question.id, ApprovalAction.REJECT, None, 'too far')]
 

@@ -143,8 +143,8 @@ class TracePanel(ui.element, component='components/trace.js'):
 
 
 class Conversation(Panel, component='components/conversation.js'):
-    """Shows the lines, captures and open questions of its facts among the lines of the trace, which
-    TracePanel adds. Its event ``answer`` tells the answer to a question.
+    """Shows the lines, captures and open questions of its facts among the lines of the trace,
+    which TracePanel adds. Its event ``answer`` tells the answer to a question.
     """
 
 

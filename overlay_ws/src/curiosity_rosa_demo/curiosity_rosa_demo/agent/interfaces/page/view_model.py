@@ -44,7 +44,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted
+from curiosity_rosa_demo.trace.events import QuestionAsked, SkillProgressed, TurnStarted
 
 MAX_LINES = 500  # stored lines of the trace
 TURN_EVENTS = 200  # newest events, searched for the last turn
@@ -214,8 +214,15 @@ def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:
 
 
 def _steps(events: Iterable[TraceEvent]) -> list[TraceEvent]:
-    """The events without progress reports, which start no step."""
-    return [event for event in events if SkillProgressed.of(event) is None]
+    """The events without those that start no step of a turn: reports of progress, and questions
+    about tasks.
+    """
+    return [event for event in events if not _is_beside_turn(event)]
+
+
+def _is_beside_turn(event: TraceEvent) -> bool:
+    asked = QuestionAsked.of(event)
+    return SkillProgressed.of(event) is not None or (asked is not None and asked.task_id != '')
 
 
 def _finite_values(values: Mapping[str, float | None]) -> dict[str, float | None]:

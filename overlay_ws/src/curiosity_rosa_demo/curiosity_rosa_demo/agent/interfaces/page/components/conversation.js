@@ -20,6 +20,7 @@ export default defineComponent({
   components: { ApprovalForm },
   mixins: [newestLast],
   stops: '.talk-lines > li',
+  holds: '.approval',
   props: { facts: { type: /** @type {PropType<TalkFacts>} */ (Object), required: true } },
   emits: ['answer'],
   data: () => ({
@@ -78,7 +79,7 @@ export default defineComponent({
             </button>
           </template>
           <p v-else-if="item.row" :class="{ warning: failed(item) }">{{ item.row.replay ? '(replay) ' : '' }}{{ item.row.text }}<span v-if="item.words" class="quiet reply">{{ ' ' }}{{ item.words }}</span></p>
-          <approval-form v-if="item.open" :question="item.open" :result="result?.id === item.open.id ? result : null" @answer="$emit('answer', $event)" @focusin="follows = false"></approval-form>
+          <approval-form v-if="item.open" :question="item.open" :result="result?.id === item.open.id ? result : null" @answer="$emit('answer', $event)"></approval-form>
         </li>
       </ol>
       <button v-if="!follows" type="button" class="jump" @click="jump">↓ Jump to latest</button>

@@ -19,7 +19,7 @@ export const ApprovalForm = defineComponent({
     timer: 0,
   }),
   template: `
-    <article class="approval" :aria-label="'Question ' + question.short">
+    <article class="approval" tabindex="-1" :aria-label="'Question ' + question.short">
       <h2><code>{{ question.short }}</code> {{ question.text }}</h2>
       <div class="about">
         <ul v-if="question.reasons.length"><li v-for="reason in question.reasons">{{ reason }}</li></ul>
@@ -73,6 +73,7 @@ export const ApprovalForm = defineComponent({
   methods: {
     /** @param {QuestionAnswer['action']} action */
     answer(action) {
+      this.$el.focus(); // a button that is disabled loses it
       this.sent = true;
       this.$emit('answer', { id: this.question.id, action, arguments: this.edit ?? '', why: this.why });
     },

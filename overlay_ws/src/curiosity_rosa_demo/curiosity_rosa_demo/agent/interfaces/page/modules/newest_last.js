@@ -1,5 +1,6 @@
 // A mixin for a list whose newest entry is the last: it stays at its end until somebody scrolls
-// back. It is one stop of the tab key: the arrow keys move between what `stops` selects in it.
+// back, or while the pointer or the focus is on what `holds` selects in it. It is one stop of the tab key:
+// the arrow keys move between what `stops` selects in it.
 import { defineComponent, markRaw } from 'vue';
 
 const NEAR_PX = 40; // as near to the end counts as at the end
@@ -14,7 +15,7 @@ export const newestLast = defineComponent({
   mounted() {
     this.toEnd();
     // A list that grows or was hidden stays at its newest entry.
-    this.watcher = markRaw(new ResizeObserver(() => this.follows && this.toEnd()));
+    this.watcher = markRaw(new ResizeObserver(this.follow));
     this.watcher.observe(this.list());
   },
   unmounted() {
@@ -32,9 +33,16 @@ export const newestLast = defineComponent({
       else if (back) this.follows = false;
     },
     async grown() {
-      if (!this.follows) return;
       await this.$nextTick();
-      this.toEnd();
+      this.follow();
+    },
+    follow() {
+      if (this.follows && !this.isHeld()) this.toEnd();
+    },
+    /** Whether a person uses a part of the list, which must not move away then. */
+    isHeld() {
+      const { holds } = this.$options;
+      return Boolean(holds && this.list().querySelector(`${holds}:hover, ${holds}:focus-within`));
     },
     toEnd() {
       const list = this.list();

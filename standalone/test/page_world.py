@@ -1,0 +1,167 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The page in a headless Chromium, before a robot in memory: what the tests of the page share.
+PAGE_IMAGES names the folder for what each state looks like: docs/images, when the pictures of the
+documents are to be new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import os
+from pathlib import Path
+import socket
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.page.page import add_page
+from fake_robot import CONFIG, FakeRobot
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    expect,
+    Page,
+    Request,
+    sync_playwright,
+)
+import pytest
+
+CHROMIUM = '/usr/bin/chromium'
+WAIT_MS = 20_000
+DRIVE = {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}}
+expect.set_options(timeout=WAIT_MS)
+
+
+class Site:
+    """The robot's server, which can be taken away and brought back at the same address."""
+
+    def __init__(self, robot: FakeRobot, port: int) -> None:
+        self.robot, self.token = robot, ''
+        self._settings = CONFIG.agent.http.model_copy(update={'port': port})
+        self.begin()
+
+    def begin(self) -> None:
+        def make() -> Any:
+            robot = self.robot
+            app = create_app(robot.runner, robot=robot, settings=self._settings, token=self.token)
+            add_page(app, robot, robot.runner, CONFIG)
+            return app
+
+        self._thread = HttpThread(make, self._settings)
+        self.url = self._thread.start()
+
+    def end(self) -> None:
+        self._thread.close()
+
+
+class Tab:
+    """A browser tab, and what it complained of or asked another server for."""
+
+    def __init__(self, page: Page, site: Site) -> None:
+        self.page, self.site = page, site
+        self.faults: list[str] = []
+        self.foreign: list[str] = []
+        page.set_default_timeout(WAIT_MS)
+        page.on('console', self._console)
+        page.on('pageerror', lambda error: self.faults.append(str(error)))
+        page.on('request', self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ('error', 'warning'):
+            self.faults.append(message.text)
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith((self.site.url, 'blob:', 'data:')):
+            self.foreign.append(request.url)
+
+    def open(self) -> Tab:
+        self.page.goto(self.site.url)
+        self.is_live()
+        return self
+
+    def is_live(self) -> None:
+        expect(self.page.locator('html[data-link=live]')).to_be_attached()
+        expect(self.page.locator('header.status')).to_be_visible()
+
+    def say(self, text: str) -> None:
+        self.page.get_by_label('A goal, a question or a command').fill(text)
+        self.page.keyboard.press('Enter')
+
+    def picture(self, name: str) -> None:
+        if folder := os.environ.get('PAGE_IMAGES'):
+            self.page.screenshot(path=Path(folder) / f'page_{name}.png')
+
+
+def until(true: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + WAIT_MS / 1000
+    while not true():
+        assert time.monotonic() < end, f'not within {WAIT_MS / 1000:g} s: {what}'
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope='module')
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=['--no-sandbox'])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def robot() -> Iterator[FakeRobot]:
+    with FakeRobot(step_s=0.1) as robot:
+        yield robot
+
+
+@pytest.fixture(scope='module')
+def port() -> int:
+    """The same for all, so that the browser loads the library once."""
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture
+def site(robot: FakeRobot, port: int) -> Iterator[Site]:
+    site = Site(robot, port)
+    yield site
+    site.end()
+
+
+@pytest.fixture
+def new_tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
+    contexts = []
+
+    def make(width: int = 1280, height: int = 900, **options: Any) -> Tab:
+        viewport: Any = {'width': width, 'height': height}
+        contexts.append(browser.new_context(viewport=viewport, **options))
+        return Tab(contexts[-1].new_page(), site)
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope='module')
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={'width': 1280, 'height': 900})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def tab(profile: BrowserContext, site: Site) -> Iterator[Tab]:
+    """Open, and without a fault at the end."""
+    tab = Tab(profile.new_page(), site).open()
+    yield tab
+    tab.page.close()
+    assert tab.faults == []
+    assert tab.foreign == []
