@@ -52,7 +52,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.drawing import world_map
-from curiosity_rosa_demo.trace.events import TurnStarted
+from curiosity_rosa_demo.trace.events import QuestionAsked, TurnStarted
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
@@ -227,6 +227,17 @@ def test_the_timing_is_that_of_the_last_turn(robot: FakeRobot, calls: int) -> No
         'User: a text of a model is no beginning',
     ]
     assert last_turn(robot.event_bus.trace_events()[1:2]) == robot.event_bus.trace_events()[1:2]
+
+
+def test_a_question_about_a_task_is_no_step_of_the_turn_that_runs(robot: FakeRobot) -> None:
+    robot.trace(**TurnStarted(0).trace_fields('User: look'))
+    robot.trace(TraceKind.ACT, 'mast_open()')
+    model = model_of(robot)
+    before = svg(look(model), 'steps')
+    robot.trace(**QuestionAsked('t1', '', 't1').trace_fields('Asking: drive?'))
+    assert svg(look(model), 'steps') == before
+    robot.trace(**QuestionAsked('q1').trace_fields('Asking: drive?'))
+    assert svg(look(model), 'steps') != before
 
 
 def test_a_drawing_that_fails_takes_nothing_else_with_it(

@@ -43,10 +43,10 @@ const newAct = (row, alone = false) => ({
  * @returns {Act | undefined}
  */
 function openAct(items, row) {
-  for (const item of items.toReversed()) {
-    if (item.kind === 'act' && !item.result && item.row.tool === row.tool && sameTask(item, row)) return item;
-  }
-  return undefined;
+  const act = items.findLast(
+    (item) => item.kind === 'act' && !item.result && item.row.tool === row.tool && sameTask(item, row),
+  );
+  return act?.kind === 'act' ? act : undefined;
 }
 
 /**
