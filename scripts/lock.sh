@@ -7,6 +7,7 @@ command -v uv >/dev/null || { echo "lock.sh needs uv: pip install uv" >&2; exit 
 lock() { uv pip compile --universal --python-version 3.10 --no-header --no-annotate "$@"; }
 lock --output-file standalone/requirements.txt standalone/requirements.in "$@"
 lock --output-file docker/requirements.txt docker/requirements.in --constraint standalone/requirements.txt "$@"
+lock --output-file standalone/requirements-node.txt standalone/requirements-node.in "$@"
 lock --output-file standalone/requirements-docs.txt standalone/requirements-docs.in "$@"
 lock --output-file standalone/requirements-release.txt standalone/requirements-release.in "$@"
 

@@ -54,6 +54,7 @@ static_checks() {
   ruff check .
   ruff format --check .
   lint-imports
+  scripts/page.sh
   scripts/docs.sh & docs=$!  # as long as mypy, each on one core
   mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner standalone/release
   wait "$docs"

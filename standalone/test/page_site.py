@@ -35,6 +35,7 @@ from playwright.sync_api import (
 
 CHROMIUM = '/usr/bin/chromium'
 WAIT_MS = 20_000
+DRIVE = {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}}
 expect.set_options(timeout=WAIT_MS)
 
 

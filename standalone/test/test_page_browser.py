@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page in a headless Chromium, before a robot in memory. PAGE_IMAGES names the folder for what
-each state looks like: docs/images, when the pictures of the documents are to be new.
-"""
+"""The page in a headless Chromium, before a robot in memory."""
 
 from __future__ import annotations
 
@@ -44,7 +42,7 @@ from curiosity_rosa_demo.trace.events import (
 )
 from fake_robot import FakeRobot
 from ground_world import analyzed, FIGURES
-from page_site import Site, Tab, until, WAIT_MS
+from page_site import DRIVE, Site, Tab, until, WAIT_MS
 from playwright.sync_api import (
     expect,
     Locator,
@@ -55,7 +53,6 @@ import pytest
 pytestmark = pytest.mark.browser
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>${7*7}{{7*7}}`'
-DRIVE = {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}}
 
 
 def settings_of(tab: Tab) -> Locator:
@@ -383,7 +380,7 @@ def test_the_page_is_accessible(
             tab.page.get_by_role('button', name='Drive here').click()
             expect(tab.page.locator('.goal-card')).to_contain_text('Rehearsal')
         else:
-            expect(tab.page.locator('.approvals article')).to_be_visible()
+            expect(tab.page.locator('.approval')).to_be_visible()
             tab.page.get_by_role('button', name='Edit').click()
         settings_of(tab)
         result = Axe().run(tab.page)
@@ -456,6 +453,8 @@ def test_the_conversation_stands_in_order(new_tab: Callable[..., Tab], robot: Fa
         tab.page.get_by_role('button', name='Show', exact=True).first.click()
         expect(tab.page.get_by_role('button', name='Approve').first).to_be_focused()
         tab.picture(name)
+        tab.page.get_by_role('button', name='Reject', exact=True).click()
+        expect(tab.page.locator('.approval')).to_have_count(0)
         assert tab.faults == []
 
 
@@ -763,8 +762,8 @@ def test_the_order_of_tasks_is_changed_by_dragging(tab: Tab, robot: FakeRobot) -
 
 
 # Pairs that would not run in the order that the drop asks for.
-MISORDERED = """() => {
-  const { inOrder, ofDrop } = window.curiosity.taskActs;
+MISORDERED = """async () => {
+  const { inOrder, actOfDrop } = await import('curiosity/task_acts.js');
   const rows = [];
   for (const priority of [-1000, 2, 3, 4, 1000])
     for (const seq of [1, 2, 3]) rows.push({ priority, seq, urgent: false });
@@ -772,7 +771,7 @@ MISORDERED = """() => {
   for (const row of rows) for (const target of rows) {
     if (row.seq === target.seq) continue; // no two tasks have the same
     const down = inOrder(row, target) < 0;
-    const moved = { ...row, priority: ofDrop(row, target).priority };
+    const moved = { ...row, priority: actOfDrop(row, target).priority };
     if ((down ? inOrder(target, moved) : inOrder(moved, target)) >= 0) wrong.push([row, target]);
   }
   return wrong;
@@ -784,7 +783,8 @@ def test_a_dropped_task_runs_on_the_other_side_of_the_task_below_it(tab: Tab) ->
 
 
 # Four rows of every role in every order, of which the conversation loses one or changes the order.
-LOST_OR_MISPLACED = """() => {
+LOST_OR_MISPLACED = """async () => {
+  const { conversation } = await import('curiosity/conversation.js');
   const roles = ['said', 'thought', 'act', 'result', 'asks', 'answered', 'answer', 'failure'];
   const wrong = [];
   for (let number = 0; number < roles.length ** 4; number += 1) {
@@ -793,7 +793,7 @@ LOST_OR_MISPLACED = """() => {
       role: roles[Math.floor(number / roles.length ** place) % roles.length],
       question: 'q', ok: true, earlier: false,
     }));
-    const items = window.curiosity.conversation(rows);
+    const items = conversation(rows);
     const told = items.flatMap((item) =>
       [item.row.id, ...(item.rows ?? []).map((row) => row.id), item.result?.id, item.words]);
     const lost = rows.filter((row) => !told.includes(row.id));
@@ -851,11 +851,11 @@ def test_the_line_remembers_what_was_typed(tab: Tab) -> None:
 
 def test_a_question_is_approved(tab: Tab, robot: FakeRobot) -> None:
     question = robot.ask('Drive for 9 s?', DRIVE, ['GEOFENCE: it may leave the fence'])
-    expect(tab.page.locator('.approvals article')).to_contain_text('GEOFENCE')
+    expect(tab.page.locator('.approval')).to_contain_text('GEOFENCE')
     expect(tab.page).to_have_title('(1?) Curiosity ROSA')
     tab.picture('approval')
     tab.page.get_by_role('button', name='Approve').click()
-    expect(tab.page.locator('.approvals article')).to_have_count(0)
+    expect(tab.page.locator('.approval')).to_have_count(0)
     expect(tab.page).to_have_title('Curiosity ROSA')
     assert robot.answers == [(question.id, ApprovalAction.APPROVE, None, '')]
 
@@ -863,8 +863,8 @@ def test_a_question_is_approved(tab: Tab, robot: FakeRobot) -> None:
 def test_a_question_is_rejected_with_a_reason(tab: Tab, robot: FakeRobot) -> None:
     question = robot.ask('Drive for 9 s?', DRIVE)
     tab.page.get_by_label('Why not').fill('too far')
-    tab.page.get_by_role('button', name='Reject').click()
-    expect(tab.page.locator('.approvals article')).to_have_count(0)
+    tab.page.get_by_role('button', name='Reject', exact=True).click()
+    expect(tab.page.locator('.approval')).to_have_count(0)
     assert robot.answers == [(question.id, ApprovalAction.REJECT, None, 'too far')]
 
 
@@ -872,29 +872,29 @@ def test_arguments_are_edited_and_checked(tab: Tab, robot: FakeRobot) -> None:
     question = robot.ask('Drive for 9 s?', DRIVE)
     page = tab.page
     page.get_by_role('button', name='Edit').click()
-    editor = page.locator('.approvals textarea')
+    editor = page.locator('.approval textarea')
     editor.fill('{"duration_s": ')
     page.get_by_role('button', name='Approve with changes').click()
-    expect(page.locator('.approvals .warning')).to_contain_text('not JSON')
+    expect(page.locator('.approval .warning')).to_contain_text('not JSON')
     assert robot.answers == []
     editor.fill('{"duration_s": 2}')
     robot.ask('Another one?')  # what else changes leaves the editor as it is
-    expect(page.locator('.approvals article')).to_have_count(2)
+    expect(page.locator('.approval')).to_have_count(2)
     expect(editor).to_have_value('{"duration_s": 2}')
     tab.picture('edit')
     page.get_by_role('button', name='Approve with changes').click()
-    expect(page.locator('.approvals article')).to_have_count(1)
+    expect(page.locator('.approval')).to_have_count(1)
     assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2}, '')]
 
 
 def test_a_question_that_was_answered_elsewhere_is_told(tab: Tab, robot: FakeRobot) -> None:
     robot.ask('Drive?', DRIVE)
-    expect(tab.page.locator('.approvals article')).to_have_count(1)
+    expect(tab.page.locator('.approval')).to_have_count(1)
     shown = robot.questions()
     robot.questions = lambda: shown
     robot._open.clear()
     tab.page.get_by_role('button', name='Approve').click()
-    expect(tab.page.locator('.approvals .warning')).to_contain_text('is not open any more')
+    expect(tab.page.locator('.approval .warning')).to_contain_text('is not open any more')
 
 
 # --- stop ------------------------------------------------------------------------------------
@@ -1178,7 +1178,7 @@ def test_no_text_becomes_markup(new_tab: Callable[..., Tab], robot: FakeRobot) -
     for tab in (before, during):
         page = tab.page
         expect(page.locator('tr.task')).to_contain_text(HOSTILE)
-        expect(page.locator('.approvals h2')).to_contain_text(HOSTILE)
+        expect(page.locator('.approval h2')).to_contain_text(HOSTILE)
         expect(page.locator('.panel.plan')).to_contain_text(HOSTILE)
         page.locator('.lines li button').first.click()
         expect(page.locator('pre.raw')).to_contain_text('window.hacked')

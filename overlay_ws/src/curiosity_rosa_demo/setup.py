@@ -31,6 +31,7 @@ setup(
             'agent/interfaces/fleet/components/*.js',
             'agent/interfaces/fleet/static/*',
             'agent/interfaces/page/components/*.js',
+            'agent/interfaces/page/modules/*.js',
             'agent/interfaces/page/static/*',
             'monitor/*.yaml',
             'recording/report/*.j2',

@@ -293,7 +293,8 @@ class Console:
         # The console itself has printed these two already.
         start, question = TurnStarted.of(event), QuestionAsked.of(event)
         is_known = (start is not None and start.calls == 0) or (
-            question is not None and self._session.approval_queue.is_attended
+            question is not None
+            and (question.task_id != '' or self._session.approval_queue.is_attended)
         )
         is_known = is_known or ModelCalled.of(event) is not None  # :budget has the sum
         if TurnAnswered.of(event) is None and not is_known:

@@ -81,16 +81,19 @@ class TurnAnswered:
 @dataclass(frozen=True)
 class QuestionAsked:
     """The agent asked a person. ``rehearsal``: what a yes is expected to do, for people; '' when
-    nothing was rehearsed.
+    nothing was rehearsed. ``task_id``: the task that waits for approval; '': a turn asked, or an
+    order.
     """
 
     question_id: str
     rehearsal: str = ''
+    task_id: str = ''
 
     def trace_fields(self, message: str) -> dict[str, Any]:
-        data = {'question': self.question_id}
+        data: Json = {'question': self.question_id}
         if self.rehearsal:
             data['rehearsed'] = self.rehearsal
+        data = with_task(data, self.task_id) or data
         return {'kind': TraceKind.DECIDE, 'message': message, 'data': data}
 
     @classmethod
@@ -99,14 +102,16 @@ class QuestionAsked:
         question_id, rehearsal = data.get('question'), data.get('rehearsed', '')
         if event.kind is not TraceKind.DECIDE or not isinstance(question_id, str):
             return None
-        return cls(question_id, rehearsal if isinstance(rehearsal, str) else '')
+        # The question about a task has the ID of the task.
+        task_id = question_id if data.get(IN_TASK) == question_id else ''
+        return cls(question_id, rehearsal if isinstance(rehearsal, str) else '', task_id)
 
 
 @dataclass(frozen=True)
 class QuestionAnswered:
     """A question has its answer. ``why``: the reason that came with it. ``by``: who gave it, as
     that person calls himself; '' when nobody did, or when unknown. ``asked``: the question, if
-    no QuestionAsked told it: whether a task may run.
+    it was whether a task may run.
     """
 
     question_id: str

@@ -19,6 +19,7 @@ from curiosity_rosa_demo.agent.interfaces.page import map_goals
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.drawings import Look
 from curiosity_rosa_demo.agent.interfaces.page.panels import MAX_SCALE, MIN_SCALE, read_look
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import ViewModel
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.models import RoverPose
@@ -76,7 +77,9 @@ def test_each_look_is_drawn_once_and_a_following_one_has_the_rover_in_its_middle
     robot: FakeRobot,
 ) -> None:
     robot.where = RoverPose(x=90.0, y=20.0, frame_id='odom')
-    drawing = ViewModel(robot, CONFIG).snapshot((), now=1.0, clock=1.0).drawings['map']
+    drawing = (
+        ViewModel(robot, CONFIG, TalkLines()).snapshot((), now=1.0, clock=1.0).drawings['map']
+    )
     all_of_it = drawing.picture()
     look = Look(400.0, 304.0, (0.0, 0.0), 20.0, follows=True)
     view = drawing.picture(look).view

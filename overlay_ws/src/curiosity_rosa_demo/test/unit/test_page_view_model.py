@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.interfaces.page.controller import (
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DRAWING_FAILED_HTML
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.task_history import (
     MAX_TASKS,
     TaskHistories,
@@ -52,7 +53,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.drawing import world_map
-from curiosity_rosa_demo.trace.events import TurnStarted
+from curiosity_rosa_demo.trace.events import QuestionAsked, TurnStarted
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
@@ -71,7 +72,7 @@ def robot() -> Iterator[FakeRobot]:
 
 
 def model_of(robot: FakeRobot) -> ViewModel:
-    return ViewModel(robot, CONFIG)
+    return ViewModel(robot, CONFIG, TalkLines())
 
 
 def look(
@@ -227,6 +228,17 @@ def test_the_timing_is_that_of_the_last_turn(robot: FakeRobot, calls: int) -> No
         'User: a text of a model is no beginning',
     ]
     assert last_turn(robot.event_bus.trace_events()[1:2]) == robot.event_bus.trace_events()[1:2]
+
+
+def test_a_question_about_a_task_is_no_step_of_the_turn_that_runs(robot: FakeRobot) -> None:
+    robot.trace(**TurnStarted(0).trace_fields('User: look'))
+    robot.trace(TraceKind.ACT, 'mast_open()')
+    model = model_of(robot)
+    before = svg(look(model), 'steps')
+    robot.trace(**QuestionAsked('t1', '', 't1').trace_fields('Asking: drive?'))
+    assert svg(look(model), 'steps') == before
+    robot.trace(**QuestionAsked('q1').trace_fields('Asking: drive?'))
+    assert svg(look(model), 'steps') != before
 
 
 def test_a_drawing_that_fails_takes_nothing_else_with_it(
@@ -437,7 +449,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @in_loop
 async def test_all_pages_share_one_look_and_a_broken_page_harms_no_other() -> None:
     with FakeRobot() as robot:
-        feed = PageFeed(robot, robot.runner, CONFIG)
+        feed = PageFeed(robot, robot.runner, CONFIG, TalkLines())
         readers = [Reader(fails=number == 0) for number in range(20)]
         for reader in readers:
             feed.add_page(reader)
@@ -448,7 +460,7 @@ async def test_all_pages_share_one_look_and_a_broken_page_harms_no_other() -> No
 
 def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
     async def run() -> None:
-        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
+        feed, reader = PageFeed(robot, robot.runner, CONFIG, TalkLines()), Reader()
         feed.add_page(reader)
         await until(lambda: len(reader.looks) >= 2, 'two looks')
         feed.remove_page(reader)
@@ -471,7 +483,7 @@ async def test_a_look_that_fails_is_followed_by_one_that_does_not() -> None:
         raise RuntimeError('no state')
 
     with FakeRobot() as robot:
-        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
+        feed, reader = PageFeed(robot, robot.runner, CONFIG, TalkLines()), Reader()
         state, robot.state = robot.state, broken  # type: ignore[method-assign]
         feed.add_page(reader)
         await until(lambda: len(failed) >= 3, 'three looks that fail')
@@ -493,7 +505,11 @@ async def test_a_runtime_that_gives_no_tasks_holds_up_nothing_else(fault: str) -
         raise RuntimeError('no loop')
 
     with FakeRobot() as robot:
-        feed, reader, usual = PageFeed(robot, robot.runner, CONFIG), Reader(), robot.call
+        feed, reader, usual = (
+            PageFeed(robot, robot.runner, CONFIG, TalkLines()),
+            Reader(),
+            robot.call,
+        )
         robot.deaf = fault == 'refuses'
         if not robot.deaf:
             robot.call = call  # type: ignore[method-assign,assignment]

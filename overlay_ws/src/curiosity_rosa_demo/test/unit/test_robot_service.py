@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTa
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.trace.events import QuestionAnswered
+from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from examples import examples
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
@@ -452,6 +452,25 @@ def test_a_task_that_a_person_rejects_says_who(world: RobotServiceBench) -> None
     answers = [answer for each in traced if (answer := QuestionAnswered.of(each))]
     assert [(answer.answer, answer.by) for answer in answers] == [('reject', 'Anna (page)')]
     assert answers[0].asked.startswith('capture_and_score')
+
+
+def test_the_trace_tells_of_a_task_that_waits_for_approval_when_it_is_asked(
+    world: RobotServiceBench,
+) -> None:
+    session = world.bench.session
+    task = run(lambda: world.robot.submit(Task('capture_and_score', needs_approval=True)))
+    world.bench.until(session.trace_buffer.last, 'the trace of the question')
+    (event,) = session.trace_buffer.last()
+    asked = QuestionAsked(task.id, task_id=task.id)
+    assert QuestionAsked.of(event) == asked
+    assert event.message == 'Asking: capture_and_score (the task waits for approval)'
+    run(lambda: world.robot.answer(task.id, ApprovalAction.REJECT, None, ''))
+    told = [
+        QuestionAsked.of(each) or QuestionAnswered.of(each) for each in session.trace_buffer.last()
+    ]
+    first, second = [each for each in told if each is not None]
+    assert first == asked  # once
+    assert isinstance(second, QuestionAnswered)
 
 
 @pytest.mark.parametrize('which', ['', 'q9', 'another'])

@@ -43,7 +43,8 @@ counts = st.integers(0, 10**12)
 typed_events = st.one_of(
     st.builds(TurnStarted, st.integers(0, 10**6), text),
     st.builds(TurnAnswered, st.none() | st.booleans(), st.none() | finite),
-    st.builds(QuestionAsked, text),
+    st.builds(QuestionAsked, text, text),
+    text.map(lambda task_id: QuestionAsked(task_id, '', task_id)),
     st.builds(SkillProgressed, names, text, json_objects, st.none() | fraction),
     st.builds(NodeStarted, text),
     st.builds(
@@ -87,6 +88,7 @@ def test_any_other_event_is_none_of_them_and_never_raises(event: TraceEvent) -> 
         (TurnStarted(0), {'turn_calls': 0}),
         (TurnStarted(3, 'http'), {'turn_calls': 3, 'origin': 'http'}),
         (QuestionAsked('q1'), {'question': 'q1'}),
+        (QuestionAsked('t1', '', 't1'), {'question': 't1', 'in_task': 't1'}),
         (
             SkillProgressed('drive', 't1', {'legs': 2}, 0.5),
             {'progress': {'legs': 2}, 'fraction': 0.5, 'task_id': 't1'},

@@ -10,11 +10,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 import re
 import time
+from typing import Any
 import unicodedata
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import (
@@ -31,7 +33,7 @@ from curiosity_rosa_demo.domain.operation import full_call_text
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import clip, printable, visible
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
-from curiosity_rosa_demo.trace.events import QuestionAnswered
+from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 NO_QUESTION_TEXT = 'No question is open.'
@@ -65,16 +67,22 @@ class Approvals:
         self._trace, self._check_arguments = trace, check_arguments
         self._rehearse = rehearse
         self._rehearsals: dict[str, Rehearsal | None] = {}  # of the tasks that need approval
+        # The traces of their questions, which end before the trace of the answer begins.
+        self._traces: dict[str, asyncio.Task[None]] = {}
         # Questions that were printed and not answered, the oldest first. Any thread may read it.
         self.shown_questions: tuple[Question, ...] = ()
 
     def pending_question(self) -> Question | None:
-        """The oldest open question; None: none. Prints each question that is new."""
+        """The oldest open question; None: none. Prints each question that is new, and traces one
+        about a task; those of turns trace theirs.
+        """
         known = {question.id for question in self.shown_questions}
         self.shown_questions = tuple(self._open_questions())
         for question in self.shown_questions:
             if question.id not in known:
                 self._say(question_text(question, self._left_s(question)))
+                if question.id in self._rehearsals:
+                    self._trace_task_question(question)
         return next(iter(self.shown_questions), None)
 
     async def apply_answer(self, action: ApprovalAction, payload: Json) -> str:
@@ -98,7 +106,9 @@ class Approvals:
             done = question.text
             verb = action.value.lower()
             answered = QuestionAnswered(question.id, verb, why, by, asked=clip(done))
-            await self._trace_task_answer(answered)
+            if (asked := self._traces.get(question.id)) is not None:
+                await asyncio.wait([asked])
+            await self._write_trace(answered.trace_fields())
         else:
             done = self._answer_turn(question, ApprovalAnswer(action, None, why, by), payload)
         self.shown_questions = tuple(
@@ -106,10 +116,17 @@ class Approvals:
         )
         return f'{_DONE_TEXTS[action]} {short_id(question)}: {visible(done)}'
 
-    async def _trace_task_answer(self, answered: QuestionAnswered) -> None:
+    def _trace_task_question(self, question: Question) -> None:
+        rehearsed = '' if question.rehearsal is None else question.rehearsal.text
+        asked = QuestionAsked(question.id, rehearsed, question.id)
+        text = f'Asking: {clip(question.text)} ({TASK_NEEDS_APPROVAL_TEXT})'
+        writing = self._write_trace(asked.trace_fields(text))
+        self._traces[question.id] = asyncio.get_running_loop().create_task(writing)
+        self._traces[question.id].add_done_callback(lambda _: self._traces.pop(question.id, None))
+
+    async def _write_trace(self, fields: dict[str, Any]) -> None:
         try:
-            trace = partial(self._trace, **answered.trace_fields())
-            await run_in_thread('trace', trace)
+            await run_in_thread('trace', partial(self._trace, **fields))
         except OSError as error:
             self._say(f'(not recorded: {error})')
 

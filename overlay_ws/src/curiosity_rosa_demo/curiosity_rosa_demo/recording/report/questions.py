@@ -19,9 +19,9 @@ from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 
 @dataclass(frozen=True)
 class RecordedQuestion:
-    """``answer`` None: the recording holds none. ``answered_s``: when it came; None also for a
-    task that waited for approval: only its answer is recorded, at ``at_s``. ``text``: with the
-    reasons to ask. Seconds since the start of the run.
+    """``answer`` None: the recording holds none. ``answered_s``: when it came; None also if only
+    the answer is recorded, at ``at_s``. ``text``: with the reasons to ask. Seconds since the start
+    of the run.
     """
 
     at_s: float

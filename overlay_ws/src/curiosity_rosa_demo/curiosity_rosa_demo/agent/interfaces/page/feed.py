@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.interfaces.page.past_view import (
     Story,
     unreadable_text,
 )
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -57,6 +58,7 @@ class PageFeed:
         robot: Robot,
         runner: SkillRunner,
         config: Config,
+        talk_lines: TalkLines,
         file: HistoryFile | None = None,
     ) -> None:
         self._robot, self._task_histories, self._file = robot, TaskHistories(runner), file
@@ -67,7 +69,7 @@ class PageFeed:
             self._unwritten.append(self._history.record_start(time.time()))
         if self._history.unreadable:
             _log.warning('event=page_history_damaged lines=%d', self._history.unreadable)
-        self._model = ViewModel(robot, config, self._history)
+        self._model = ViewModel(robot, config, talk_lines, self._history)
         self.story = Story(
             '',
             self._history,

@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.interfaces.page.controller import (
     PageController,
 )
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
 from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, is_stop_line
@@ -36,17 +37,8 @@ HEAD_SCRIPTS = (
     'link.js',
     'browser_settings.js',
     'stop.js',
-    'fold.js',
     'alert.js',
     'attention.js',
-    'kept_focus.js',
-    'looks_back.js',
-    'trace_rows.js',
-    'time_marks.js',
-    'newest_last.js',
-    'conversation.js',
-    'task_acts.js',
-    'map_view.js',
     'panels.js',
 )
 # In addition to the headers of http/cross_site.py. NiceGUI's scripts are inline, and Vue compiles
@@ -75,12 +67,14 @@ class Page:
     def __init__(
         self,
         controller: PageController,
+        talk_lines: TalkLines,
         snapshot: PageSnapshot,
         time_view: TimeView,
         *,
         camera_hz: float,
     ) -> None:
-        self._controller, self._operator, self._time_view = controller, '', time_view
+        self._controller, self._talk_lines, self._operator = controller, talk_lines, ''
+        self._time_view = time_view
         self._client: Client = ui.context.client
         self._sent_lines = (time_view.story_name, snapshot.count)
         self._sent_parts = dict(snapshot.parts)
@@ -188,9 +182,9 @@ class Page:
 
     def _build_talk(self, snapshot: PageSnapshot) -> None:
         with _section('talk', 'Conversation'):
-            self._talk = self._is_visible('captures', panels.Conversation())
-            self._approvals = self._is_visible('approvals', panels.ApprovalsPanel())
-            self._approvals.on('answer', self._on_answer)
+            self._talk = self._is_visible('talk', panels.Conversation()).on(
+                'answer', self._on_answer
+            )
             panels.CommandLine(COMMANDS.values()).on('say', self._on_line)
         with _section('thought', 'Trace'):
             self._draws('steps', panels.DrawingPanel('Where the time of the last turn went'))
@@ -250,25 +244,28 @@ class Page:
     async def _on_order(self, event: GenericEventArguments) -> None:
         ok, words = self._refused() or await self._controller.order(_object(event.args), self._by)
         self._map.run_method('ordered', ok)
-        self._talk.run_method('addMessage', ok, words)
+        self._talk_lines.add_result(ok, words)
 
     def _show_event_json(self, event: GenericEventArguments) -> None:
         shown = event_json(self._time_view.events(), event.args)
         self._trace.run_method('show', event.args, shown)
 
     async def _on_line(self, event: GenericEventArguments) -> None:
+        """The conversation shows the reply; the page that sent the line is also told at once."""
         data = _object(event.args)
-        text, refused, task_id = data.get('text'), self._refused(), ''
+        text, token, refused = data.get('text'), data.get('token'), self._refused()
+        line = self._talk_lines.add(text if isinstance(text, str) else '', self._operator, token)
         if refused and not (isinstance(text, str) and is_stop_line(text)):
-            ok, words = refused
+            (ok, words), task_id = refused, ''
         else:
             ok, words, task_id = await self._controller.say(text, self._operator)
-        self._talk.run_method('reply', data.get('number'), ok, words, task_id)
+        self._talk_lines.reply(line, ok, words, task_id)
+        self._talk.run_method('reply', token, ok, words)
 
     async def _on_task_act(self, event: GenericEventArguments) -> None:
         given = _object(event.args)
         ok, words = self._refused() or await self._controller.change_task(given, self._by)
-        self._talk.run_method('addMessage', ok, words)
+        self._talk_lines.add_result(ok, words)
         self._drawer.run_method('told', ok, words)  # it may cover the conversation
 
     def _on_task_opened(self, event: GenericEventArguments) -> None:
@@ -286,12 +283,12 @@ class Page:
     def _on_trigger(self, event: GenericEventArguments) -> None:
         given = _object(event.args)
         ok, words = self._refused() or self._controller.switch_trigger(given, self._by)
-        self._talk.run_method('addMessage', ok, words)
+        self._talk_lines.add_result(ok, words)
 
     async def _on_answer(self, event: GenericEventArguments) -> None:
         data = _object(event.args)
         ok, words = self._refused() or await self._controller.answer(data, self._by)
-        self._approvals.run_method('answered', data.get('id'), ok, words)
+        self._talk.run_method('answered', data.get('id'), ok, words)
 
 
 def _object(args: Any) -> dict[str, Any]:

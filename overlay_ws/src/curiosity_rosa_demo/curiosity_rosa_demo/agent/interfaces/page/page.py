@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.interfaces.page.history_file import HistoryFile
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.layout import Page
 from curiosity_rosa_demo.agent.interfaces.page.recording_library import RecordingLibrary
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
@@ -72,14 +73,15 @@ def add_page(
     ``history``: the file in which what the page shows outlives the agent. ``recordings``: the
     folder of the recordings that a page can show.
     """
-    feed = PageFeed(robot, runner, config, _history_file(history))
+    controller, talk_lines = PageController(robot, runner), TalkLines()
+    feed = PageFeed(robot, runner, config, talk_lines, _history_file(history))
     library = RecordingLibrary(recordings)
-    controller = PageController(robot, runner)
 
     @ui.page('/', title=TITLE)
     def index() -> None:
         page = Page(
             controller,
+            talk_lines,
             feed.snapshot(),
             TimeView(feed.story, library, DrawingCache(config)),
             camera_hz=config.agent.http.camera_hz,

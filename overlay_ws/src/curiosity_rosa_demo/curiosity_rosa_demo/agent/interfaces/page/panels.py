@@ -7,12 +7,14 @@
 # language governing permissions and limitations under the License.
 
 """The panels of the page as NiceGUI elements. ``components`` has their templates, which bind text
-as text, never as markup; only the drawings of ``drawings.py`` are markup.
+as text, never as markup; only the drawings of ``drawings.py`` are markup. ``modules`` has what
+several components share, which they import as ``curiosity/NAME.js``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DEFAULT_LOOK, Drawing, Look
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
@@ -20,9 +22,16 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import CommandSpec
 from curiosity_rosa_demo.drawing.svg import is_drawable
 from curiosity_rosa_demo.trace.reporter import finite_float
 from nicegui import ui
+from nicegui.dependencies import register_esm
 
 MIN_LOOK_PX, MAX_LOOK_PX, LOOK_STEP_PX = 120.0, 2560.0, 8.0
 MIN_SCALE, MAX_SCALE = 0.2, 400.0  # pixels a metre of the map
+_MODULES = Path(__file__).parent / 'modules'
+
+# The time of the newest becomes a part of their address: no browser uses old ones after an update.
+register_esm(
+    'curiosity', _MODULES, max_time=max(each.stat().st_mtime for each in _MODULES.glob('*.js'))
+)
 
 
 class Panel(ui.element):
@@ -37,9 +46,6 @@ class StatusPanel(Panel, component='components/status.js'): ...
 
 
 class AlarmsPanel(Panel, component='components/alarms.js'): ...
-
-
-class ApprovalsPanel(Panel, component='components/approvals.js'): ...
 
 
 class QuestionAlert(Panel, component='components/question_alert.js'): ...
@@ -137,7 +143,9 @@ class TracePanel(ui.element, component='components/trace.js'):
 
 
 class Conversation(Panel, component='components/conversation.js'):
-    """Shows the captures of its facts among the lines of the trace, which TracePanel adds."""
+    """Shows the lines, captures and open questions of its facts among the lines of the trace,
+    which TracePanel adds. Its event ``answer`` tells the answer to a question.
+    """
 
 
 class TimeBar(Panel, component='components/time_bar.js'):

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.storage.session_folder import MAX_PLACES
 
 # What calls for a person now, whatever time is shown.
-LIVE_PARTS = ('alarms', 'approvals')
+LIVE_PARTS = ('alarms', 'approvals', 'talk')
 NO_SCENE: PanelData = {'pose': None, 'spots': [], 'obstacles': [], 'goal': None, 'forecast': []}
 UNKNOWN_MODE = 'UNKNOWN'
 
@@ -61,11 +61,17 @@ class Story:
         }
         return replace(
             live,
-            parts={**parts, **{name: live.parts[name] for name in LIVE_PARTS}},
+            parts={**parts, **live_parts(live, parts['captures'])},
             drawings=shown,
             lines=self.history.lines.newest(MAX_LINES, count),
             count=count,
         )
+
+
+def live_parts(live: PageSnapshot, captures: PanelData) -> dict[str, PanelData]:
+    """What stays live, with the pictures of ``captures`` in the conversation."""
+    parts = {name: live.parts[name] for name in LIVE_PARTS}
+    return {**parts, 'talk': {**parts['talk'], 'captures': captures['rows']}}
 
 
 def unreadable_text(lines: int) -> str:

@@ -36,6 +36,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     trace_data,
     trigger_data,
 )
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import task_detail, TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -43,7 +44,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted
+from curiosity_rosa_demo.trace.events import QuestionAsked, SkillProgressed, TurnStarted
 
 MAX_LINES = 500  # stored lines of the trace
 TURN_EVENTS = 200  # newest events, searched for the last turn
@@ -75,8 +76,15 @@ class ViewModel:
     showed.
     """
 
-    def __init__(self, robot: Robot, config: Config, history: History | None = None) -> None:
-        self._robot, self._history = robot, history or History()
+    def __init__(
+        self,
+        robot: Robot,
+        config: Config,
+        talk_lines: TalkLines,
+        history: History | None = None,
+    ) -> None:
+        self._robot, self._talk_lines = robot, talk_lines
+        self._history = history or History()
         self._limits = {
             'odometry': config.thresholds.telemetry.odometry_max_age_s,
             'scan': config.thresholds.telemetry.scan_max_age_s,
@@ -109,6 +117,10 @@ class ViewModel:
             self._last_event is not None and is_replay(self._last_event)
         )
         tasks = [history.task for history in histories]
+        shown_captures = capture_data(captures, replay=replay)
+        questions = [
+            question_data(each, robot.approval_deadline(each)) for each in robot.questions()
+        ]
         parts = {
             'status': status_data(
                 state,
@@ -130,17 +142,17 @@ class ViewModel:
                 replay=replay,
                 replay_text=replay_text,
             ),
-            'approvals': {
-                'rows': [
-                    question_data(each, robot.approval_deadline(each))
-                    for each in robot.questions()
-                ]
+            'approvals': {'rows': questions},
+            'talk': {
+                'lines': self._talk_lines.rows(),
+                'captures': shown_captures['rows'],
+                'questions': questions,
             },
             'plan': plan_data(state.react.plan, state.react.rehearsal),
             'progress': progress_facts(state.skills.running),
             'tasks': task_data(tasks),
             'triggers': trigger_data(robot.triggers()),
-            'captures': capture_data(captures, replay=replay),
+            'captures': shown_captures,
             'ground': ground_data(robot.ground()),
             'scene': scene_data(state, pose, captures, histories, robot.questions()),
         }
@@ -212,8 +224,15 @@ def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:
 
 
 def turn_steps(events: Iterable[TraceEvent]) -> list[TraceEvent]:
-    """The events without progress reports, which start no step."""
-    return [event for event in events if SkillProgressed.of(event) is None]
+    """The events without those that start no step of a turn: reports of progress, and questions
+    about tasks.
+    """
+    return [event for event in events if not _is_beside_turn(event)]
+
+
+def _is_beside_turn(event: TraceEvent) -> bool:
+    asked = QuestionAsked.of(event)
+    return SkillProgressed.of(event) is not None or (asked is not None and asked.task_id != '')
 
 
 def _finite_values(values: Mapping[str, float | None]) -> dict[str, float | None]:

@@ -1,6 +1,10 @@
 // Above all robots: how many there are, and what calls a person.
-export default {
-  props: { facts: Object },
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<FleetHeadFacts>} */ (Object), required: true } },
   template: `
     <header class="fleet-head" aria-label="All robots">
       <h1>Fleet</h1>
@@ -15,9 +19,10 @@ export default {
   watch: {
     facts: {
       immediate: true,
+      /** @param {FleetHeadFacts} facts */
       handler(facts) {
         window.curiosity.attention({ mode: facts.safe ? 'SAFE' : 'IDLE', open: facts.questions });
       },
     },
   },
-};
+});

@@ -1,20 +1,40 @@
 // One robot of the fleet: state, question, picture, and the result of the last stop for all. Its name
 // leads to its page, and so does a click anywhere on it.
+import { LivePicture } from 'curiosity/live_picture.js';
+import { defineComponent, markRaw } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
 const STALE_S = 5;
 const PERIOD_S = 1;
+const SIGNS = { live: '●', lost: '✕', waiting: '○' };
 
-export default {
-  props: { facts: Object, robots: Number },
-  data: () => ({ source: '', words: 'no picture yet', age: null }),
+export default defineComponent({
+  props: {
+    facts: { type: /** @type {PropType<FleetRobotFacts>} */ (Object), required: true },
+    robots: { type: Number, required: true }, // how many the page shows
+  },
+  data: () => ({
+    source: '',
+    words: '',
+    /** @type {number | null} */
+    age: null,
+    timer: 0,
+    /** @type {LivePicture | null} */
+    picture: null,
+    STALE_S,
+  }),
   computed: {
     // A loopback address is that of the agent's machine, which this browser reaches under the name of this page.
+    /** @returns {string} */
     url() {
       const url = new URL(this.facts.url);
       if (['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) url.hostname = location.hostname;
       return url.href;
     },
+    /** @returns {string} */
     sign() {
-      return { live: '●', lost: '✕', waiting: '○' }[this.facts.link];
+      return SIGNS[this.facts.link];
     },
   },
   template: `
@@ -40,57 +60,32 @@ export default {
         </div>
       </div>
     </article>`,
-  created() {
-    this.STALE_S = STALE_S;
-  },
   mounted() {
-    this.seen = true;
-    this.came = null; // when the frame that is shown came, seconds since the epoch of the server
-    this.watcher = new IntersectionObserver((entries) => (this.seen = entries.at(-1).isIntersecting));
-    this.watcher.observe(this.$el);
-    this.makeRoom = () => this.asking?.abort();
-    window.addEventListener('stopping', this.makeRoom);
     this.timer = setInterval(this.grow, 1000);
-    this.requestFrame();
+    const options = {
+      path: () => `/fleet/${this.facts.name}/frame.jpg`,
+      period: () => PERIOD_S,
+      cameras: () => this.robots,
+      wanted: () => this.facts.link !== 'lost',
+      changed: this.grow,
+    };
+    this.picture = markRaw(new LivePicture(this.$el, options));
+    this.grow();
     window.curiosity.refresh();
   },
   updated() {
     window.curiosity.refresh(); // the template may have replaced an age
   },
   unmounted() {
-    this.ended = true;
     clearInterval(this.timer);
-    clearTimeout(this.next);
-    this.watcher.disconnect();
-    window.removeEventListener('stopping', this.makeRoom);
-    this.makeRoom();
-    URL.revokeObjectURL(this.source);
+    this.picture?.end();
   },
   methods: {
     grow() {
-      if (this.came !== null) this.age = Math.max(0, window.curiosity.now() - this.came);
-    },
-    async requestFrame() {
-      // All open pages together send 25 requests a second at most, as the page of one robot.
-      const wait = 1000 * Math.max(PERIOD_S, 0.04 * this.robots * window.curiosity.pages());
-      if (this.seen && !document.hidden && this.facts.link !== 'lost') {
-        this.asking = new AbortController();
-        try {
-          await this.show(await fetch(`/fleet/${this.facts.name}/frame.jpg`, { cache: 'no-store', priority: 'low', signal: this.asking.signal }));
-        } catch { /* a stop is pending, or the server is gone */ }
-      }
-      if (!this.ended) this.next = setTimeout(this.requestFrame, wait);
-    },
-    async show(answer) {
-      if (answer.status !== 200) {
-        this.words = answer.headers.get('x-problem') || `no picture: status ${answer.status}`;
-        return;
-      }
-      const frame = URL.createObjectURL(await answer.blob());
-      URL.revokeObjectURL(this.source);
-      this.source = frame;
-      this.came = Number(answer.headers.get('x-timestamp'));
-      this.grow();
+      if (!this.picture) return;
+      this.source = this.picture.source;
+      this.words = this.picture.words;
+      this.age = this.picture.age();
     },
   },
-};
+});

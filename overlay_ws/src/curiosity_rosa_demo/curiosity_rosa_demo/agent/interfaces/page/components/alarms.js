@@ -1,9 +1,19 @@
 // What an operator must not miss: SAFE, a replay, and what has failed.
-export default {
-  mixins: [window.curiosity.looksBack],
-  props: { facts: Object },
-  data: () => ({ dismissed: [], reply: '' }),
+import { looksBack } from 'curiosity/looks_back.js';
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  mixins: [looksBack],
+  props: { facts: { type: /** @type {PropType<AlarmsFacts>} */ (Object), required: true } },
+  data: () => ({
+    /** @type {string[]} the IDs of rows */
+    dismissed: [],
+    reply: '',
+  }),
   computed: {
+    /** @returns {AlarmRow[]} */
     rows() {
       return this.facts.rows.filter((row) => !this.dismissed.includes(row.id));
     },
@@ -28,6 +38,7 @@ export default {
   watch: {
     'facts.safe': {
       immediate: true,
+      /** @param {AlarmsFacts['safe']} safe */
       handler(safe) {
         window.curiosity.attention({ mode: safe ? 'SAFE' : 'other' });
         if (!safe) this.reply = '';
@@ -35,19 +46,21 @@ export default {
     },
   },
   mounted() {
-    this.answered = (event) => {
-      if (event.detail.line === ':clear') this.reply = event.detail.words;
-    };
     window.addEventListener('line-answered', this.answered);
   },
   unmounted() {
     window.removeEventListener('line-answered', this.answered);
   },
   methods: {
+    /** @param {WindowEventMap['line-answered']} event */
+    answered(event) {
+      if (event.detail.line === ':clear') this.reply = event.detail.words;
+    },
+    /** @param {string} line */
     say: (line) => window.dispatchEvent(new CustomEvent('say-line', { detail: line })),
     clear() {
       this.reply = '…';
       this.say(':clear');
     },
   },
-};
+});

@@ -1,6 +1,8 @@
 // What this browser keeps, for its person to change.
-export default {
-  props: { longest: Number },
+import { defineComponent } from 'vue';
+
+export default defineComponent({
+  props: { longest: { type: Number, required: true } }, // characters of a name
   emits: ['operator'],
   template: `
     <details class="browser-settings">
@@ -26,13 +28,19 @@ export default {
       window.curiosity.keep({ name: this.name });
       this.$emit('operator', this.name);
     },
+    /** @param {Event} event */
     switchSound(event) {
-      this.words = window.curiosity.switchSound(event.target.checked);
-      event.target.checked = this.sound = window.curiosity.settings.sound;
+      const box = /** @type {HTMLInputElement} */ (event.target);
+      this.words = window.curiosity.switchSound(box.checked);
+      this.sound = window.curiosity.settings.sound;
+      box.checked = this.sound;
     },
+    /** @param {Event} event */
     async switchNotify(event) {
-      this.words = await window.curiosity.switchNotify(event.target.checked);
-      event.target.checked = this.notify = window.curiosity.settings.notify;
+      const box = /** @type {HTMLInputElement} */ (event.target);
+      this.words = await window.curiosity.switchNotify(box.checked);
+      this.notify = window.curiosity.settings.notify;
+      box.checked = this.notify;
     },
   },
-};
+});

@@ -1,11 +1,28 @@
-// The newest frame, requested one at a time while the panel is visible. A stream would occupy a
-// connection that a stop may need.
+// What the camera sees now, and what came of the last capture.
+import { LivePicture } from 'curiosity/live_picture.js';
+import { defineComponent, markRaw } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
 const STALE_S = 2;
 
-export default {
-  props: { facts: Object, period: Number },
-  data: () => ({ source: '', words: 'no picture yet', age: null, stale: false }),
+export default defineComponent({
+  props: {
+    facts: { type: /** @type {PropType<CapturesFacts>} */ (Object), required: true },
+    period: { type: Number, required: true }, // seconds between two frames
+  },
+  data: () => ({
+    source: '',
+    words: '',
+    /** @type {number | null} */
+    age: null,
+    stale: false,
+    timer: 0,
+    /** @type {LivePicture | null} */
+    picture: null,
+  }),
   computed: {
+    /** @returns {CaptureRow | undefined} */
     last() {
       return this.facts.rows[0];
     },
@@ -30,59 +47,30 @@ export default {
       <figcaption v-else>No capture yet</figcaption>
     </figure>`,
   mounted() {
-    this.seen = true;
-    this.came = null; // when the frame that is shown came, seconds since the epoch of the server
-    this.watcher = new IntersectionObserver((entries) => (this.seen = entries.at(-1).isIntersecting));
-    this.watcher.observe(this.$el);
-    this.makeRoom = () => this.asking?.abort();
-    window.addEventListener('stopping', this.makeRoom);
     this.timer = setInterval(this.grow, 200);
-    this.requestFrame();
+    const wanted = () => !this.facts.past;
+    const options = { path: this.path, period: () => this.period, wanted, changed: this.grow };
+    this.picture = markRaw(new LivePicture(this.$el, options));
+    this.grow();
   },
   unmounted() {
-    this.ended = true;
     clearInterval(this.timer);
-    clearTimeout(this.next);
-    this.watcher.disconnect();
-    window.removeEventListener('stopping', this.makeRoom);
-    this.makeRoom();
-    URL.revokeObjectURL(this.source);
+    this.picture?.end();
   },
   methods: {
     grow() {
-      this.age = this.came === null ? null : Math.max(0, window.curiosity.now() - this.came);
-      this.stale = !window.curiosity.live() || this.age > STALE_S;
+      if (!this.picture) return;
+      this.source = this.picture.source;
+      this.words = this.picture.words;
+      this.age = this.picture.age();
+      this.stale = !window.curiosity.live() || (this.age ?? 0) > STALE_S;
     },
-    async requestFrame() {
-      const began = performance.now();
-      // All open pages together send 25 requests a second at most, and leave room for other clients.
-      let wait = 1000 * Math.max(this.period, 0.04 * window.curiosity.pages());
-      if (this.seen && !document.hidden && !this.facts.past) {
-        this.asking = new AbortController();
-        try {
-          wait = Math.max(wait, await this.show(await fetch('/page/frame.jpg?px=' + this.pixels(), { cache: 'no-store', priority: 'low', signal: this.asking.signal })));
-        } catch {
-          wait = 1000; // a stop is pending, or the server is gone
-        }
-      }
-      if (!this.ended) this.next = setTimeout(this.requestFrame, Math.max(20, wait - (performance.now() - began)));
-    },
+    /** @param {number} moment */
     time: (moment) => window.curiosity.time(moment),
-    pixels() {
+    path() {
       const { width, height } = this.$el.getBoundingClientRect();
-      return Math.min(4096, Math.max(64, Math.ceil(Math.max(width, height) * devicePixelRatio)));
-    },
-    async show(answer) {
-      if (answer.status !== 200) {
-        this.words = answer.headers.get('x-problem') || `no picture: status ${answer.status}`;
-        return 1000 * (Number(answer.headers.get('retry-after')) || 1);
-      }
-      const frame = URL.createObjectURL(await answer.blob());
-      URL.revokeObjectURL(this.source);
-      this.source = frame;
-      this.words = '';
-      this.came = Number(answer.headers.get('x-timestamp'));
-      return 0;
+      const pixels = Math.min(4096, Math.max(64, Math.ceil(Math.max(width, height) * devicePixelRatio)));
+      return `/page/frame.jpg?px=${pixels}`;
     },
   },
-};
+});

@@ -1,7 +1,16 @@
-export default {
-  props: { facts: Object },
-  data: () => ({ open: null }),
+// The captures, the newest first; one of them opens in full.
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<CapturesFacts>} */ (Object), required: true } },
+  data: () => ({
+    /** @type {string | null} the ID of the capture that is shown in full */
+    open: null,
+  }),
   computed: {
+    /** @returns {CaptureRow | undefined} */
     capture() {
       return this.facts.rows.find((row) => row.id === this.open);
     },
@@ -24,18 +33,27 @@ export default {
       <p v-else class="quiet">No captures yet.</p>
     </div>`,
   mounted() {
-    this.picked = (event) => this.open !== event.detail && this.pick(event.detail);
     window.addEventListener('pick-capture', this.picked);
   },
   unmounted() {
     window.removeEventListener('pick-capture', this.picked);
   },
   methods: {
-    url: (row) => '/page/captures/' + encodeURIComponent(row.id) + '.jpg',
-    words: (row) => `${row.good ? 'Good' : 'Too dark'}: score ${row.score.toFixed(2)} at ${row.place}, ${window.curiosity.time(row.at)}`,
-    pick(id) {
+    /** @param {CaptureRow} row */
+    url: (row) => `/page/captures/${encodeURIComponent(row.id)}.jpg`,
+    /** @param {CaptureRow} row */
+    words: (row) =>
+      `${row.good ? 'Good' : 'Too dark'}: score ${row.score.toFixed(2)} at ${row.place}, ${window.curiosity.time(row.at)}`,
+    /** @param {CustomEvent<string>} event */
+    picked(event) {
+      if (this.open !== event.detail) this.pick(event.detail);
+    },
+    /** @param {string} id */
+    async pick(id) {
       this.open = this.open === id ? null : id;
-      if (this.open) this.$nextTick(() => this.$el.scrollIntoView({ block: 'nearest' }));
+      if (!this.open) return;
+      await this.$nextTick();
+      this.$el.scrollIntoView({ block: 'nearest' });
     },
   },
-};
+});

@@ -2,45 +2,65 @@
 // that it has here, so that its text keeps its size.
 const SETTLE_MS = 100; // a panel that is being resized asks for one drawing
 
-export default {
-  mixins: [window.curiosity.keptFocus],
-  props: { facts: Object, label: String },
+import { keptFocus } from 'curiosity/kept_focus.js';
+import { defineComponent, markRaw } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  mixins: [keptFocus],
+  props: {
+    facts: { type: /** @type {PropType<DrawingFacts>} */ (Object), required: true },
+    label: { type: String, required: true },
+  },
   emits: ['pick', 'look'],
+  data: () => ({
+    settle: 0,
+    /** @type {ResizeObserver | null} */
+    watcher: null,
+  }),
   template: `
     <figure class="drawing" :aria-label="label">
       <div ref="place" v-html="facts.svg" @click="pick" @keydown.enter="pick" @keydown.space.prevent="pick"></div>
     </figure>`,
   mounted() {
     this.showLocalTime();
-    this.watcher = new ResizeObserver(() => {
-      clearTimeout(this.settle);
-      this.settle = setTimeout(this.ask, SETTLE_MS);
-    });
-    this.watcher.observe(this.$refs.place);
+    this.watcher = markRaw(
+      new ResizeObserver(() => {
+        clearTimeout(this.settle);
+        this.settle = setTimeout(this.ask, SETTLE_MS);
+      }),
+    );
+    this.watcher.observe(this.place());
     this.ask();
   },
   unmounted() {
-    this.watcher.disconnect();
+    this.watcher?.disconnect();
     clearTimeout(this.settle);
   },
   updated() {
     this.showLocalTime();
   },
   methods: {
+    place() {
+      return /** @type {HTMLElement} */ (this.$refs.place);
+    },
     ask() {
-      const { clientWidth: width, clientHeight: height } = this.$refs.place;
+      const { clientWidth: width, clientHeight: height } = this.place();
       if (width > 0) this.$emit('look', { width, height });
     },
-    showLocalTime() {  // in the time zone of this browser, like the rest of the page
+    // In the time zone of this browser, like the rest of the page.
+    showLocalTime() {
       for (const label of this.$el.querySelectorAll('[data-at]')) {
-        const { at, step } = label.dataset;
+        const [at, step] = [Number(label.dataset.at), Number(label.dataset.step)];
         const time = window.curiosity.time(at);
         if (step < 86400) label.textContent = step < 60 ? time : time.slice(0, 5);
       }
     },
+    /** @param {Event} event */
     pick(event) {
-      const shape = event.target.closest('[data-event]');
-      if (shape) this.$emit('pick', shape.dataset.event);
+      const shape = event.target instanceof Element ? event.target.closest('[data-event]') : null;
+      if (shape instanceof SVGElement) this.$emit('pick', shape.dataset.event);
     },
   },
-};
+});

@@ -1,6 +1,10 @@
 // The newest analysis of the ground. Nothing is shown without one.
-export default {
-  props: { facts: Object },
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<GroundFacts>} */ (Object), required: true } },
   template: `
     <details v-if="facts.rows.length" class="ground" open>
       <summary>Ground, {{ time(facts.at) }}</summary>
@@ -17,8 +21,11 @@ export default {
       <p v-if="facts.note" class="quiet">Sizes and distances are estimates: {{ facts.note }}</p>
     </details>`,
   methods: {
+    /** @param {number} at */
     time: (at) => window.curiosity.time(at),
-    url: (facts) => '/page/ground/' + encodeURIComponent(facts.id) + '.jpg',
-    words: (facts) => facts.rows.map((row) => row.name + ' ' + row.value).join('; '),
+    /** @param {GroundFacts} facts */
+    url: (facts) => `/page/ground/${encodeURIComponent(facts.id)}.jpg`,
+    /** @param {GroundFacts} facts */
+    words: (facts) => facts.rows.map((row) => `${row.name} ${row.value}`).join('; '),
   },
-};
+});

@@ -4,26 +4,65 @@ const SETTLE_MS = 60; // between two requests while a person drags or zooms
 const CLICK_PX = 6; // a pointer that moved less has clicked
 const ZOOM = 1.25;
 const PAN_PX = 40;
-const STEP_PX = 8, LEAST_PX = 120; // the server draws in these steps, so one metre is the same here and there
+// The server draws in these steps, so one metre is the same here and there.
+const STEP_PX = 8;
+const LEAST_PX = 120;
 
-export default {
-  mixins: [window.curiosity.keptFocus, window.curiosity.looksBack],
-  props: { facts: Object, label: String },
+import { keptFocus } from 'curiosity/kept_focus.js';
+import { looksBack } from 'curiosity/looks_back.js';
+import { frame, zoomed } from 'curiosity/map_view.js';
+import { defineComponent, markRaw } from 'vue';
+
+/** @import { PropType } from 'vue' */
+/** @import { Centre, Frame, Point } from 'curiosity/map_view.js' */
+
+/**
+ * @typedef {'drive' | 'face'} What
+ * @typedef {{ x: number, y: number, what: What | null, lines: string[], path: Point[], ok: boolean | null }} Goal
+ *   what a person points at. `ok`: whether it may be ordered; null: not known yet
+ */
+
+export default defineComponent({
+  mixins: [keptFocus, looksBack],
+  props: {
+    facts: { type: /** @type {PropType<DrawingFacts>} */ (Object), required: true },
+    label: { type: String, required: true },
+  },
   emits: ['pick', 'look', 'propose', 'order'],
-  // centre: null shows all; goal: what the person points at.
-  data: () => ({ centre: null, follows: false, goal: null, box: { width: 1, height: 1 }, keys: false }),
+  data: () => ({
+    /** @type {Centre | null} null shows all */
+    centre: null,
+    follows: false,
+    /** @type {Goal | null} */
+    goal: null,
+    box: { width: 1, height: 1 },
+    keys: false,
+    number: 0, // of the newest proposal
+    pointers: markRaw(/** @type {Map<number, Point>} */ (new Map())),
+    /** @type {EventTarget | null} */
+    pressed: null,
+    travel: 0, // pixels
+    settle: 0,
+    /** @type {ResizeObserver | null} */
+    watcher: null,
+  }),
   computed: {
+    /** @returns {Record<string, string>} */
     size() {
       return { width: `${this.box.width}px`, height: `${this.box.height}px` };
     },
+    /** @returns {Frame | null} */
     shown() {
-      return this.facts.view ? window.curiosity.mapView.frame(this.facts.view, this.box) : null;
+      return this.facts.view ? frame(this.facts.view, this.box) : null;
     },
+    /** @returns {Point | null} */
     goalAt() {
       return this.goal && this.shown ? this.shown.pixels(this.goal.x, this.goal.y) : null;
     },
+    /** @returns {string} */
     path() {
-      return this.shown && this.goal ? this.goal.path.map(([x, y]) => this.shown.pixels(x, y).join(',')).join(' ') : '';
+      const { shown, goal } = this;
+      return shown && goal ? goal.path.map(([x, y]) => shown.pixels(x, y).join(',')).join(' ') : '';
     },
   },
   template: `
@@ -60,60 +99,79 @@ export default {
         </div>
       </div>
     </figure>`,
-  created() {
-    this.pointers = new Map();
-    this.number = 0;
-  },
   watch: {
     past() {
       this.goal = null; // it was chosen on the map of another time
     },
   },
   mounted() {
-    this.watcher = new ResizeObserver(() => {
-      const { clientWidth, clientHeight } = this.$refs.place;
-      const [width, height] = [clientWidth, clientHeight].map((pixels) => Math.max(LEAST_PX, pixels - (pixels % STEP_PX)));
-      if (clientWidth > 0) this.box = { width, height };
-      this.ask();
-    });
-    this.watcher.observe(this.$refs.place);
+    this.watcher = markRaw(
+      new ResizeObserver(() => {
+        const { clientWidth, clientHeight } = this.place();
+        const [width, height] = [clientWidth, clientHeight].map((pixels) =>
+          Math.max(LEAST_PX, pixels - (pixels % STEP_PX)),
+        );
+        if (clientWidth > 0) this.box = { width, height };
+        this.ask();
+      }),
+    );
+    this.watcher.observe(this.place());
   },
   unmounted() {
-    this.watcher.disconnect();
+    this.watcher?.disconnect();
     clearTimeout(this.settle);
   },
   methods: {
+    place() {
+      return /** @type {HTMLElement} */ (this.$refs.place);
+    },
     ask() {
       if (this.settle) return;
       this.settle = setTimeout(() => {
-        this.settle = null;
+        this.settle = 0;
         if (this.box.width > 1) this.$emit('look', { ...this.box, ...(this.centre ?? {}), follows: this.follows });
       }, SETTLE_MS);
     },
+    /** @param {Centre | null} centre */
     show(centre) {
       this.centre = centre;
       this.ask();
     },
+    /**
+     * @param {MouseEvent} event
+     * @returns {Point}
+     */
     at(event) {
-      const box = this.$refs.place.getBoundingClientRect();
+      const box = this.place().getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];
     },
     // What is asked for and not yet drawn counts, so that quick turns of the wheel add up.
+    /** @returns {Frame | null} */
     current() {
       if (!this.centre || this.follows || !this.shown) return this.shown;
       const { x, y, scale } = this.centre;
       const [wide, high] = [this.box.width / scale / 2, this.box.height / scale / 2];
-      return window.curiosity.mapView.frame([x - wide, x + wide, y - high, y + high], this.box);
+      return frame([x - wide, x + wide, y - high, y + high], this.box);
     },
-    zoom(factor, about = [this.box.width / 2, this.box.height / 2]) {
-      if (this.shown) this.show(window.curiosity.mapView.zoomed(this.current(), factor, about));
+    /**
+     * @param {number} factor
+     * @param {Point} [about] the middle without it
+     */
+    zoom(factor, about) {
+      const shown = this.current();
+      if (shown) this.show(zoomed(shown, factor, about ?? this.middle()));
     },
+    /**
+     * @param {number} across pixels
+     * @param {number} down
+     */
     pan(across, down) {
       const shown = this.current();
       if (!shown) return;
       this.follows = false;
       this.show({ x: shown.x - across / shown.scale, y: shown.y + down / shown.scale, scale: shown.scale });
     },
+    /** @param {WheelEvent} event */
     wheel(event) {
       this.zoom(event.deltaY < 0 ? ZOOM : 1 / ZOOM, this.at(event));
     },
@@ -126,13 +184,15 @@ export default {
       const shown = this.current();
       if (shown) this.show({ x: shown.x, y: shown.y, scale: shown.scale });
     },
+    /** @param {PointerEvent} event */
     down(event) {
       if (event.button !== 0) return;
-      this.$refs.place.setPointerCapture(event.pointerId);
+      this.place().setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, this.at(event));
       if (this.pointers.size === 1) this.travel = 0;
       this.pressed = event.target;
     },
+    /** @param {PointerEvent} event */
     moved(event) {
       const before = this.pointers.get(event.pointerId);
       if (!before) return;
@@ -142,52 +202,80 @@ export default {
       this.travel += Math.hypot(now[0] - before[0], now[1] - before[1]);
       if (others.length) {
         const other = others[0][1];
+        /** @param {Point} point */
         const far = (point) => Math.max(1, Math.hypot(point[0] - other[0], point[1] - other[1]));
         this.travel = CLICK_PX;
         this.zoom(far(now) / far(before), [(now[0] + other[0]) / 2, (now[1] + other[1]) / 2]);
       } else if (this.travel >= CLICK_PX) this.pan(now[0] - before[0], now[1] - before[1]);
     },
+    /** @param {PointerEvent} event */
     up(event) {
       const known = this.pointers.delete(event.pointerId);
       if (!known || event.type === 'pointercancel' || this.travel >= CLICK_PX || this.pointers.size) return;
-      const shape = this.pressed instanceof Element && this.pressed.closest('[data-event]');
+      const shape = this.shapeAt(this.pressed);
       if (shape) this.$emit('pick', shape.dataset.event);
       else this.point(this.at(event));
     },
+    /** @param {EventTarget | null} target */
+    shapeAt(target) {
+      const shape = target instanceof Element ? target.closest('[data-event]') : null;
+      return /** @type {SVGElement | null} */ (shape);
+    },
+    /** @param {KeyboardEvent} event */
     key(event) {
+      /** @type {Record<string, Point>} */
       const pans = { ArrowLeft: [PAN_PX, 0], ArrowRight: [-PAN_PX, 0], ArrowUp: [0, PAN_PX], ArrowDown: [0, -PAN_PX] };
-      const shape = event.target.closest('[data-event]');
+      const shape = this.shapeAt(event.target);
       if (shape && (event.key === 'Enter' || event.key === ' ')) this.$emit('pick', shape.dataset.event);
       else if (pans[event.key]) this.pan(...pans[event.key]);
       else if (event.key === '+' || event.key === '=') this.zoom(ZOOM);
       else if (event.key === '-') this.zoom(1 / ZOOM);
       else if (event.key === '0') this.all();
       else if (event.key === 'f') this.follow();
-      else if (event.key === 'Enter') this.point([this.box.width / 2, this.box.height / 2]);
+      else if (event.key === 'Enter') this.point(this.middle());
       else return;
       event.preventDefault();
     },
-    point(place) {
+    /** @returns {Point} */
+    middle() {
+      return [this.box.width / 2, this.box.height / 2];
+    },
+    /** @param {Point} place */
+    async point(place) {
       const shown = this.current();
       if (!shown || this.past) return; // the rover has driven on since
       const [x, y] = shown.metres(...place);
       this.goal = { x, y, what: null, lines: [], path: [], ok: null };
-      this.$nextTick(() => this.$refs.first?.focus());
+      await this.$nextTick();
+      this.focusOn('first');
     },
+    /** @param {string} name of a button of the goal's card, if it is there */
+    focusOn(name) {
+      /** @type {HTMLElement | undefined} */ (this.$refs[name])?.focus();
+    },
+    /** @param {What} what */
     propose(what) {
+      if (!this.goal) return;
       const number = ++this.number;
       this.goal = { ...this.goal, what, lines: ['Rehearsing …'] };
       this.$emit('propose', { number, what, x: this.goal.x, y: this.goal.y });
     },
-    proposed(number, proposal) {
+    /**
+     * @param {number} number
+     * @param {Partial<Goal>} proposal
+     */
+    async proposed(number, proposal) {
       if (number !== this.number || !this.goal) return;
       this.goal = { ...this.goal, ...proposal };
-      this.$nextTick(() => this.$refs.go?.focus());
+      await this.$nextTick();
+      this.focusOn('go');
     },
     order() {
+      if (!this.goal) return;
       this.$emit('order', { what: this.goal.what, x: this.goal.x, y: this.goal.y });
       this.goal = { ...this.goal, ok: null, lines: ['Ordering …'] };
     },
+    /** @param {boolean} ok */
     ordered(ok) {
       if (ok) this.close();
       else if (this.goal) this.goal = { ...this.goal, ok: false, lines: ['Refused; see Say.'] };
@@ -195,11 +283,11 @@ export default {
     close() {
       this.goal = null;
       this.number += 1; // a proposal on its way is for nobody
-      this.$refs.place.focus();
+      this.place().focus();
     },
     cross() {
       const [x, y] = [this.box.width / 2, this.box.height / 2];
       return `M${x - 10} ${y}H${x + 10}M${x} ${y - 10}V${y + 10}`;
     },
   },
-};
+});

@@ -1,7 +1,13 @@
+// The plan of the last turn, step by step.
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+/** @type {Record<string, string>} */
 const SIGNS = { pending: '○', running: '▶', success: '✓', failed: '✗', skipped: '–', wait_confirmation: '?' };
 
-export default {
-  props: { facts: Object },
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<PlanFacts>} */ (Object), required: true } },
   template: `
     <div class="plan">
       <p v-if="facts.goal"><strong>{{ facts.goal }}</strong> <span class="quiet">{{ facts.status }}</span></p>
@@ -15,5 +21,8 @@ export default {
       </ol>
       <p v-else class="quiet">No plan: the agent decides step by step.</p>
     </div>`,
-  methods: { sign: (step) => SIGNS[step.status] ?? '·' },
-};
+  methods: {
+    /** @param {PlanStep} step */
+    sign: (step) => SIGNS[step.status] ?? '·',
+  },
+});

@@ -1,5 +1,10 @@
-export default {
-  props: { facts: Object },
+// How far the running skills are.
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<ProgressFacts>} */ (Object), required: true } },
   template: `
     <ul class="progress" aria-label="Progress of the running skills">
       <li v-for="row in facts.rows" :key="row.id">
@@ -8,4 +13,4 @@ export default {
         <span class="text">{{ row.text }}</span>
       </li>
     </ul>`,
-};
+});

@@ -1,7 +1,11 @@
 // At the top: that a question waits, and the way to its form in the conversation. An open drawer, which
 // may cover it, hears of it by the event questions-open, and asks for the form by show-question.
-export default {
-  props: { facts: Object },
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<{ rows: QuestionRow[] }>} */ (Object), required: true } },
   template: `
     <p v-if="facts.rows.length" class="asking" role="status">
       <b>{{ facts.rows.length > 1 ? facts.rows.length + ' questions wait' : 'A question waits' }} for your answer</b>
@@ -11,7 +15,9 @@ export default {
   watch: {
     'facts.rows.length': {
       immediate: true,
+      /** @param {number} open */
       handler(open) {
+        window.curiosity.attention({ open }); // for an operator in another tab
         window.dispatchEvent(new CustomEvent('questions-open', { detail: open }));
       },
     },
@@ -25,9 +31,9 @@ export default {
   methods: {
     show() {
       window.curiosity.showPanel('talk');
-      const form = document.querySelector('.approvals');
+      const form = document.querySelector('.approval');
       form?.scrollIntoView({ block: 'center' });
-      form?.querySelector('button:not(:disabled)')?.focus();
+      /** @type {HTMLButtonElement | null | undefined} */ (form?.querySelector('button:not(:disabled)'))?.focus();
     },
   },
-};
+});

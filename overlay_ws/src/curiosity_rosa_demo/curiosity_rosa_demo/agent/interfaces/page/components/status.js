@@ -1,6 +1,10 @@
 // The head: mode and task, motion, power, health. link.js marks values that are old.
-export default {
-  props: { facts: Object },
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<StatusFacts>} */ (Object), required: true } },
   template: `
     <header class="status" aria-label="State of the rover">
       <div class="group task-now" role="group" aria-label="Mode and task">
@@ -21,7 +25,7 @@ export default {
       <div class="group motion" role="group" aria-label="Motion">
         <p class="caption" aria-hidden="true">Motion</p>
         <dl>
-          <div v-for="row in facts.motion" :key="row.name" class="fact" :class="{ recorded: facts.past || (facts.replay && row.from), bad: row.bad && !facts.past }">
+          <div v-for="row in facts.motion" :key="row.name" class="fact" :class="{ recorded: facts.replay && row.from, bad: row.bad }">
             <dt>{{ label(row) }}</dt>
             <dd :data-from="facts.replay ? null : row.from" :data-limit="row.limit"><span class="value">{{ row.text }}</span></dd>
           </div>
@@ -61,11 +65,13 @@ export default {
     window.curiosity.refresh(); // the template may have replaced a value that was marked as old
   },
   methods: {
+    /** @param {string} line */
     say: (line) => window.dispatchEvent(new CustomEvent('say-line', { detail: line })),
     // The value is that of an earlier time or of the recording, not the live rover's.
+    /** @param {HeadValue} row */
     label(row) {
       if (this.facts.past) return `${row.name} (then)`;
       return this.facts.replay && row.from ? `${row.name} (recorded)` : row.name;
     },
   },
-};
+});

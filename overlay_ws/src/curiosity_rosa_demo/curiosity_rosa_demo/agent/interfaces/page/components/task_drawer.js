@@ -1,12 +1,31 @@
 // One task in full: its state and buttons, what it used, its plan, captures, history and trace.
+/** @type {Record<string, string>} */
 const SIGNS = { pending: '○', running: '▶', success: '✓', failed: '✗', skipped: '–', wait_confirmation: '?' };
 const SHOWN = 100; // newest lines of its trace
 
-export default {
-  mixins: [window.curiosity.looksBack],
-  props: { facts: Object },
+import { foldRows } from 'curiosity/fold.js';
+import { looksBack } from 'curiosity/looks_back.js';
+import { actOfKey } from 'curiosity/task_acts.js';
+import { traceRows } from 'curiosity/trace_rows.js';
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+/** @import { FoldedRow } from 'curiosity/fold.js' */
+
+export default defineComponent({
+  mixins: [looksBack],
+  props: { facts: { type: /** @type {PropType<TaskDetail | null>} */ (Object), default: null } },
   emits: ['act', 'open'],
-  data: () => ({ rows: [], message: '', failed: false, questions: 0 }),
+  data: () => ({
+    /** @type {readonly TraceRow[]} */
+    rows: [],
+    message: '',
+    failed: false,
+    questions: 0,
+    last: '', // the ID of the task that was open last
+    returnsFocus: true,
+    SIGNS,
+  }),
   template: `
     <div v-if="facts" class="drawer" role="dialog" aria-labelledby="drawer-title" @keydown="onKey">
       <div class="bar">
@@ -59,25 +78,30 @@ export default {
       </div>
     </div>`,
   computed: {
+    /** @returns {FoldedRow[]} */
     trace() {
-      return window.curiosity.foldRows(this.rows).slice(-SHOWN);
+      return foldRows(this.rows).slice(-SHOWN);
     },
   },
   watch: {
-    'facts.id'(id) {
+    /** @param {string | undefined} id */
+    async 'facts.id'(id) {
       this.changed();
       this.message = '';
-      this.questions = document.querySelectorAll('.approvals article').length; // from before, too
-      if (id) this.$nextTick(() => this.$refs.close.focus());
-      else if (this.returnsFocus) document.querySelector(`[data-opens="${CSS.escape(this.last ?? '')}"]`)?.focus();
-      this.last = id;
+      this.questions = document.querySelectorAll('.approval').length; // from before, too
+      const { last, returnsFocus } = this;
+      this.last = id ?? '';
       this.returnsFocus = true;
+      if (id) {
+        await this.$nextTick();
+        /** @type {HTMLElement} */ (this.$refs.close).focus();
+      } else if (returnsFocus) {
+        const opener = document.querySelector(`[data-opens="${CSS.escape(last)}"]`);
+        if (opener instanceof HTMLElement) opener.focus();
+      }
     },
   },
   mounted() {
-    this.changed = () => {
-      this.rows = this.facts ? window.curiosity.traceRows.of(this.facts.id) : [];
-    };
     window.addEventListener('trace-rows', this.changed);
     window.addEventListener('questions-open', this.asked);
   },
@@ -85,36 +109,51 @@ export default {
     window.removeEventListener('trace-rows', this.changed);
     window.removeEventListener('questions-open', this.asked);
   },
-  created() {
-    this.SIGNS = SIGNS;
-    this.asked = (event) => (this.questions = event.detail);
-  },
   methods: {
+    changed() {
+      this.rows = this.facts ? traceRows.of(this.facts.id) : [];
+    },
+    /** @param {CustomEvent<number>} event */
+    asked(event) {
+      this.questions = event.detail;
+    },
+    /**
+     * @param {TaskAct['act']} act
+     * @param {number} [by] the change of the priority
+     */
     act(act, by) {
-      this.$emit('act', { id: this.facts.id, act, priority: by && this.facts.priority + by });
+      const { facts } = this;
+      if (facts) this.$emit('act', { id: facts.id, act, priority: by && facts.priority + by });
     },
     showQuestion() {
       this.returnsFocus = false;
       this.$emit('open', '');
       window.dispatchEvent(new Event('show-question'));
     },
+    /**
+     * @param {boolean} ok
+     * @param {string} words
+     */
     told(ok, words) {
       this.message = words;
       this.failed = !ok;
     },
+    /** @param {KeyboardEvent} event */
     onKey(event) {
-      const act = this.past ? null : window.curiosity.taskActs.ofKey(event, this.facts);
+      const act = this.facts && !this.past && actOfKey(event, this.facts);
       if (act) this.$emit('act', act);
     },
+    /** @param {string} id */
     pick(id) {
       this.returnsFocus = false;
       this.$emit('open', '');
       window.dispatchEvent(new CustomEvent('pick-capture', { detail: id }));
     },
     filter() {
-      window.dispatchEvent(new CustomEvent('trace-task', { detail: this.facts.id }));
+      window.dispatchEvent(new CustomEvent('trace-task', { detail: this.facts?.id }));
       window.curiosity.showPanel('thought');
     },
+    /** @param {number} moment */
     time: (moment) => window.curiosity.time(moment),
   },
-};
+});

@@ -1,22 +1,44 @@
 // The tasks. Ended ones are folded, but for the newest. Those that wait stand in the order in which
 // they run, which keys and dragging change; a task opens its drawer.
-const SIGNS = { pending: '○', waiting: '◔', active: '►', paused: '‖', recovering: '↻', completed: '✓', failed: '▲', cancelled: '⊘' };
+/** @type {Record<string, string>} */
+const SIGNS = {
+  pending: '○',
+  waiting: '◔',
+  active: '►',
+  paused: '‖',
+  recovering: '↻',
+  completed: '✓',
+  failed: '▲',
+  cancelled: '⊘',
+};
 const USUAL = 3; // a priority that is not told
 
-export default {
-  mixins: [window.curiosity.keptFocus],
+import { keptFocus } from 'curiosity/kept_focus.js';
+import { actOfDrop, actOfKey, inOrder } from 'curiosity/task_acts.js';
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  mixins: [keptFocus],
   keeps: 'opens',
-  props: { facts: Object },
+  props: { facts: { type: /** @type {PropType<{ rows: TaskRow[], past?: boolean }>} */ (Object), required: true } },
   emits: ['act', 'open'],
-  data: () => ({ unfolded: false, dragged: null }),
+  data: () => ({
+    unfolded: false,
+    /** @type {TaskRow | null} */
+    dragged: null,
+  }),
   computed: {
+    /** @returns {TaskRow[]} */
     ended() {
       return this.facts.rows.filter((row) => !row.live);
     },
+    /** @returns {TaskRow[]} */
     shown() {
       const ended = this.unfolded ? this.ended : this.ended.slice(0, 1);
       const live = this.facts.rows.filter((row) => row.live);
-      return [...live.filter((row) => row.runs), ...live.filter((row) => !row.runs).sort(window.curiosity.taskActs.inOrder), ...ended];
+      return [...live.filter((row) => row.runs), ...live.filter((row) => !row.runs).sort(inOrder), ...ended];
     },
   },
   template: `
@@ -39,18 +61,30 @@ export default {
       <button v-if="ended.length > 1" type="button" class="small" :aria-expanded="unfolded" @click="unfolded = !unfolded">{{ unfolded ? 'Fold ended tasks' : ended.length - 1 + ' more ended' }}</button>
     </div>`,
   methods: {
+    /**
+     * @param {KeyboardEvent} event
+     * @param {TaskRow} row
+     */
     onKey(event, row) {
-      const act = this.facts.past ? null : window.curiosity.taskActs.ofKey(event, row);
+      const act = this.facts.past ? null : actOfKey(event, row);
       if (act) this.$emit('act', act);
     },
+    /**
+     * @param {DragEvent} event
+     * @param {TaskRow} row
+     */
     onOver(event, row) {
       if (this.dragged && this.dragged.id !== row.id && row.live && !row.runs) event.preventDefault();
     },
+    /** @param {TaskRow} row */
     onDrop(row) {
-      if (this.dragged && this.dragged.id !== row.id) this.$emit('act', window.curiosity.taskActs.ofDrop(this.dragged, row));
+      if (this.dragged && this.dragged.id !== row.id) this.$emit('act', actOfDrop(this.dragged, row));
     },
+    /** @param {TaskRow} row */
     unusual: (row) => (row.live && row.priority !== USUAL ? `priority ${row.priority}` : ''),
+    /** @param {TaskRow} row */
     sign: (row) => SIGNS[row.state] ?? '·',
+    /** @param {number} moment */
     time: (moment) => window.curiosity.time(moment),
   },
-};
+});

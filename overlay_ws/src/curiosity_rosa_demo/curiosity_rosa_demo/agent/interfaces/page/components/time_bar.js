@@ -1,40 +1,72 @@
 // The scrubber: it shows an earlier time of this robot, or a recording, to this page alone. STOP stops the
 // live rover whatever is shown; the event time-shown tells the panels that they send nothing else.
+import { duration, nextMark, shownMarks } from 'curiosity/time_marks.js';
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+/** @import { ShownMark } from 'curiosity/time_marks.js' */
+
 const KINDS = [['error', '▲', 'e'], ['capture', '●', 'c'], ['question', '◆', 'q']];
-const STEP_S = 1, LEAP_S = 10;
+/** @type {Record<string, number>} seconds */
+const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
 const SEEK_MS = 100; // between two requests while a person drags
 
-export default {
-  props: { facts: Object },
+/** @param {KeyboardEvent} event */
+function isTyping(event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  const typed = 'input:not([type=range]):not([type=checkbox]), textarea, select';
+  return event.ctrlKey || event.altKey || event.metaKey || target.matches(typed);
+}
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<TimeFacts>} */ (Object), required: true } },
   emits: ['act'],
-  data: () => ({ now: window.curiosity.now(), dragged: null, since: null }),
+  data: () => ({
+    now: window.curiosity.now(),
+    /** @type {number | null} */
+    dragged: null,
+    /** @type {number | null} when the person began to look back */
+    since: null,
+    timer: 0,
+    seeking: 0,
+    kinds: KINDS,
+  }),
   computed: {
+    /** @returns {number} */
     start() {
       return this.facts.start ?? this.end;
     },
+    /** @returns {number} */
     end() {
       return this.facts.end ?? Math.max(this.now, this.facts.at ?? 0);
     },
+    /** @returns {number} */
     at() {
       return this.dragged ?? this.facts.at ?? this.end;
     },
+    /** @returns {boolean} */
     back() {
       return this.facts.at !== null || this.dragged !== null;
     },
+    /** @returns {string} */
     words() {
       return this.back ? window.curiosity.time(this.at) : 'live';
     },
+    /** @returns {string} */
     away() {
-      const { duration } = window.curiosity.timeMarks;
-      return this.facts.recording ? `${duration(this.at - this.start)} after its start` : `${duration(this.now - this.at)} ago`;
+      return this.facts.recording
+        ? `${duration(this.at - this.start)} after its start`
+        : `${duration(this.now - this.at)} ago`;
     },
     // The recording that is shown stays a choice, also once its file is gone.
+    /** @returns {string[]} */
     stories() {
       const { recording, recordings } = this.facts;
       return !recording || recordings.includes(recording) ? recordings : [recording, ...recordings];
     },
+    /** @returns {ShownMark[]} */
     marks() {
-      return window.curiosity.timeMarks.shownMarks(this.facts.marks, this.start, this.end);
+      return shownMarks(this.facts.marks, this.start, this.end);
     },
   },
   template: `
@@ -78,17 +110,10 @@ export default {
       if (this.back) this.tell();
     },
   },
-  created() {
-    this.kinds = KINDS;
-  },
   mounted() {
-    this.timer = setInterval(() => (this.now = window.curiosity.now()), 1000);
-    // Anywhere but where a person types.
-    this.anywhere = (event) => {
-      if (event.key.toLowerCase() !== 'l' || !this.back || this.typing(event)) return;
-      this.live();
-      event.preventDefault();
-    };
+    this.timer = setInterval(() => {
+      this.now = window.curiosity.now();
+    }, 1000);
     document.addEventListener('keydown', this.anywhere);
   },
   unmounted() {
@@ -97,28 +122,43 @@ export default {
     document.removeEventListener('keydown', this.anywhere);
   },
   methods: {
+    /**
+     * @param {string} act
+     * @param {Record<string, unknown>} [given]
+     */
     emit(act, given = {}) {
       this.$emit('act', { act, ...given });
     },
-    // at: the time that is shown, null: now; since: when the person began to look back.
     tell() {
-      window.dispatchEvent(new CustomEvent('time-shown', { detail: { at: this.back ? this.at : null, since: this.since } }));
+      /** @type {TimeShown} */
+      const detail = { at: this.back ? this.at : null, since: this.since };
+      window.dispatchEvent(new CustomEvent('time-shown', { detail }));
     },
-    typing: (event) => event.ctrlKey || event.altKey || event.metaKey || event.target.matches('input:not([type=range]):not([type=checkbox]), textarea, select'),
+    slider() {
+      return /** @type {HTMLInputElement} */ (this.$refs.slider);
+    },
+    // Anywhere but where a person types.
+    /** @param {KeyboardEvent} event */
+    anywhere(event) {
+      if (event.key.toLowerCase() !== 'l' || !this.back || isTyping(event)) return;
+      this.live();
+      event.preventDefault();
+    },
+    /** @param {number} at */
     show(at) {
       this.emit('show', { at: Math.max(this.start, at) }); // the agent knows the end, which moves on
     },
-    drag(event) {
-      this.dragged = Number(event.target.value);
-      this.seeking ??= setTimeout(() => {
-        this.seeking = null;
+    drag() {
+      this.dragged = Number(this.slider().value);
+      this.seeking ||= setTimeout(() => {
+        this.seeking = 0;
         if (this.dragged !== null) this.show(this.dragged);
       }, SEEK_MS);
     },
-    drop(event) {
+    drop() {
       clearTimeout(this.seeking);
-      this.seeking = null;
-      this.show(Number(event.target.value));
+      this.seeking = 0;
+      this.show(Number(this.slider().value));
       this.dragged = null;
     },
     play() {
@@ -127,28 +167,41 @@ export default {
     live() {
       this.dragged = null;
       this.emit('live');
-      if (this.$el.contains(document.activeElement)) this.$refs.slider.focus();
+      if (this.$el.contains(document.activeElement)) this.slider().focus();
     },
+    /**
+     * The time of the next mark of a kind; null: there is none.
+     * @param {string} kind
+     * @param {number} direction 1: later, -1: earlier
+     */
     next(kind, direction) {
-      return window.curiosity.timeMarks.nextMark(this.facts.marks, kind, this.back ? this.at : Infinity, direction);
+      return nextMark(this.facts.marks, kind, this.back ? this.at : Infinity, direction);
     },
+    /**
+     * @param {string} kind
+     * @param {number} direction
+     */
     jump(kind, direction) {
       const at = this.next(kind, direction);
       if (at !== null) this.show(at);
     },
+    /** @param {KeyboardEvent} event */
     key(event) {
-      if (this.typing(event)) return;
-      const onSlider = event.target === this.$refs.slider;
-      const steps = { ArrowLeft: -STEP_S, ArrowDown: -STEP_S, ArrowRight: STEP_S, ArrowUp: STEP_S, PageDown: -LEAP_S, PageUp: LEAP_S };
+      if (isTyping(event)) return;
+      const onSlider = event.target === this.slider();
       const letter = event.key.toLowerCase();
       const kind = KINDS.find(([, , each]) => each === letter)?.[0];
-      if (onSlider && event.key in steps) this.show(this.at + steps[event.key]);
+      if (onSlider && event.key in STEPS) this.show(this.at + STEPS[event.key]);
       else if (onSlider && event.key === 'Home') this.show(this.start);
-      else if (onSlider && event.key === 'End') this.facts.recording ? this.show(this.end) : this.live();
+      else if (onSlider && event.key === 'End') this.toEnd();
       else if (letter === 'k' || (onSlider && event.key === ' ')) this.back && this.play();
       else if (kind) this.jump(kind, event.shiftKey ? -1 : 1);
       else return;
       event.preventDefault();
     },
+    toEnd() {
+      if (this.facts.recording) this.show(this.end);
+      else this.live();
+    },
   },
-};
+});

@@ -1,28 +1,55 @@
 // The trace as a table: filtered and folded here; a click requests the raw event. One tab stop: the
 // arrow keys move between its lines.
+import { foldRows } from 'curiosity/fold.js';
+import { newestLast } from 'curiosity/newest_last.js';
+import { traceRows } from 'curiosity/trace_rows.js';
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+/** @import { FoldedRow } from 'curiosity/fold.js' */
+
 const KINDS = ['OBSERVE', 'HYPOTHESIZE', 'DECIDE', 'ACT', 'RESULT', 'ERROR'];
 const SHORT = 8; // characters of a task's ID
 const ALL = 500; // lines
 
-export default {
-  mixins: [window.curiosity.newestLast],
+export default defineComponent({
+  mixins: [newestLast],
   stops: 'li > button',
-  props: { lines: Array },
+  props: { lines: { type: /** @type {PropType<TraceRow[]>} */ (Array), required: true } },
   emits: ['raw'],
   data() {
-    window.curiosity.traceRows.add(this.lines);
-    return { rows: window.curiosity.traceRows.all(), hidden: [], search: '', tool: '', task: '', open: null, raw: '', kinds: KINDS };
+    traceRows.add(this.lines);
+    return {
+      rows: traceRows.all(),
+      /** @type {string[]} kinds */
+      hidden: [],
+      search: '',
+      tool: '',
+      task: '',
+      /** @type {string | null} the ID of the row that shows its raw event */
+      open: null,
+      raw: '',
+      asked: '',
+      kinds: KINDS,
+    };
   },
   computed: {
+    /** @returns {FoldedRow[]} */
     shown() {
       const words = this.search.toLowerCase();
-      const found = (row) => (!words || `${row.text} ${row.tool}`.toLowerCase().includes(words)) && (!this.tool || row.tool === this.tool) && (!this.task || row.task === this.task);
-      return window.curiosity.foldRows(this.rows.filter((row) => !this.hidden.includes(row.kind) && found(row)));
+      /** @param {TraceRow} row */
+      const found = (row) =>
+        (!words || `${row.text} ${row.tool}`.toLowerCase().includes(words)) &&
+        (!this.tool || row.tool === this.tool) &&
+        (!this.task || row.task === this.task);
+      return foldRows(this.rows.filter((row) => !this.hidden.includes(row.kind) && found(row)));
     },
     // What is chosen stays a choice, also once its last line is no longer kept.
+    /** @returns {string[]} */
     tools() {
       return this.choices('tool');
     },
+    /** @returns {string[]} */
     tasks() {
       return this.choices('task');
     },
@@ -55,13 +82,6 @@ export default {
       </div>
     </div>`,
   mounted() {
-    this.changed = () => {
-      this.rows = window.curiosity.traceRows.all();
-      this.grown();
-    };
-    this.taskChosen = (event) => {
-      this.task = event.detail;
-    };
     window.addEventListener('trace-rows', this.changed);
     window.addEventListener('trace-task', this.taskChosen);
   },
@@ -70,26 +90,53 @@ export default {
     window.removeEventListener('trace-task', this.taskChosen);
   },
   methods: {
-    append: (lines) => window.curiosity.traceRows.add(lines),
-    replace: (lines) => window.curiosity.traceRows.replace(lines),
+    changed() {
+      this.rows = traceRows.all();
+      this.grown();
+    },
+    /** @param {CustomEvent<string>} event */
+    taskChosen(event) {
+      this.task = event.detail;
+    },
+    /** @param {TraceRow[]} lines */
+    append: (lines) => traceRows.add(lines),
+    /** @param {TraceRow[]} lines those of another time */
+    replace: (lines) => traceRows.replace(lines),
+    /**
+     * @param {string} id
+     * @param {string} raw
+     */
     show(id, raw) {
       if (this.asked === id) this.raw = raw;
     },
+    /**
+     * @param {'tool' | 'task'} part
+     * @returns {string[]}
+     */
     choices(part) {
       return [...new Set([...this.rows.map((row) => row[part]), this[part]])].filter(Boolean).sort();
     },
+    /** @param {string} id */
     short: (id) => id.slice(0, SHORT),
+    /** @param {string} kind */
     toggle(kind) {
       this.hidden = this.hidden.includes(kind) ? this.hidden.filter((each) => each !== kind) : [...this.hidden, kind];
     },
+    /**
+     * @param {TraceRow} row
+     * @param {TraceRow} last
+     */
     toggleRaw(row, last) {
       this.open = this.open === row.id ? null : row.id;
       this.raw = '…';
       this.asked = last.id;
       if (this.open) this.$emit('raw', last.id);
     },
+    /** @param {number} moment */
     time: (moment) => window.curiosity.time(moment),
     // Very short and very long gaps are not the duration of a step.
-    took: (row) => (row.took === null || row.took < 0.01 || row.took > 600 ? '' : `+${row.took.toFixed(row.took < 10 ? 2 : 0)} s`),
+    /** @param {TraceRow} row */
+    took: (row) =>
+      row.took === null || row.took < 0.01 || row.took > 600 ? '' : `+${row.took.toFixed(row.took < 10 ? 2 : 0)} s`,
   },
-};
+});

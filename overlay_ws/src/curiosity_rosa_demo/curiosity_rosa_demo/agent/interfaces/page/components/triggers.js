@@ -1,6 +1,10 @@
 // The triggers of triggers.yaml, each with its switch. Nothing is shown without triggers.
-export default {
-  props: { facts: Object },
+import { defineComponent } from 'vue';
+
+/** @import { PropType } from 'vue' */
+
+export default defineComponent({
+  props: { facts: { type: /** @type {PropType<{ rows: TriggerRow[], past?: boolean }>} */ (Object), required: true } },
   emits: ['switch'],
   template: `
     <details v-if="facts.rows.length" class="triggers" open>
@@ -21,4 +25,4 @@ export default {
         </table>
       </div>
     </details>`,
-};
+});

@@ -1,13 +1,23 @@
 // Calls a person who looks elsewhere: by a sound, and by a notification of the browser. Both are off until the person
 // switches them on. The sounds are made here; none is loaded.
 (() => {
+  /** @type {Record<'asks' | 'safe', [hertz: number, after: number][]>} */
   const SOUNDS = {
-    asks: [[660, 0], [880, 0.18]], // Hz, seconds: rising
-    safe: [[440, 0], [330, 0.22], [440, 0.44], [330, 0.66]],
+    asks: [
+      [660, 0],
+      [880, 0.18],
+    ], // Hz, seconds: rising
+    safe: [
+      [440, 0],
+      [330, 0.22],
+      [440, 0.44],
+      [330, 0.66],
+    ],
   };
   const TONE_S = 0.16;
   const LOUDNESS = 0.2;
   const WORDS = { asks: 'The rover asks a question.', safe: 'SAFE: nothing may move.' };
+  /** @type {AudioContext | null} */
   let audio = null;
 
   // A browser plays nothing before the person has used the page.
@@ -17,6 +27,7 @@
     if (audio.state === 'suspended') audio.resume().catch(() => {});
   }
 
+  /** @param {'asks' | 'safe'} what */
   function play(what) {
     wake();
     if (!audio) return;
@@ -33,12 +44,15 @@
     }
   }
 
+  /** @param {'asks' | 'safe'} what */
   function notify(what) {
     if (!window.Notification || Notification.permission !== 'granted') return;
     try {
       const note = new Notification('Curiosity ROSA', { body: WORDS[what], tag: `curiosity-${what}` });
       note.onclick = () => window.focus();
-    } catch { /* some phones only let a service worker notify */ }
+    } catch {
+      /* some phones only let a service worker notify */
+    }
   }
 
   window.curiosity.alert = (what) => {
@@ -54,7 +68,8 @@
   };
   window.curiosity.switchNotify = async (on) => {
     if (on && !window.Notification) return 'This browser notifies only over HTTPS or at localhost.';
-    if (on && (await Notification.requestPermission()) !== 'granted') return 'The browser does not allow notifications of this page.';
+    if (on && (await Notification.requestPermission()) !== 'granted')
+      return 'The browser does not allow notifications of this page.';
     window.curiosity.keep({ notify: on });
     return '';
   };

@@ -4,36 +4,58 @@
   const SLOW_S = 1; // a longer delay is marked
   const steady = () => performance.now() / 1000;
   const opened = steady();
-  let newest = null; // the last beat: clock and now of the server, ages by name
-  let lags = []; // our clock minus the server's at the last beats; the least has the shortest delay
-  let trip = null; // seconds: the last round trip to the agent
+  /** @type {Beat | null} the last one */
+  let newest = null;
+  /** @type {number[]} our clock minus the server's at the last beats; the least has the shortest delay */
+  let lags = [];
+  /** @type {number | null} seconds: the last round trip to the agent */
+  let trip = null;
   let lost = false;
   let hooked = false;
 
+  // Seconds since the last beat was made.
   const silence = () => (newest ? Math.max(0, steady() - Math.min(...lags) - newest.clock) : null);
 
-  const state = () => {
-    if (lost) return 'lost';
-    if (!newest) return steady() - opened > STALE_S ? 'stale' : 'wait';
-    return silence() > STALE_S ? 'stale' : 'live';
+  // The age of a source in seconds; null: it was never heard.
+  /** @param {string | undefined} source */
+  const ageOf = (source) => {
+    const known = newest?.ages[source ?? ''] ?? null;
+    const since = silence();
+    return known === null || since === null ? null : known + since;
   };
 
+  /** @param {string} selector */
+  const all = (selector) => /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(selector));
+
+  /** @returns {'lost' | 'wait' | 'stale' | 'live'} */
+  const state = () => {
+    if (lost) return 'lost';
+    const since = silence();
+    if (since === null) return steady() - opened > STALE_S ? 'stale' : 'wait';
+    return since > STALE_S ? 'stale' : 'live';
+  };
+
+  /** @param {string} link */
   const words = (link) => {
     if (link === 'lost') return 'Connection lost. Nothing below is live. Trying again …';
     if (link !== 'stale') return '';
-    const since = newest ? ` for ${Math.floor(silence())} s` : '';
-    return `No data from the agent${since}. Nothing below is live.`;
+    const since = silence();
+    return `No data from the agent${since === null ? '' : ` for ${Math.floor(since)} s`}. Nothing below is live.`;
   };
 
-  const seconds = (age) => (age < 10 ? age.toFixed(1) : Math.floor(age).toString()) + ' s';
+  /** @param {number} age */
+  const seconds = (age) => `${age < 10 ? age.toFixed(1) : Math.floor(age)} s`;
 
   // One number for the connection: the round trip, and the age of the newest data.
+  /** @param {string} link */
   function showDelay(link) {
     const shown = document.getElementById('delay');
     if (!shown) return;
-    const delay = trip === null || silence() === null ? null : trip + silence();
+    const since = silence();
+    const delay = trip === null || since === null ? null : trip + since;
     const slow = link !== 'live' || delay === null || delay > SLOW_S;
-    const text = link === 'lost' ? '✕ no link' : delay === null ? '' : `${slow ? '▲' : '●'} delay ${delay.toFixed(2)} s`;
+    const text =
+      link === 'lost' ? '✕ no link' : delay === null ? '' : `${slow ? '▲' : '●'} delay ${delay.toFixed(2)} s`;
     if (shown.textContent !== text) shown.textContent = text;
     shown.classList.toggle('bad', slow && text !== '');
   }
@@ -50,8 +72,14 @@
   function refresh() {
     if (!hooked && window.socket) {
       hooked = true;
-      window.socket.on('disconnect', () => { lost = true; refresh(); });
-      window.socket.on('connect', () => { lost = false; refresh(); });
+      window.socket.on('disconnect', () => {
+        lost = true;
+        refresh();
+      });
+      window.socket.on('connect', () => {
+        lost = false;
+        refresh();
+      });
       window.socket.on('connect_error', again);
     }
     const link = state();
@@ -62,9 +90,8 @@
       if (banner.textContent !== text) banner.textContent = text;
       banner.hidden = !text;
     }
-    for (const shown of document.querySelectorAll('[data-age]')) {
-      const known = newest?.ages[shown.dataset.age];
-      const age = known == null ? null : known + silence();
+    for (const shown of all('[data-age]')) {
+      const age = ageOf(shown.dataset.age);
       const limit = Number(shown.dataset.limit) || STALE_S;
       const text = age === null ? 'never heard' : seconds(age);
       if (shown.textContent !== text) shown.textContent = text;
@@ -73,34 +100,44 @@
       else delete shown.dataset.stale;
     }
     // A value in the head that is old says so: "still" of 18 s ago is not "still".
-    for (const shown of document.querySelectorAll('[data-from]')) {
-      const known = newest?.ages[shown.dataset.from];
-      const age = known == null ? null : known + silence();
+    for (const shown of all('[data-from]')) {
+      const age = ageOf(shown.dataset.from);
       const old = age !== null && (link !== 'live' || age > (Number(shown.dataset.limit) || STALE_S));
-      if (!old) delete shown.dataset.old;
-      else if (shown.dataset.old !== `${seconds(age)} old`) shown.dataset.old = `${seconds(age)} old`;
+      const text = old ? `${seconds(age)} old` : '';
+      if (!text) delete shown.dataset.old;
+      else if (shown.dataset.old !== text) shown.dataset.old = text;
     }
     showDelay(link);
   }
 
-  window.curiosity = {
+  const link = {
+    /** @param {Beat} beat */
     beat(beat) {
       newest = beat;
       lags = [...lags.slice(-49), steady() - beat.clock];
       refresh();
     },
     refresh,
+    /** @param {number} took */
     roundTrip(took) {
       trip = took;
       refresh();
     },
     live: () => state() === 'live',
     pages: () => newest?.pages ?? 1, // number of open pages in all browsers
-    now: () => (newest ? newest.now + silence() : Date.now() / 1000), // of the server
+    now: () => (newest ? newest.now + (silence() ?? 0) : Date.now() / 1000), // of the server
+    /** @param {number} moment */
     time: (moment) => new Date(moment * 1000).toLocaleTimeString([], { hour12: false }),
   };
-  window.addEventListener('offline', () => { lost = true; refresh(); });
-  window.addEventListener('online', () => { lost = !window.socket?.connected; refresh(); });
+  window.curiosity = /** @type {HeadScripts} */ (link); // the other scripts of the head add to it
+  window.addEventListener('offline', () => {
+    lost = true;
+    refresh();
+  });
+  window.addEventListener('online', () => {
+    lost = !window.socket?.connected;
+    refresh();
+  });
   document.addEventListener('visibilitychange', refresh);
   document.addEventListener('DOMContentLoaded', refresh);
   setInterval(refresh, 250);

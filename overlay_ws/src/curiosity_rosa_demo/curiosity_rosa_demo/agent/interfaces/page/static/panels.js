@@ -1,62 +1,88 @@
 // Panels are enlarged and hidden by their buttons. The browser remembers it.
 (() => {
   const KEY = 'curiosity-panels';
+  /** @returns {{ hidden: string[], enlarged: string | null }} names of panels */
   const read = () => {
     try {
-      const kept = JSON.parse(localStorage.getItem(KEY)) ?? {};
+      const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') ?? {};
       return { hidden: Array.isArray(kept.hidden) ? kept.hidden : [], enlarged: kept.enlarged ?? null };
     } catch {
       return { hidden: [], enlarged: null }; // the browser keeps nothing, or something else
     }
   };
   const state = read();
-  const nameOf = (panel) => panel.dataset.panel;
+  /** @param {HTMLElement} panel */
+  const nameOf = (panel) => panel.dataset.panel ?? '';
 
   function show() {
     const board = document.querySelector('.board');
-    if (!board) return;
-    const panels = [...board.querySelectorAll('.panel')];
-    const enlarged = panels.some((panel) => nameOf(panel) === state.enlarged && !state.hidden.includes(state.enlarged)) ? state.enlarged : null;
-    board.toggleAttribute('data-enlarged', enlarged !== null);
     const chips = document.querySelector('.hidden-panels');
+    if (!board || !chips) return;
+    /** @type {NodeListOf<HTMLElement>} */
+    const found = board.querySelectorAll('.panel');
+    const panels = [...found];
+    const shown = panels.map(nameOf).filter((name) => !state.hidden.includes(name));
+    const enlarged = shown.find((name) => name === state.enlarged) ?? null;
+    board.toggleAttribute('data-enlarged', enlarged !== null);
     const hidden = panels.filter((panel) => state.hidden.includes(nameOf(panel)));
     for (const panel of panels) {
       panel.toggleAttribute('data-hidden', hidden.includes(panel));
       panel.classList.toggle('enlarged', nameOf(panel) === enlarged);
-      panel.querySelector('[data-act=enlarge]').setAttribute('aria-pressed', String(nameOf(panel) === enlarged));
+      panel.querySelector('[data-act=enlarge]')?.setAttribute('aria-pressed', String(nameOf(panel) === enlarged));
     }
-    chips.replaceChildren(...hidden.map((panel) => {
-      const chip = document.createElement('button');
-      Object.assign(chip, { type: 'button', className: 'small', textContent: `Show ${panel.querySelector('h2').textContent}` });
-      chip.dataset.show = nameOf(panel);
-      return chip;
-    }));
+    chips.replaceChildren(
+      ...hidden.map((panel) => {
+        const chip = document.createElement('button');
+        Object.assign(chip, {
+          type: 'button',
+          className: 'small',
+          textContent: `Show ${panel.querySelector('h2')?.textContent}`,
+        });
+        chip.dataset.show = nameOf(panel);
+        return chip;
+      }),
+    );
   }
 
   function keep() {
     try {
       localStorage.setItem(KEY, JSON.stringify(state));
-    } catch { /* a browser that keeps nothing still shows it */ }
+    } catch {
+      /* a browser that keeps nothing still shows it */
+    }
     show();
   }
 
   document.addEventListener('click', (event) => {
-    const button = event.target instanceof Element && event.target.closest('[data-act], [data-show]');
+    /** @type {HTMLElement | null} */
+    const button = event.target instanceof Element ? event.target.closest('[data-act], [data-show]') : null;
     if (!button) return;
-    if (button.dataset.show) state.hidden = state.hidden.filter((name) => name !== button.dataset.show);
-    else {
-      const name = nameOf(button.closest('.panel'));
+    const { show: chosen } = button.dataset;
+    /** @type {HTMLElement | null} */
+    const panel = button.closest('.panel');
+    if (chosen) state.hidden = state.hidden.filter((name) => name !== chosen);
+    else if (panel) {
+      const name = nameOf(panel);
       if (button.dataset.act === 'hide') state.hidden = [...state.hidden, name];
       else state.enlarged = state.enlarged === name ? null : name;
     }
     keep();
-    if (button.dataset.show) document.querySelector(`[data-panel="${button.dataset.show}"] [data-act=hide]`)?.focus();
+    if (!chosen) return;
+    /** @type {HTMLElement | null} */
+    const hide = document.querySelector(`[data-panel="${chosen}"] [data-act=hide]`);
+    hide?.focus();
   });
   // What scrolls and holds nothing that the tab key reaches is a tab stop itself.
   function makeReachable() {
-    for (const box of document.querySelectorAll('.panel > .body, .column, .alarms, .approvals, .table')) {
+    /** @type {NodeListOf<HTMLElement>} */
+    const boxes = document.querySelectorAll('.panel > .body, .column, .alarms, .table');
+    for (const box of boxes) {
       const scrolls = box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1;
-      if (scrolls && !box.querySelector('button:not([tabindex="-1"]):not(:disabled), input, textarea, a, summary, [tabindex="0"]')) box.tabIndex = 0;
+      if (
+        scrolls &&
+        !box.querySelector('button:not([tabindex="-1"]):not(:disabled), input, textarea, a, summary, [tabindex="0"]')
+      )
+        box.tabIndex = 0;
       else box.removeAttribute('tabindex');
     }
   }

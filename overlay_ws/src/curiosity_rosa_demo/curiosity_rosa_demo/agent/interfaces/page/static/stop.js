@@ -8,8 +8,12 @@
   const SHOWN_MS = 10000; // "stopped" disappears after this time; a failure stays
   let last = 0; // number of the newest press; only its result is shown
 
+  /**
+   * @param {'' | 'asking' | 'done' | 'failed'} state
+   * @param {string} words
+   */
   function showStatus(state, words) {
-    const output = document.getElementById('stop-status');
+    const output = /** @type {HTMLElement} */ (document.getElementById('stop-status'));
     output.dataset.state = state;
     output.textContent = words;
   }
@@ -23,8 +27,12 @@
     }
   }
 
+  /**
+   * @param {AbortSignal} signal
+   * @returns {Promise<Told>}
+   */
   async function ask(signal) {
-    const path = document.getElementById('stop').dataset.path ?? ''; // of a fleet: /fleet
+    const path = document.getElementById('stop')?.dataset.path ?? ''; // of a fleet: /fleet
     const answer = await fetch(`${path}/stop${caller()}`, {
       method: 'POST',
       cache: 'no-store',
@@ -43,9 +51,14 @@
     const press = ++last;
     const began = performance.now();
     const giveUp = new AbortController();
+    /** @type {{ request?: string, socket?: string }} */
     const failures = {}; // the words of each way that has failed
     let settled = false;
     let sentAgain = false;
+    /**
+     * @param {boolean} ok
+     * @param {string} words
+     */
     function finish(ok, words) {
       if (settled) return;
       settled = true;
@@ -55,16 +68,23 @@
       const took = Math.round(performance.now() - began);
       if (press !== last) return;
       if (ok) {
-        showStatus('done', `Stopped after ${took} ms, at ${new Date().toLocaleTimeString([], { hour12: false })}: ${words}`);
+        showStatus(
+          'done',
+          `Stopped after ${took} ms, at ${new Date().toLocaleTimeString([], { hour12: false })}: ${words}`,
+        );
         setTimeout(() => press === last && showStatus('', ''), SHOWN_MS);
-      }
-      else showStatus('failed', `NOT CONFIRMED: ${words}`);
+      } else showStatus('failed', `NOT CONFIRMED: ${words}`);
     }
     function sendAgain() {
       if (settled || sentAgain) return;
       sentAgain = true;
       window.dispatchEvent(new Event('stop-again'));
     }
+    /**
+     * @param {'request' | 'socket'} way
+     * @param {boolean} ok
+     * @param {string} words
+     */
     function answered(way, ok, words) {
       if (settled) return;
       if (ok) {
@@ -73,10 +93,11 @@
       }
       failures[way] = words;
       sendAgain();
-      const bothFailed = failures.request && failures.socket;
-      if (bothFailed || (failures.request && !window.socket?.connected)) finish(false, failures.request);
+      const { request, socket } = failures;
+      if (request && (socket || !window.socket?.connected)) finish(false, request);
       else if (press === last) showStatus('asking', `Not confirmed yet: ${words} Trying again …`);
     }
+    /** @param {WindowEventMap['stop-answered']} event */
     const bySocket = (event) => answered('socket', event.detail.ok, event.detail.words);
     showStatus('asking', 'Stopping …');
     window.dispatchEvent(new Event('stopping')); // the camera panel pauses
@@ -94,11 +115,19 @@
     }
   }
 
-  document.addEventListener('click', (event) => {
-    if (event.target instanceof Element && event.target.closest('#stop')) stop();
-  }, true);
+  document.addEventListener(
+    'click',
+    (event) => {
+      if (event.target instanceof Element && event.target.closest('#stop')) stop();
+    },
+    true,
+  );
   // Escape stops from anywhere on the page, also while typing.
-  document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && !event.repeat && !event.isComposing) stop();
-  }, true);
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      if (event.key === 'Escape' && !event.repeat && !event.isComposing) stop();
+    },
+    true,
+  );
 })();

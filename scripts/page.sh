@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Check the page's JavaScript: Biome lints it and checks its format, TypeScript checks the types of its JSDoc.
+#
+#   scripts/page.sh          check
+#   scripts/page.sh --fix    first apply Biome's format and its safe fixes
+#
+# The product needs no Node.js. This installs one into .venv-node, and into node_modules what package-lock.json pins.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+case ${1-} in
+  '') biome=(check) ;;
+  --fix) biome=(check --write) ;;
+  *) echo "page.sh: unknown argument '$1'; usage: scripts/page.sh [--fix]" >&2; exit 2 ;;
+esac
+requirements=standalone/requirements-node.txt
+python=.venv/bin/python
+[[ -x $python ]] || python=python3
+key=$({ "$python" -VV; cat "$requirements"; } | sha256sum)
+if [[ $(cat .venv-node/.complete 2>/dev/null) != "$key" ]]; then
+  echo "page.sh: installing Node.js into .venv-node (60 MB)" >&2
+  rm -rf .venv-node
+  "$python" -m venv .venv-node
+  .venv-node/bin/python -m pip install --quiet --disable-pip-version-check -r "$requirements" ||
+    { echo "page.sh: pip could not install $requirements; read its message above, then run scripts/page.sh again" >&2; exit 1; }
+  printf '%s\n' "$key" >.venv-node/.complete
+fi
+PATH=$PWD/.venv-node/bin:$PATH
+key=$(cat package.json package-lock.json .npmrc | sha256sum)
+if [[ $(cat node_modules/.complete 2>/dev/null) != "$key" ]]; then
+  echo "page.sh: installing Biome and TypeScript into node_modules" >&2
+  npm ci --ignore-scripts --silent ||
+    { echo "page.sh: npm could not install package-lock.json; 'npm ci --ignore-scripts' shows why" >&2; exit 1; }
+  printf '%s\n' "$key" >node_modules/.complete
+fi
+node_modules/.bin/biome "${biome[@]}" --error-on-warnings
+node_modules/.bin/tsc --noEmit
