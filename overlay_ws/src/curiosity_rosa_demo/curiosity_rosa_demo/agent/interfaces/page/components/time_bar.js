@@ -6,7 +6,11 @@ import { defineComponent } from 'vue';
 /** @import { PropType } from 'vue' */
 /** @import { ShownMark } from 'curiosity/time_marks.js' */
 
-const KINDS = [['error', '▲', 'e'], ['capture', '●', 'c'], ['question', '◆', 'q']];
+const KINDS = [
+  ['error', '▲', 'e'],
+  ['capture', '●', 'c'],
+  ['question', '◆', 'q'],
+];
 /** @type {Record<string, number>} seconds */
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
 const SEEK_MS = 100; // between two requests while a person drags

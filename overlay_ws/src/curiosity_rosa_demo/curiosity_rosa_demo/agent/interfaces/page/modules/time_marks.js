@@ -14,7 +14,8 @@ const APART_S = 0.0005; // times are rounded to a millisecond
  */
 export function nextMark(marks, kind, at, direction) {
   const of = marks.filter(([, each]) => each === kind).map(([moment]) => moment);
-  const found = direction > 0 ? of.find((moment) => moment > at + APART_S) : of.findLast((moment) => moment < at - APART_S);
+  const found =
+    direction > 0 ? of.find((moment) => moment > at + APART_S) : of.findLast((moment) => moment < at - APART_S);
   return found ?? null;
 }
 
