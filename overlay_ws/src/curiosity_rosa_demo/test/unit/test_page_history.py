@@ -242,6 +242,18 @@ def test_the_file_is_bounded_and_holds_the_newest(tmp_path: Path) -> None:
     assert following.view(NOW, MOST).parts['status']['why'].startswith('299 ')
 
 
+def test_a_block_that_begins_anew_needs_nothing_of_what_was_lost() -> None:
+    lost, kept = History(), list[str]()
+    lost.record(1.0, {'status': {'mode': 'IDLE', 'why': 'a'}})
+    lost.begin_block()
+    kept.append(lost.record(2.0, {'status': {'mode': 'EXEC', 'why': 'a'}}))
+    kept.append(lost.record(3.0, {'status': {'mode': 'SAFE', 'why': 'a'}}))
+    following = History()
+    following.restore(kept, NOW)
+    assert following.view(3.0, MOST) == lost.view(3.0, MOST)
+    assert following.view(2.0, MOST) == lost.view(2.0, MOST)
+
+
 def test_a_clock_that_is_set_back_loses_nothing() -> None:
     history = History()
     history.record(100.0, {'status': {'mode': 'IDLE'}})

@@ -15,11 +15,13 @@ from bisect import bisect_right
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
+from curiosity_rosa_demo.agent.interfaces.page.history import History
 from curiosity_rosa_demo.agent.interfaces.page.history_file import HistoryFile
 from curiosity_rosa_demo.agent.interfaces.page.past_view import LIVE_PARTS
 from curiosity_rosa_demo.agent.interfaces.page.recording_library import (
@@ -32,6 +34,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
+from full_disk import no_file_beyond
 from http_world import until
 from hypothesis import given, settings
 from mcap_world import a_drive, BEGAN_NS, DRIVE_JPEG, write_run
@@ -159,6 +162,27 @@ async def test_after_a_restart_the_story_has_what_was_before_and_says_what_is_lo
             await view.act({'act': 'show', 'at': now}, live)
             assert place(view.shown(live)) == 'x -3.0 m, y 0.0 m'
             assert [kind for _, kind in view.facts()['marks']] == ['restart']
+
+
+@in_loop
+async def test_a_disk_that_fails_for_a_while_is_told_once_and_costs_only_that_while(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / 'view.jsonl'
+    with FakeRobot() as robot:
+        async with recording_feed(robot, file) as feed:
+            await until(file.exists, 'the file')
+            with no_file_beyond(file.stat().st_size):
+                for x in (1.0, 2.0, 3.0):
+                    await drives_to(feed, robot, x)
+                    await until(lambda: 'not_kept' in caplog.text, 'the warning')
+            then = await drives_to(feed, robot, 4.0)
+            await until(lambda: 'x 4.0 m' in file.read_text(), 'the place, in the file')
+    assert caplog.text.count('event=page_history_not_kept') == 1
+    following = History()
+    HistoryFile(file).restore(following, time.time())
+    assert following.unreadable == 0
+    assert 'x 4.0 m' in str(following.view(then, 10).parts['status'])
 
 
 @in_loop

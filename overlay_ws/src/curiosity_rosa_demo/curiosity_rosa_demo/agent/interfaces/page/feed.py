@@ -13,7 +13,6 @@ second what a page shows, so that a page can look back.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Sequence
 from functools import partial
 import logging
@@ -63,7 +62,8 @@ class PageFeed:
     ) -> None:
         self._robot, self._task_histories, self._file = robot, TaskHistories(runner), file
         self._history, self._recorded_lines = History(), 0
-        self._unwritten: deque[str] = deque(maxlen=MAX_UNWRITTEN)
+        self._unwritten: list[str] = []
+        self._disk_fails = False
         if file is not None:
             file.restore(self._history, time.time())
             self._unwritten.append(self._history.record_start(time.time()))
@@ -112,8 +112,7 @@ class PageFeed:
         """Write what is recorded and close the file, once ``record`` has ended."""
         if self._file is None:
             return
-        with errors_logged('event=page_not_recorded'):
-            await self._write(self._file)
+        await self._write(self._file)
         self._file.close()
 
     async def _record_once(self) -> None:
@@ -124,18 +123,30 @@ class PageFeed:
             await self._write(self._file)
 
     async def _write(self, file: HistoryFile) -> None:
-        lines = [line for line in self._unwritten if line]
-        self._unwritten.clear()
-        if lines:
+        if not self._unwritten:
+            return
+        lines, self._unwritten = self._unwritten, []
+        try:
             await run_in_thread('page-history', partial(file.append, lines))
+        except OSError as error:
+            self._history.begin_block()
+            if not self._disk_fails:  # once, not each second
+                _log.warning('event=page_history_not_kept error=%r', str(error))
+            self._disk_fails = True
+        else:
+            self._disk_fails = False
 
     def _record(self, shown: PageSnapshot) -> None:
         parts = {name: each for name, each in shown.parts.items() if name not in LIVE_PARTS}
         self._recorded_lines = shown.count
-        self._unwritten += [
+        new = (
             self._history.record(shown.now, parts),
             self._history.record_trail(shown.now, self._robot.trail()),
-        ]
+        )
+        self._unwritten += filter(None, new)
+        if len(self._unwritten) > MAX_UNWRITTEN:
+            self._unwritten.clear()
+            self._history.begin_block()
 
     def _all_events(self) -> Sequence[TraceEvent]:
         return [*self._robot.earlier_events(), *self._robot.event_bus.trace_events()]

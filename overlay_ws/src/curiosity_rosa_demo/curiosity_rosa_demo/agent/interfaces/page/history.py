@@ -150,8 +150,12 @@ class History:
     def record_start(self, at: float) -> str:
         """The agent starts. Returns a line for ``restore``."""
         self.starts.append(at)
-        self._begins_block = True  # the end of the file before may be torn
+        self.begin_block()  # the end of the file before may be torn
         return _encoded({'at': at, 'started': True})
+
+    def begin_block(self) -> None:
+        """What was recorded may be lost to the file: the next line must not build on it."""
+        self._begins_block = True
 
     def record_trail(self, at: float, trail: Sequence[Place]) -> str:
         """Record the places at the end of ``trail`` that are new. Returns as ``record``."""
