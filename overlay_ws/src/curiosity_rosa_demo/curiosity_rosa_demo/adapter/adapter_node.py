@@ -435,18 +435,29 @@ class AdapterApp:
             future.add_done_callback(lambda _: done.set())
             self._execute_due_commands()
         in_time = done.wait(motion.service_timeout_s)
+        ended = threading.Event()
+
+        def report(reason: str) -> None:
+            """The robot has ended the motion early. A report after its end is no news."""
+            with self._lock:
+                if is_busy() and not ended.is_set():
+                    failed(reason)
+                    self._execute_due_commands()
+
         with self._lock:
             if not in_time:
                 command.forget(future)
                 failed(service_timeout(command.name))
-            elif why := _failure(future.result(), command.name):
+            elif why := command.refusal(future.result()):
                 failed(why)
             else:
                 answered()
+                command.watch(report)
             self._execute_due_commands()
             # The guard ends the motion in simulated time, at the latest after this bound.
             limit = self._simulation.longest_s(duration_s + mast.confirm_margin_s)
             self._wait(lambda: not is_busy(), limit + MAST_WAIT_MARGIN_S)
+            ended.set()
             end()
 
     def _trigger_callback(
@@ -503,13 +514,6 @@ class AdapterApp:
             thread.close()
         for node in self._nodes:
             node.destroy_node()
-
-
-def _failure(response: Any, service: str) -> str:
-    """Why the service refused; '' if it did not. An Empty never does."""
-    if getattr(response, 'success', True):
-        return ''
-    return f'{service}: {response.message.strip() or "refused without a reason"}'
 
 
 def main() -> None:

@@ -33,6 +33,7 @@ GAP_RAD = 2 * CONFIG.mast.tolerance_rad
 STEPS = 50
 names = st.text(string.ascii_lowercase, min_size=4, max_size=8).map(lambda text: f'x_{text}')
 angles = st.floats(-6.3, 6.3).map(lambda angle: round(angle, 3))
+FOLLOW = 'control_msgs/action/FollowJointTrajectory'
 KINDS = [
     *(
         {'type': f'std_srvs/srv/{name}', 'service': '/x'}
@@ -46,11 +47,12 @@ KINDS = [
 def profiles(draw: st.DrawFn) -> dict[str, Any]:
     """A valid robots/NAME.yaml with one to three appendages."""
     parts: dict[str, Any] = {}
-    own = iter(draw(st.lists(names, min_size=24, max_size=24, unique=True)))
+    own = iter(draw(st.lists(names, min_size=27, max_size=27, unique=True)))
     for _ in range(draw(st.integers(1, 3))):
         joints = [next(own) for _ in range(draw(st.integers(1, 3)))]
         stowed = [draw(angles) for _ in joints]
         commands = {next(own): stowed}
+        action = {'type': FOLLOW, 'action': f'/{next(own)}'}  # of this part alone
         for _ in range(draw(st.integers(0, 2))):
             target = [draw(angles) for _ in joints]
             far = max(abs(a - b) for a, b in zip(target, stowed, strict=True))
@@ -61,7 +63,7 @@ def profiles(draw: st.DrawFn) -> dict[str, Any]:
             'stowed_rad': stowed,
             'commands': {
                 name: {
-                    **draw(st.sampled_from(KINDS)),
+                    **draw(st.sampled_from([*KINDS, action])),
                     'target_rad': target,
                     'duration_s': draw(st.sampled_from([0.2, 1.0, 4.0])),
                     'only_after': []
@@ -98,7 +100,7 @@ def act(world: World, data: st.DataObject) -> None:
         st.sampled_from(
             (
                 *('move', 'move', 'part', 'part', 'stow', 'open', 'close', 'stop'),
-                *('hang', 'vanish', 'joints', 'odometry', 'e_stop', 'recover', 'wait'),
+                *('abort', 'hang', 'vanish', 'joints', 'odometry', 'e_stop', 'recover', 'wait'),
             )
         )
     )
@@ -112,6 +114,8 @@ def act(world: World, data: st.DataObject) -> None:
         world.ask_mast(MastAction(f'mast_{what}'))
     elif what == 'stop':
         world.ask_stop()
+    elif what == 'abort':
+        world.abort_goal(part)
     elif what == 'hang':
         node = data.draw(st.sampled_from([world.drive, world.masts, world.parts]))
         node.hanging = not node.hanging
@@ -229,7 +233,7 @@ def test_each_command_is_a_skill_a_cost_and_a_service(
             assert config.appendage_service(command) == f'/adapter/{command}'
     moved = config.in_namespace('r1', rover='rover')
     for command, (_, spec) in moved.robot.commands.items():
-        assert spec.ros_name == '/rover/x'
+        assert spec.ros_name == f'/rover{config.robot.commands[command][1].ros_name}'
         assert moved.appendage_service(command) == f'/r1/adapter/{command}'
 
 
@@ -256,10 +260,14 @@ BAD_VALUES: dict[str, st.SearchStrategy[object]] = {
     'commands': st.sampled_from([{}, {'arm_open': OPEN}, {'Arm Open': OPEN}, []]),
     'commands.arm_open.service': st.sampled_from(['', 'two words', '/1', 7, None]),
     'commands.arm_open.topic': st.just('/arm_controller/joint_trajectory'),
+    'commands.arm_open.action': st.just('/arm_controller/follow_joint_trajectory'),
     'commands.arm_open.only_after': st.sampled_from([['arm_open'], ['wave'], 'arm_close', [3]]),
     'commands.arm_close.only_after': st.just(['arm_open']),
     'commands.arm_open.type': st.sampled_from(
-        ['Empty', 'std_srvs/srv/None', None, 'trajectory_msgs/msg/JointTrajectory']
+        [
+            *('Empty', 'std_srvs/srv/None', None),
+            *('trajectory_msgs/msg/JointTrajectory', FOLLOW),
+        ]
     ),
     'commands.arm_open.target_rad': st.sampled_from(
         [[], [0.0], [1e9] * 5, [-1.5, -0.4, -1.1, -1.57, -1.57], 'up']
