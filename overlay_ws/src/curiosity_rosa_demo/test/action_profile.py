@@ -21,18 +21,22 @@ ACTION = '/arm_controller/follow_joint_trajectory'
 TYPE = 'control_msgs/action/FollowJointTrajectory'
 
 
-def action_profile(action: str = ACTION) -> dict[str, Any]:
+def action_profile(action: str = ACTION, joints: int = 7) -> dict[str, Any]:
+    """``joints``: how many of the arm's seven the profile knows."""
     shipped = (shipped_config_dir() / 'robots/canadarm2.yaml').read_text(encoding='utf-8')
     profile: dict[str, Any] = yaml.safe_load(shipped)
-    for command in profile['appendages']['arm']['commands'].values():
+    arm = profile['appendages']['arm']
+    arm.update(joints=arm['joints'][:joints], stowed_rad=arm['stowed_rad'][:joints])
+    for command in arm['commands'].values():
         del command['topic']
-        command.update(type=TYPE, action=action)
+        command.update(type=TYPE, action=action, target_rad=command['target_rad'][:joints])
     return profile
 
 
-def write_action_profile(config_dir: str, action: str = ACTION) -> str:
+def write_action_profile(config_dir: str, action: str = ACTION, joints: int = 7) -> str:
     """Add the profile to this folder, which is returned."""
     robots = Path(config_dir, 'robots')
     robots.mkdir(exist_ok=True)
-    (robots / f'{NAME}.yaml').write_text(yaml.safe_dump(action_profile(action)), encoding='utf-8')
+    profile = yaml.safe_dump(action_profile(action, joints))
+    (robots / f'{NAME}.yaml').write_text(profile, encoding='utf-8')
     return config_dir

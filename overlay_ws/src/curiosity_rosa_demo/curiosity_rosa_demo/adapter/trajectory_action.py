@@ -65,7 +65,7 @@ class TrajectoryAction:
         self._results = node.create_client(Services.GetResultService, f'{name}/_action/get_result')
         self._cancels = node.create_client(CancelGoal, f'{name}/_action/cancel_goal')
         self._goal_id = _new_goal_id()  # of the last goal that was sent by ``send``
-        self._lock = threading.Lock()  # of _cancel: the spin thread takes the answers
+        self._lock = threading.Lock()  # of the next three: the spin thread takes the answers
         self._cancel: Future | None = None  # unanswered
         self._cancelled_at = 0.0
         self._hold: Future | None = None
@@ -110,9 +110,9 @@ class TrajectoryAction:
             lost = self._cancel
             self._cancelled_at = time.monotonic()
             self._cancel = future = _call(self._cancels, CancelGoal.Request())  # zeros: all goals
-        _forget(self._cancels, lost)
-        if lost is not None and message is not None:
-            self._replace_goal(message)  # it does not wait for a server that answers nothing
+            _forget(self._cancels, lost)
+            if lost is not None and message is not None:
+                self._replace_goal(message)  # it does not wait for a server that answers nothing
         if future is not None:
             future.add_done_callback(lambda _: self._cancelled(future, message))
 
@@ -125,7 +125,9 @@ class TrajectoryAction:
             self._cancel = None
 
     def _replace_goal(self, message: JointTrajectory) -> None:
-        """Nobody waits for the answer: the rules look at the joints, and hold again."""
+        """Nobody waits for the answer: the rules look at the joints, and hold again. The caller
+        holds the lock.
+        """
         _forget(self._goals, self._hold)
         self._hold = _call(self._goals, _goal_request(_new_goal_id(), message))
 

@@ -95,11 +95,21 @@ def test_a_goal_that_the_controller_aborts_is_refused_with_its_reason(sandbox: S
     world.does('arm_stow')
 
 
-def test_a_goal_without_a_server_is_refused_with_its_name(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize(
+    ('action', 'joints', 'told'),
+    [
+        ('/no_such/action', 7, service_unavailable('/no_such/action')),
+        (ACTION, 6, f'{ACTION}: the controller rejected the goal'),
+    ],
+    ids=['no_server', 'other_joints'],
+)
+def test_a_goal_that_nobody_takes_is_refused_with_the_reason(
+    sandbox: Sandbox, action: str, joints: int, told: str
+) -> None:
     world = world_of(sandbox)
-    world.does('arm_stow')
-    elsewhere = write_action_profile(sandbox.config_dir(), '/no_such/action')
+    wait_until(lambda: world.joints, 'joint states')
     world.adapter.end()
-    world.start_adapter(config_dir=elsewhere)
+    world.start_adapter(config_dir=write_action_profile(sandbox.config_dir(), action, joints))
     world.wait_for_posture('unknown')
-    assert world.refuses('arm_extend') == service_unavailable('/no_such/action')
+    assert world.refuses('arm_extend') == told
+    world.wait_for_posture('unknown')
