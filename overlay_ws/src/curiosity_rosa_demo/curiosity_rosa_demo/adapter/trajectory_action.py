@@ -88,7 +88,17 @@ class TrajectoryAction:
         return future
 
     def forget(self, future: Future) -> None:
-        self._goals.remove_pending_request(future)
+        """Nobody waits for this answer any more. A goal that the server takes later is cancelled:
+        the stop that follows a time-out may have ended by then.
+        """
+        request = CancelGoal.Request()
+        request.goal_info.goal_id = self._goal_id
+
+        def cancel(done: Future) -> None:
+            if done.result().accepted:
+                _call(self._cancels, request)
+
+        future.add_done_callback(cancel)
 
     def watch(self, on_failed: Callable[[str], None]) -> None:
         """Call ``on_failed`` with the reason when the server ends the goal without success."""

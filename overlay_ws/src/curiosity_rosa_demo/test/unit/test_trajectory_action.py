@@ -120,6 +120,18 @@ def test_a_server_that_is_not_there_is_not_asked(line: Line, action: TrajectoryA
     assert line.calls == []
 
 
+@pytest.mark.parametrize('accepted', [True, False])
+def test_a_goal_that_is_taken_after_the_time_out_is_cancelled(
+    line: Line, action: TrajectoryAction, accepted: bool
+) -> None:
+    action.forget(action.send(POSE))
+    late = line.calls[0][1].goal_id
+    action.send(POSE)
+    line.answer(0, FollowJointTrajectory.Impl.SendGoalService.Response(accepted=accepted))
+    cancelled = [each.goal_info.goal_id for name, each, _ in line.calls if name == 'cancel_goal']
+    assert cancelled == ([late] if accepted else [])
+
+
 def test_the_result_of_the_last_goal_is_reported_with_the_name_of_the_action(
     line: Line, action: TrajectoryAction
 ) -> None:
