@@ -400,6 +400,7 @@ class AdapterApp:
             failed=partial(self._rules.appendage_failed, appendage),
             is_busy=lambda: self._guard.appendages[appendage].busy,
             end=partial(self._rules.end_appendage, appendage, name),
+            can_be_held=command.by_trajectory,
         )
 
     def _move_joints(
@@ -413,16 +414,22 @@ class AdapterApp:
         failed: Callable[[str], None],
         is_busy: Callable[[], bool],
         end: Callable[[], None],
+        can_be_held: bool = False,
     ) -> None:
         """Send a command that moves joints, and wait until the rules know how that ended. Each
-        function is a step of the rules; ``begin`` returns whether to call. Raises MotionRefused.
+        function is a step of the rules; ``begin`` returns whether to call. ``can_be_held``: a stop
+        that arrives before the joints move ends this motion, too. Raises MotionRefused.
         """
         motion, mast = self._config.thresholds.motion, self._config.thresholds.mast
         with self._lock:
+            stops_before = self._stops_asked
             self._await_stop()
             check()
         self._await_ready(command)
         with self._lock:
+            was_stopped = can_be_held and self._stops_asked != stops_before
+            if self._shutting_down or was_stopped:
+                raise MotionRefused(STOPPED_WHILE_STARTING)
             if not begin():
                 return
             done = threading.Event()

@@ -13,14 +13,17 @@ from __future__ import annotations
 from action_profile import ACTION, NAME, write_action_profile
 from arm_world import ARM, ArmWorld, EXTENDED
 from control_msgs.action import FollowJointTrajectory
+from curiosity_rosa_demo.adapter.adapter_rules import STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.joint_commands import trajectory
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from harness import Sandbox, wait_until
 import pytest
-from std_msgs.msg import Bool
+from rclpy.action import ActionServer, GoalResponse
+from std_msgs.msg import Bool, String
 
 pytestmark = pytest.mark.ros
+LATE = '/no_such/action'
 
 
 def world_of(sandbox: Sandbox) -> ArmWorld:
@@ -95,10 +98,35 @@ def test_a_goal_that_the_controller_aborts_is_refused_with_its_reason(sandbox: S
     world.does('arm_stow')
 
 
+def test_a_stop_ends_a_command_that_waits_for_its_server(sandbox: Sandbox) -> None:
+    world = world_of(sandbox)
+    inputs = sandbox.collect(String, '/adapter/inputs', history_qos(10))
+    wait_until(lambda: world.joints, 'joint states')
+    world.adapter.end()
+    patient = sandbox.config_dir(thresholds={'motion': {'service_timeout_s': 15.0}})
+    world.start_adapter(config_dir=write_action_profile(patient, LATE))
+    world.wait_for_posture('unknown')
+    answer = world.ask_later('arm_extend')
+    wait_until(lambda: any('check_appendage' in each.data for each in inputs), 'the command')
+    world.does('move_stop')
+    server = ActionServer(
+        sandbox.node,
+        FollowJointTrajectory,
+        LATE,
+        execute_callback=lambda _: FollowJointTrajectory.Result(),
+        goal_callback=lambda _: GoalResponse.REJECT,  # which the answer would tell
+    )
+    try:
+        wait_until(answer.done, 'the answer of arm_extend')
+    finally:
+        server.destroy()
+    assert answer.result().message == STOPPED_WHILE_STARTING
+
+
 @pytest.mark.parametrize(
     ('action', 'joints', 'told'),
     [
-        ('/no_such/action', 7, service_unavailable('/no_such/action')),
+        (LATE, 7, service_unavailable(LATE)),
         (ACTION, 6, f'{ACTION}: the controller rejected the goal'),
     ],
     ids=['no_server', 'other_joints'],
