@@ -32,7 +32,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.call_trace import CallTrace
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
-from curiosity_rosa_demo.adapter.graph_names import other_publishers
+from curiosity_rosa_demo.adapter.graph_names import offers, other_publishers
 from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
 from curiosity_rosa_demo.adapter.joint_commands import (
     AppendageCommands,
@@ -42,6 +42,7 @@ from curiosity_rosa_demo.adapter.joint_commands import (
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
 from curiosity_rosa_demo.adapter.presence import PresenceLink
+from curiosity_rosa_demo.adapter.profile_match import mismatch
 from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
@@ -49,6 +50,7 @@ from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -109,6 +111,10 @@ class AdapterApp:
         )
         losses = LossCounter()
         self._appendage_commands = AppendageCommands(self.node, self._config.robot, losses)
+        rover = self.node.get_parameter('rover_namespace').value
+        self._profiles = {
+            name: profile.in_namespace(rover) for name, profile in shipped_robots().items()
+        }
         self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
         self._calls = CallTrace(self.node, topics.status.kernel, self._trace.publish)
@@ -283,12 +289,16 @@ class AdapterApp:
     def _diagnose(self) -> Finding:
         missing = [
             client.srv_name for client in self._clients.values() if not client.service_is_ready()
-        ] + self._appendage_commands.missing()
+        ]
+        missing_parts = self._appendage_commands.missing()
+        is_offered = partial(offers, self.node)
+        other = mismatch(self._config.nodes.robot, missing_parts, self._profiles, is_offered)
         with self._lock:
             return diagnose(
                 self._guard,
                 e_stop=self._telemetry.e_stop,
-                missing=missing,
+                missing=[*missing, *missing_parts],
+                mismatch=other,
                 ages_s=self._telemetry.ages_s(),
                 obstacles=self._rules.obstacles,
                 clock_problem=self._clock_watch.problem(),

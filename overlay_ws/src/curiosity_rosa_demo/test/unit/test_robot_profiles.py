@@ -17,11 +17,17 @@ import string
 from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.profile_match import mismatch
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
 from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
-from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_loader import (
+    ConfigError,
+    load_config,
+    shipped_config_dir,
+    shipped_robots,
+)
 from examples import examples
 from guard_world import CONFIG, World
 from hypothesis import assume, given, settings
@@ -242,6 +248,30 @@ def test_each_command_is_a_skill_a_cost_and_a_service(
 )
 def test_the_shipped_profiles_are_valid(name: str) -> None:
     make_registry(load_config(robot=name))
+
+
+@pytest.mark.parametrize(
+    ('chosen', 'running', 'told'),
+    [
+        ('canadarm2', 'curiosity', 'canadarm2 does not fit this robot, curiosity does'),
+        ('curiosity', 'canadarm2', 'curiosity does not fit this robot, canadarm2 does'),
+        ('curiosity', 'curiosity', None),
+        ('curiosity_2025', 'curiosity', None),  # it has no parts: none is missing
+        ('curiosity', 'curiosity_2025', None),
+    ],
+)
+def test_a_robot_that_another_profile_fits_is_told_of(
+    chosen: str, running: str, told: str | None
+) -> None:
+    profiles = shipped_robots()
+    offered = {command.ros_name for _, command in profiles[running].commands.values()}
+    missing = {
+        command.ros_name
+        for _, command in profiles[chosen].commands.values()
+        if command.ros_name not in offered
+    }
+    text = mismatch(chosen, missing, profiles, lambda command: command.ros_name in offered)
+    assert (told in text) if told else text == ''
 
 
 def test_a_profile_has_the_times_of_its_mast() -> None:
