@@ -39,7 +39,7 @@ build() {  # build WORKSPACE PACKAGE...
 
 source scripts/env.sh
 standalone=(curiosity_stand_in)
-[[ $(cat "$venv/.ros") == system ]] || standalone+=(tf2_msgs)
+[[ $(cat "$venv/.ros") == system ]] || standalone+=(control_msgs tf2_msgs)
 echo "setup: building the workspaces" >&2
 build standalone "${standalone[@]}"
 build overlay_ws curiosity_rosa_interfaces curiosity_rosa_demo

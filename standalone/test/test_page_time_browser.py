@@ -113,9 +113,9 @@ def test_a_page_that_looks_back_stops_the_live_rover_and_does_nothing_else(
     assert robot.lines == lines
     yes = one.page.get_by_role('button', name='Approve', exact=True)
     expect(yes).to_be_disabled()
-    expect(one.page.locator('.approvals')).to_contain_text('Answer it in the live view: press L')
+    expect(one.page.locator('.approval')).to_contain_text('Answer it in the live view: press L')
     yes.evaluate('(button) => { button.disabled = false; button.click(); }')
-    expect(one.page.locator('.approvals')).to_contain_text(refused)
+    expect(one.page.locator('.approval')).to_contain_text(refused)
     assert robot.answers == []
     expect(one.page.locator('.quick button').first).to_be_disabled()
     one.page.locator('.terrain').click()

@@ -10,11 +10,13 @@
 
 from __future__ import annotations
 
+from action_profile import NAME, write_action_profile
 from curiosity_rosa_demo.domain.models import need_to_stow
 from demo_bench import Bench
 from harness import Sandbox
 import pytest
 from rover_witness import Witness
+from sensor_msgs.msg import JointState
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 STARTS_S = 120.0  # two robots start together
@@ -46,6 +48,31 @@ def test_an_unknown_robot_is_refused_with_the_known_ones(bench: Bench) -> None:
     assert "robot = 'moon'" in run.output()
     assert 'one of canadarm2, curiosity, curiosity_2025' in run.output()
     assert 'Traceback' not in run.output()
+
+
+def test_an_arm_of_a_profile_of_ones_own_moves_by_actions_until_it_is_told_to_stop(
+    bench: Bench, sandbox: Sandbox
+) -> None:
+    joints = sandbox.collect(JointState, '/joint_states')
+    folder = write_action_profile(sandbox.config_dir())
+    run = bench.run('--config-dir', folder, '--robot', NAME)
+
+    def elbow() -> float:
+        return abs(joints[-1].position[3])
+
+    run.expect('Type :help', timeout_s=STARTS_S)
+    run.send('stow the arm')
+    run.expect('[RESULT] arm_stow: done')
+    run.send('アームを伸ばして')
+    run.until(lambda: elbow() > 0.5, 'the arm to move')
+    run.send('stop')
+    run.expect('[ERROR] Stopped by the operator')
+    run.expect('[RESULT] move_stop: done')
+    assert 0.5 < elbow() < 2.5
+    run.send('收起机械臂')
+    run.expect('[RESULT] arm_stow: done', times=2)
+    run.send(':quit')
+    assert run.end() == 0
 
 
 def test_an_arm_without_a_base_and_a_rover_side_by_side_under_one_agent_each(

@@ -56,8 +56,8 @@ main()
 
 
 class AdapterWorld:
-    """Starts both. ``thresholds`` are changes to thresholds.yaml, ``robot`` is the profile, the
-    rest goes to the rover.
+    """Starts both. ``thresholds`` are changes to thresholds.yaml, ``robot`` is the profile and
+    ``config_dir`` its folder, the rest goes to the rover.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class AdapterWorld:
         events_executor: bool = True,
         sim_time: bool = False,
         robot: str = '',
+        config_dir: str = '',
         **rover: Any,
     ) -> None:
         self.box = box
@@ -79,7 +80,7 @@ class AdapterWorld:
         self.twists: list[Twist] = box.collect(Twist, '/cmd_vel', 100)
         self.sim_time = sim_time or bool(rover.get('publish_clock'))
         self._events_executor = events_executor
-        self._config_dir, self._robot = '', robot
+        self._config_dir, self._robot = config_dir, robot
         self._start: Pose | None = None
         if thresholds is not None:
             longest = thresholds.get('motion', {}).get('max_duration_s', 30.0)
@@ -89,19 +90,22 @@ class AdapterWorld:
         self.adapter = self.start_adapter()
 
     def _start_robot(self, **parameters: Any) -> Process:
-        if load_config(robot=self._robot).robot.mobile_base:
+        if load_config(self._config_dir, robot=self._robot).robot.mobile_base:
             return self.box.stand_in(**parameters)
+        if self._config_dir:
+            parameters['config_dir'] = self._config_dir
         return self.box.start(
             'curiosity_stand_in', 'profile_node', robot=self._robot, **parameters
         )
 
-    def start_adapter(self) -> Process:
+    def start_adapter(self, *, config_dir: str = '') -> Process:
+        """``config_dir``: instead of that of the world."""
         arguments = ['-r', f'__ns:=/{self.namespace}'] if self.namespace else []
         parameters: dict[str, Any] = {'use_sim_time': self.sim_time}
         if self._robot:
             parameters['robot'] = self._robot
-        if self._config_dir:
-            parameters['config_dir'] = self._config_dir
+        if folder := config_dir or self._config_dir:
+            parameters['config_dir'] = folder
         if self._events_executor:
             self.adapter = self.box.start(
                 'curiosity_rosa_demo', 'adapter_node', *arguments, **parameters

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 import sys
 import time
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand, AppendageProfile
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
@@ -32,6 +32,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty, SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+if TYPE_CHECKING:
+    from curiosity_stand_in.follow_server import Course, FollowServer
+
 NAME = 'profile_node'
 JOINTS_S, CLOCK_S = 0.05, 0.02  # simulated seconds between two messages
 LEAST_S = 0.01  # steady
@@ -42,7 +45,9 @@ SECOND_NS = 1_000_000_000
 
 
 class ProfileNode(Node):
-    """Parameters: robot and config_dir as the overlay has them, time_scale, publish_clock."""
+    """Parameters: robot and config_dir as the overlay has them, time_scale, publish_clock;
+    fault_stuck, which can be changed: no joint moves.
+    """
 
     def __init__(self) -> None:
         super().__init__('curiosity_stand_in')
@@ -53,6 +58,8 @@ class ProfileNode(Node):
         profile: RobotProfile = load_config(folder, robot=robot).robot
         self._began = time.monotonic()
         self._lines: dict[str, tuple[float, JointLine]] = {}  # when it began, by appendage
+        self.declare_parameter('fault_stuck', False)
+        self._servers: list[FollowServer] = []
         self._joints = {name: tuple(part.joints) for name, part in profile.appendages.items()}
         for name, part in profile.appendages.items():
             rest: Angles = (0.0,) * len(part.joints)
@@ -69,9 +76,11 @@ class ProfileNode(Node):
         )
 
     def _serve(self, name: str, part: AppendageProfile) -> None:
-        for topic in part.trajectory_topics:
+        for topic in part.names('topic'):
             follow = partial(self._follow, name)
             self.create_subscription(JointTrajectory, topic.lstrip('/'), follow, 10)
+        for action in part.names('action'):
+            self._servers.append(self._follow_server(name, action))
         for command in part.commands.values():
             if command.service is not None:
                 kind, service = TYPES[command.type], command.service.lstrip('/')
@@ -88,20 +97,56 @@ class ProfileNode(Node):
 
     def _follow(self, name: str, message: JointTrajectory) -> None:
         """As a joint trajectory controller: the newest trajectory replaces the one before."""
+        if problem := self._problem(name, message):
+            self.get_logger().error(f'Trajectory rejected: {problem}')
+        else:
+            self._begin(name, message)
+
+    def _problem(self, name: str, message: JointTrajectory) -> str:
+        """Why a controller rejects this trajectory; '' if it does not."""
         joints = self._joints[name]
         if not message.points or set(message.joint_names) != set(joints):
-            self.get_logger().error('Trajectory rejected: it is empty or has other joints')
-            return
-        last = message.points[-1]
-        angles = dict(zip(message.joint_names, last.positions, strict=False))
-        if len(angles) != len(joints):
-            self.get_logger().error('Trajectory rejected: it has not one position for each joint')
-            return
-        seconds = last.time_from_start.sec + last.time_from_start.nanosec / SECOND_NS
-        self._move(name, tuple(angles[joint] for joint in joints), seconds)
+            return 'it is empty or has other joints'
+        if len(message.points[-1].positions) != len(joints):
+            return 'it has not one position for each joint'
+        return ''
 
-    def _move(self, name: str, target: Angles, seconds: float) -> None:
-        self._lines[name] = (self._seconds(), JointLine(self._angles(name), target, seconds))
+    def _begin(self, name: str, message: JointTrajectory) -> JointLine:
+        last = message.points[-1]
+        angles = dict(zip(message.joint_names, last.positions, strict=True))
+        seconds = last.time_from_start.sec + last.time_from_start.nanosec / SECOND_NS
+        return self._move(name, tuple(angles[joint] for joint in self._joints[name]), seconds)
+
+    def _follow_server(self, name: str, action: str) -> FollowServer:
+        try:
+            from curiosity_stand_in.follow_server import Course, FollowServer
+        except ImportError as error:
+            why = f'its server needs the ROS package control_msgs: {error}'
+            raise ConfigError(f'action {action} of the robot profile: {why}') from None
+
+        def course(line: JointLine) -> Course:
+            began, newest = self._lines[name]
+            if newest is not line:
+                return Course.LEFT
+            is_over = self._seconds() - began >= line.duration_s
+            return Course.ENDED if is_over else Course.UNDER_WAY
+
+        return FollowServer(
+            self,
+            action.lstrip('/'),
+            check=partial(self._problem, name),
+            begin=lambda message: partial(course, self._begin(name, message)),
+            hold=lambda: self._stand(name),
+        )
+
+    def _stand(self, name: str) -> None:
+        """Hold these joints where they are."""
+        self._move(name, self._angles(name), 0.0)
+
+    def _move(self, name: str, target: Angles, seconds: float) -> JointLine:
+        line = JointLine(self._angles(name), target, seconds)
+        self._lines[name] = (self._seconds(), line)
+        return line
 
     def _angles(self, name: str) -> Angles:
         began, line = self._lines[name]
@@ -112,6 +157,11 @@ class ProfileNode(Node):
         return (time.monotonic() - self._began) * self._scale
 
     def _publish(self) -> None:
+        if self.get_parameter('fault_stuck').value:
+            for name in self._lines:
+                self._stand(name)
+        for server in self._servers:
+            server.advance()
         message = JointState()
         seconds = self._seconds() if self._has_clock else time.time()
         message.header.stamp = time_message(seconds)

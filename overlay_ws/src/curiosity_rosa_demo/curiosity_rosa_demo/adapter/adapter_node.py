@@ -32,7 +32,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.call_trace import CallTrace
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
-from curiosity_rosa_demo.adapter.graph_names import other_publishers
+from curiosity_rosa_demo.adapter.graph_names import offers, other_publishers
 from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
 from curiosity_rosa_demo.adapter.joint_commands import (
     AppendageCommands,
@@ -42,6 +42,7 @@ from curiosity_rosa_demo.adapter.joint_commands import (
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
 from curiosity_rosa_demo.adapter.presence import PresenceLink
+from curiosity_rosa_demo.adapter.profile_match import mismatch
 from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
@@ -49,6 +50,7 @@ from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -109,6 +111,10 @@ class AdapterApp:
         )
         losses = LossCounter()
         self._appendage_commands = AppendageCommands(self.node, self._config.robot, losses)
+        rover = self.node.get_parameter('rover_namespace').value
+        self._profiles = {
+            name: profile.in_namespace(rover) for name, profile in shipped_robots().items()
+        }
         self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
         self._calls = CallTrace(self.node, topics.status.kernel, self._trace.publish)
@@ -283,12 +289,16 @@ class AdapterApp:
     def _diagnose(self) -> Finding:
         missing = [
             client.srv_name for client in self._clients.values() if not client.service_is_ready()
-        ] + self._appendage_commands.missing()
+        ]
+        missing_parts = self._appendage_commands.missing()
+        is_offered = partial(offers, self.node)
+        other = mismatch(self._config.nodes.robot, missing_parts, self._profiles, is_offered)
         with self._lock:
             return diagnose(
                 self._guard,
                 e_stop=self._telemetry.e_stop,
-                missing=missing,
+                missing=[*missing, *missing_parts],
+                mismatch=other,
                 ages_s=self._telemetry.ages_s(),
                 obstacles=self._rules.obstacles,
                 clock_problem=self._clock_watch.problem(),
@@ -400,6 +410,7 @@ class AdapterApp:
             failed=partial(self._rules.appendage_failed, appendage),
             is_busy=lambda: self._guard.appendages[appendage].busy,
             end=partial(self._rules.end_appendage, appendage, name),
+            can_be_held=command.by_trajectory,
         )
 
     def _move_joints(
@@ -413,16 +424,22 @@ class AdapterApp:
         failed: Callable[[str], None],
         is_busy: Callable[[], bool],
         end: Callable[[], None],
+        can_be_held: bool = False,
     ) -> None:
         """Send a command that moves joints, and wait until the rules know how that ended. Each
-        function is a step of the rules; ``begin`` returns whether to call. Raises MotionRefused.
+        function is a step of the rules; ``begin`` returns whether to call. ``can_be_held``: a stop
+        that arrives before the joints move ends this motion, too. Raises MotionRefused.
         """
         motion, mast = self._config.thresholds.motion, self._config.thresholds.mast
         with self._lock:
+            stops_before = self._stops_asked
             self._await_stop()
             check()
         self._await_ready(command)
         with self._lock:
+            was_stopped = can_be_held and self._stops_asked != stops_before
+            if self._shutting_down or was_stopped:
+                raise MotionRefused(STOPPED_WHILE_STARTING)
             if not begin():
                 return
             done = threading.Event()
@@ -435,18 +452,29 @@ class AdapterApp:
             future.add_done_callback(lambda _: done.set())
             self._execute_due_commands()
         in_time = done.wait(motion.service_timeout_s)
+        ended = threading.Event()
+
+        def report(reason: str) -> None:
+            """The robot has ended the motion early. A report after its end is no news."""
+            with self._lock:
+                if is_busy() and not ended.is_set():
+                    failed(reason)
+                    self._execute_due_commands()
+
         with self._lock:
             if not in_time:
                 command.forget(future)
                 failed(service_timeout(command.name))
-            elif why := _failure(future.result(), command.name):
+            elif why := command.refusal(future.result()):
                 failed(why)
             else:
                 answered()
+                command.watch(report)
             self._execute_due_commands()
             # The guard ends the motion in simulated time, at the latest after this bound.
             limit = self._simulation.longest_s(duration_s + mast.confirm_margin_s)
             self._wait(lambda: not is_busy(), limit + MAST_WAIT_MARGIN_S)
+            ended.set()
             end()
 
     def _trigger_callback(
@@ -503,13 +531,6 @@ class AdapterApp:
             thread.close()
         for node in self._nodes:
             node.destroy_node()
-
-
-def _failure(response: Any, service: str) -> str:
-    """Why the service refused; '' if it did not. An Empty never does."""
-    if getattr(response, 'success', True):
-        return ''
-    return f'{service}: {response.message.strip() or "refused without a reason"}'
 
 
 def main() -> None:

@@ -41,8 +41,8 @@ STOPPED_WHILE_STARTING = 'Stopped while starting'
 @dataclass(frozen=True)
 class Due:
     """The commands that the caller must execute now: call the rover's stop service and report its
-    result with this number; publish a zero Twist; hold these appendages at these angles, radians;
-    show the alarms and the warnings.
+    result with this number; publish a zero Twist; hold these appendages at these angles, radians
+    (no angles: cancel their goals alone); show the alarms and the warnings.
     """
 
     stop_call: int | None = None

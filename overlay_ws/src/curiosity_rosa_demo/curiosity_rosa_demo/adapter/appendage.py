@@ -9,9 +9,9 @@
 """A part of the robot that must be stowed while it drives, from its profile: an arm, say. Pure.
 
 Only a confirmed command makes its posture known. From then on its joints must keep showing it: if
-they contradict, or fall silent after they were heard, it is unknown. A stop holds a part with a
-trajectory topic where it is, unless its posture is known. Angles are radians, times seconds of the
-simulation's clock.
+they contradict, or fall silent after they were heard, it is unknown. A stop holds a part that a
+trajectory can move where it is, unless its posture is known. Angles are radians, times seconds of
+the simulation's clock.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Appendage:
         return self.posture in (Posture.STOWED, Posture.DEPLOYED)
 
     def begin(self, command: str) -> None:
-        """The caller calls the command's service, or sends its trajectory, now."""
+        """The caller calls the command's service, or sends its trajectory or goal, now."""
         self.posture, self._command, self._hold = Posture.MOVING, command, None
         settings = self.config.commands[command]
         self._motion = JointMotion(settings.target_rad, settings.duration_s, self._mast)
@@ -81,13 +81,17 @@ class Appendage:
         self.hold()
 
     def hold(self) -> None:
-        """Stop it where it is, if it has a trajectory topic and is not known to rest."""
-        if self.config.trajectory_topics and not self._is_known and not self.holding:
+        """Stop it where it is, if a trajectory can move it and it is not known to rest."""
+        if self.config.can_be_held and not self._is_known and not self.holding:
             self._motion, self.posture = None, Posture.UNKNOWN
-            self._hold = JointHold(self._mast.joint_max_age_s)
+            self._hold = JointHold(
+                self._mast.joint_max_age_s, can_cancel=self.config.can_be_cancelled
+            )
 
     def take_hold(self, now: float) -> tuple[float, ...] | None:
-        """The angles that the caller commands it to hold now; None: nothing is due."""
+        """The angles that the caller commands it to hold now; none: they are not known, so only
+        cancel its goals. None: nothing is due.
+        """
         return None if self._hold is None else self._hold.take_due(self._reading, now)
 
     def hold_problem(self, now: float) -> str:
@@ -151,8 +155,7 @@ class Appendage:
         if self._motion is not None:
             return self._motion.next_wakeup(now)
         if self._hold is not None:
-            silent = self._hold.problem(self._reading, now)
-            return None if silent else self._hold.next_wakeup(now)
+            return self._hold.next_wakeup(self._reading, now)
         if self._is_known and self._reading is not None:
             return self._lost_at(self._reading) + 0.01
         return None

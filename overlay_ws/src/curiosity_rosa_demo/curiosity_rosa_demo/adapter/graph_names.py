@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
 from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
 from rclpy.node import Node
 
@@ -20,6 +21,15 @@ def publishers(node: Node, topic: str) -> list[str]:
         f'{info.node_namespace.rstrip("/")}/{info.node_name}'
         for info in node.get_publishers_info_by_topic(topic)
     )
+
+
+def offers(node: Node, command: AppendageCommand) -> bool:
+    """Whether some node serves this command of a robot, as far as the graph is known."""
+    if command.channel == 'topic':
+        return bool(node.count_subscribers(command.ros_name))
+    known = {name for name, _ in node.get_service_names_and_types()}
+    goal = '/_action/send_goal' if command.channel == 'action' else ''
+    return f'{command.ros_name}{goal}' in known
 
 
 def clients(node: Node, service: str) -> set[str]:

@@ -7,21 +7,22 @@
 # language governing permissions and limitations under the License.
 
 """The robot's commands that move joints, as ROS sends them: by a service, or by a trajectory on
-the topic of a joint trajectory controller (ros2_control).
+the topic or to the action of a joint trajectory controller (ros2_control).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import math
 import threading
 import time
-from typing import Any, Protocol
+from typing import Any, Protocol, TYPE_CHECKING
 
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
+from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from rclpy.client import Client
@@ -30,6 +31,9 @@ from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Empty, SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.adapter.trajectory_action import TrajectoryAction
 
 SERVICE_TYPES: dict[str, Any] = {
     'std_srvs/srv/Empty': Empty,
@@ -41,7 +45,7 @@ CHECK_S = 0.05
 
 
 class JointCommand(Protocol):
-    """``name``: of the service or the topic."""
+    """``name``: of the service, the topic or the action."""
 
     name: str
 
@@ -55,6 +59,14 @@ class JointCommand(Protocol):
 
     def forget(self, future: Future) -> None:
         """Nobody waits for this response any more."""
+        ...
+
+    def refusal(self, response: Any) -> str:
+        """Why the robot refused; '' if it did not."""
+        ...
+
+    def watch(self, on_failed: Callable[[str], None]) -> None:
+        """Call ``on_failed`` with the reason if the robot ends early what it has accepted."""
         ...
 
 
@@ -78,6 +90,14 @@ class ServiceCommand:
     def forget(self, future: Future) -> None:
         self._client.remove_pending_request(future)
 
+    def refusal(self, response: Any) -> str:
+        if getattr(response, 'success', True):  # an Empty never refuses
+            return ''
+        return f'{self.name}: {response.message.strip() or "refused without a reason"}'
+
+    def watch(self, on_failed: Callable[[str], None]) -> None:
+        """A service says nothing after its response."""
+
 
 class TrajectoryCommand:
     """A topic has no response: the future is done once the trajectory is published."""
@@ -91,12 +111,7 @@ class TrajectoryCommand:
         return self._publisher.get_subscription_count() > 0
 
     def wait_until_ready(self, timeout_s: float) -> bool:
-        deadline, pause = time.monotonic() + timeout_s, threading.Event()
-        while not self.is_ready():
-            if time.monotonic() >= deadline:
-                return False
-            pause.wait(CHECK_S)
-        return True
+        return _becomes(self.is_ready, timeout_s)
 
     def send(self) -> Future:
         if not self._publisher.publish(self._message):
@@ -108,23 +123,64 @@ class TrajectoryCommand:
     def forget(self, future: Future) -> None:
         """Nothing waits: the future was done when the trajectory was published."""
 
+    def refusal(self, response: Any) -> str:
+        return ''
+
+    def watch(self, on_failed: Callable[[str], None]) -> None:
+        """A topic says nothing."""
+
+
+class ActionCommand:
+    """The response is that to the goal; its result comes later."""
+
+    def __init__(self, action: TrajectoryAction, message: JointTrajectory) -> None:
+        self._action, self._message = action, message
+        self.name = action.name
+
+    def is_ready(self) -> bool:
+        return self._action.is_ready()
+
+    def wait_until_ready(self, timeout_s: float) -> bool:
+        return _becomes(self.is_ready, timeout_s)
+
+    def send(self) -> Future:
+        return self._action.send(self._message)
+
+    def forget(self, future: Future) -> None:
+        self._action.forget(future)
+
+    def refusal(self, response: Any) -> str:
+        return '' if response.accepted else f'{self.name}: the controller rejected the goal'
+
+    def watch(self, on_failed: Callable[[str], None]) -> None:
+        self._action.watch(on_failed)
+
 
 class AppendageCommands:
     """The commands of all appendages of the robot, by name."""
 
     def __init__(self, node: Node, robot: RobotProfile, losses: LossCounter) -> None:
+        parts = robot.appendages
         topics = {
             topic: GuardedPublisher.create(node, JointTrajectory, topic, 10, losses)
-            for part in robot.appendages.values()
-            for topic in part.trajectory_topics
+            for part in parts.values()
+            for topic in part.names('topic')
         }
-        self._holds = {
-            name: [topics[topic] for topic in part.trajectory_topics]
-            for name, part in robot.appendages.items()
+        actions = {
+            action: _action(node, action)
+            for part in parts.values()
+            for action in part.names('action')
+        }
+        self._topics = {
+            name: [topics[topic] for topic in part.names('topic')] for name, part in parts.items()
+        }
+        self._actions = {
+            name: [actions[action] for action in part.names('action')]
+            for name, part in parts.items()
         }
         self._joints = {name: part.joints for name, part in robot.appendages.items()}
         self._commands = {
-            name: self._command(node, topics, command, self._joints[part])
+            name: self._command(node, topics, actions, command, self._joints[part])
             for name, (part, command) in robot.commands.items()
         }
 
@@ -132,33 +188,60 @@ class AppendageCommands:
         return self._commands[name]
 
     def missing(self) -> list[str]:
-        """The names of the services and topics behind which there is no robot."""
+        """The names of the services, topics and actions behind which there is no robot."""
         absent = (each.name for each in self._commands.values() if not each.is_ready())
         return list(dict.fromkeys(absent))
 
     def hold(self, holds: Mapping[str, Sequence[float]]) -> None:
-        """Command each appendage to these angles at once. A lost message is sent again: the rules
-        repeat what has no effect.
+        """Command each appendage to these angles at once, and cancel its goals; without angles,
+        only cancel them. A lost message is sent again: the rules repeat what has no effect.
         """
         for name, angles in holds.items():
-            for publisher in self._holds[name]:
-                publisher.publish(trajectory(self._joints[name], angles, HOLD_S))
+            message = trajectory(self._joints[name], angles, HOLD_S) if angles else None
+            for action in self._actions[name]:
+                action.hold(message)
+            for publisher in self._topics[name] if message is not None else ():
+                publisher.publish(message)
 
     @staticmethod
     def _command(
         node: Node,
         topics: Mapping[str, GuardedPublisher[JointTrajectory]],
+        actions: Mapping[str, TrajectoryAction],
         command: AppendageCommand,
         joints: Sequence[str],
     ) -> JointCommand:
         if command.by_trajectory:
             message = trajectory(joints, command.target_rad, command.duration_s)
+            if command.channel == 'action':
+                return ActionCommand(actions[command.ros_name], message)
             return TrajectoryCommand(topics[command.ros_name], command.ros_name, message)
         kind = SERVICE_TYPES[command.type]
         request = kind.Request()
         if kind is SetBool:
             request.data = command.data
         return ServiceCommand(node.create_client(kind, command.ros_name), request)
+
+
+def _action(node: Node, name: str) -> TrajectoryAction:
+    """Raises ConfigError where the ROS installation lacks the action's type."""
+    try:
+        from curiosity_rosa_demo.adapter.trajectory_action import TrajectoryAction
+    except ImportError as error:
+        raise ConfigError(
+            f'action {name} of the robot profile: the ROS package control_msgs is not installed '
+            f'({error}); install ros-$ROS_DISTRO-control-msgs, or choose another profile'
+        ) from None
+    return TrajectoryAction(node, name)
+
+
+def _becomes(condition: Callable[[], bool], timeout_s: float) -> bool:
+    deadline, pause = time.monotonic() + timeout_s, threading.Event()
+    while not condition():
+        if time.monotonic() >= deadline:
+            return False
+        pause.wait(CHECK_S)
+    return True
 
 
 def trajectory(joints: Sequence[str], angles: Sequence[float], seconds: float) -> JointTrajectory:

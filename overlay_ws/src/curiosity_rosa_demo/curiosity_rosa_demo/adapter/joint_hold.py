@@ -7,7 +7,8 @@
 # language governing permissions and limitations under the License.
 
 """A stop of joints that a trajectory moves: they are told to hold where they are, again and again,
-until they stand still. Pure; angles are radians, times seconds of the simulation's clock.
+until they stand still. Goals of an action are cancelled even without joint states. Pure; angles
+are radians, times seconds of the simulation's clock.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ STILL_RAD = 0.005
 
 
 class JointHold:
-    """``max_age_s``: of a reading whose angles may be held."""
+    """``max_age_s``: of a reading whose angles may be held. ``can_cancel``: the joints move by
+    the goals of an action.
+    """
 
-    def __init__(self, max_age_s: float) -> None:
-        self._max_age_s = max_age_s
+    def __init__(self, max_age_s: float, *, can_cancel: bool = False) -> None:
+        self._max_age_s, self._can_cancel = max_age_s, can_cancel
         self._sent_at: float | None = None
+        self._cancelled_at: float | None = None  # without a reading
         self._still_from: JointReading | None = None  # the first reading of the standstill
         self.is_done = False
 
@@ -40,9 +44,15 @@ class JointHold:
             self.is_done = True
 
     def take_due(self, reading: JointReading | None, now: float) -> tuple[float, ...] | None:
-        """The angles to hold, which the caller sends now; None: nothing is due."""
-        if self.problem(reading, now) or reading is None or now < self.next_wakeup(now):
+        """The angles to hold, which the caller sends now; none: only cancel the goals. None:
+        nothing is due.
+        """
+        wakeup = self.next_wakeup(reading, now)
+        if wakeup is None or now < wakeup:
             return None
+        if reading is None or self.problem(reading, now):
+            self._cancelled_at = now
+            return ()
         self._sent_at = now
         return reading.angles
 
@@ -52,6 +62,10 @@ class JointHold:
             return 'no joint states'
         return '' if all(map(math.isfinite, reading.angles)) else 'an angle is not a number'
 
-    def next_wakeup(self, now: float) -> float:
-        """The time of the next command."""
-        return now if self._sent_at is None else self._sent_at + REPEAT_S
+    def next_wakeup(self, reading: JointReading | None, now: float) -> float | None:
+        """The time of the next command; None: nothing can be sent."""
+        silent = bool(self.problem(reading, now))
+        if silent and not self._can_cancel:
+            return None
+        last = self._cancelled_at if silent else self._sent_at
+        return now if last is None else last + REPEAT_S

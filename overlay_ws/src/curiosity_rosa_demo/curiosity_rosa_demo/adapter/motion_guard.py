@@ -15,7 +15,7 @@ The guard holds two facts: the mast (closed, opening, open, closing, unknown) an
   confirmed ``mast_close`` turns unknown into closed.
 - Each appendage of the robot's profile is stowed, moving, deployed or unknown. The rover may move
   only while all of them are known to be stowed, by the same rule as its mast.
-- A stop also holds each appendage that has a trajectory topic where it is, unless it is known to
+- A stop also holds each appendage that a trajectory can move where it is, unless it is known to
   rest; so do the agent's silence, SAFE unless it is being stowed, and joints that contradict.
 - A robot without a mobile base is its appendages alone: it stands still, and has no stop to call.
 - The motion counts as moving from before the start call is sent until the rover is known to be
@@ -89,7 +89,8 @@ class DueCommands:
 
     stop_call: int | None = None  # call /move_stop; report its result with this number
     zero_twist: bool = False  # publish one; call zero_twist_lost when that fails
-    holds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # angles, by appendage
+    # Angles by appendage; none: they are not known, so only cancel its goals.
+    holds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 class MotionGuard:
@@ -395,8 +396,8 @@ class MotionGuard:
         self.other_adapters = names
 
     def set_e_stop(self, pressed: bool) -> None:
-        """Record the button's current state. A motion of the mast, or of an appendage without a
-        trajectory topic, continues: no service can stop it.
+        """Record the button's current state. A motion of the mast, or of an appendage that
+        services alone move, continues: no service can stop it.
         """
         if pressed and not self.e_stop:
             self.request_stop('E-stop pressed: the rover was stopped')
@@ -495,7 +496,7 @@ class MotionGuard:
         for part in self.appendages.values():
             if alarm := part.watch(self._simulation()):
                 self._alarm(alarm)
-            stoppable = part.busy and part.config.trajectory_topics and not part.stowing
+            stoppable = part.busy and part.config.can_be_held and not part.stowing
             if stoppable and (reason := self._agent.stop_reason(now)):
                 self.request_stop(reason)
 

@@ -110,6 +110,13 @@ def load_robot(name: str, folder: Path) -> RobotProfile:
         raise ConfigError(_error_text(path, error, RobotProfile)) from error
 
 
+def shipped_robots() -> dict[str, RobotProfile]:
+    """The shipped profiles, by name."""
+    folder = shipped_config_dir()
+    names = sorted(file.stem for file in (folder / ROBOTS).glob('*.yaml'))
+    return {name: load_robot(name, folder) for name in names}
+
+
 def load_world(name: str, folder: Path) -> WorldView:
     """Load the world view ``name``.yaml from ``folder``, merged over the shipped file of that
     name, if one exists. Raises ConfigError.

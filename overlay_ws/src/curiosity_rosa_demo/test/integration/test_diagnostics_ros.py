@@ -94,6 +94,15 @@ def test_the_adapter_tells_what_it_lacks_and_when_it_is_there(sandbox: Sandbox) 
     assert sandbox.call(Trigger, '/adapter/move_stop').success
 
 
+def test_the_adapter_tells_which_profile_fits_the_robot(sandbox: Sandbox) -> None:
+    board = Board(sandbox)
+    sandbox.stand_in()
+    sandbox.overlay('adapter_node', robot='canadarm2')
+    told = 'Robot profile canadarm2 does not fit this robot, curiosity does'
+    wrong = board.wait('adapter: rover', lambda status: told in status.message, told)
+    assert level(wrong) is Level.ERROR  # its topic is missing
+
+
 def test_the_simulator_tells_of_its_camera(sandbox: Sandbox) -> None:
     board = Board(sandbox)
     folder = sandbox.config_dir(thresholds={'capture': {'wait_s': 0.8}})

@@ -70,6 +70,7 @@ class World:
         self.appendages = dict(appendages or {})
         self.angles = {name: [0.0] * len(each.joints) for name, each in self.appendages.items()}
         self.part_motions: dict[str, tuple[list[float], float]] = {}  # the target, the end
+        self.goals: set[str] = set()  # the parts whose motion is the goal of an action
         self.driving = False  # run_demo repeats its Twist
         self.wheels = 0.0
         self.mast = RAISED
@@ -122,9 +123,20 @@ class World:
     def follow(self, name: str, angles: Sequence[float], seconds: float) -> None:
         """As a joint trajectory controller: the newest trajectory replaces the one before."""
         self.part_motions.pop(name, None)
+        self.goals.discard(name)
         if self.angles[name] != list(angles):
             self.angles[name] = [50.0] * len(angles)
             self.part_motions[name] = (list(angles), self.now + seconds)
+
+    def end_goal(self, name: str) -> bool:
+        """As its controller does with a goal that is cancelled or aborted: the joints stand where
+        they are. Whether there was a goal.
+        """
+        had_goal = name in self.goals
+        if had_goal:
+            self.goals.discard(name)
+            self.part_motions.pop(name, None)
+        return had_goal
 
     def is_stowed(self, name: str) -> bool:
         return self.angles[name] == self.appendages[name].stowed_rad
@@ -145,7 +157,10 @@ class World:
         elif due.zero_twist:
             self.wheels = 0.0
         for name, angles in due.holds.items():
-            if not self.parts.absent:
+            if self.parts.absent:
+                continue
+            self.end_goal(name)
+            if angles:
                 self.follow(name, angles, 0.1)
 
     def _loses_the_twist(self) -> bool:
@@ -207,6 +222,8 @@ class World:
         settings = self.appendages[name].commands[command]
         if settings.by_trajectory:
             self.follow(name, settings.target_rad, settings.duration_s)
+            if settings.channel == 'action' and name in self.part_motions:
+                self.goals.add(name)
             self.guard.appendage_answered(name)
             self.carry()
             return ''
@@ -220,6 +237,12 @@ class World:
         self.waiting.append((self.now + SERVICE_TIMEOUT_S, request))
         self.carry()
         return ''
+
+    def abort_goal(self, name: str) -> None:
+        """Its controller ends the goal, which the carrier reports while the command runs."""
+        if self.end_goal(name) and self.guard.appendages[name].busy:
+            self.guard.appendage_failed(name, 'aborted')
+            self.carry()
 
     def ask_stop(self) -> int:
         number = self.guard.request_stop()
@@ -268,6 +291,7 @@ class World:
         for name, (target, ends_at) in list(self.part_motions.items()):
             if self.now >= ends_at:
                 self.angles[name] = list(target)
+                self.goals.discard(name)
                 del self.part_motions[name]
 
     def silence_since(self) -> float | None:

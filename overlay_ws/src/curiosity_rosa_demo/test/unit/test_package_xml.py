@@ -23,11 +23,13 @@ from harness import ROOT
 import pytest
 
 SOURCES = {
+    'control_msgs': ROOT / 'standalone/src/control_msgs',
     'curiosity_rosa_demo': ROOT / 'overlay_ws/src/curiosity_rosa_demo',
     'curiosity_rosa_interfaces': ROOT / 'overlay_ws/src/curiosity_rosa_interfaces',
     'curiosity_stand_in': ROOT / 'standalone/src/curiosity_stand_in',
     'tf2_msgs': ROOT / 'standalone/src/tf2_msgs',
 }
+LICENSES = {'control_msgs': 'BSD-3-Clause'}  # that of the package whose interfaces it has
 PYTHON = ['curiosity_rosa_demo', 'curiosity_stand_in']
 KEYS = {  # where rosdep calls a module otherwise
     'cv2': 'python3-opencv',
@@ -109,7 +111,7 @@ def test_nothing_is_declared_that_is_not_used(package: str) -> None:
     assert depends(package) - used - RUN == set()
 
 
-@pytest.mark.parametrize('package', ['curiosity_rosa_interfaces', 'tf2_msgs'])
+@pytest.mark.parametrize('package', ['control_msgs', 'curiosity_rosa_interfaces', 'tf2_msgs'])
 def test_an_interface_package_declares_the_packages_of_its_fields(package: str) -> None:
     files = [
         file for kind in ('msg', 'srv', 'action') for file in SOURCES[package].rglob(f'*.{kind}')
@@ -134,7 +136,7 @@ def test_what_package_xml_and_setup_py_say_of_a_package_agrees(package: str) -> 
     assert said == {
         'name': package,
         'version': '0.1.0',
-        'license': 'Apache-2.0',
+        'license': LICENSES.get(package, 'Apache-2.0'),
         'maintainer': 'Curiosity ROSA maintainers',
     }
     setup = SOURCES[package] / 'setup.py'

@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.interfaces.page.recording_library import (
     RecordingLibrary,
     RecordingNotShown,
 )
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
@@ -53,7 +54,7 @@ def recorded_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def recording_feed(robot: FakeRobot, file: Path | None = None) -> AsyncIterator[PageFeed]:
-    feed = PageFeed(robot, robot.runner, CONFIG, file and HistoryFile(file))
+    feed = PageFeed(robot, robot.runner, CONFIG, TalkLines(), file and HistoryFile(file))
     recorder = asyncio.create_task(feed.record())
     yield feed
     recorder.cancel()
@@ -128,7 +129,7 @@ async def test_a_view_is_that_of_its_time_and_only_what_calls_for_a_person_is_li
                 assert texts(shown) == [f'drove to {x}' for x in range(1, number + 1)]
                 assert shown.parts['status']['mode'] != 'SAFE'
                 for part in LIVE_PARTS:
-                    assert shown.parts[part] is live.parts[part]
+                    assert shown.parts[part] == live.parts[part]
                 for part, facts in shown.parts.items():
                     assert part in (*LIVE_PARTS, 'scene') or facts['past'] is True
             await view.act({'act': 'live'}, live)

@@ -17,11 +17,17 @@ import string
 from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.profile_match import mismatch
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
 from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
-from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_loader import (
+    ConfigError,
+    load_config,
+    shipped_config_dir,
+    shipped_robots,
+)
 from examples import examples
 from guard_world import CONFIG, World
 from hypothesis import assume, given, settings
@@ -33,6 +39,7 @@ GAP_RAD = 2 * CONFIG.mast.tolerance_rad
 STEPS = 50
 names = st.text(string.ascii_lowercase, min_size=4, max_size=8).map(lambda text: f'x_{text}')
 angles = st.floats(-6.3, 6.3).map(lambda angle: round(angle, 3))
+FOLLOW = 'control_msgs/action/FollowJointTrajectory'
 KINDS = [
     *(
         {'type': f'std_srvs/srv/{name}', 'service': '/x'}
@@ -46,11 +53,12 @@ KINDS = [
 def profiles(draw: st.DrawFn) -> dict[str, Any]:
     """A valid robots/NAME.yaml with one to three appendages."""
     parts: dict[str, Any] = {}
-    own = iter(draw(st.lists(names, min_size=24, max_size=24, unique=True)))
+    own = iter(draw(st.lists(names, min_size=27, max_size=27, unique=True)))
     for _ in range(draw(st.integers(1, 3))):
         joints = [next(own) for _ in range(draw(st.integers(1, 3)))]
         stowed = [draw(angles) for _ in joints]
         commands = {next(own): stowed}
+        action = {'type': FOLLOW, 'action': f'/{next(own)}'}  # of this part alone
         for _ in range(draw(st.integers(0, 2))):
             target = [draw(angles) for _ in joints]
             far = max(abs(a - b) for a, b in zip(target, stowed, strict=True))
@@ -61,7 +69,7 @@ def profiles(draw: st.DrawFn) -> dict[str, Any]:
             'stowed_rad': stowed,
             'commands': {
                 name: {
-                    **draw(st.sampled_from(KINDS)),
+                    **draw(st.sampled_from([*KINDS, action])),
                     'target_rad': target,
                     'duration_s': draw(st.sampled_from([0.2, 1.0, 4.0])),
                     'only_after': []
@@ -98,7 +106,7 @@ def act(world: World, data: st.DataObject) -> None:
         st.sampled_from(
             (
                 *('move', 'move', 'part', 'part', 'stow', 'open', 'close', 'stop'),
-                *('hang', 'vanish', 'joints', 'odometry', 'e_stop', 'recover', 'wait'),
+                *('abort', 'hang', 'vanish', 'joints', 'odometry', 'e_stop', 'recover', 'wait'),
             )
         )
     )
@@ -112,6 +120,8 @@ def act(world: World, data: st.DataObject) -> None:
         world.ask_mast(MastAction(f'mast_{what}'))
     elif what == 'stop':
         world.ask_stop()
+    elif what == 'abort':
+        world.abort_goal(part)
     elif what == 'hang':
         node = data.draw(st.sampled_from([world.drive, world.masts, world.parts]))
         node.hanging = not node.hanging
@@ -229,7 +239,7 @@ def test_each_command_is_a_skill_a_cost_and_a_service(
             assert config.appendage_service(command) == f'/adapter/{command}'
     moved = config.in_namespace('r1', rover='rover')
     for command, (_, spec) in moved.robot.commands.items():
-        assert spec.ros_name == '/rover/x'
+        assert spec.ros_name == f'/rover{config.robot.commands[command][1].ros_name}'
         assert moved.appendage_service(command) == f'/r1/adapter/{command}'
 
 
@@ -238,6 +248,30 @@ def test_each_command_is_a_skill_a_cost_and_a_service(
 )
 def test_the_shipped_profiles_are_valid(name: str) -> None:
     make_registry(load_config(robot=name))
+
+
+@pytest.mark.parametrize(
+    ('chosen', 'running', 'told'),
+    [
+        ('canadarm2', 'curiosity', 'canadarm2 does not fit this robot, curiosity does'),
+        ('curiosity', 'canadarm2', 'curiosity does not fit this robot, canadarm2 does'),
+        ('curiosity', 'curiosity', None),
+        ('curiosity_2025', 'curiosity', None),  # it has no parts: none is missing
+        ('curiosity', 'curiosity_2025', None),
+    ],
+)
+def test_a_robot_that_another_profile_fits_is_told_of(
+    chosen: str, running: str, told: str | None
+) -> None:
+    profiles = shipped_robots()
+    offered = {command.ros_name for _, command in profiles[running].commands.values()}
+    missing = {
+        command.ros_name
+        for _, command in profiles[chosen].commands.values()
+        if command.ros_name not in offered
+    }
+    text = mismatch(chosen, missing, profiles, lambda command: command.ros_name in offered)
+    assert (told in text) if told else text == ''
 
 
 def test_a_profile_has_the_times_of_its_mast() -> None:
@@ -256,10 +290,14 @@ BAD_VALUES: dict[str, st.SearchStrategy[object]] = {
     'commands': st.sampled_from([{}, {'arm_open': OPEN}, {'Arm Open': OPEN}, []]),
     'commands.arm_open.service': st.sampled_from(['', 'two words', '/1', 7, None]),
     'commands.arm_open.topic': st.just('/arm_controller/joint_trajectory'),
+    'commands.arm_open.action': st.just('/arm_controller/follow_joint_trajectory'),
     'commands.arm_open.only_after': st.sampled_from([['arm_open'], ['wave'], 'arm_close', [3]]),
     'commands.arm_close.only_after': st.just(['arm_open']),
     'commands.arm_open.type': st.sampled_from(
-        ['Empty', 'std_srvs/srv/None', None, 'trajectory_msgs/msg/JointTrajectory']
+        [
+            *('Empty', 'std_srvs/srv/None', None),
+            *('trajectory_msgs/msg/JointTrajectory', FOLLOW),
+        ]
     ),
     'commands.arm_open.target_rad': st.sampled_from(
         [[], [0.0], [1e9] * 5, [-1.5, -0.4, -1.1, -1.57, -1.57], 'up']

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED
+from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
 from examples import examples
 from guard_world import CONFIG, World
@@ -19,14 +20,31 @@ from hypothesis import strategies as st
 import pytest
 
 PROFILE = load_config(robot='canadarm2').robot
+FOLLOW = {
+    'type': 'control_msgs/action/FollowJointTrajectory',
+    'action': '/arm_controller/follow_joint_trajectory',
+    'topic': None,
+}
+CHANNELS = pytest.mark.parametrize('channel', ['topic', 'action'])
 COMMANDS = sorted(PROFILE.commands)
 ENDS_S = 4.0 + CONFIG.mast.confirm_margin_s + 1.0
 STOPS_S = 2.0  # in which a part that must stop does
 ACTS = (*COMMANDS, *COMMANDS, 'stop', 'press', 'release', 'joints', 'vanish', 'agent', 'latch')
+ACTS_BY_CHANNEL = {'topic': ACTS, 'action': (*ACTS, 'abort')}
 
 
-def world_of_the_arm() -> World:
-    world = World(PROFILE.appendages, mobile_base=False)
+def arm(channel: str) -> dict[str, AppendageProfile]:
+    """Canadarm2's, whose commands are sent this way."""
+    values = PROFILE.appendages['arm'].model_dump()
+    if channel == 'action':
+        values['commands'] = {
+            name: {**each, **FOLLOW} for name, each in values['commands'].items()
+        }
+    return {'arm': AppendageProfile.model_validate(values)}
+
+
+def world_of_the_arm(channel: str = 'topic') -> World:
+    world = World(arm(channel), mobile_base=False)
     world.step(STOPS_S)
     return world
 
@@ -50,6 +68,8 @@ def act(world: World, what: str) -> None:
         world.parts.absent = not world.parts.absent
     elif what == 'agent':
         world.agent_lives = not world.agent_lives
+    elif what == 'abort':
+        world.abort_goal('arm')
     elif what == 'latch':
         world.latch = '' if world.latch else 'a test'
 
@@ -60,14 +80,14 @@ def must_rest(world: World) -> bool:
     return guard.e_stop or bool(guard.agent_latch) or world.silence_since() is not None
 
 
-@given(
-    history=st.lists(
-        st.tuples(st.sampled_from(ACTS), st.sampled_from([0.05, 0.5, 2.5])), max_size=50
-    )
-)
+@CHANNELS
+@given(data=st.data())
 @settings(max_examples=examples(300))
-def test_no_history_moves_an_arm_that_must_rest(history: list[tuple[str, float]]) -> None:
-    world = world_of_the_arm()
+def test_no_history_moves_an_arm_that_must_rest(channel: str, data: st.DataObject) -> None:
+    acts = st.sampled_from(ACTS_BY_CHANNEL[channel])
+    pauses = st.sampled_from([0.05, 0.5, 2.5])
+    history = data.draw(st.lists(st.tuples(acts, pauses), max_size=50))
+    world = world_of_the_arm(channel)
     rests_s = 0.0
     for what, seconds in history:
         act(world, what)
@@ -75,7 +95,8 @@ def test_no_history_moves_an_arm_that_must_rest(history: list[tuple[str, float]]
             pytest.fail('a robot without a base has no stop to call')
         for _ in range(round(seconds / 0.05)):
             world.step()
-            can_stop = world.joints_on and not world.parts.absent
+            is_seen = world.joints_on or 'arm' in world.goals  # a goal is cancelled unseen
+            can_stop = is_seen and not world.parts.absent
             stowing = world.guard.appendages['arm'].stowing and not world.guard.e_stop
             rests_s = rests_s + 0.05 if must_rest(world) and can_stop and not stowing else 0.0
             assert rests_s < STOPS_S or not world.part_motions, (what, world.now)
@@ -101,9 +122,10 @@ def test_the_grapple_pose_is_left_for_and_reached_from_the_extended_arm_only(
         world.step(ENDS_S)
 
 
+@CHANNELS
 @pytest.mark.parametrize('seconds', [0.1, 1.0, 3.9])
-def test_a_stop_holds_the_arm_where_it_is(seconds: float) -> None:
-    world = world_of_the_arm()
+def test_a_stop_holds_the_arm_where_it_is(channel: str, seconds: float) -> None:
+    world = world_of_the_arm(channel)
     assert world.ask_appendage('arm', 'arm_extend') == ''
     world.step(seconds)
     number = world.ask_stop()
@@ -114,13 +136,15 @@ def test_a_stop_holds_the_arm_where_it_is(seconds: float) -> None:
     does(world, 'arm_stow')
 
 
-def test_a_stop_that_the_joints_do_not_confirm_says_so() -> None:
-    world = world_of_the_arm()
+@CHANNELS
+def test_a_stop_that_the_joints_do_not_confirm_says_so(channel: str) -> None:
+    world = world_of_the_arm(channel)
     world.ask_appendage('arm', 'arm_extend')
     world.joints_on = False
     world.step(CONFIG.mast.joint_max_age_s + 0.5)
     number = world.ask_stop()
     world.step(1.0)
+    assert bool(world.part_motions) == (channel == 'topic')  # a goal is cancelled all the same
     assert world.guard.stop_problem(number) == 'sent and not confirmed: arm: no joint states'
     told = 'arm: no joint states, so a stop could not hold it'
     assert world.ask_appendage('arm', 'arm_stow') == told
@@ -133,6 +157,18 @@ def test_an_arm_that_somebody_else_moves_is_held() -> None:
     world.step(STOPS_S)
     assert world.part_motions == {}
     assert world.guard.appendages['arm'].posture.value == 'unknown'
+
+
+def test_a_goal_that_the_controller_aborts_leaves_an_arm_that_is_held_and_unknown() -> None:
+    world = world_of_the_arm('action')
+    assert world.ask_appendage('arm', 'arm_extend') == ''
+    world.step(1.0)
+    world.abort_goal('arm')
+    assert world.guard.last_error == 'aborted'
+    world.step(STOPS_S)
+    assert world.guard.appendages['arm'].posture.value == 'unknown'
+    assert not world.guard.holding
+    does(world, 'arm_stow')
 
 
 def test_an_arm_that_an_earlier_adapter_left_moving_is_held() -> None:

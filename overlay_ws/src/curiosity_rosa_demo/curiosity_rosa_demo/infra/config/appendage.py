@@ -25,25 +25,27 @@ MAST_JOINTS = ('mast_p_joint', 'mast_02_joint', 'mast_cameras_joint')
 MAX_JOINTS = 32
 SKILL_MARGIN_S = 20.0  # of a command's skill: the wait for a stop, the service, and the joints
 
-
-TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
 CommandType = Literal[
     'std_srvs/srv/Empty',
     'std_srvs/srv/Trigger',
     'std_srvs/srv/SetBool',
     'trajectory_msgs/msg/JointTrajectory',
+    'control_msgs/action/FollowJointTrajectory',
 ]
+Channel = Literal['service', 'topic', 'action']
+CHANNELS: dict[str, Channel] = {'srv': 'service', 'msg': 'topic', 'action': 'action'}
 
 
 class AppendageCommand(Section):
     """A motion of the appendage to ``target_rad`` within ``duration_s`` simulated seconds: a
-    service of the robot, which may answer before the end, or a trajectory on the topic of a joint
-    trajectory controller. ``data`` is the request of a SetBool. ``only_after``: the commands of
-    which one must have ended where it leads; empty: any posture will do.
+    service of the robot, which may answer before the end, or a trajectory on the topic or to the
+    action of a joint trajectory controller. ``data`` is the request of a SetBool. ``only_after``:
+    the commands of which one must have ended where it leads; empty: any posture will do.
     """
 
     service: Name | None = None
     topic: Name | None = None
+    action: Name | None = None
     type: CommandType
     data: bool = True
     target_rad: list[Radians] = Field(min_length=1, max_length=MAX_JOINTS)
@@ -61,26 +63,32 @@ class AppendageCommand(Section):
 
     @model_validator(mode='after')
     def _has_the_name_of_its_type(self) -> AppendageCommand:
-        wanted, other = ('topic', 'service') if self.by_trajectory else ('service', 'topic')
+        wanted = self.channel
         if getattr(self, wanted) is None:
-            raise rule_error(wanted, None, f'is missing: a {self.type} needs its {wanted}')
-        if (value := getattr(self, other)) is not None:
-            raise rule_error(other, value, f'must be left out: a {self.type} needs a {wanted}')
+            raise rule_error(wanted, None, f'is missing: {self.type} needs its {wanted}')
+        for other in CHANNELS.values():
+            if other != wanted and (value := getattr(self, other)) is not None:
+                rule = f'must be left out: {self.type} needs its {wanted} alone'
+                raise rule_error(other, value, rule)
         return self
+
+    @property
+    def channel(self) -> Channel:
+        """The key that names what the command is sent to."""
+        return CHANNELS[self.type.split('/')[1]]
 
     @property
     def by_trajectory(self) -> bool:
         """Whether a stop can hold the appendage during this motion. A service has no stop."""
-        return self.type == TRAJECTORY
+        return self.channel != 'service'
 
     @property
     def ros_name(self) -> str:
-        """The name of the service or the topic."""
-        return self.topic or self.service or ''
+        """The name of the service, the topic or the action."""
+        return self.action or self.topic or self.service or ''
 
     def in_namespace(self, namespace: str) -> AppendageCommand:
-        key = 'topic' if self.by_trajectory else 'service'
-        return self.model_copy(update={key: below(namespace, self.ros_name)})
+        return self.model_copy(update={self.channel: below(namespace, self.ros_name)})
 
     def skill(self, appendage: str) -> SkillSettings:
         """The settings of the skill, as skills.yaml has them."""
@@ -149,11 +157,20 @@ class AppendageProfile(Section):
             rule = 'can never run: each command before it waits for another one'
             raise rule_error(key, self.commands[missed[0]].only_after, rule)
 
+    def names(self, channel: Channel) -> list[str]:
+        """The ROS names of its commands that are sent this way, each once."""
+        found = {each.ros_name for each in self.commands.values() if each.channel == channel}
+        return sorted(found)
+
     @property
-    def trajectory_topics(self) -> list[str]:
-        """The topics of its trajectories; empty: a stop cannot hold it."""
-        topics = {each.topic for each in self.commands.values() if each.topic is not None}
-        return sorted(topics)
+    def can_be_held(self) -> bool:
+        """Whether a stop can hold it: a command of it is a trajectory."""
+        return any(each.by_trajectory for each in self.commands.values())
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Whether a stop can end its motion without joint states: a command is an action."""
+        return bool(self.names('action'))
 
     def stows(self, command: str) -> bool:
         return self.commands[command].target_rad == self.stowed_rad

@@ -61,6 +61,8 @@ class RobotProfile(Section):
         for key, names in (
             ('joints', [joint for part in self.appendages.values() for joint in part.joints]),
             ('commands', [name for part in self.appendages.values() for name in part.commands]),
+            # A stop cancels all goals of an action.
+            ('actions', [n for part in self.appendages.values() for n in part.names('action')]),
         ):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise rule_error('appendages', twice, f'{key} of two appendages: must differ')
@@ -85,7 +87,7 @@ class RobotProfile(Section):
         return set(resources) <= set(self.resources)
 
     def in_namespace(self, namespace: str) -> RobotProfile:
-        """The robot's services and topics moved into ``namespace``."""
+        """The robot's services, topics and actions moved into ``namespace``."""
         parts = {
             name: part.model_copy(
                 update={

@@ -2,8 +2,13 @@
 // the rest, too. The event time-shown comes from time_bar.js.
 import { defineComponent } from 'vue';
 
+let past = false; // also for a component that comes while the page looks back
+window.addEventListener('time-shown', (event) => {
+  past = event.detail.at !== null;
+});
+
 export const looksBack = defineComponent({
-  data: () => ({ past: false }),
+  data: () => ({ past }),
   mounted() {
     window.addEventListener('time-shown', this.lookedBack);
   },
