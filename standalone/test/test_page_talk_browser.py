@@ -41,7 +41,7 @@ def test_the_form_of_a_question_stands_where_it_was_asked(tab: Tab, robot: FakeR
     question_id = asked(robot, 'Drive for 9 s?')
     thinks(robot, 'after')
     expect(entries).to_have_count(3)
-    expect(entries.nth(1)).to_contain_text('Asking: Drive for 9 s?')
+    expect(entries.nth(1).locator('.approval')).to_contain_text('Drive for 9 s?')
     expect(entries.nth(1).get_by_role('button', name='Approve')).to_be_enabled()
     expect(entries.nth(0).locator('.approval')).to_have_count(0)
     expect(entries.nth(2).locator('.approval')).to_have_count(0)
@@ -49,7 +49,8 @@ def test_the_form_of_a_question_stands_where_it_was_asked(tab: Tab, robot: FakeR
     expect(tab.page.locator('.approval')).to_have_count(0)
     assert robot.answers == [(question_id, ApprovalAction.APPROVE, None, '')]
     robot.trace(**QuestionAnswered(question_id, 'approve').trace_fields())
-    expect(entries.nth(1)).to_contain_text(f'Answer: {question_id} approve')
+    answered = f'Asking: Drive for 9 s? Answer: {question_id} approve'
+    expect(entries.nth(1)).to_have_text(answered)
 
 
 def test_a_question_that_the_trace_does_not_tell_of_stands_at_the_end(
