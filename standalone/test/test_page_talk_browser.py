@@ -71,6 +71,10 @@ def test_an_edit_keeps_its_text_focus_and_place_while_entries_arrive(
     asked(robot, 'Drive for 9 s?')
     page.get_by_role('button', name='Edit').click()
     editor = page.locator('.approval textarea')
+    expect(editor).to_be_focused()
+    page.get_by_role('button', name='Cancel edit').click()
+    expect(page.get_by_role('button', name='Edit')).to_be_focused()
+    page.keyboard.press('Enter')
     editor.fill('{"duration_s": 2')
     for number in range(60):
         thinks(robot, f'{number}')
