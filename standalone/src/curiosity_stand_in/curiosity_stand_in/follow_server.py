@@ -60,7 +60,7 @@ class FollowServer:
             node,
             FollowJointTrajectory,
             name,
-            execute_callback=_refuse_to_run,
+            _refuse_to_run,
             goal_callback=self._take_goal,
             handle_accepted_callback=self._start,
             cancel_callback=self._take_cancel,

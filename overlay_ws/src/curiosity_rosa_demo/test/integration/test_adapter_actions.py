@@ -113,7 +113,7 @@ def test_a_stop_ends_a_command_that_waits_for_its_server(sandbox: Sandbox) -> No
         sandbox.node,
         FollowJointTrajectory,
         LATE,
-        execute_callback=lambda _: FollowJointTrajectory.Result(),
+        lambda _: FollowJointTrajectory.Result(),
         goal_callback=lambda _: GoalResponse.REJECT,  # which the answer would tell
     )
     try:
