@@ -116,7 +116,7 @@ def test_an_operator_needs_no_mouse(bench: Bench, page: Page) -> None:
 
     press(page, 't', 'Shift+C')
     expect(banner).to_contain_text('Looking back')
-    expect(page.locator('.lines')).to_contain_text('captured: score')
+    expect(page.locator('.lines')).to_contain_text('capture_and_score: score')
     expect(page.locator('.lines')).not_to_contain_text('navigate_to_pose')
     press(page, 'l')
     expect(banner).to_have_count(0)
