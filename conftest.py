@@ -7,12 +7,21 @@
 # language governing permissions and limitations under the License.
 
 from collections.abc import Iterator
+import logging
 
 from examples import load_profile
 from harness import Sandbox
 import pytest
 
 load_profile()
+
+
+def pytest_collection_finish() -> None:
+    """launch's plugin, in a ROS installation, makes loggers whose records no caplog sees."""
+    logging.setLoggerClass(logging.Logger)
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger) and logger.name.startswith('curiosity_rosa'):
+            logger.propagate = True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -37,6 +37,30 @@ CHROMIUM = '/usr/bin/chromium'
 WAIT_MS = 20_000
 DRIVE = {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}}
 expect.set_options(timeout=WAIT_MS)
+# What is cut at the right, and drawn text that is smaller than 12 pixels; what scrolls by itself
+# may be wider.
+MISPLACED = """() => {
+  const wrong = [];
+  if (document.documentElement.scrollWidth > innerWidth) wrong.push('the page is too wide');
+  for (const each of document.querySelectorAll('.page *')) {
+    const box = each.getBoundingClientRect();
+    if (box.width && box.right > innerWidth + 1 && !each.closest('.table, .captures'))
+      wrong.push(`cut: ${each.outerHTML.slice(0, 80)}`);
+  }
+  const live = document.documentElement.dataset.link === 'live'; // else nothing is drawn anew
+  for (const each of live ? document.querySelectorAll('svg text') : []) {
+    const pixels = parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a;
+    if (pixels < 11.9) wrong.push(`${pixels} px: ${each.textContent}`);
+  }
+  const meet = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const panels = [...document.querySelectorAll('.panel')];
+  const boxes = panels.map((each) => each.getBoundingClientRect());
+  boxes.forEach((one, place) => {
+    if (boxes.slice(place + 1).some((other) => meet(one, other))) wrong.push('panels overlap');
+  });
+  return wrong;
+}"""
 
 
 class Site:
@@ -121,3 +145,11 @@ def until(true: Callable[[], bool], what: str) -> None:
     while not true():
         assert time.monotonic() < end, f'not within {WAIT_MS / 1000:g} s: {what}'
         time.sleep(0.01)
+
+
+def fits(tab: Tab) -> None:
+    """Nothing is cut or overlaps once the drawings have come in the sizes of their panels."""
+    end, wrong = time.monotonic() + WAIT_MS / 1000, ['not looked at']
+    while wrong and time.monotonic() < end:
+        wrong = tab.page.evaluate(MISPLACED)
+    assert not wrong, wrong

@@ -15,7 +15,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 import http.client
 import re
-import time
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
@@ -42,7 +41,7 @@ from curiosity_rosa_demo.trace.events import (
 )
 from fake_robot import FakeRobot
 from ground_world import analyzed, FIGURES
-from page_site import DRIVE, Site, Tab, until, WAIT_MS
+from page_site import DRIVE, fits, Site, Tab, until
 from playwright.sync_api import (
     expect,
     Locator,
@@ -217,29 +216,6 @@ def test_the_trace_is_one_tab_stop(tab: Tab, robot: FakeRobot) -> None:
 
 
 SIZES = [(360, 740), (390, 844), (820, 1180), (1280, 800), (1920, 1080), (2560, 1440)]
-# What is cut at the right, and drawn text that is smaller than 12 pixels; what scrolls by itself
-# may be wider.
-MISPLACED = """() => {
-  const wrong = [];
-  if (document.documentElement.scrollWidth > innerWidth) wrong.push('the page is too wide');
-  for (const each of document.querySelectorAll('.page *')) {
-    const box = each.getBoundingClientRect();
-    if (box.width && box.right > innerWidth + 1 && !each.closest('.table, .captures'))
-      wrong.push(`cut: ${each.outerHTML.slice(0, 80)}`);
-  }
-  for (const each of document.querySelectorAll('svg text')) {
-    const pixels = parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a;
-    if (pixels < 11.9) wrong.push(`${pixels} px: ${each.textContent}`);
-  }
-  const meet = (a, b) =>
-    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  const panels = [...document.querySelectorAll('.panel')];
-  const boxes = panels.map((each) => each.getBoundingClientRect());
-  boxes.forEach((one, place) => {
-    if (boxes.slice(place + 1).some((other) => meet(one, other))) wrong.push('panels overlap');
-  });
-  return wrong;
-}"""
 
 
 @pytest.mark.parametrize(('width', 'height'), SIZES, ids=lambda size: str(size))
@@ -251,10 +227,7 @@ def test_nothing_is_cut_or_overlaps_at_any_width(
     tab = new_tab(width, height).open()
     expect(tab.page.locator('.map svg.cr-map')).to_contain_text('drives to')
 
-    end, wrong = time.monotonic() + WAIT_MS / 1000, ['not looked at']
-    while wrong and time.monotonic() < end:  # drawings come in the sizes of their panels
-        wrong = tab.page.evaluate(MISPLACED)
-    assert wrong == []
+    fits(tab)
     if width >= 1280:  # a grid of the window's size: its cards scroll inside
         assert tab.page.evaluate('document.querySelector(".page").scrollHeight') <= height
 
@@ -818,7 +791,7 @@ def test_an_open_task_hides_neither_stop_nor_its_own_end(
     tab.page.get_by_role('button', name='Open task').click()
     drawer = tab.page.get_by_role('dialog')
     expect(drawer.get_by_role('button', name='Cancel task')).to_be_visible()
-    assert tab.page.evaluate(MISPLACED) == []
+    fits(tab)
     result = Axe().run(tab.page)
     assert result.violations_count == 0, result.generate_report()
     tab.picture(f'task_{size[0]}')

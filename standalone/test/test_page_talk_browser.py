@@ -41,7 +41,7 @@ def test_the_form_of_a_question_stands_where_it_was_asked(tab: Tab, robot: FakeR
     question_id = asked(robot, 'Drive for 9 s?')
     thinks(robot, 'after')
     expect(entries).to_have_count(3)
-    expect(entries.nth(1)).to_contain_text('Asking: Drive for 9 s?')
+    expect(entries.nth(1).locator('.approval')).to_contain_text('Drive for 9 s?')
     expect(entries.nth(1).get_by_role('button', name='Approve')).to_be_enabled()
     expect(entries.nth(0).locator('.approval')).to_have_count(0)
     expect(entries.nth(2).locator('.approval')).to_have_count(0)
@@ -49,7 +49,8 @@ def test_the_form_of_a_question_stands_where_it_was_asked(tab: Tab, robot: FakeR
     expect(tab.page.locator('.approval')).to_have_count(0)
     assert robot.answers == [(question_id, ApprovalAction.APPROVE, None, '')]
     robot.trace(**QuestionAnswered(question_id, 'approve').trace_fields())
-    expect(entries.nth(1)).to_contain_text(f'Answer: {question_id} approve')
+    answered = f'Asking: Drive for 9 s? Answer: {question_id} approve'
+    expect(entries.nth(1)).to_have_text(answered)
 
 
 def test_a_question_that_the_trace_does_not_tell_of_stands_at_the_end(
@@ -70,6 +71,10 @@ def test_an_edit_keeps_its_text_focus_and_place_while_entries_arrive(
     asked(robot, 'Drive for 9 s?')
     page.get_by_role('button', name='Edit').click()
     editor = page.locator('.approval textarea')
+    expect(editor).to_be_focused()
+    page.get_by_role('button', name='Cancel edit').click()
+    expect(page.get_by_role('button', name='Edit')).to_be_focused()
+    page.keyboard.press('Enter')
     editor.fill('{"duration_s": 2')
     for number in range(60):
         thinks(robot, f'{number}')

@@ -123,6 +123,7 @@ def test_a_page_that_looks_back_stops_the_live_rover_and_does_nothing_else(
     expect(place(one)).to_contain_text('x 0.0 m')
     expect(other.page.locator('.time-bar .banner')).to_have_count(0)
     expect(place(other)).not_to_contain_text('x 0.0 m')
+    expect(other.page.locator('.talk-lines')).not_to_contain_text('this page looks back')
     one.page.locator('body').press('l')
     yes.click()
     until(lambda: len(robot.answers) == 1, 'the answer')

@@ -21,7 +21,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
-from curiosity_rosa_demo.agent.interfaces.page.history import History
+from curiosity_rosa_demo.agent.interfaces.page.history import FORMAT, History
 from curiosity_rosa_demo.agent.interfaces.page.history_file import HistoryFile
 from curiosity_rosa_demo.agent.interfaces.page.past_view import LIVE_PARTS
 from curiosity_rosa_demo.agent.interfaces.page.recording_library import (
@@ -44,6 +44,18 @@ from skill_world import in_loop
 from strategies import json_values
 
 BEGAN_S = BEGAN_NS * 1e-9
+RECORDED_KEYS = {
+    'status': (
+        'auto auto_on held mode motion nodes pausable power queued replay sources task usage why'
+    ),
+    'plan': 'differs goal rehearsal status steps',
+    'progress': 'rows',
+    'tasks': 'rows',
+    'triggers': 'rows',
+    'captures': 'replay rows',
+    'ground': 'rows',
+    'scene': 'forecast goal obstacles pose spots',
+}
 SAFE = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='tilt'))
 
 
@@ -184,6 +196,18 @@ async def test_a_disk_that_fails_for_a_while_is_told_once_and_costs_only_that_wh
     HistoryFile(file).restore(following, time.time())
     assert following.unreadable == 0
     assert 'x 4.0 m' in str(following.view(then, 10).parts['status'])
+
+
+@in_loop
+async def test_what_the_file_holds_has_the_format_of_its_number() -> None:
+    """A panel cannot show data that lack a key: who changes a key raises FORMAT."""
+    with FakeRobot() as robot:
+        async with recording_feed(robot) as feed:
+            parts = feed.snapshot().parts
+    found = {
+        name: ' '.join(sorted(facts)) for name, facts in parts.items() if name not in LIVE_PARTS
+    }
+    assert (FORMAT, found) == (1, RECORDED_KEYS)
 
 
 @in_loop

@@ -254,11 +254,11 @@ class Page:
         """The conversation shows the reply; the page that sent the line is also told at once."""
         data = _object(event.args)
         text, token, refused = data.get('text'), data.get('token'), self._refused()
-        line = self._talk_lines.add(text if isinstance(text, str) else '', self._operator, token)
         if refused and not (isinstance(text, str) and is_stop_line(text)):
-            (ok, words), task_id = refused, ''
-        else:
-            ok, words, task_id = await self._controller.say(text, self._operator)
+            self._talk.run_method('reply', token, *refused)  # it concerns no other page
+            return
+        line = self._talk_lines.add(text if isinstance(text, str) else '', self._operator, token)
+        ok, words, task_id = await self._controller.say(text, self._operator)
         self._talk_lines.reply(line, ok, words, task_id)
         self._talk.run_method('reply', token, ok, words)
 

@@ -102,6 +102,8 @@ def add_page(
     _record_while_serving(app, feed)
     core.app.user_middleware.clear()  # added by an earlier call, and already started
     core.app.middleware_stack = None
+    # Quasar's bar runs for each frame of the camera, and has no name for a screen reader.
+    core.app.config.quasar_config['loadingBar']['skipHijack'] = True
     ui.run_with(
         app,
         title=TITLE,

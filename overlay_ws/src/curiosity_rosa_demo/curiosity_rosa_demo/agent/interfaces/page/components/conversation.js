@@ -86,7 +86,7 @@ export default defineComponent({
               <img :src="'/page/captures/' + encodeURIComponent(item.result.id) + '.jpg'" :alt="'Capture, score ' + pictures.get(item.result.id).score.toFixed(2)" loading="lazy" width="112" height="84" />
             </button>
           </template>
-          <p v-else-if="item.row" :class="{ warning: failed(item) }">{{ item.row.replay ? '(replay) ' : '' }}{{ item.row.text }}<span v-if="item.words" class="quiet reply">{{ ' ' }}{{ item.words }}</span></p>
+          <p v-else-if="item.row && !item.open" :class="{ warning: failed(item) }">{{ item.row.replay ? '(replay) ' : '' }}{{ item.row.text }}<span v-if="item.words" class="quiet reply">{{ ' ' }}{{ item.words }}</span></p>
           <approval-form v-if="item.open" :question="item.open" :result="result?.id === item.open.id ? result : null" @answer="$emit('answer', $event)"></approval-form>
         </li>
       </ol>

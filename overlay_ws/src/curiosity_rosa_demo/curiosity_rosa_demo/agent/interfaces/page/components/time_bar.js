@@ -54,7 +54,8 @@ export default defineComponent({
     },
     /** @returns {string} */
     words() {
-      return this.back ? window.curiosity.time(this.at) : 'live';
+      if (this.back) return window.curiosity.time(this.at);
+      return this.now && window.curiosity.live() ? 'live' : 'not live'; // asked for anew with each second
     },
     /** @returns {string} */
     away() {

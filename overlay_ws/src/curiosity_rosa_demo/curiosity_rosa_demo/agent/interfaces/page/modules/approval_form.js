@@ -31,17 +31,17 @@ export const ApprovalForm = defineComponent({
       <div v-if="question.editable" class="op">
         <label v-if="edit !== null">
           Arguments of <code>{{ question.skill }}</code>, as JSON
-          <textarea ref="arguments" v-model="edit" rows="4" spellcheck="false" :name="'arguments-' + question.short"></textarea>
+          <textarea ref="editor" v-model="edit" rows="4" spellcheck="false" :name="'arguments-' + question.short"></textarea>
         </label>
         <pre v-else>{{ question.skill }} {{ question.arguments }}</pre>
       </div>
       <p v-if="past" class="quiet">Answer it in the live view: press L.</p>
       <div class="buttons">
         <button type="button" class="yes" :disabled="past || edit !== null || sent" @click="answer('APPROVE')">Approve</button>
-        <button v-if="question.editable && edit === null" type="button" :disabled="sent" ref="edit" @click="begin">Edit</button>
+        <button v-if="question.editable && edit === null" ref="begin" type="button" :disabled="sent" @click="setEdit(question.arguments)">Edit</button>
         <template v-if="edit !== null">
           <button type="button" class="yes" :disabled="past || sent" @click="answer('EDIT')">Approve with changes</button>
-          <button type="button" @click="cancel">Cancel edit</button>
+          <button type="button" @click="setEdit(null)">Cancel edit</button>
         </template>
         <input v-model="why" placeholder="why (for a no)" maxlength="500" :aria-label="'Why not, for ' + question.short" />
         <button type="button" class="no" :disabled="past || sent" @click="answer('REJECT')">Reject</button>
@@ -74,16 +74,12 @@ export const ApprovalForm = defineComponent({
     if (this.$el.contains(document.activeElement)) this.$el.closest('li')?.focus();
   },
   methods: {
-    // The button that is pressed goes: the focus moves to what comes in its place.
-    async begin() {
-      this.edit = this.question.arguments;
+    /** @param {string | null} text the arguments to begin with; null ends the edit */
+    async setEdit(text) {
+      this.edit = text;
       await this.$nextTick();
-      /** @type {HTMLElement | undefined} */ (this.$refs.arguments)?.focus();
-    },
-    async cancel() {
-      this.edit = null;
-      await this.$nextTick();
-      /** @type {HTMLElement | undefined} */ (this.$refs.edit)?.focus();
+      const next = /** @type {HTMLElement | undefined} */ (this.$refs[text === null ? 'begin' : 'editor']);
+      next?.focus();
     },
     /** @param {QuestionAnswer['action']} action */
     answer(action) {

@@ -1,0 +1,202 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The page in each state that an operator meets, in four sizes and two themes: nothing is cut or
+overlaps, and axe-core finds nothing. PAGE_IMAGES names a folder for the pictures of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from axe_playwright_python.sync_playwright import Axe
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Mode,
+    ReactState,
+    RobotState,
+    TasksState,
+)
+from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from fake_robot import FakeRobot
+from page_site import DRIVE, fits, Site, Tab
+from playwright.sync_api import expect
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+SIZES = [(1920, 1080), (1280, 800), (820, 1180), (390, 844)]
+JAPANESE = (
+    '地面のテクスチャを調査して、明るい場所まで安全に移動し、結果をすべて報告してください。' * 4
+)
+DRIVING = BrainState(
+    tasks=TasksState(mode=Mode.EXEC, mode_reason='a task runs'),
+    robot=RobotState(battery_pct=64.0, mast='closed', moving=True, ages_s={'odometry': 0.1}),
+    react=ReactState(
+        plan={
+            'goal': 'a picture of bright ground',
+            'steps': [
+                {'step_id': 1, 'action': 'mast_close', 'status': 'success'},
+                {
+                    'step_id': 2,
+                    'action': 'navigate_to_pose',
+                    'status': 'running',
+                    'parameters': {'x': 6.5, 'y': 0.0},
+                    'description': 'into the light',
+                },
+                {'step_id': 3, 'action': 'capture_and_score'},
+            ],
+        }
+    ),
+)
+
+
+def order(robot: FakeRobot, text: str) -> None:
+    robot.do(robot.runner.submit(robot.make_task('react', {'text': text})))
+
+
+def idle(tab: Tab, robot: FakeRobot) -> None:
+    tab.open()
+
+
+def driving(tab: Tab, robot: FakeRobot) -> None:
+    robot.paused, robot.brain_state = True, DRIVING
+    robot.where = RoverPose(x=3.0, y=0.5, yaw_rad=0.2, frame_id='odom')
+    order(robot, 'find the light')
+    robot.trace(TraceKind.HYPOTHESIZE, 'The ground is dark here; the bright zone begins at x = 5')
+    robot.trace(TraceKind.ACT, 'navigate_to_pose(x=6.5, y=0.0)', tool_name='navigate_to_pose')
+    tab.open()
+    expect(tab.page.locator('tr.task').first).to_contain_text('active')
+
+
+def question(tab: Tab, robot: FakeRobot) -> None:
+    driving(tab, robot)
+    robot.ask('Drive for 9 s?', DRIVE, ['GEOFENCE: it may leave the fence'])
+    expect(tab.page.locator('.approval')).to_be_visible()
+
+
+def edit(tab: Tab, robot: FakeRobot) -> None:
+    question(tab, robot)
+    tab.page.get_by_role('button', name='Edit').click()
+    expect(tab.page.locator('.approval textarea')).to_be_visible()
+
+
+def stopped(tab: Tab, robot: FakeRobot) -> None:
+    driving(tab, robot)
+    tab.page.keyboard.press('Escape')
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
+
+
+def safe(tab: Tab, robot: FakeRobot) -> None:
+    driving(tab, robot)
+    tasks = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
+    stopped_robot = RobotState(mast='unknown', estop=True, safety_latch='e-stop pressed')
+    robot.brain_state = BrainState(tasks=tasks, robot=stopped_robot)
+    expect(tab.page.locator('.banner.safe')).to_contain_text('e-stop pressed')
+
+
+def recovered(tab: Tab, robot: FakeRobot) -> None:
+    tab.site.end()
+    robot.earlier = [
+        new_event(TraceKind.ACT, 'move_forward(distance_m=4.0)', tool_name='move_forward'),
+        new_event(TraceKind.RESULT, 'move_forward: 4.0 m', tool_name='move_forward', ok=True),
+    ]
+    tab.site.begin()
+    driving(tab, robot)
+    expect(tab.page.locator('.talk-lines')).to_contain_text('The agent was restarted')
+
+
+def replay(tab: Tab, robot: FakeRobot) -> None:
+    robot.replay = 'night.mcap, 2026-11-20, 12 min'
+    robot.trace(TraceKind.ACT, 'mast_open()', tool_name='mast_open', data={'replay': True})
+    driving(tab, robot)
+    expect(tab.page.locator('.replay')).to_contain_text('REPLAY')
+
+
+def looking_back(tab: Tab, robot: FakeRobot) -> None:
+    tab.open()
+    tab.say('go to the light')
+    expect(tab.page.locator('.captures img')).to_be_visible()
+    before = tab.page.evaluate('window.curiosity.now()')
+    tab.page.wait_for_function('(at) => window.curiosity.now() > at + 1', arg=before)
+    tab.page.get_by_role('slider', name='Time that the page shows').press('ArrowLeft')
+    expect(tab.page.locator('.time-bar .banner')).to_contain_text('Looking back')
+
+
+def many_tasks(tab: Tab, robot: FakeRobot) -> None:
+    for _ in range(194):
+        task = robot.do(robot.runner.submit(robot.make_task('mast_open', {})))
+        robot.do(robot.runner.wait(task.id, 10.0))
+    driving(tab, robot)
+    for number in range(5):
+        order(robot, f'waiting {number}')
+    expect(tab.page.locator('.panel.tasks')).to_contain_text('more ended')
+
+
+def long_japanese(tab: Tab, robot: FakeRobot) -> None:
+    driving(tab, robot)
+    order(robot, JAPANESE)
+    robot.trace(TraceKind.HYPOTHESIZE, JAPANESE)
+    robot.trace(TraceKind.ERROR, JAPANESE, ok=False)
+    robot.ask(JAPANESE, DRIVE, [JAPANESE])
+    expect(tab.page.locator('.approval')).to_contain_text('地面')
+
+
+STATES = [
+    idle,
+    driving,
+    question,
+    edit,
+    stopped,
+    safe,
+    recovered,
+    replay,
+    looking_back,
+    many_tasks,
+    long_japanese,
+]
+
+
+@pytest.mark.parametrize('state', STATES, ids=lambda state: state.__name__)
+def test_a_state_fits_and_is_accessible_in_every_size_and_theme(
+    state: Callable[[Tab, FakeRobot], None], new_tab: Callable[..., Tab], robot: FakeRobot
+) -> None:
+    robot.step_s = 0.005
+    tab = new_tab()
+    page = tab.page
+    state(tab, robot)
+    for scheme in ('dark', 'light'):
+        page.emulate_media(color_scheme=scheme)
+        for width, height in SIZES:
+            page.set_viewport_size({'width': width, 'height': height})
+            fits(tab)
+            tab.picture(f'{state.__name__}_{width}_{scheme}')
+        result = Axe().run(page)
+        assert result.violations_count == 0, result.generate_report()
+    assert tab.faults == []
+    robot.paused = False
+
+
+@pytest.mark.parametrize('size', SIZES, ids=str)
+def test_a_lost_connection_is_told_in_every_size_and_theme(
+    size: tuple[int, int], new_tab: Callable[..., Tab], robot: FakeRobot, site: Site
+) -> None:
+    tab = new_tab(*size)
+    driving(tab, robot)
+    fits(tab)
+    site.end()
+    expect(tab.page.locator('#link')).to_contain_text('Connection lost')
+    expect(tab.page.locator('.time-bar .time')).to_have_text('not live')
+    for scheme in ('dark', 'light'):
+        tab.page.emulate_media(color_scheme=scheme)
+        fits(tab)
+        tab.picture(f'lost_{size[0]}_{scheme}')
+        result = Axe().run(tab.page)
+        assert result.violations_count == 0, result.generate_report()
+    robot.paused = False
