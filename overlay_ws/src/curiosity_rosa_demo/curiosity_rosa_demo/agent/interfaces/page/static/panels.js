@@ -87,6 +87,27 @@
     }
   }
 
+  // One key leads to what is many tab stops away.
+  /** @type {Record<string, [panel: string, place: string]>} */
+  const PLACES = {
+    m: ['map', '.world .terrain'],
+    t: ['', '.time-bar input[type=range]'],
+    '/': ['talk', 'input[name=say]'],
+  };
+  document.addEventListener('keydown', (event) => {
+    const [panel, place] = PLACES[event.key.toLowerCase()] ?? [];
+    const { target } = event;
+    const types =
+      target instanceof Element &&
+      target.matches('input:not([type=range]):not([type=checkbox]), textarea, select');
+    if (!place || types || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (panel) window.curiosity.showPanel(panel);
+    /** @type {HTMLElement | null} */
+    const found = document.querySelector(place);
+    found?.focus();
+    event.preventDefault();
+  });
+
   setInterval(makeReachable, 500);
   window.curiosity.showPanels = show;
   window.curiosity.showPanel = (name) => {
