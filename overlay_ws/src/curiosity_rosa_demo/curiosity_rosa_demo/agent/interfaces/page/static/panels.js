@@ -98,8 +98,7 @@
     const [panel, place] = PLACES[event.key.toLowerCase()] ?? [];
     const { target } = event;
     const types =
-      target instanceof Element &&
-      target.matches('input:not([type=range]):not([type=checkbox]), textarea, select');
+      target instanceof Element && target.matches('input:not([type=range]):not([type=checkbox]), textarea, select');
     if (!place || types || event.ctrlKey || event.altKey || event.metaKey) return;
     if (panel) window.curiosity.showPanel(panel);
     /** @type {HTMLElement | null} */
