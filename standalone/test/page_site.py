@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import os
 from pathlib import Path
+import re
 import socket
 import time
 from typing import Any
@@ -153,3 +154,15 @@ def fits(tab: Tab) -> None:
     while wrong and time.monotonic() < end:
         wrong = tab.page.evaluate(MISPLACED)
     assert not wrong, wrong
+
+
+def stowed(page: Page, again: Callable[[], None]) -> None:
+    """The mast_close that was asked for last has stowed the mast. It is asked for once more if the
+    joint states were late: while a browser starts, two cores have no time for them.
+    """
+    task = page.locator('tr.task').first
+    expect(task).to_contain_text('mast_close')
+    expect(task).to_contain_text(re.compile('completed|Joint states lost'))
+    if 'Joint states lost' in task.inner_text():
+        again()
+    expect(task).to_contain_text('completed')

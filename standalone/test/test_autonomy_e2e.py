@@ -92,7 +92,7 @@ def test_a_day_with_an_e_stop_an_empty_battery_and_a_crash(bench: Bench) -> None
     run.expect('CHARGE is over')
 
     # At this speed a busy machine steers late, and a drive may end as too long within the base.
-    run.expect('place: bright_zone -> base', DAY_S)
+    run.expect('-> base', DAY_S)
     run.expect('action.started: sleep, by routine')
     stowed, begun = 'plan step 1: done', 'action.started: sleep'
     run.until(lambda: stowed in run.output().partition(begun)[2], 'the mast to be stowed')
