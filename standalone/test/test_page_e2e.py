@@ -21,6 +21,7 @@ import socket
 from demo_bench import Bench
 from geometry_msgs.msg import Twist
 from http_client import Api
+from page_site import stowed
 from playwright.sync_api import expect, Page, sync_playwright
 import pytest
 
