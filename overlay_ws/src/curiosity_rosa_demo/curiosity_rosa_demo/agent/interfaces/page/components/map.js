@@ -278,7 +278,7 @@ export default defineComponent({
     /** @param {boolean} ok */
     ordered(ok) {
       if (ok) this.close();
-      else if (this.goal) this.goal = { ...this.goal, ok: false, lines: ['Refused; see Say.'] };
+      else if (this.goal) this.goal = { ...this.goal, ok: false, lines: ['Refused; the conversation says why.'] };
     },
     close() {
       this.goal = null;
