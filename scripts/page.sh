@@ -12,18 +12,8 @@ case ${1-} in
   --fix) biome=(check --write) ;;
   *) echo "page.sh: unknown argument '$1'; usage: scripts/page.sh [--fix]" >&2; exit 2 ;;
 esac
-requirements=standalone/requirements-node.txt
-python=.venv/bin/python
-[[ -x $python ]] || python=python3
-key=$({ "$python" -VV; cat "$requirements"; } | sha256sum)
-if [[ $(cat .venv-node/.complete 2>/dev/null) != "$key" ]]; then
-  echo "page.sh: installing Node.js into .venv-node (60 MB)" >&2
-  rm -rf .venv-node
-  "$python" -m venv .venv-node
-  .venv-node/bin/python -m pip install --quiet --disable-pip-version-check -r "$requirements" ||
-    { echo "page.sh: pip could not install $requirements; read its message above, then run scripts/page.sh again" >&2; exit 1; }
-  printf '%s\n' "$key" >.venv-node/.complete
-fi
+source scripts/tool_env.sh
+_cr_tool_env .venv-node standalone/requirements-node.txt Node.js
 PATH=$PWD/.venv-node/bin:$PATH
 key=$(cat package.json package-lock.json .npmrc | sha256sum)
 if [[ $(cat node_modules/.complete 2>/dev/null) != "$key" ]]; then

@@ -24,7 +24,10 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
+from curiosity_rosa_demo.domain.brain_state import Json
+from demo_bench import Bench
 from fake_robot import CONFIG, FakeRobot
+from http_client import Api
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
@@ -35,8 +38,23 @@ from playwright.sync_api import (
 )
 
 CHROMIUM = '/usr/bin/chromium'
-WAIT_MS = 20_000
+WAIT_MS, DEMO_WAIT_MS = 20_000, 60_000
 DRIVE = {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}}
+PLAN = {
+    'goal': 'a picture of bright ground',
+    'steps': [
+        {'step_id': 1, 'action': 'mast_close', 'status': 'success'},
+        {
+            'step_id': 2,
+            'action': 'navigate_to_pose',
+            'status': 'running',
+            'parameters': {'x': 6.5, 'y': 0.0},
+            'description': 'into the light',
+        },
+        {'step_id': 3, 'action': 'mast_open'},
+        {'step_id': 4, 'action': 'capture_and_score'},
+    ],
+}
 expect.set_options(timeout=WAIT_MS)
 # What is cut at the right, and drawn text that is smaller than 12 pixels; what scrolls by itself
 # may be wider.
@@ -123,8 +141,9 @@ class Tab:
         self.page.get_by_label('A goal, a question or a command').fill(text)
         self.page.keyboard.press('Enter')
 
-    def picture(self, name: str) -> None:
-        if folder := os.environ.get('PAGE_IMAGES'):
+    def picture(self, name: str, into: str = 'PAGE_IMAGES') -> None:
+        """Into the folder that the environment variable ``into`` names, if it is set."""
+        if folder := os.environ.get(into):
             self.page.screenshot(path=Path(folder) / f'page_{name}.png')
 
 
@@ -166,3 +185,19 @@ def stowed(page: Page, again: Callable[[], None]) -> None:
     if 'Joint states lost' in task.inner_text():
         again()
     expect(task).to_contain_text('completed')
+
+
+@contextmanager
+def big_page() -> Iterator[Page]:
+    """For the page of the whole demo, which takes longer than that of a robot in memory."""
+    with chromium() as browser:
+        expect.set_options(timeout=DEMO_WAIT_MS)
+        yield browser.new_page(viewport={'width': 1280, 'height': 900})
+
+
+def demo_with_page(bench: Bench, page: Page, **contracts: Json) -> Api:
+    """The agent has the same port after a restart. ``contracts``: as of Sandbox.config_dir."""
+    config = bench.box.config_dir(agent={'http': {'port': free_port()}}, **contracts)
+    api = Api(bench.run('--config-dir', config)).ready()
+    page.goto(api.url)
+    return api

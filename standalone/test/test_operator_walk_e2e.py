@@ -11,25 +11,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-import socket
 
 from demo_bench import Bench
-from http_client import Api
-from page_site import chromium, stowed
+from page_site import big_page, demo_with_page, stowed
 from playwright.sync_api import expect, Locator, Page
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
-WAIT_MS = 60_000.0
 MOST_TABS = 8  # from a place that a key leads to
 
 
 @pytest.fixture
 def page() -> Iterator[Page]:
-    with chromium() as browser:
-        expect.set_options(timeout=WAIT_MS)
-        yield browser.new_page(viewport={'width': 1280, 'height': 900})
+    with big_page() as page:
+        yield page
 
 
 def press(page: Page, *keys: str) -> None:
@@ -84,17 +80,14 @@ def answer_edited(page: Page, arguments: str) -> None:
 
 
 def test_an_operator_needs_no_mouse(bench: Bench, page: Page) -> None:
-    with socket.create_server(('127.0.0.1', 0)) as free:
-        port = free.getsockname()[1]
-    config = bench.box.config_dir(
-        agent={'http': {'port': port}},
+    api = demo_with_page(
+        bench,
+        page,
         guardrails={
             'approval': {'skills': ['navigate_to_pose']},
             'origins': {'page': 'ask'},
         },
     )
-    api = Api(bench.run('--config-dir', config)).ready()
-    page.goto(api.url)
     task, talk = page.locator('tr.task').first, page.locator('.talk-lines')
     banner = page.locator('.time-bar .banner')
 

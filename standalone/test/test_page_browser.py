@@ -41,7 +41,7 @@ from curiosity_rosa_demo.trace.events import (
 )
 from fake_robot import FakeRobot
 from ground_world import analyzed, FIGURES
-from page_site import DRIVE, fits, Site, Tab, until
+from page_site import DRIVE, fits, PLAN, Site, Tab, until
 from playwright.sync_api import (
     expect,
     Locator,
@@ -119,18 +119,6 @@ def test_the_state_of_the_rover_is_told_in_full(
 
 
 def show_off(robot: FakeRobot) -> None:
-    steps = [
-        {'step_id': 1, 'action': 'mast_close', 'status': 'success'},
-        {
-            'step_id': 2,
-            'action': 'navigate_to_pose',
-            'status': 'running',
-            'parameters': {'x': 6.5, 'y': 0.0},
-            'description': 'into the light',
-        },
-        {'step_id': 3, 'action': 'mast_open'},
-        {'step_id': 4, 'action': 'capture_and_score'},
-    ]
     robot.where = RoverPose(x=3.0, y=0.5, yaw_rad=0.2, frame_id='odom')
     robot.nodes[1] = NodeStatus('simulator', ok=False, age_s=None, text='not heard yet')
     robot.brain_state = BrainState(
@@ -145,7 +133,7 @@ def show_off(robot: FakeRobot) -> None:
             ages_s={'odometry': 0.1, 'scan': 4.2, 'battery': 1.0},
             silent=['scan'],
         ),
-        react=ReactState(plan={'goal': 'a picture of bright ground', 'steps': steps}),
+        react=ReactState(plan=PLAN),
     )
     robot.trace(TraceKind.DECIDE, 'The ground is dark here; the bright zone begins at x = 5')
     robot.trace(TraceKind.ACT, 'navigate_to_pose(x=6.5, y=0.0)', tool_name='navigate_to_pose')

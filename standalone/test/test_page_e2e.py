@@ -16,44 +16,26 @@ from collections.abc import Iterator
 import os
 from pathlib import Path
 import re
-import socket
 
 from demo_bench import Bench
 from geometry_msgs.msg import Twist
 from http_client import Api
-from page_site import stowed
-from playwright.sync_api import expect, Page, sync_playwright
+from page_site import big_page, demo_with_page, stowed
+from playwright.sync_api import expect, Page
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
-CHROMIUM = '/usr/bin/chromium'
-WAIT_MS = 60_000.0
-
 
 @pytest.fixture
 def page() -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=['--no-sandbox'])
-        page = browser.new_page(viewport={'width': 1280, 'height': 900})
-        expect.set_options(timeout=WAIT_MS)
+    with big_page() as page:
         yield page
-        browser.close()
 
 
 def say(page: Page, text: str) -> None:
     page.locator('input[name=say]').fill(text)
     page.keyboard.press('Enter')
-
-
-def demo_with_page(bench: Bench, page: Page) -> Api:
-    """The agent has the same port after a restart."""
-    with socket.create_server(('127.0.0.1', 0)) as free:
-        port = free.getsockname()[1]
-    config = bench.box.config_dir(agent={'http': {'port': port}})
-    api = Api(bench.run('--config-dir', config)).ready()
-    page.goto(api.url)
-    return api
 
 
 def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, page: Page) -> None:

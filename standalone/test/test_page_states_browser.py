@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """The page in each state that an operator meets, in four sizes and two themes: nothing is cut or
-overlaps, and axe-core finds nothing. PAGE_IMAGES names a folder for the pictures of all of them.
+overlaps, and axe-core finds nothing. STATE_IMAGES names a folder for the pictures of all of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from fake_robot import FakeRobot
-from page_site import DRIVE, fits, Site, Tab
+from page_site import DRIVE, fits, PLAN, Site, Tab
 from playwright.sync_api import expect
 import pytest
 
@@ -38,22 +38,7 @@ JAPANESE = (
 DRIVING = BrainState(
     tasks=TasksState(mode=Mode.EXEC, mode_reason='a task runs'),
     robot=RobotState(battery_pct=64.0, mast='closed', moving=True, ages_s={'odometry': 0.1}),
-    react=ReactState(
-        plan={
-            'goal': 'a picture of bright ground',
-            'steps': [
-                {'step_id': 1, 'action': 'mast_close', 'status': 'success'},
-                {
-                    'step_id': 2,
-                    'action': 'navigate_to_pose',
-                    'status': 'running',
-                    'parameters': {'x': 6.5, 'y': 0.0},
-                    'description': 'into the light',
-                },
-                {'step_id': 3, 'action': 'capture_and_score'},
-            ],
-        }
-    ),
+    react=ReactState(plan=PLAN),
 )
 
 
@@ -176,7 +161,7 @@ def test_a_state_fits_and_is_accessible_in_every_size_and_theme(
         for width, height in SIZES:
             page.set_viewport_size({'width': width, 'height': height})
             fits(tab)
-            tab.picture(f'{state.__name__}_{width}_{scheme}')
+            tab.picture(f'{state.__name__}_{width}_{scheme}', 'STATE_IMAGES')
         result = Axe().run(page)
         assert result.violations_count == 0, result.generate_report()
     assert tab.faults == []
@@ -196,7 +181,7 @@ def test_a_lost_connection_is_told_in_every_size_and_theme(
     for scheme in ('dark', 'light'):
         tab.page.emulate_media(color_scheme=scheme)
         fits(tab)
-        tab.picture(f'lost_{size[0]}_{scheme}')
+        tab.picture(f'lost_{size[0]}_{scheme}', 'STATE_IMAGES')
         result = Axe().run(tab.page)
         assert result.violations_count == 0, result.generate_report()
     robot.paused = False

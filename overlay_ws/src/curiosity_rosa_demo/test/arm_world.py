@@ -43,3 +43,24 @@ class ArmWorld(AdapterWorld):
 
     def wait_for_posture(self, posture: str) -> None:
         wait_until(lambda: self.status()['appendages'] == {'arm': posture}, f'the arm {posture}')
+
+    def takes_its_poses_and_is_held(self) -> None:
+        """In their order only, and a stop in the midst of a motion holds it there."""
+        wait_until(lambda: self.joints, 'joint states')
+        assert self.refuses('arm_grapple') == 'arm must first be where arm_extend leads'
+        self.does('arm_extend')
+        assert self.is_at(EXTENDED)
+        self.does('arm_grapple')
+        assert self.is_at(ARM.commands['arm_grapple'].target_rad)
+        self.does('arm_stow')
+
+        answer = self.ask_later('arm_extend')
+        wait_until(self.extends, 'the arm to move')
+        self.does('move_stop')
+        assert self.arm_stands()
+        assert self.extends()
+        wait_until(answer.done, 'the answer of arm_extend')
+        assert not answer.result().success
+        assert self.status()['appendages'] == {'arm': 'unknown'}
+        self.does('arm_stow')
+        assert self.is_at(ARM.stowed_rad)

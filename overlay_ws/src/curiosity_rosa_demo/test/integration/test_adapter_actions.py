@@ -32,24 +32,7 @@ def world_of(sandbox: Sandbox) -> ArmWorld:
 
 
 def test_the_arm_takes_its_poses_by_goals_and_a_stop_holds_it(sandbox: Sandbox) -> None:
-    world = world_of(sandbox)
-    wait_until(lambda: world.joints, 'joint states')
-    assert world.refuses('arm_grapple') == 'arm must first be where arm_extend leads'
-    world.does('arm_extend')
-    assert world.is_at(EXTENDED)
-    world.does('arm_grapple')
-    world.does('arm_stow')
-
-    answer = world.ask_later('arm_extend')
-    wait_until(world.extends, 'the arm to move')
-    world.does('move_stop')
-    assert world.arm_stands()
-    assert world.extends()
-    wait_until(answer.done, 'the answer of arm_extend')
-    assert not answer.result().success
-    assert world.status()['appendages'] == {'arm': 'unknown'}
-    world.does('arm_stow')
-    assert world.is_at(ARM.stowed_rad)
+    world_of(sandbox).takes_its_poses_and_is_held()
 
 
 def test_an_arm_that_must_rest_is_held_whoever_sent_the_goal(sandbox: Sandbox) -> None:

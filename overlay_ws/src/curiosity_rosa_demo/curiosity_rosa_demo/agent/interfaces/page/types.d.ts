@@ -286,6 +286,8 @@ interface HeadScripts {
   // panels.js
   showPanels(): void;
   showPanel(name: string): void;
+  /** Whether the key is meant for a field, or for the browser. */
+  isTyping(event: KeyboardEvent): boolean;
 }
 
 interface Window {

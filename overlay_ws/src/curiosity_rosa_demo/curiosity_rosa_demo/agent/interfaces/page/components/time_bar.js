@@ -15,13 +15,6 @@ const KINDS = [
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
 const SEEK_MS = 100; // between two requests while a person drags
 
-/** @param {KeyboardEvent} event */
-function isTyping(event) {
-  const target = /** @type {HTMLElement} */ (event.target);
-  const typed = 'input:not([type=range]):not([type=checkbox]), textarea, select';
-  return event.ctrlKey || event.altKey || event.metaKey || target.matches(typed);
-}
-
 export default defineComponent({
   props: { facts: { type: /** @type {PropType<TimeFacts>} */ (Object), required: true } },
   emits: ['act'],
@@ -145,7 +138,7 @@ export default defineComponent({
     // Anywhere but where a person types.
     /** @param {KeyboardEvent} event */
     anywhere(event) {
-      if (event.key.toLowerCase() !== 'l' || !this.back || isTyping(event)) return;
+      if (event.key.toLowerCase() !== 'l' || !this.back || window.curiosity.isTyping(event)) return;
       this.live();
       event.preventDefault();
     },
@@ -192,7 +185,7 @@ export default defineComponent({
     },
     /** @param {KeyboardEvent} event */
     key(event) {
-      if (isTyping(event)) return;
+      if (window.curiosity.isTyping(event)) return;
       const onSlider = event.target === this.slider();
       const letter = event.key.toLowerCase();
       const kind = KINDS.find(([, , each]) => each === letter)?.[0];

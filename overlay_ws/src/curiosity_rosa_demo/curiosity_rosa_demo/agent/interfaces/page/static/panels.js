@@ -87,6 +87,12 @@
     }
   }
 
+  const TYPED = 'input:not([type=range]):not([type=checkbox]), textarea, select';
+  window.curiosity.isTyping = (event) => {
+    const { target } = event;
+    return event.ctrlKey || event.altKey || event.metaKey || (target instanceof Element && target.matches(TYPED));
+  };
+
   // One key leads to what is many tab stops away.
   /** @type {Record<string, [panel: string, place: string]>} */
   const PLACES = {
@@ -96,10 +102,7 @@
   };
   document.addEventListener('keydown', (event) => {
     const [panel, place] = PLACES[event.key.toLowerCase()] ?? [];
-    const { target } = event;
-    const types =
-      target instanceof Element && target.matches('input:not([type=range]):not([type=checkbox]), textarea, select');
-    if (!place || types || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!place || window.curiosity.isTyping(event)) return;
     if (panel) window.curiosity.showPanel(panel);
     /** @type {HTMLElement | null} */
     const found = document.querySelector(place);
