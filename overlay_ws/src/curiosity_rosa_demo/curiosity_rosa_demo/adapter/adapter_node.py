@@ -50,6 +50,7 @@ from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import RobotService
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
@@ -67,14 +68,12 @@ from curiosity_rosa_demo.infra.ros_io import (
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from geometry_msgs.msg import Twist
-from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import String
-from std_srvs.srv import Empty, Trigger
+from std_srvs.srv import Trigger
 
 MOTION_SERVICES = ('move_forward', 'turn_left', 'turn_right')
-BASE_SERVICES = (*MOTION_SERVICES, 'move_stop', *(action.value for action in MastAction))
 SHUTDOWN_TIMEOUT_S = 2.0
 MAST_WAIT_MARGIN_S = 1.0
 STOP_LANE = 'adapter_stop'
@@ -85,9 +84,16 @@ class AdapterApp:
         self.node = Node('adapter')
         self._config: Config = node_config(self.node)
         topics = self._config.topics
-        self._clients: dict[str, Client] = {
-            name: self.node.create_client(Empty, getattr(topics.curiosity, name).name)
-            for name in (BASE_SERVICES if self._config.robot.mobile_base else ())
+        robot = self._config.robot
+        self._own_motions = MOTION_SERVICES if robot.mobile_base else ()
+        self._mast_actions = tuple(MastAction) if robot.has_mast else ()
+        self._commands = {
+            name: self._command(getattr(topics.curiosity, name))
+            for name in (
+                *self._own_motions,
+                *(('move_stop',) if robot.mobile_base else ()),
+                *(action.value for action in self._mast_actions),
+            )
         }
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
@@ -140,6 +146,7 @@ class AdapterApp:
             lock=self._lock,
             on_input=self._execute_due_commands,
             on_calls=self._calls.record_sent,
+            mast=self._config.thresholds.mast.joints if robot.has_mast else (),
             appendages={name: part.joints for name, part in self._config.robot.appendages.items()},
         )
         PresenceLink(
@@ -166,6 +173,9 @@ class AdapterApp:
         self._guard_thread = threading.Thread(target=self._run_guard, args=(process,), daemon=True)
         self._guard_thread.start()
 
+    def _command(self, service: RobotService) -> ServiceCommand:
+        return ServiceCommand.create(self.node, service.name, service.type, data=service.data)
+
     def _other_drivers(self) -> str:
         stop = self._config.topics.curiosity.move_stop.name
         return ', '.join(other_publishers(self.node, self._config.topics.rover.cmd_vel, stop))
@@ -176,15 +186,14 @@ class AdapterApp:
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
         stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
-        if self._config.robot.mobile_base:
-            for name in MOTION_SERVICES:
-                service = getattr(names, name).name
-                act = partial(self._begin_motion, name)
-                motion.create_service(Trigger, service, self._trigger_callback(service, act))
-            for action in MastAction:
-                service = getattr(names, action.value).name
-                act = partial(self._begin_mast_motion, action)
-                mast.create_service(Trigger, service, self._trigger_callback(service, act))
+        for name in self._own_motions:
+            service = getattr(names, name).name
+            act = partial(self._begin_motion, name)
+            motion.create_service(Trigger, service, self._trigger_callback(service, act))
+        for action in self._mast_actions:
+            service = getattr(names, action.value).name
+            act = partial(self._begin_mast_motion, action)
+            mast.create_service(Trigger, service, self._trigger_callback(service, act))
         for name, (appendage, command) in self._config.robot.commands.items():
             service = self._config.appendage_service(name)
             act = partial(self._begin_appendage_motion, appendage, name, command)
@@ -231,22 +240,27 @@ class AdapterApp:
             self._changed.notify_all()
 
     def _call_stop(self, number: int) -> None:
-        client = self._clients['move_stop']
+        command = self._commands['move_stop']
         if self._stop_future is not None and not self._stop_future.done():
-            client.remove_pending_request(self._stop_future)
-        if not client.service_is_ready():
-            self._rules.stop_failed(number, service_unavailable(client.srv_name))
+            command.forget(self._stop_future)
+        if not command.is_ready():
+            self._rules.stop_failed(number, service_unavailable(command.name))
             return
         try:
-            self._stop_future = ServiceCommand(client).send()
+            self._stop_future = command.send()
         except MotionRefused as refusal:
             self._rules.stop_failed(number, str(refusal))
             return
-        self._stop_future.add_done_callback(lambda _: self._report_stop(number))
+        self._stop_future.add_done_callback(
+            lambda future: self._report_stop(number, command.refusal(future.result()))
+        )
 
-    def _report_stop(self, number: int) -> None:
+    def _report_stop(self, number: int, refusal: str) -> None:
         with self._lock:
-            self._rules.stop_answered(number)
+            if refusal:
+                self._rules.stop_failed(number, refusal)
+            else:
+                self._rules.stop_answered(number)
             self._execute_due_commands()
 
     def _run_guard(self, process: Process) -> None:
@@ -287,9 +301,7 @@ class AdapterApp:
         )
 
     def _diagnose(self) -> Finding:
-        missing = [
-            client.srv_name for client in self._clients.values() if not client.service_is_ready()
-        ]
+        missing = [command.name for command in self._commands.values() if not command.is_ready()]
         missing_parts = self._appendage_commands.missing()
         is_offered = partial(offers, self.node)
         other = mismatch(self._config.nodes.robot, missing_parts, self._profiles, is_offered)
@@ -344,13 +356,12 @@ class AdapterApp:
         return done or bool(self._guard.violation)
 
     def _begin_motion(self, name: str) -> None:
-        client = self._clients[name]
+        command = self._commands[name]
         timeout_s = self._config.thresholds.motion.service_timeout_s
         with self._lock:
             stops_before = self._stops_asked
             waited = self._await_stop()
             self._rules.check_motion(name, self._clock_watch.problem())
-        command = ServiceCommand(client)
         self._await_ready(command)
         # Stops are served one after another: one that came during another counts first.
         if waited and not self._threads[STOP_LANE].await_queued(timeout_s):
@@ -361,34 +372,50 @@ class AdapterApp:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             # Check again and send under one lock, so that no stop can come between the two.
             token = self._rules.begin_motion(name)
-            answered = threading.Event()
+            answered, refusals = threading.Event(), list[str]()
             try:
                 future = command.send()
             except MotionRefused as refusal:
                 self._rules.motion_failed(token, str(refusal))
                 self._execute_due_commands()
                 raise
-            future.add_done_callback(lambda _: self._report_move(token, answered))
+            future.add_done_callback(
+                partial(self._report_move, command, token, answered, refusals)
+            )
             self._execute_due_commands()
         if not answered.wait(timeout_s):
             with self._lock:
                 if not answered.is_set():
-                    reason = service_timeout(client.srv_name)
+                    reason = service_timeout(command.name)
                     self._rules.motion_failed(token, reason)
                     self._execute_due_commands()
                     raise MotionRefused(reason)
+        if refusals:
+            raise MotionRefused(refusals[0])
         with self._lock:
             self._rules.confirm_motion()
 
-    def _report_move(self, token: int, answered: threading.Event) -> None:
+    def _report_move(
+        self,
+        command: ServiceCommand,
+        token: int,
+        answered: threading.Event,
+        refusals: list[str],
+        future: Future,
+    ) -> None:
+        """A robot that refuses may move all the same: it is stopped."""
         with self._lock:
+            if refusal := command.refusal(future.result()):
+                refusals.append(refusal)
+                self._rules.motion_failed(token, refusal)
+            else:
+                self._rules.motion_answered(token)
             answered.set()
-            self._rules.motion_answered(token)
             self._execute_due_commands()
 
     def _begin_mast_motion(self, action: MastAction) -> None:
         self._move_joints(
-            ServiceCommand(self._clients[action.value]),
+            self._commands[action.value],
             action.duration_s(self._config.thresholds.mast),
             check=partial(self._rules.check_mast, action),
             begin=partial(self._rules.begin_mast, action),

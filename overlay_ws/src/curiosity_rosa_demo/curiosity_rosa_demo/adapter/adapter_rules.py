@@ -97,6 +97,7 @@ class AdapterRules:
             other_drivers=self._other_drivers,
             appendages=robot.appendages if robot is not None else None,
             mobile_base=robot is None or robot.mobile_base,
+            has_mast=robot is None or robot.has_mast,
         )
         self.obstacles = ObstacleStop(thresholds, self._simulation)
         self._drive = DriveWatch(thresholds.drive, motion, self._simulation)

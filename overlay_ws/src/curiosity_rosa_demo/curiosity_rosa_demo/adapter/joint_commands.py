@@ -71,9 +71,20 @@ class JointCommand(Protocol):
 
 
 class ServiceCommand:
-    def __init__(self, client: Client, request: Any = None) -> None:
-        self._client, self._request = client, request or Empty.Request()
+    """A service of std_srvs."""
+
+    def __init__(self, client: Client, request: Any) -> None:
+        self._client, self._request = client, request
         self.name: str = client.srv_name
+
+    @staticmethod
+    def create(node: Node, name: str, kind: str, *, data: bool = True) -> ServiceCommand:
+        """``kind``: the ROS type of the service; ``data``: the request of a SetBool."""
+        service = SERVICE_TYPES[kind]
+        request = service.Request()
+        if service is SetBool:
+            request.data = data
+        return ServiceCommand(node.create_client(service, name), request)
 
     def is_ready(self) -> bool:
         return bool(self._client.service_is_ready())
@@ -216,11 +227,7 @@ class AppendageCommands:
             if command.channel == 'action':
                 return ActionCommand(actions[command.ros_name], message)
             return TrajectoryCommand(topics[command.ros_name], command.ros_name, message)
-        kind = SERVICE_TYPES[command.type]
-        request = kind.Request()
-        if kind is SetBool:
-            request.data = command.data
-        return ServiceCommand(node.create_client(kind, command.ros_name), request)
+        return ServiceCommand.create(node, command.ros_name, command.type, data=command.data)
 
 
 def _action(node: Node, name: str) -> TrajectoryAction:

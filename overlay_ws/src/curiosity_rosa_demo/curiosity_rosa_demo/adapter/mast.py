@@ -8,8 +8,7 @@
 
 """The mast's state from its joints, and the confirmation of a mast motion. Pure.
 
-Joint positions are radians: ``mast_p_joint`` raises and lowers, ``mast_02_joint`` turns. Targets
-are those of the Curiosity demo's ``move_mast`` node.
+Angles are radians, of the joints of thresholds.yaml: ``p`` raises and lowers, ``turn`` turns.
 """
 
 from __future__ import annotations
@@ -21,9 +20,6 @@ from enum import Enum
 from curiosity_rosa_demo.adapter.joint_motion import all_near, JointMotion
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 
-CLOSED_P, CLOSED_TURN = 1.57, -1.57
-RAISED_P = 0.0
-
 
 class Mast(str, Enum):
     CLOSED = 'closed'
@@ -31,6 +27,11 @@ class Mast(str, Enum):
     OPEN = 'open'
     CLOSING = 'closing'
     UNKNOWN = 'unknown'
+    NONE = 'none'  # the robot has no mast
+
+    @property
+    def is_stowed(self) -> bool:
+        return self in (Mast.CLOSED, Mast.NONE)
 
 
 class MastAction(str, Enum):
@@ -47,13 +48,13 @@ class MastAction(str, Enum):
     def after(self) -> Mast:
         return Mast.CLOSED if self is MastAction.CLOSE else Mast.OPEN
 
-    @property
-    def target(self) -> tuple[float, float]:
-        return {
-            MastAction.OPEN: (RAISED_P, -0.5),
-            MastAction.CLOSE: (CLOSED_P, CLOSED_TURN),
-            MastAction.ROTATE: (RAISED_P, -6.28),
+    def target(self, config: MastConfig) -> tuple[float, float]:
+        p, turn = {
+            MastAction.OPEN: config.open_rad,
+            MastAction.CLOSE: config.closed_rad,
+            MastAction.ROTATE: config.rotated_rad,
         }[self]
+        return p, turn
 
     def duration_s(self, config: MastConfig) -> float:
         return {
@@ -73,11 +74,12 @@ class Joints:
     turn: float
     at: float
 
-    def pose(self, tolerance: float) -> Mast:
+    def pose(self, config: MastConfig) -> Mast:
         """CLOSED, OPEN (raised, at any heading) or UNKNOWN (in between, or not a number)."""
-        if self.near((CLOSED_P, CLOSED_TURN), tolerance):
+        tolerance = config.tolerance_rad
+        if self.near(config.closed_rad, tolerance):
             return Mast.CLOSED
-        if abs(self.p - RAISED_P) <= tolerance and abs(self.turn) < 1e3:
+        if abs(self.p - config.open_rad[0]) <= tolerance and abs(self.turn) < 1e3:
             return Mast.OPEN
         return Mast.UNKNOWN
 
@@ -89,5 +91,5 @@ class MastMotion(JointMotion):
     """One mast command. ``action`` names it."""
 
     def __init__(self, action: MastAction, config: MastConfig) -> None:
-        super().__init__(action.target, action.duration_s(config), config)
+        super().__init__(action.target(config), action.duration_s(config), config)
         self.action = action

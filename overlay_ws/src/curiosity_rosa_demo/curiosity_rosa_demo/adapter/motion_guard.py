@@ -18,6 +18,7 @@ The guard holds two facts: the mast (closed, opening, open, closing, unknown) an
 - A stop also holds each appendage that a trajectory can move where it is, unless it is known to
   rest; so do the agent's silence, SAFE unless it is being stowed, and joints that contradict.
 - A robot without a mobile base is its appendages alone: it stands still, and has no stop to call.
+  A robot without a mast has nothing of it to stow.
 - The motion counts as moving from before the start call is sent until the rover is known to be
   still. An unanswered start call keeps it moving: the call may still take effect.
 - A stop is always accepted. It is complete when ``/move_stop`` has answered and fresh odometry, if
@@ -106,13 +107,14 @@ class MotionGuard:
         other_drivers: Callable[[], str] = str,
         appendages: Mapping[str, AppendageProfile] | None = None,
         mobile_base: bool = True,
+        has_mast: bool = True,
     ) -> None:
         """``other_drivers`` returns the names of foreign nodes that publish Twists, or ''."""
         self._config, self._mast_config, self._has_base = motion, mast, mobile_base
         self._clock, self._travel_clock = clock, travel_clock or clock
         self._simulation = simulation or SimulationClock.of(None, motion, clock)
         self._stop_timed_out = service_timeout(stop_name)
-        self.mast = Mast.UNKNOWN
+        self.mast = Mast.UNKNOWN if has_mast else Mast.NONE
         self.appendages = {
             name: Appendage(name, config, mast) for name, config in (appendages or {}).items()
         }
@@ -167,7 +169,7 @@ class MotionGuard:
     def move_allowed(self) -> bool:
         forbidden = self.e_stop or self._agent.latch or self.other_adapters or not self._has_base
         forbidden = forbidden or self._agent.refusal(self._clock())
-        stowed = self.mast is Mast.CLOSED and self._unstowed() is None
+        stowed = self.mast.is_stowed and self._unstowed() is None
         return stowed and not self.stopping and not forbidden
 
     def check_move(self) -> None:
@@ -178,7 +180,7 @@ class MotionGuard:
             raise self._refusal(self._agent.safe_refusal())
         if self.other_adapters:
             raise self._refusal(contest(self.other_adapters))
-        if self.mast is not Mast.CLOSED:
+        if not self.mast.is_stowed:
             raise self._refusal(NEED_TO_CLOSE_MAST)
         if part := self._unstowed():
             raise self._refusal(need_to_stow(part.name, part.config.stow_command))
@@ -348,12 +350,12 @@ class MotionGuard:
     # --- observations -----------------------------------------------------------------------
 
     def record_joints(self, p: float, turn: float) -> None:
-        """A reading of mast_p_joint and mast_02_joint, radians."""
+        """A reading of the two joints of the mast, radians."""
         self._joints = Joints(p, turn, self._simulation())
         if self._mast_motion is not None:
             self._mast_motion.record_joints(self._joints)
             return
-        measured = self._joints.pose(self._mast_config.tolerance_rad)
+        measured = self._joints.pose(self._mast_config)
         if self.mast is Mast.UNKNOWN:
             if measured is Mast.OPEN:
                 self.mast = Mast.OPEN
@@ -511,7 +513,7 @@ class MotionGuard:
 
     def _watch_motion(self, now: float) -> None:
         if self.motion is Motion.MOVING and not self.stopping:
-            if self.mast is not Mast.CLOSED:
+            if not self.mast.is_stowed:
                 self.request_stop(f'{STOPPED_FOR_MAST} {self.mast.value}')
             elif part := self._unstowed():
                 self.request_stop(f'{stopped_for(part.name)} {part.posture.value}')

@@ -29,7 +29,7 @@ def status_of(
     """The status of docs/reference/contracts.md; ``pose`` is x, y, yaw in metres and radians.
     ``real_time_factor`` is the measured one; None without simulated time that advances.
     """
-    is_open = {Mast.CLOSED: False, Mast.UNKNOWN: None}.get(guard.mast, True)
+    is_open = None if guard.mast is Mast.UNKNOWN else not guard.mast.is_stowed
     x, y, yaw = pose or (None, None, None)
     return {
         'mast_is_open': is_open,

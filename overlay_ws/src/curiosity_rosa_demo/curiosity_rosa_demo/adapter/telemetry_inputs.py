@@ -39,7 +39,8 @@ ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 class TelemetryInputs:
     """Updates the rules only under ``lock``, and calls ``on_input`` under the same lock.
-    ``appendages``: the names of their joints, by appendage. ``on_calls`` gets the tick of a
+    ``mast``: the names of its joints; none: there is no mast. ``appendages``: those of their
+    joints, by appendage. ``on_calls`` gets the tick of a
     heartbeat and the numbers of the calls that the agent has sent, without the lock.
     """
 
@@ -53,9 +54,10 @@ class TelemetryInputs:
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
         on_calls: Callable[[int, dict[str, int]], None],
+        mast: Sequence[str],
         appendages: Mapping[str, Sequence[str]],
     ) -> None:
-        self._on_calls, self._appendages = on_calls, appendages
+        self._on_calls, self._mast, self._appendages = on_calls, mast, appendages
         self._node, self._rules, self._lock, self._on_input = node, rules, lock, on_input
         self._heartbeat_topic = topics.status.kernel
         self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
@@ -99,9 +101,9 @@ class TelemetryInputs:
     def _on_joints(self, message: JointState) -> None:
         positions = dict(zip(message.name, message.position, strict=False))
         self._record_appendages(positions)
-        p, turn = positions.get('mast_p_joint'), positions.get('mast_02_joint')
-        if p is None or turn is None:
+        if not self._mast or not positions.keys() >= set(self._mast):
             return  # another controller's joints
+        p, turn = (float(positions[joint]) for joint in self._mast)
         with self._lock:
             self._received_s[JOINTS] = time.monotonic()
             self.mast_turn = turn if math.isfinite(turn) else None

@@ -141,9 +141,12 @@ class Telemetry(Model):
     readings: dict[Text, Reading] = Field(default_factory=dict)
 
 
+STOWED_MAST = ('closed', 'none')  # none: there is no mast
+
+
 def unstowed_part(mast: str, appendages: Mapping[str, str]) -> str:
     """The first part that forbids a drive, with its state; '' if none does."""
-    if mast != 'closed':
+    if mast not in STOWED_MAST:
         return f'mast {mast}'
     out = (f'{name} {posture}' for name, posture in appendages.items() if posture != 'stowed')
     return next(out, '')
@@ -165,7 +168,7 @@ class RobotState(Model):
     distance_to_target: float = 0.0  # metres along X to the bright zone, 0.0 inside
     heard: dict[Text, Reading] = Field(default_factory=dict)
     refused: list[Text] = Field(default_factory=list)
-    mast: str = 'unknown'  # closed, opening, open, closing, unknown
+    mast: str = 'unknown'  # closed, opening, open, closing, unknown; none: there is no mast
     # by name, of the robot's profile: stowed, moving, deployed, unknown
     appendages: dict[Text, Text] = Field(default_factory=dict)
     moving: bool = False

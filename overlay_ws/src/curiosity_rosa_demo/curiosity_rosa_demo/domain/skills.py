@@ -17,6 +17,7 @@ from curiosity_rosa_demo.domain.brain_state import SkillDef
 from pydantic import BaseModel
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+MAST_SKILLS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
 # skills.yaml must keep these cancellable: they drive, or may last until an operator cancels them
 ALWAYS_CANCELLABLE = (
     *MOTIONS,

@@ -75,16 +75,18 @@ def load_config(config_dir: str | Path = '', *, robot: str = '') -> Config:
     folder = Path(config_dir) if str(config_dir) else shipped
     if not folder.is_dir():
         raise ConfigError(f'config_dir: {folder}: no such folder; the shipped one is {shipped}')
-    parts = {
-        name: _load_file(folder, shipped, name, model) for name, model in CONFIG_FILES.items()
-    }
-    agent = parts['agent']
-    assert isinstance(agent, AgentConfig)
-    nodes = parts['nodes']
+    nodes = _load_file(folder, 'nodes')
     assert isinstance(nodes, Nodes)
     if robot:
-        parts['nodes'] = nodes = nodes.model_copy(update={'robot': robot})
-    parts['robot'] = profile = load_robot(nodes.robot, folder)
+        nodes = nodes.model_copy(update={'robot': robot})
+    profile = load_robot(nodes.robot, folder)
+    parts: dict[str, Any] = {
+        name: nodes if name == 'nodes' else _load_file(folder, name, profile, nodes.robot)
+        for name in CONFIG_FILES
+    }
+    parts['robot'] = profile
+    agent = parts['agent']
+    assert isinstance(agent, AgentConfig)
     parts['world'] = load_world(profile.world_view or agent.policy.world_view, folder)
     try:
         return Config.model_validate(parts)
@@ -96,13 +98,12 @@ def load_robot(name: str, folder: Path) -> RobotProfile:
     """Load the profile robots/``name``.yaml of ``folder``, or the shipped one of that name. Raises
     ConfigError.
     """
-    own, shipped = (root / ROBOTS / f'{name}.yaml' for root in (folder, shipped_config_dir()))
-    path = own if own.is_file() else shipped
+    path = _robot_path(name, folder)
     if not path.is_file():
-        known = ', '.join(sorted(file.stem for file in shipped.parent.glob('*.yaml')))
+        known = ', '.join(sorted(shipped_profiles()))
         raise ConfigError(
-            f'{folder / "nodes.yaml"}: robot = {name!r}: there is no {own}; write it, or take '
-            f'one of {known}'
+            f'{folder / "nodes.yaml"}: robot = {name!r}: there is no '
+            f'{folder / ROBOTS / path.name}; write it, or take one of {known}'
         )
     try:
         return RobotProfile.model_validate(_read_yaml(path))
@@ -110,11 +111,20 @@ def load_robot(name: str, folder: Path) -> RobotProfile:
         raise ConfigError(_error_text(path, error, RobotProfile)) from error
 
 
+def _robot_path(name: str, folder: Path) -> Path:
+    own, shipped = (root / ROBOTS / f'{name}.yaml' for root in (folder, shipped_config_dir()))
+    return own if own.is_file() else shipped
+
+
 def shipped_robots() -> dict[str, RobotProfile]:
     """The shipped profiles, by name."""
     folder = shipped_config_dir()
-    names = sorted(file.stem for file in (folder / ROBOTS).glob('*.yaml'))
-    return {name: load_robot(name, folder) for name in names}
+    return {name: load_robot(name, folder) for name in shipped_profiles()}
+
+
+def shipped_profiles() -> list[str]:
+    """The names of the shipped profiles."""
+    return sorted(file.stem for file in (shipped_config_dir() / ROBOTS).glob('*.yaml'))
 
 
 def load_world(name: str, folder: Path) -> WorldView:
@@ -139,15 +149,39 @@ def load_world(name: str, folder: Path) -> WorldView:
         raise ConfigError(_error_text(own, error, WorldView)) from error
 
 
-def _load_file(folder: Path, shipped: Path, name: str, model: type[BaseModel]) -> BaseModel:
-    path = folder / f'{name}.yaml'
+def _load_file(
+    folder: Path, name: str, profile: RobotProfile | None = None, robot: str = ''
+) -> BaseModel:
+    """The file with the shipped values below its own, and those of the robot's profile above."""
+    path, shipped, model = folder / f'{name}.yaml', shipped_config_dir(), CONFIG_FILES[name]
     values = with_our_names(path, _read_yaml(path))
     if folder != shipped:
         values = _merged(_read_yaml(shipped / f'{name}.yaml'), values)
+    over = {} if profile is None else getattr(profile, name)
     try:
-        return model.model_validate(values)
+        return model.model_validate(_merged(values, over))
     except ValidationError as error:
+        if _is_at_fault(over, error):
+            path = _robot_path(robot, folder)
+            raise ConfigError(_error_text(path, error, model, section=name)) from error
         raise ConfigError(_error_text(path, error, model)) from error
+
+
+def _is_at_fault(values: object, error: ValidationError) -> bool:
+    """Whether the value of the first error stands in ``values``."""
+    if not (keys := _keys(error)):
+        return False
+    for part in keys:
+        if not isinstance(values, dict) or part not in values:
+            return False
+        values = values[part]
+    return True
+
+
+def _keys(error: ValidationError) -> list[str]:
+    first = error.errors(include_url=False)[0]
+    keys = [part for part in first['loc'] if isinstance(part, str) and part != '[key]']
+    return [*keys, *first['ctx']['key'].split('.')] if first['type'] == RULE else keys
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -187,13 +221,17 @@ def _short_value(value: object) -> str:
     return clip(text, 80)
 
 
-def _error_text(path: Path, error: ValidationError, model: type[BaseModel]) -> str:
-    """Describe the first error: file, key path, value and allowed values."""
+def _error_text(
+    path: Path, error: ValidationError, model: type[BaseModel], *, section: str = ''
+) -> str:
+    """Describe the first error: file, key path, value and allowed values. ``section``: the key of
+    ``path`` under which the ``model`` stands.
+    """
     first = error.errors(include_url=False)[0]
     loc, value = first['loc'], first['input']
     if loc and loc[-1] == '[key]':  # the name of the section is invalid, not its value
         loc = loc[:-2]
-    keys = [str(part) for part in loc]
+    keys = [*filter(None, [section]), *(str(part) for part in loc)]
     if first['type'] == RULE:
         rule = first['ctx']
         path, value = path / rule['file'], rule['value']

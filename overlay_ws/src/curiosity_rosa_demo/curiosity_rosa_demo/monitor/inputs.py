@@ -59,10 +59,10 @@ class MessageInputs:
 
     def _joints(self, now: float, message: Any) -> None:
         positions = dict(zip(message.name, message.position, strict=False))
-        p, turn = positions.get('mast_p_joint'), positions.get('mast_02_joint')
-        if p is not None and turn is not None:
-            self._state.joints(now, p, turn)
-        for name, part in self._state.appendages.items():
+        mast = self._state.thresholds.mast.joints
+        if self._state.robot.has_mast and positions.keys() >= set(mast):
+            self._state.joints(now, *(positions[joint] for joint in mast))
+        for name, part in self._state.robot.appendages.items():
             if positions.keys() >= set(part.joints):
                 self._state.appendage(now, name, [positions[joint] for joint in part.joints])
 

@@ -66,7 +66,7 @@ class MonitorApp:
         config = node_config(self._node)
         topics, thresholds = config.topics, config.thresholds
         self._topics = topics
-        self._state = SignalState(thresholds, config.guardrails.geofence, config.robot.appendages)
+        self._state = SignalState(thresholds, config.guardrails.geofence, config.robot)
         self._monitor = Monitor(load_requirements(), limits_of(thresholds))
         self._steady_s, self._now_s, self._pace = time.monotonic(), 0.0, 1.0
         self._stop_at_s = -math.inf

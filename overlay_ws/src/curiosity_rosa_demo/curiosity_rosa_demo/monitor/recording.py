@@ -40,9 +40,7 @@ class RecordingCheck:
     def __init__(self, file: Path, config: Config) -> None:
         """Raises NotARecording, OSError."""
         self._reader, self._decoder = RunReader(file), Decoder()
-        self._state = SignalState(
-            config.thresholds, config.guardrails.geofence, config.robot.appendages
-        )
+        self._state = SignalState(config.thresholds, config.guardrails.geofence, config.robot)
         self._receive = MessageInputs(self._state, config.topics).by_topic
         self._monitor = Monitor(load_requirements(), limits_of(config.thresholds))
         self.missing = set(self._receive)  # topics

@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 import math
 from typing import Any
 
-from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
+from curiosity_rosa_demo.domain.brain_state import STOWED_MAST
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 SIGNALS = {
@@ -58,7 +59,6 @@ SIGNALS = {
 }
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 STOP = 'move_stop'
-CLOSED_P, CLOSED_TURN = 1.57, -1.57  # radians: joints of the stowed mast, as the demo sets them
 COMMAND_S = 0.5  # a Twist is repeated ten times a second
 NOT_FOR_S = -math.inf
 
@@ -69,9 +69,7 @@ class SignalState:
 
     thresholds: Thresholds
     fence: Geofence
-    appendages: Mapping[str, AppendageProfile] = field(
-        default_factory=dict
-    )  # of the robot's profile
+    robot: RobotProfile = field(default_factory=RobotProfile)
     _heard: dict[str, float] = field(default_factory=dict)  # by source: time of its last message
     _values: dict[str, Any] = field(default_factory=dict)
     _pulses: set[str] = field(default_factory=set)
@@ -101,15 +99,18 @@ class SignalState:
             self._values['outside'] = not inside
 
     def joints(self, now: float, p: float, turn: float) -> None:
-        """Radians of mast_p_joint and mast_02_joint."""
-        tolerance = self.thresholds.mast.tolerance_rad
-        stowed = abs(p - CLOSED_P) <= tolerance and abs(turn - CLOSED_TURN) <= tolerance
+        """Radians of the mast's two joints."""
+        mast = self.thresholds.mast
         self._hear('joints', now)
-        self._values['stowed'] = stowed
+        self._values['stowed'] = all(
+            abs(angle - wanted) <= mast.tolerance_rad
+            for angle, wanted in zip((p, turn), mast.closed_rad, strict=True)
+        )
 
     def appendage(self, now: float, name: str, angles: Sequence[float]) -> None:
         """Radians of the appendage's joints, in the order of its profile."""
-        tolerance, stowed = self.thresholds.mast.tolerance_rad, self.appendages[name].stowed_rad
+        tolerance = self.thresholds.mast.tolerance_rad
+        stowed = self.robot.appendages[name].stowed_rad
         self._hear(name, now)
         self._values[f'{name} stowed'] = all(
             abs(angle - wanted) <= tolerance for angle, wanted in zip(angles, stowed, strict=True)
@@ -121,7 +122,7 @@ class SignalState:
         ahead_m = status.get('obstacle_ahead_m')
         stop_m = self.thresholds.telemetry.obstacle_stop_m
         self._values.update(
-            claims_closed=status.get('mast') == 'closed',
+            claims_closed=status.get('mast') in STOWED_MAST,
             postures=status.get('appendages') or {},
             claims_moving=status.get('moving') is True,
             violation=bool(status.get('violation')),
@@ -230,7 +231,8 @@ class SignalState:
             'mast_up': mast_up,
             'claims_closed': claims_closed,
             'appendage_out': any(
-                self._is_out(name, now, adapter_alive=adapter_alive) for name in self.appendages
+                self._is_out(name, now, adapter_alive=adapter_alive)
+                for name in self.robot.appendages
             ),
             'adapter_alive': adapter_alive,
             'asks_known': agent_alive and value('calls') is not None,

@@ -16,8 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN, RAISED_P
-
 
 @dataclass(frozen=True)
 class Light:
@@ -37,6 +35,10 @@ class Light:
             return 0.0
         score = (self.along(x, y) - self.dark_m) / (self.bright_m - self.dark_m)
         return min(1.0, max(0.0, score))
+
+
+CLOSED_P, CLOSED_TURN = 1.57, -1.57  # the joints of the demo's stowed mast
+RAISED_P = 0.0
 
 
 @dataclass(frozen=True)

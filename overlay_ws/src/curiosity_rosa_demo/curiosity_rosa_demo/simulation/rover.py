@@ -150,7 +150,7 @@ class Rover:
 
     def _mast_callback(self, action: MastAction) -> Callable[[Any, Any], Any]:
         def serve(_: Any, response: Any) -> Any:
-            self.body.target = action.target
+            self.body.target = action.target(self._config.thresholds.mast)
             self.body.mast_left_s = action.duration_s(self._config.thresholds.mast)
             return response
 
@@ -211,7 +211,7 @@ class Rover:
             self._tf.publish(TFMessage(transforms=[self._transform()]))
         if not self.silences.joints:
             p, turn = self.body.joints
-            names = ['mast_p_joint', 'mast_02_joint', 'mast_cameras_joint']
+            names = [*self._config.thresholds.mast.joints, 'mast_cameras_joint']
             self._joints.publish(JointState(name=names, position=[p, turn, 0.0]))
         if self._steps % SCAN_STEPS == 0:
             self._scan.publish(self._scan_message())

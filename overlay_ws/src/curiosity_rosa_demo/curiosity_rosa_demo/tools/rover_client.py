@@ -26,6 +26,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
@@ -36,22 +37,25 @@ from std_srvs.srv import Trigger
 
 TIMEOUT_MARGIN_S = 1.0
 CAPTURE_RETRY_S = 1.5
-ALWAYS_SERVED = ('move_stop', 'get_status')  # also for a robot without a mobile base
 ANALYSIS_TIMEOUT_S = 15.0  # steady: the first analysis also loads its libraries
 
 
 class RoverClient:
     def __init__(self, node: Node, config: Config) -> None:
-        self._frames, self._has_camera = config.topics.tf, config.robot.mobile_base
+        self._frames, self._has_camera = config.topics.tf, config.robot.has_camera
         # for waits that depend on the simulator
         self.simulation = SimulationClock.of(node.get_clock(), config.thresholds.motion)
         self.transforms = make_transform_source(node, config, self.simulation)
         services = config.topics.adapter
+        left_out = {
+            *(() if config.robot.mobile_base else MOTIONS),
+            *(() if config.robot.has_mast else MAST_SKILLS),
+        }
         self.service_names = {  # of the adapter, by what it does
             **{
                 name: getattr(services, name).name
                 for name in type(services).model_fields
-                if config.robot.mobile_base or name in ALWAYS_SERVED
+                if name not in left_out
             },
             **{name: config.appendage_service(name) for name in config.robot.commands},
         }

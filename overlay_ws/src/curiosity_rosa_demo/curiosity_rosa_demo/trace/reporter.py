@@ -82,13 +82,14 @@ def status_text(status: dict[str, Any]) -> str:
     where = 'position unknown' if x is None or y is None else f'x {x:.2f} m, y {y:.2f} m'
     heading = '' if yaw is None else f', heading {math.degrees(yaw):.0f} deg'
     mast = status.get('mast') or 'unknown'
+    posture = '' if mast == 'none' else f'mast {mast}'
     motion = 'moving' if status.get('moving') else 'standing still'
     drive = 'may drive' if status.get('move_allowed') else 'may not drive'
-    parts = ''.join(f', {name} {posture}' for name, posture in _appendages(status))
+    parts = [*filter(None, [posture]), *(f'{name} {at}' for name, at in _appendages(status))]
     last = f'; last: {status["last_error_reason"]}' if status.get('last_error_reason') else ''
     factor = finite_float(status.get('real_time_factor'))
     pace = '' if factor is None else f'; real-time factor {factor:.2f}'
-    return printable(f'{where}{heading}; {motion}; mast {mast}{parts}, {drive}{pace}{last}')
+    return printable(f'{where}{heading}; {motion}; {", ".join([*parts, drive])}{pace}{last}')
 
 
 def _appendages(status: dict[str, Any]) -> list[tuple[str, Any]]:

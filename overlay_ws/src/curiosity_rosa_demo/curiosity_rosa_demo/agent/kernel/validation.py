@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-MAST_STATES = ('closed', 'opening', 'open', 'closing', 'unknown')
+MAST_STATES = ('closed', 'opening', 'open', 'closing', 'unknown', 'none')
 FAR_M = 1e6  # metres, and metres or radians per second: larger values are invalid
 MAX_UNIT_COMPONENT = 1.01  # a component of a unit quaternion, with a margin for rounding
 

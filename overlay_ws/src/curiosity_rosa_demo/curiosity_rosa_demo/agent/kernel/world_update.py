@@ -86,7 +86,8 @@ def _obstacles(robot: RobotState) -> list[Json]:
 
 def _world_summary(robot: RobotState, zones: list[str]) -> str:
     parts = [_place_text(robot), _motion_text(robot)]
-    parts.append(f'mast {robot.mast}' if _is_live(robot, 'adapter') else 'mast unknown')
+    if robot.mast != 'none':
+        parts.append(f'mast {robot.mast}' if _is_live(robot, 'adapter') else 'mast unknown')
     parts.extend(f'{name} {posture}' for name, posture in robot.appendages.items())
     if robot.battery_state is BatteryLevel.UNKNOWN:
         parts.append('battery unknown')

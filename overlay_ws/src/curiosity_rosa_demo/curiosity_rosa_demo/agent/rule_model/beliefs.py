@@ -13,13 +13,12 @@ Pure. World frame, metres, radians (yaw about +Z, REP 103), seconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 import math
 import re
 
-from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
+from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,
@@ -43,6 +42,11 @@ class Mast(Enum):
     UNKNOWN = 'unknown'  # queried or moved without a clear result: counts as open
     OPEN = 'open'
     CLOSED = 'closed'
+    NONE = 'none'  # the robot has none
+
+    @property
+    def is_stowed(self) -> bool:
+        return self in (Mast.CLOSED, Mast.NONE)
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,7 @@ class Beliefs:
             if reason.startswith(RefusalCode.GEOFENCE.value):
                 self._add_fence(step, reason)
             if step.result.error_reason.startswith(NEED_TO_CLOSE_MAST):
-                self.mast = Mast.UNKNOWN
+                self._set_mast(Mast.UNKNOWN)
             return
         # A failed motion may still have moved the rover.
         start = self.pose
@@ -162,7 +166,7 @@ class Beliefs:
             if OBSTACLE_AHEAD in reason:
                 self._add_obstacle(step.tool, reason)
             return
-        self.mast = Mast.CLOSED  # otherwise the adapter refuses the motion
+        self._set_mast(Mast.CLOSED)  # otherwise the adapter refuses the motion
         duration = (
             finite_float(data.get('duration_s'))
             or finite_float(step.args.get('duration_s'))
@@ -201,9 +205,9 @@ class Beliefs:
 
     def _add_mast_action(self, step: ToolStep) -> None:
         if not step.result.ok:
-            self.mast = Mast.UNKNOWN
+            self._set_mast(Mast.UNKNOWN)
             return
-        self.mast = Mast.CLOSED if step.tool == 'mast_close' else Mast.OPEN
+        self._set_mast(Mast.CLOSED if step.tool == 'mast_close' else Mast.OPEN)
         if step.tool == 'mast_rotate':
             self.new_view = True
 
@@ -211,12 +215,12 @@ class Beliefs:
         data = step.result.data
         if step.result.ok:
             if self.mast is not Mast.CLOSED:
-                self.mast = Mast.OPEN
+                self._set_mast(Mast.OPEN)
             self.new_view = False
             score = finite_float(data.get('score')) or 0.0
             self.captures.append(CaptureBelief(score, data.get('is_good') is True, self.spot))
         elif step.result.error_reason.startswith(MAST_IS_CLOSED):
-            self.mast = Mast.CLOSED
+            self._set_mast(Mast.CLOSED)
 
     def _add_status(self, step: ToolStep) -> None:
         self.in_doubt = False
@@ -226,10 +230,14 @@ class Beliefs:
         data = step.result.data
         known = {True: Mast.OPEN, False: Mast.CLOSED}
         is_open = data.get('mast_is_open')
-        self.mast = known[is_open] if isinstance(is_open, bool) else Mast.UNKNOWN
+        self._set_mast(known[is_open] if isinstance(is_open, bool) else Mast.UNKNOWN)
         if data.get('moving') is True:
             self.must_stop = self.moving_unasked = True
         self._set_pose(_pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
+
+    def _set_mast(self, mast: Mast) -> None:
+        if self.mast is not Mast.NONE:
+            self.mast = mast
 
     def _set_new_place(self, pose: Pose | None) -> None:
         """Start a new spot: the rover has moved. None: its pose is unknown."""
@@ -244,10 +252,10 @@ class Beliefs:
             self.poses[self.spot] = pose
 
 
-def beliefs_from(steps: Iterable[ToolStep]) -> Beliefs:
-    """The beliefs after these steps."""
-    beliefs = Beliefs()
-    for step in steps:
+def beliefs_from(view: TurnView) -> Beliefs:
+    """The beliefs after the steps of this turn."""
+    beliefs = Beliefs(mast=Mast.UNASKED if view.has_mast else Mast.NONE)
+    for step in view.steps:
         beliefs.add_step(step)
     return beliefs
 

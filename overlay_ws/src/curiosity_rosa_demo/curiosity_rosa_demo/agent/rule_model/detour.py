@@ -35,7 +35,7 @@ def detour_cost(
     after it, less what it expects now; 0 for what it cannot compare: no search, no pose, no
     motion. ``measured``: the pose, for a turn that has not asked for it.
     """
-    facts = beliefs_from(view.steps)
+    facts = beliefs_from(view)
     pose = facts.pose or measured
     if pose is None or parse_intent(view.text).kind != 'explore':
         return 0.0
@@ -46,7 +46,8 @@ def detour_cost(
     belief = LightBelief(start, view.bright_x, facts.samples)
     seen = any(capture.motions_before == facts.spot for capture in facts.captures)
     now = _expected(view, facts, belief, pose, facts.mast, seen_here=seen)
-    then = _expected(view, facts, belief, after, Mast.CLOSED, seen_here=False)
+    stowed = facts.mast if facts.mast is Mast.NONE else Mast.CLOSED
+    then = _expected(view, facts, belief, after, stowed, seen_here=False)
     if now is None:
         return 0.0
     price = min(view.cost(tool), view.cost(FORWARD))  # a ride is dear for its length

@@ -74,7 +74,7 @@ def analyze_or_report(context: RuleContext, steps: Sequence[ToolStep]) -> Decisi
 def look_while_it_is_cheap(context: RuleContext) -> Decision | None:
     """A first look costs one call, unless the mast is known to be down, and may end the search."""
     facts = context.beliefs
-    if facts.captures or facts.moves or facts.mast not in (Mast.OPEN, Mast.UNASKED):
+    if facts.captures or facts.moves or facts.mast in (Mast.CLOSED, Mast.UNKNOWN):
         return None
     cost = context.view.cost('capture_and_score')
     return context.capture('cheap_look', cost=f'{cost:g}')
@@ -149,7 +149,7 @@ def go_to_the_next_look(context: RuleContext) -> Decision:
 
 
 def _drive(context: RuleContext, tool: str, seconds: float, why: Reason) -> Decision:
-    if context.beliefs.mast is not Mast.CLOSED:
+    if not context.beliefs.mast.is_stowed:
         return context.call('mast_close', 'stow_to_drive', why=why)
     return context.call(tool, 'drive', {'duration_s': seconds}, why=why)
 

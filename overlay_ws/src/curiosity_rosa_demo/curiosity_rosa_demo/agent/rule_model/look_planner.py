@@ -36,6 +36,7 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import (
     Y,
 )
 from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 import numpy as np
 
 GRADIENT_CALLS = ('mast_close', 'turn_left', 'move_forward', 'mast_open', 'capture_and_score')
@@ -73,10 +74,12 @@ def next_look(
     """``first_at_most``: seconds of a first motion; ``seen_here``: a capture of this place is no
     news. None: nothing is within reach.
     """
-    look = prices['capture_and_score']
-    here = look + (0.0 if mast is Mast.OPEN else prices['mast_open'])
-    there = look + prices['mast_open'] + (0.0 if mast is Mast.CLOSED else prices['mast_close'])
-    gradient = sum(prices[tool] for tool in GRADIENT_CALLS)
+    free = MAST_SKILLS if mast is Mast.NONE else ()
+    calls = {tool: 0.0 if tool in free else price for tool, price in prices.items()}
+    look = calls['capture_and_score']
+    here = look + (0.0 if mast is Mast.OPEN else calls['mast_open'])
+    there = look + calls['mast_open'] + (0.0 if mast is Mast.CLOSED else calls['mast_close'])
+    gradient = sum(calls[tool] for tool in GRADIENT_CALLS)
     best: Look | None = None
     for cost, poses in layers(pose, motions, obstacles, first_at_most):
         if cost > FARTHEST_COST or (best is not None and cost + there >= best.expected):

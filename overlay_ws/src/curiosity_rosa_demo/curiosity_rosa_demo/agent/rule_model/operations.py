@@ -28,9 +28,11 @@ def operations(
     places: Mapping[str, tuple[float, float]],
     longest_s: float,
     stows: Sequence[str] = (),
+    *,
+    has_mast: bool = True,
 ) -> Iterator[Op]:
-    """The calls of skills that carry out ``steps``, with the mast as each needs it, and each of
-    ``stows``, the skills that stow an appendage, before a drive.
+    """The calls of skills that carry out ``steps``, with the mast, if there is one, as each needs
+    it, and each of ``stows``, the skills that stow an appendage, before a drive.
     """
     mast, stowed = '', False
     for step in steps:
@@ -41,7 +43,7 @@ def operations(
                 stowed = True
             elif step.verb == 'skill':
                 stowed = False  # it may move an appendage
-            if needs and needs != mast:
+            if has_mast and needs and needs != mast:
                 mast = needs
                 if op[0] != needs:
                     yield needs, {}

@@ -183,8 +183,10 @@ def _measure(
             'orders_failed', what=what, reason=failed[-1].result.error_reason, done='-'
         )
     thought = text_for('check_condition', context.language, condition=what)
-    if tool == 'capture_and_score' and not any(
-        step.tool == 'mast_open' and step.result.ok for step in progress.rest
+    if (
+        tool == 'capture_and_score'
+        and context.view.has_mast
+        and not any(step.tool == 'mast_open' and step.result.ok for step in progress.rest)
     ):
         return ToolCall('mast_open', thought)
     return ToolCall(tool, thought, arguments)
@@ -205,7 +207,7 @@ def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision |
     )
     if good is None:
         view = replace(context.view, steps=tuple(progress.rest))
-        beliefs = beliefs_from(view.steps)
+        beliefs = beliefs_from(view)
         inner = replace(context, view=view, beliefs=beliefs)
         decisions = (rule(inner) for rule in context.explore_rules)
         return next(decision for decision in decisions if decision is not None)
@@ -239,7 +241,8 @@ def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | N
                 return found
             places[verb] = found
     ordered = steps_text(part.steps, context.language)
-    ops = list(operations(part.steps, places, context.view.longest_s, context.view.stows))
+    view = context.view
+    ops = list(operations(part.steps, places, view.longest_s, view.stows, has_mast=view.has_mast))
     missing = [name for name, _ in ops if name not in context.view.tools]
     if missing:
         return context.answer('no_tool', tool=missing[0])

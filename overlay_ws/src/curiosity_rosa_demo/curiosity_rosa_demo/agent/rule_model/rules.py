@@ -58,7 +58,7 @@ def decide(view: TurnView, skill_words: SkillWords = ()) -> Decision:
     """The next call, or the answer that ends the turn. ``skill_words``: see ``parse_intent``."""
     context = RuleContext(
         view,
-        beliefs_from(view.steps),
+        beliefs_from(view),
         _as_orders(parse_intent(view.text, skill_words), view.longest_s),
         detect_language(view.text),
         EXPLORE_ORDER,
@@ -207,7 +207,7 @@ def drive_as_asked(context: RuleContext) -> Decision | None:
         return None
     if mast is Mast.UNASKED and 'get_status' in context.view.tools:
         return context.call('get_status', 'is_the_mast_closed')
-    if mast is not Mast.CLOSED:
+    if not mast.is_stowed:
         return context.call('mast_close', 'close_to_drive')
     seconds = context.view.seconds(context.intent.duration_s or DEFAULT_DRIVE_S)
     arguments = {'duration_s': seconds}

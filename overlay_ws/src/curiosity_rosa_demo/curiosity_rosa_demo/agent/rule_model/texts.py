@@ -208,6 +208,7 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     ),
     'open': ('open', '展開', '已打开'),
     'closed': ('closed', '収納', '已收起'),
+    'no_mast': ('not there', 'なし', '没有'),
     'yes': ('yes', 'はい', '是'),
     'no': ('no', 'いいえ', '否'),
     'at_place': (
@@ -298,7 +299,9 @@ def status_text(lang: str, data: Mapping[str, Any]) -> str:
     return text_for(
         'status',
         lang,
-        mast=choice(data.get('mast_is_open'), 'open', 'closed'),
+        mast=text_for('no_mast', lang)
+        if data.get('mast') == 'none'
+        else choice(data.get('mast_is_open'), 'open', 'closed'),
         moving=choice(data.get('moving')),
         allowed=choice(data.get('move_allowed')),
         place=f'x = {_number_text(lang, x)}, y = {_number_text(lang, y)}',

@@ -26,6 +26,7 @@ from curiosity_rosa_demo.domain.models import (
     ToolResult,
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 
 # Reasons of refused calls: nothing is broken and nothing was started.
 REFUSALS = (
@@ -76,6 +77,11 @@ class TurnView:
     bright_x: float | None = None
     longest_s: float = 10.0
     stows: tuple[str, ...] = ()
+
+    @property
+    def has_mast(self) -> bool:
+        """Whether the robot has a mast: skills of another one do without."""
+        return not self.tools or bool(self.tools & MAST_SKILLS)
 
     def cost(self, *tools: str) -> float:
         """The total cost of these calls; a tool without a stated cost counts as 1."""

@@ -49,6 +49,11 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     'mast_open': ('open', '展開済み', '已打开'),
     'mast_closing': ('closing', '収納中', '正在收起'),
     'mast_unknown': ('unknown', '不明', '未知'),
+    'mast_none': (
+        'This robot has no mast.',
+        'このロボットにはマストがありません。',
+        '这台机器人没有桅杆。',
+    ),
     'tasks': (
         'Tasks: {running} running, {waiting} waiting, {held} held.',
         'タスク: 実行中 {running}、待機 {waiting}、保留 {held}。',

@@ -131,8 +131,10 @@ def _battery(facts: AnswerFacts, language: str, text: str) -> str:
 
 
 def _mast(facts: AnswerFacts, language: str, text: str) -> str:
-    known = ('closed', 'opening', 'open', 'closing')
+    known = ('closed', 'opening', 'open', 'closing', 'none')
     mast = facts.state.robot.mast if facts.state.robot.mast in known else 'unknown'
+    if mast == 'none':
+        return answer_line('mast_none', language)
     line = answer_line('mast', language, mast=answer_line(f'mast_{mast}', language))
     return _with_age(line, facts, language, 'adapter')
 

@@ -99,6 +99,9 @@ class SkillRegistry:
     def __iter__(self) -> Iterator[SkillDef]:
         return (skill.definition for skill in self._skills.values())
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._skills
+
     def __len__(self) -> int:
         return len(self._skills)
 

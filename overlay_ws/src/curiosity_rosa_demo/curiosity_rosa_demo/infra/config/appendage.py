@@ -12,16 +12,21 @@ and the commands that move it. Angles are radians, in the order of ``joints``.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS
-from curiosity_rosa_demo.infra.config.base import below, Name, rule_error, Seconds, Section
+from curiosity_rosa_demo.infra.config.base import (
+    below,
+    Name,
+    Radians,
+    rule_error,
+    Seconds,
+    Section,
+)
 from curiosity_rosa_demo.infra.config.guardrails import check_words, Risk, SkillSettings, Words
 from curiosity_rosa_demo.infra.config.tool_costs import Cost
 from pydantic import Field, model_validator
 
-Radians = Annotated[float, Field(ge=-100.0, le=100.0)]
-MAST_JOINTS = ('mast_p_joint', 'mast_02_joint', 'mast_cameras_joint')
 MAX_JOINTS = 32
 SKILL_MARGIN_S = 20.0  # of a command's skill: the wait for a stop, the service, and the joints
 
@@ -119,8 +124,6 @@ class AppendageProfile(Section):
         count = len(self.joints)
         if len(set(self.joints)) < count:
             raise rule_error('joints', self.joints, 'must name each joint once')
-        if mast := sorted(set(self.joints) & set(MAST_JOINTS)):
-            raise rule_error('joints', mast, 'must not be joints of the mast')
         lists = {'stowed_rad': self.stowed_rad}
         lists |= {
             f'commands.{name}.target_rad': command.target_rad

@@ -51,6 +51,7 @@ Name = Annotated[str, AfterValidator(ros_name)]
 Frame = Annotated[str, AfterValidator(_frame_name)]
 Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
 Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
+Radians = Annotated[float, Field(ge=-100.0, le=100.0)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 

@@ -61,6 +61,15 @@ class Config(Section):
         return self
 
     @model_validator(mode='after')
+    def _joints_belong_to_one_part(self) -> Config:
+        for name, part in self.robot.appendages.items() if self.robot.has_mast else ():
+            if taken := sorted(set(part.joints) & set(self.thresholds.mast.joints)):
+                rule = 'must not be joints of the mast (mast.joints of thresholds.yaml)'
+                file = f'robots/{self.nodes.robot}.yaml'
+                raise rule_error(f'appendages.{name}.joints', taken, rule, file=file)
+        return self
+
+    @model_validator(mode='after')
     def _joints_tell_commands_apart(self) -> Config:
         tolerance = self.thresholds.mast.tolerance_rad
         for part, appendage in self.robot.appendages.items():

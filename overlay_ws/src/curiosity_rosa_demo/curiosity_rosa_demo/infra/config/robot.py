@@ -6,21 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Schema of robots/NAME.yaml: the parts of a robot that must be stowed before it drives, beside
-its mast, and the skills that move them.
+"""Schema of robots/NAME.yaml: what a robot has, its names and numbers in the other files, the
+parts that must be stowed before it drives, and the skills that move them.
 
-Each command becomes a service of the adapter, a skill and a cost.
+Each command of a part becomes a service of the adapter, a skill and a cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import compress
 import re
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand, AppendageProfile
-from curiosity_rosa_demo.infra.config.base import FileName, rule_error, Seconds, Section
-from pydantic import model_validator
+from curiosity_rosa_demo.infra.config.base import FileName, rule_error, Section
+from pydantic import Field, model_validator
 
 OWN_RESOURCES = ('base', 'mast', 'camera')
 TURN = 'react'  # the skill that may call any other: it takes what the robot has
@@ -28,24 +29,26 @@ PYTHON_NAME = '[a-z][a-z0-9_]{0,39}'
 PYTHON_NAME_RULE = 'a name is 1 to 40 of a to z, 0 to 9 and _, a letter first, e.g. arm_close'
 
 
-class MastTimes(Section):
-    """How long the trajectories of the robot's mast take, in simulated seconds."""
-
-    open_duration_s: Seconds
-    close_duration_s: Seconds
-    rotate_duration_s: Seconds
-
-
 class RobotProfile(Section):
-    """``appendages`` by name, e.g. arm. ``mast``: instead of the times in thresholds.yaml.
-    ``mobile_base``: false for a robot that is its appendages alone, without base, mast and camera.
-    ``world_view``: instead of policy.world_view in agent.yaml.
+    """``mobile_base``, ``mast`` and ``camera``: whether the robot has them; without a base it has
+    none of them. ``appendages`` by name, e.g. arm. ``world_view``: instead of policy.world_view in
+    agent.yaml. The others are sections of the files of their names, which take the place of those
+    in the files.
     """
 
     mobile_base: bool = True
+    mast: bool = True
+    camera: bool = True
     world_view: FileName | None = None
-    mast: MastTimes | None = None
-    appendages: dict[str, AppendageProfile]
+    appendages: dict[str, AppendageProfile] = Field(default_factory=dict)
+    topics: dict[str, Any] = Field(default_factory=dict)
+    thresholds: dict[str, Any] = Field(default_factory=dict)
+    guardrails: dict[str, Any] = Field(default_factory=dict)
+    skills: dict[str, Any] = Field(default_factory=dict)
+    tool_costs: dict[str, Any] = Field(default_factory=dict)
+    agent: dict[str, Any] = Field(default_factory=dict)
+    prompts: dict[str, Any] = Field(default_factory=dict)
+    triggers: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode='after')
     def _names_are_its_own(self) -> RobotProfile:
@@ -56,8 +59,10 @@ class RobotProfile(Section):
             raise rule_error('appendages', taken, f'must not be {", ".join(OWN_RESOURCES)}')
         if not self.mobile_base and not self.appendages:
             raise rule_error('mobile_base', False, 'must be true: there are no appendages')
-        if not self.mobile_base and self.mast is not None:
-            raise rule_error('mast', self.mast, 'must be left out: mobile_base is false')
+        for key in OWN_RESOURCES[1:]:
+            if not self.mobile_base and key in self.model_fields_set:
+                rule = 'must be left out: mobile_base is false'
+                raise rule_error(key, getattr(self, key), rule)
         for key, names in (
             ('joints', [joint for part in self.appendages.values() for joint in part.joints]),
             ('commands', [name for part in self.appendages.values() for name in part.commands]),
@@ -67,6 +72,14 @@ class RobotProfile(Section):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise rule_error('appendages', twice, f'{key} of two appendages: must differ')
         return self
+
+    @property
+    def has_mast(self) -> bool:
+        return self.mobile_base and self.mast
+
+    @property
+    def has_camera(self) -> bool:
+        return self.mobile_base and self.camera
 
     @property
     def commands(self) -> dict[str, tuple[str, AppendageCommand]]:
@@ -80,7 +93,8 @@ class RobotProfile(Section):
     @property
     def resources(self) -> tuple[str, ...]:
         """What a skill may need, one skill at a time."""
-        return (*(OWN_RESOURCES if self.mobile_base else ()), *self.appendages)
+        has = (self.mobile_base, self.has_mast, self.has_camera)
+        return (*compress(OWN_RESOURCES, has), *self.appendages)
 
     def has(self, resources: Collection[str]) -> bool:
         """Whether this robot has all of them."""
@@ -103,9 +117,9 @@ class RobotProfile(Section):
 
 
 def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The files of the configuration with the times of the robot's mast, and with its commands
-    among their skills and costs. Each skill that needs the base also needs the appendages, so that
-    none moves during a drive.
+    """The files of the configuration with the commands of the robot's appendages among their
+    skills and costs. Each skill that needs the base also needs the appendages, so that none moves
+    during a drive; none needs a mast that is not there.
 
     Raises PydanticCustomError.
     """
@@ -121,23 +135,29 @@ def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
             rule = f'must be of {", ".join((*OWN_RESOURCES, *robot.appendages))}'
             key = f'skills.{name}.resources_required'
             raise rule_error(key, settings.resources_required, rule, file='skills.yaml')
-        if 'base' in settings.resources_required:
-            own_parts = (
-                [] if name == TURN and not robot.mobile_base else settings.resources_required
-            )
-            needed = [*own_parts, *robot.appendages]
-            needs[name] = settings.model_copy(update={'resources_required': needed})
+        needed = _needed(name, settings.resources_required, robot)
+        needs[name] = settings.model_copy(update={'resources_required': needed})
     prices = {name: command.cost for name, (_, command) in robot.commands.items()}
     thresholds = parts['thresholds']
-    times = {} if robot.mast is None else robot.mast.model_dump()
-    mast = thresholds.mast.model_copy(update=times)
+    if not robot.has_mast:
+        capture = thresholds.capture.model_copy(update={'require_open_mast': False})
+        thresholds = thresholds.model_copy(update={'capture': capture})
     table = type(costs.tools).model_validate({**costs.tools.model_dump(), **prices})
     agent = parts['agent']
     view = {'world_view': robot.world_view or agent.policy.world_view}
     return {
         **parts,
         'agent': agent.model_copy(update={'policy': agent.policy.model_copy(update=view)}),
-        'thresholds': thresholds.model_copy(update={'mast': mast}),
+        'thresholds': thresholds,
         'skills': skills.model_copy(update={'skills': {**needs, **own}}),
         'tool_costs': costs.model_copy(update={'tools': table}),
     }
+
+
+def _needed(skill: str, required: Sequence[str], robot: RobotProfile) -> list[str]:
+    needed = list(required)
+    if skill == TURN:
+        needed = [each for each in needed if each in robot.resources]
+    elif not robot.has_mast and len(needed) > 1:  # the mast's own skills need nothing else
+        needed = [each for each in needed if each != 'mast']
+    return [*needed, *robot.appendages] if 'base' in required else needed

@@ -10,9 +10,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from curiosity_rosa_demo.infra.config.base import (
     Fraction,
     Metres,
+    Radians,
     rule_error,
     Seconds,
     Section,
@@ -99,13 +102,40 @@ class DriveConfig(Section):
     tilt_limit_rad: float = Field(ge=0.0, le=1.5)
 
 
+MastPose = Annotated[list[Radians], Field(min_length=2, max_length=2)]
+
+
 class MastConfig(Section):
+    """``joints``: the one that raises the mast, and the one that turns it. Each pose has an angle
+    for both, in radians; an open mast may have been turned to any angle.
+    """
+
+    joints: list[str] = Field(min_length=2, max_length=2)
+    closed_rad: MastPose
+    open_rad: MastPose
+    rotated_rad: MastPose
     open_duration_s: Seconds
     close_duration_s: Seconds
     rotate_duration_s: Seconds
     confirm_margin_s: Seconds
     tolerance_rad: float = Field(gt=0.0, le=0.7)
     joint_max_age_s: Seconds
+
+    @model_validator(mode='after')
+    def _joints_tell_its_poses_apart(self) -> MastConfig:
+        if self.joints[0] == self.joints[1]:
+            raise rule_error('joints', self.joints, 'must name two joints')
+        gap_rad = 2 * self.tolerance_rad
+        if abs(self.open_rad[0] - self.closed_rad[0]) <= gap_rad:
+            rule = (
+                f'its first angle must differ from that of closed_rad {self.closed_rad} by more '
+                f'than {gap_rad:g} (2 * tolerance_rad)'
+            )
+            raise rule_error('open_rad', self.open_rad, rule)
+        if abs(self.rotated_rad[0] - self.open_rad[0]) > self.tolerance_rad:
+            rule = f'its first angle must be that of open_rad {self.open_rad}'
+            raise rule_error('rotated_rad', self.rotated_rad, rule)
+        return self
 
 
 class BatteryConfig(Section):

@@ -20,6 +20,8 @@ from curiosity_rosa_demo.infra.config.base import (
     Section,
 )
 
+RobotServiceType = Literal['std_srvs/srv/Empty', 'std_srvs/srv/Trigger', 'std_srvs/srv/SetBool']
+
 
 class Service(Section):
     kind: Literal['service']
@@ -31,8 +33,11 @@ class TriggerService(Service):
     type: Literal['std_srvs/srv/Trigger']
 
 
-class EmptyService(Service):
-    type: Literal['std_srvs/srv/Empty']
+class RobotService(Service):
+    """``data`` is the request of a SetBool."""
+
+    type: RobotServiceType
+    data: bool = True
 
 
 class CaptureService(Service):
@@ -81,13 +86,13 @@ class AdapterServices(Section):
 
 
 class CuriosityServices(Section):
-    move_forward: EmptyService
-    turn_left: EmptyService
-    turn_right: EmptyService
-    move_stop: EmptyService
-    mast_open: EmptyService
-    mast_close: EmptyService
-    mast_rotate: EmptyService
+    move_forward: RobotService
+    turn_left: RobotService
+    turn_right: RobotService
+    move_stop: RobotService
+    mast_open: RobotService
+    mast_close: RobotService
+    mast_rotate: RobotService
 
 
 class RoverTopics(Section):

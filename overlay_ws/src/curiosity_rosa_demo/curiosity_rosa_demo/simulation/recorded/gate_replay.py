@@ -22,7 +22,6 @@ from typing import Any
 from curiosity_rosa_demo.agent.react.guardrails.rules import first_refusal, RULES
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
-    MAST_SKILLS,
     Proposal,
     Situation,
     situation_of_facts,
@@ -32,7 +31,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.simulation.recorded.decisions import (
     compared,
     Comparison,

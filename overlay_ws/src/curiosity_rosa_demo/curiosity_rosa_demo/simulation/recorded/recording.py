@@ -181,11 +181,13 @@ def _receivers(recording: Recording) -> Mapping[str, Callable[[float, Any], None
         )
         recording.odometry.append((at_s, reading))
 
+    mast = recording.config.thresholds.mast.joints
+
     def on_joints(at_s: float, message: Any) -> None:
         positions = dict(zip(message.name, message.position, strict=False))
-        if 'mast_p_joint' in positions and 'mast_02_joint' in positions:
-            both = positions['mast_p_joint'], positions['mast_02_joint']
-            recording.joints.append((at_s, both))
+        if positions.keys() >= set(mast):
+            p, turn = (positions[joint] for joint in mast)
+            recording.joints.append((at_s, (p, turn)))
 
     return {
         'adapter_inputs': on_inputs,

@@ -16,7 +16,7 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, Due, REFUSED
 from curiosity_rosa_demo.adapter.input_log import LogEntry
-from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN, MastAction, RAISED_P
+from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -171,10 +171,9 @@ def seeded_run(
     feed(0.1, 'stop_answered', 1)
     feed(0.2, 'due')
     if action is not None:
-        p, turn = (CLOSED_P, CLOSED_TURN) if action is MastAction.CLOSE else (RAISED_P, -0.5)
         feed(0.3, 'begin_mast', action.value)
         feed(0.4, 'mast_answered')
-        feed(mast_s, 'joints', p, turn)
+        feed(mast_s, 'joints', *action.target(mast))
         feed(mast_s, 'due')
     if status.get('agent_safe_reason'):
         feed(mast_s, 'heartbeat', 0, status['agent_safe_reason'])

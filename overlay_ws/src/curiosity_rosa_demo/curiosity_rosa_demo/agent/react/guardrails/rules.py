@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     situation_of_facts,
     STOW_SKILL,
 )
-from curiosity_rosa_demo.domain.brain_state import Mode, Spent
+from curiosity_rosa_demo.domain.brain_state import Mode, Spent, STOWED_MAST
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
@@ -70,8 +70,8 @@ def charging(proposal: Proposal, situation: Situation, limits: Limits) -> Refusa
 
 
 def mast_closed(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
-    """The base moves only while the mast is known to be closed."""
-    if limits.may_move_base(proposal) and situation.mast != 'closed':
+    """The base moves only while the mast, if there is one, is known to be closed."""
+    if limits.may_move_base(proposal) and situation.mast not in STOWED_MAST:
         code, allowed = RefusalCode.MAST_NOT_CLOSED, 'a motion while the mast is closed'
         return Refusal(code, '', allowed, f'{STOW_SKILL} first')
     return None

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, RunningSkill, Spent
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
-from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import (
     ApprovalRules,
@@ -34,7 +34,6 @@ from curiosity_rosa_demo.trace.reporter import finite_float
 NAVIGATE_SKILL = 'navigate_to_pose'
 STOP_SKILLS = frozenset({'move_stop', 'stop_base'})  # always allowed, without approval
 STOW_SKILL = 'mast_close'
-MAST_SKILLS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
 UNREADABLE = 'unreadable'
 
 

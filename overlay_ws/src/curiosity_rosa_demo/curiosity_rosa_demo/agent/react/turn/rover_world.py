@@ -22,7 +22,6 @@ from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Orde
 from curiosity_rosa_demo.agent.react.guardrails.rules import CALL_RULES, drive_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
-    MAST_SKILLS,
     Proposal,
     situation_of_facts,
 )
@@ -35,7 +34,7 @@ from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
-from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient

@@ -14,6 +14,7 @@ import asyncio
 from functools import partial
 
 from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
+from curiosity_rosa_demo.agent.react.guardrails.situation import STOW_SKILL
 from curiosity_rosa_demo.agent.runtime.execution.context import (
     POLL_PERIOD_S,
     reobserve,
@@ -44,11 +45,12 @@ async def run_charge(task: Task, context: SkillContext) -> None:
             # A skill that ignored its stop may hold the mast until its thread ends.
             while context.execution.monitor.holder_of(('mast',)) is not None:
                 cancellation.sleep(POLL_PERIOD_S)
-            return context.execution.run_skill('mast_close', cancellation)
+            return context.execution.run_skill(STOW_SKILL, cancellation)
 
-    stowed = await context.blocking.run(stow)
-    if not stowed.ok:
-        store_outcome(task, stowed)
+    if context.execution.has_skill(STOW_SKILL):  # else there is no mast
+        stowed = await context.blocking.run(stow)
+        if not stowed.ok:
+            store_outcome(task, stowed)
     while (robot := context.robot()).battery_state is BatteryLevel.UNKNOWN:
         await asyncio.sleep(POLL_PERIOD_S)
     words = f'charging: the battery is at {robot.battery_pct:.0f} %'

@@ -23,7 +23,6 @@ from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, ASK_AGAIN_TEXT, not_approved
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
-from curiosity_rosa_demo.agent.react.guardrails.situation import MAST_SKILLS
 from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
 from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared
 from curiosity_rosa_demo.agent.react.rehearsal.events import trace_comparison
@@ -57,7 +56,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
@@ -235,6 +234,9 @@ class AgentSession:
                 data=data,
             )
             raise
+
+    def has_skill(self, name: str) -> bool:
+        return name in self._registry
 
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         """Run one skill by name, for the order of this context. Raises TurnCancelled."""
