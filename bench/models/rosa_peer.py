@@ -68,7 +68,7 @@ class BareTwin(RoverTwin):
             self.body.drive = ''
         else:
             action = MastAction(name)
-            self.body.target = action.target
+            self.body.target = action.target(self.config.thresholds.mast)
             self.body.mast_left_s = action.duration_s(self.config.thresholds.mast)
 
     def _carry(self) -> None:

@@ -23,7 +23,6 @@ import time
 from typing import Any
 
 import _bench  # noqa: F401 - the tests' folder is on the path from here on
-from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN, RAISED_P
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.llm.local_server import install_problem
@@ -33,6 +32,7 @@ from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LOCAL
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.simulation.body import CLOSED_P, CLOSED_TURN, RAISED_P
 from pydantic import ValidationError
 from rover_twin import Body, Light, RoverTwin
 from turn_world import config_of, rosa_of

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import math
 import random
 
-from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN, RAISED_P
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.simulation.body import CLOSED_P, CLOSED_TURN, RAISED_P
 from rover_twin import Body, Disc, Fault, Light, RoverTwin
 
 HINT = 'Bright area starts at X >= {x:.1f}m (configurable).'

@@ -13,7 +13,7 @@ from __future__ import annotations
 import bisect
 
 from adapter_world import in_motion, mast_of, near, ODOMETRY
-from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN
+from curiosity_rosa_demo.simulation.body import CLOSED_P, CLOSED_TURN
 from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState

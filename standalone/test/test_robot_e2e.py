@@ -10,10 +10,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+import re
+import sys
+
 from action_profile import NAME, write_action_profile
 from curiosity_rosa_demo.domain.models import need_to_stow
 from demo_bench import Bench
-from harness import Sandbox
+from harness import ROOT, Sandbox
 import pytest
 from rover_witness import Witness
 from sensor_msgs.msg import JointState
@@ -40,6 +44,33 @@ def test_an_arm_is_moved_and_stowed_by_words_and_before_each_drive(
     assert '[RESULT] arm_open: done' in opened_again
     assert demo.index('[RESULT] arm_close: done') < demo.index('[RESULT] capture_and_score: score')
     assert witness.violations() == []
+
+
+def test_the_rover_of_the_tutorial_is_driven_by_its_profile_alone(
+    bench: Bench, sandbox: Sandbox
+) -> None:
+    folder = sandbox.config_dir()
+    tutorial = (ROOT / 'docs/tutorial/own_rover.md').read_text(encoding='utf-8')
+    (profile,) = re.findall(r'^```yaml\n(.*?)^```', tutorial, re.DOTALL | re.MULTILINE)
+    robots = Path(folder, 'robots')
+    robots.mkdir(exist_ok=True)
+    (robots / 'scout.yaml').write_text(profile, encoding='utf-8')
+    sandbox.run([sys.executable, str(ROOT / 'examples/scout_rover.py')], 'scout')
+    status, _, output = bench.commands(
+        ':status', ':forward 2', 'drive 1 m', 'raise the mast', 'is the mast open?', ':demo',
+        options=('--no-stand-in', '--config-dir', folder, '--robot', 'scout'),
+    )  # fmt: skip
+    said = output.split('\n> ')
+    shown, forward, driven, raised, asked, demo = said[-6:]
+    assert 'may drive' in shown
+    assert 'mast' not in shown.partition('standing still')[2]
+    assert '[RESULT] move_forward: duration 2.0 s' in forward
+    assert '[RESULT] drive_distance' in driven
+    assert 'there is no tool mast_open' in raised
+    assert 'This robot has no mast.' in asked
+    assert 'is_good true' in demo
+    assert '[ACT] mast_' not in output
+    assert status == 1  # one order was refused
 
 
 def test_an_unknown_robot_is_refused_with_the_known_ones(bench: Bench) -> None:
@@ -85,7 +116,7 @@ def test_an_arm_without_a_base_and_a_rover_side_by_side_under_one_agent_each(
         ('@iss move the arm to grapple pose', '[iss]   [ERROR] arm_grapple: arm must first be'),
         ('@iss アームを伸ばして', '[iss]   [RESULT] arm_extend: done'),
         ('@iss move the arm to grapple pose', '[iss]   [RESULT] arm_grapple: done'),
-        ('@iss drive 2 m', '[iss] ! I cannot do that: there is no tool mast_close.'),
+        ('@iss drive 2 m', '[iss] ! I cannot do that: there is no tool drive_distance.'),
         ('@mars stow the arm', '[mars]   [RESULT] arm_close: done'),
         ('@iss stow the arm', '[iss]   [RESULT] arm_stow: done'),
     ):

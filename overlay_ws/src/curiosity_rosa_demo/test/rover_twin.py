@@ -196,7 +196,7 @@ class RoverTwin:
             return
         fault, mast = self._fault_of(action.value), self.config.thresholds.mast
         if fault in ('', 'lost answer'):
-            self.body.target = action.target
+            self.body.target = action.target(mast)
             self.body.mast_left_s = action.duration_s(mast)
         if fault:
             motion = self.config.thresholds.motion

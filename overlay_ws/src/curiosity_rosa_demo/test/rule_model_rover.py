@@ -29,6 +29,7 @@ from curiosity_rosa_demo.domain.models import (
     ToolResult,
 )
 from curiosity_rosa_demo.domain.serde import to_json
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
@@ -75,8 +76,13 @@ class Rover:
     glitches: Mapping[int, str] = field(default_factory=dict)
     late: bool = False  # a glitch hides a call that did take effect
     stuck: bool = False
+    has_mast: bool = True
     restarts: int = 0  # the agent ends in that many motions
     calls: list[tuple[str, dict[str, Any], ToolResult]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.has_mast:
+            self.is_up = self.known = False
 
     @property
     def score(self) -> float:
@@ -119,13 +125,14 @@ class Rover:
         if tool in MOTIONS:
             return self._motion(tool, float(args['duration_s']))
         if tool.startswith('mast_'):
+            assert self.has_mast, tool
             return self._mast(tool)
         if tool == 'move_stop':
             self.moving = False
             return ToolResult.success(cost=1)
         if tool == 'get_status':
             return self._status()
-        if self.known is False or not self.is_up:
+        if self.has_mast and (self.known is False or not self.is_up):
             return ToolResult.failure(MAST_IS_CLOSED, cost=1)
         good = self.score >= self.threshold
         topic = '/capture/image_raw/compressed'
@@ -198,6 +205,8 @@ def run_turn(
     limit: int = 90,
 ) -> str:
     """One turn through the real model; its answer. AssertionError after ``limit`` calls."""
+    if not rover.has_mast:
+        costs = {tool: cost for tool, cost in costs.items() if tool not in MAST_SKILLS}
     model = RuleChatModel().bind_tools(tools(costs))
     messages: list[BaseMessage] = [SystemMessage(prompt), *(history or []), HumanMessage(text)]
     for _ in range(limit):

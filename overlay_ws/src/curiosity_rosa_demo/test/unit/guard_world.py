@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, MotionRefused
 from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
+from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 STEP_S = 0.05
@@ -59,7 +60,10 @@ class World:
         appendages: Mapping[str, AppendageProfile] | None = None,
         *,
         mobile_base: bool = True,
+        mast: MastConfig | None = CONFIG.mast,
     ) -> None:
+        """``mast``: None for a robot without one."""
+        self._mast = mast or CONFIG.mast
         self.now = 0.0
         self.odometry_on = self.joints_on = True
         self.agent_lives = False
@@ -73,17 +77,19 @@ class World:
         self.goals: set[str] = set()  # the parts whose motion is the goal of an action
         self.driving = False  # run_demo repeats its Twist
         self.wheels = 0.0
-        self.mast = RAISED
-        self.mast_target, self.mast_left_s = RAISED, 0.0
+        self.has_mast = mast is not None
+        self.mast = self.mast_target = MastAction.OPEN.target(self._mast)
+        self.mast_left_s = 0.0
         self.moving_since: float | None = None
         self.moved_with_the_mast_up = self.moved_unstowed = False
         self.waiting: list[tuple[float, Request]] = []  # time-outs of the carrier
         self.guard = MotionGuard(
             CONFIG.motion,
-            CONFIG.mast,
+            self._mast,
             clock=lambda: self.now,
             appendages=appendages,
             mobile_base=mobile_base,
+            has_mast=self.has_mast,
         )
         self._tick = 0
         self.lose_twists = 0  # 1: every zero Twist is lost; 2: every second one; 0: none
@@ -100,8 +106,9 @@ class World:
     def _mast_to(self, target: tuple[float, float], seconds: float) -> Callable[[], None]:
         def begin() -> None:
             self.mast_target, self.mast_left_s = target, seconds
-            if target != self.mast:
-                self.mast = (0.7, -1.0)  # on its way: neither
+            if target != self.mast:  # on its way: neither open nor closed
+                half_way = (self._mast.closed_rad[0] + self._mast.open_rad[0]) / 2
+                self.mast = (half_way, -1.0)
 
         return begin
 
@@ -111,7 +118,7 @@ class World:
 
     @property
     def mast_closed(self) -> bool:
-        return self.mast == CLOSED
+        return not self.has_mast or self.mast == MastAction.CLOSE.target(self._mast)
 
     def move_appendage(self, name: str, command: str) -> None:
         """As its service does, whoever calls it."""
@@ -196,11 +203,8 @@ class World:
                 return ''
         except MotionRefused as refusal:
             return str(refusal)
-        target = CLOSED if action is MastAction.CLOSE else RAISED
-        if action is MastAction.ROTATE:
-            target = (0.0, -6.28)
         request = Request(
-            self._mast_to(target, action.duration_s(CONFIG.mast)),
+            self._mast_to(action.target(self._mast), action.duration_s(self._mast)),
             self.guard.mast_answered,
             self.now,
             lambda: self.guard.mast_failed(f'Service timeout: /{action.value}'),
@@ -324,6 +328,7 @@ class World:
         if self.odometry_on:
             self.guard.record_odometry(self.wheels, 0.0)
         if self.joints_on:
-            self.guard.record_joints(*self.mast)
+            if self.has_mast:
+                self.guard.record_joints(*self.mast)
             for name, angles in self.angles.items():
                 self.guard.record_appendage(name, angles)

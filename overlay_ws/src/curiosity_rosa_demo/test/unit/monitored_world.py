@@ -21,6 +21,7 @@ from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import DueCommands, Motion, MotionGuard
 from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.limits import limits_of
 from curiosity_rosa_demo.monitor.monitor import Monitor, Verdict
@@ -56,7 +57,7 @@ class Watched:
         self.world.guard = self.make_guard(self.world)
         ruled = [each for each in load_requirements() if each.formula]
         self.monitor = Monitor(ruled, LIMITS)
-        self.signals = SignalState(CONFIG, FENCE, self.world.appendages)
+        self.signals = SignalState(CONFIG, FENCE, RobotProfile(appendages=self.world.appendages))
         self.signals.node_started('adapter')
         self._calls = {'/adapter/move_forward': 0, '/adapter/move_stop': 0}
         self._foreign: list[tuple[float, str]] = []

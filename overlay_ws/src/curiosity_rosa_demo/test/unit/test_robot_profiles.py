@@ -20,8 +20,10 @@ from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.profile_match import mismatch
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
+from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 from curiosity_rosa_demo.infra.config_loader import (
     ConfigError,
     load_config,
@@ -35,6 +37,7 @@ from hypothesis import strategies as st
 import pytest
 import yaml
 
+ARM = yaml.safe_load((shipped_config_dir() / 'robots' / 'curiosity.yaml').read_text())
 GAP_RAD = 2 * CONFIG.mast.tolerance_rad
 STEPS = 50
 names = st.text(string.ascii_lowercase, min_size=4, max_size=8).map(lambda text: f'x_{text}')
@@ -51,9 +54,9 @@ KINDS = [
 
 @st.composite
 def profiles(draw: st.DrawFn) -> dict[str, Any]:
-    """A valid robots/NAME.yaml with one to three appendages."""
+    """A valid robots/NAME.yaml: a mast with poses of its own, or none; one to three appendages."""
     parts: dict[str, Any] = {}
-    own = iter(draw(st.lists(names, min_size=27, max_size=27, unique=True)))
+    own = iter(draw(st.lists(names, min_size=29, max_size=29, unique=True)))
     for _ in range(draw(st.integers(1, 3))):
         joints = [next(own) for _ in range(draw(st.integers(1, 3)))]
         stowed = [draw(angles) for _ in joints]
@@ -82,7 +85,25 @@ def profiles(draw: st.DrawFn) -> dict[str, Any]:
                 for name, target in commands.items()
             },
         }
-    return {'appendages': parts}
+    if not draw(st.booleans()):
+        return {'mast': False, 'appendages': parts}
+    closed, opened = draw(angles), draw(angles)
+    opened += 0.0 if abs(opened - closed) > GAP_RAD else 1.0
+    mast = {
+        'joints': [next(own), next(own)],
+        'closed_rad': [closed, draw(angles)],
+        'open_rad': [opened, draw(angles)],
+        'rotated_rad': [opened, draw(angles)],
+        'close_duration_s': draw(st.sampled_from([0.2, 1.0, 4.0])),
+    }
+    return {'appendages': parts, 'thresholds': {'mast': mast}}
+
+
+def world_of(profile: dict[str, Any]) -> World:
+    robot = RobotProfile.model_validate(profile)
+    values = {**CONFIG.mast.model_dump(), **robot.thresholds.get('mast', {})}
+    mast = MastConfig.model_validate(values) if robot.has_mast else None
+    return World(robot.appendages, mast=mast)
 
 
 def folder_with(folder: Path, profile: object) -> Path:
@@ -116,7 +137,7 @@ def act(world: World, data: st.DataObject) -> None:
         world.ask_appendage(part, command)
     elif what == 'stow':
         world.ask_appendage(part, world.appendages[part].stow_command)
-    elif what in ('open', 'close'):
+    elif what in ('open', 'close') and world.has_mast:
         world.ask_mast(MastAction(f'mast_{what}'))
     elif what == 'stop':
         world.ask_stop()
@@ -151,8 +172,9 @@ def drive_off(world: World) -> None:
     world.step(20.0)
     world.ask_stop()
     world.step(5.0)
-    assert world.ask_mast(MastAction.CLOSE) == ''
-    world.step(5.0)
+    if world.has_mast:
+        assert world.ask_mast(MastAction.CLOSE) == ''
+        world.step(8.0)
     for name, part in world.appendages.items():
         assert world.ask_appendage(name, part.stow_command) == ''
         world.step(8.0)
@@ -166,7 +188,7 @@ def drive_off(world: World) -> None:
 def test_no_robot_drives_with_a_part_that_is_not_stowed(
     profile: dict[str, Any], data: st.DataObject
 ) -> None:
-    world = World(RobotProfile.model_validate(profile).appendages)
+    world = world_of(profile)
     for _ in range(STEPS):
         act(world, data)
         assert not world.moved_unstowed
@@ -180,7 +202,7 @@ def test_no_robot_drives_with_a_part_that_is_not_stowed(
 def test_a_part_that_somebody_else_unstows_stops_the_drive(
     profile: dict[str, Any], data: st.DataObject
 ) -> None:
-    world = World(RobotProfile.model_validate(profile).appendages)
+    world = world_of(profile)
     part = data.draw(st.sampled_from(sorted(world.appendages)))
     others = [
         command
@@ -280,9 +302,78 @@ def test_a_profile_has_the_times_of_its_mast() -> None:
     assert load_config(robot='curiosity_2025').thresholds.mast == CONFIG.mast
 
 
+MAST = {'open_rad': [0.5, 0.0], 'closed_rad': [2.0, 0.0], 'rotated_rad': [0.5, 3.0]}
+SECTIONS = {
+    'topics': {'rover': {'odometry': '/odom'}, 'tf': {'base_frame': 'base_link'}},
+    'thresholds': {
+        'motion': {'max_duration_s': 25.0},
+        'mast': {'joints': ['lift', 'pan'], **MAST},
+    },
+    'guardrails': {'geofence': {'x_max': 3.0}},
+    'skills': {'skills': {'move_forward': {'risk': 'high'}}},
+    'tool_costs': {'tools': {'move_forward': 9.0}},
+    'agent': {'turn': {'max_motion_s': 7.0}},
+}
+
+
+def test_sections_of_a_profile_take_the_place_of_those_in_the_files(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, SECTIONS)
+    (folder / 'topics.yaml').write_text('rover: {odometry: /mine, scan: /laser}')
+    config = load_config(folder)
+    assert (config.topics.rover.odometry, config.topics.rover.scan) == ('/odom', '/laser')
+    assert config.topics.tf.base_frame == 'base_link'
+    assert config.thresholds.motion.max_duration_s == 25.0
+    assert config.thresholds.mast.joints == ['lift', 'pan']
+    assert config.guardrails.geofence.x_max == 3.0
+    assert config.skills.skills['move_forward'].risk == 'high'
+    assert config.skills.skills['move_forward'].timeout_s == 90.0
+    assert config.tool_costs.of('move_forward') == 9.0
+    assert make_registry(config).get('turn_left')
+
+
+def test_a_robot_without_a_mast_has_neither_its_skills_nor_its_services(tmp_path: Path) -> None:
+    config = load_config(folder_with(tmp_path, {'mast': False}))
+    registry = make_registry(config)
+    assert not MAST_SKILLS & {skill.name for skill in registry}
+    assert 'mast' not in registry.get('capture_and_score').definition.resources_required
+    assert registry.get('move_forward').definition.resources_required == ['base']
+    assert config.robot.resources == ('base', 'camera')
+    assert not config.thresholds.capture.require_open_mast
+
+
+@pytest.mark.parametrize(
+    ('sections', 'told'),
+    [
+        ({'topics': {'rover': {'odometry': 'two words'}}}, 'topics.rover.odometry'),
+        ({'topics': {'rover': {'odometer': '/odom'}}}, 'topics.rover.odometer'),
+        (
+            {'topics': {'curiosity': {'move_stop': {'type': 'std_srvs/srv/Stop'}}}},
+            'topics.curiosity.move_stop.type',
+        ),
+        ({'thresholds': {'motion': {'max_duration_s': -1.0}}}, 'thresholds.motion.max_duration_s'),
+        ({'thresholds': {'mast': {**MAST, 'open_rad': [2.1, 0.0]}}}, 'thresholds.mast.open_rad'),
+        (
+            {'thresholds': {'mast': {**MAST, 'rotated_rad': [0.0, 0.0]}}},
+            'thresholds.mast.rotated_rad',
+        ),
+        ({'thresholds': {'mast': {'joints': ['lift', 'lift']}}}, 'thresholds.mast.joints'),
+        (
+            {**ARM, 'thresholds': {'mast': {'joints': ['arm_01_joint', 'pan']}}},
+            r'appendages.arm.joints.*must not be joints of the mast',
+        ),
+        ({'skills': {'skills': {'move_forward': {'risk': 'none'}}}}, 'skills.skills.move_forward'),
+        ({'wheels': 4}, 'wheels = 4: unknown key'),
+    ],
+)
+def test_an_invalid_section_is_refused_with_the_profile_and_its_key(
+    sections: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=rf'robots/mine.yaml: .*{told}|mine.yaml: {told}'):
+        load_config(folder_with(tmp_path, sections))
+
+
 # --- invalid ones ----------------------------------------------------------------------------
 
-ARM = yaml.safe_load((shipped_config_dir() / 'robots' / 'curiosity.yaml').read_text())
 OPEN = ARM['appendages']['arm']['commands']['arm_open']
 BAD_VALUES: dict[str, st.SearchStrategy[object]] = {
     'joints': st.sampled_from([[], ['a'], ['mast_p_joint'] * 5, 'arm', None]),
@@ -341,9 +432,8 @@ def test_an_invalid_profile_is_refused_with_its_key(
             'joints of two appendages: must differ',
         ),
         ({'mobile_base': False, 'appendages': {}}, 'there are no appendages'),
-        ({'mobile_base': False, **ARM}, 'mobile_base is false'),
+        ({**ARM, 'mobile_base': False, 'camera': True}, 'mobile_base is false'),
         ({**ARM, 'world_view': 'no such/file'}, 'world_view'),
-        ({}, 'appendages'),
         ([], 'must be keys with values'),
     ],
 )

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
 from curiosity_rosa_demo.agent.rule_model.context import MAX_ATTEMPTS
 from curiosity_rosa_demo.agent.rule_model.rules import MAX_CALLS, MAX_INTERRUPTIONS
 from curiosity_rosa_demo.agent.rule_model.texts import found_text
-from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
+from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from examples import examples
 from hypothesis import assume, given, settings
@@ -65,7 +65,7 @@ def check_manners(rover: Rover) -> None:
     refused = [step.result.error_reason == NEED_TO_CLOSE_MAST for step in steps]
     for i, step in enumerate(steps):
         if step.tool in MOTIONS:
-            facts = beliefs_from(steps[:i])
+            facts = beliefs_from(TurnView('', tuple(steps[:i])))
             assert facts.mast is Mast.CLOSED, 'a motion although the mast may be open'
             assert not facts.must_stop, 'a motion before the stop'
             assert not (i and refused[i - 1] and refused[i])
@@ -85,6 +85,14 @@ def test_the_demo_looks_stows_drives_raises_the_mast_and_looks_again() -> None:
         'capture_and_score',
     ]  # fmt: skip
     assert 'スコア 1.00' in answer
+
+
+@settings(max_examples=examples(20))
+@given(rover=rovers(has_mast=False, moving=False, glitches={}))
+def test_a_rover_without_a_mast_looks_and_drives(rover: Rover) -> None:
+    answer = run_turn(rover)
+    assert rover.score >= rover.threshold, answer
+    assert set(names(rover)) <= {'capture_and_score', 'get_status', *MOTIONS}
 
 
 @settings(max_examples=examples(10))

@@ -72,12 +72,15 @@ def test_the_models_of_the_tutorial_are_read(tmp_path: Path) -> None:
 
 
 def test_the_rover_of_the_tutorial_has_the_names_of_its_topics(tmp_path: Path) -> None:
-    text, nodes = blocks('own_rover.md', 'yaml')
-    assert nodes == 'robot: scout\n'
-    topics = loaded(tmp_path, topics=text).topics
+    (profile,) = blocks('own_rover.md', 'yaml')
+    folder = tmp_path / 'robots'
+    folder.mkdir()
+    (folder / 'scout.yaml').write_text(profile, encoding='utf-8')
+    topics = loaded(tmp_path, nodes='robot: scout').topics
     rover = (ROOT / 'examples/scout_rover.py').read_text(encoding='utf-8')
     for service in topics.curiosity.model_dump().values():
-        assert f"'{service['name'].removeprefix('/scout/')}'" in rover
+        name = service['name']
+        assert name.startswith('/mast_') or f"'{name.removeprefix('/scout/')}'" in rover
     names = (topics.rover.odometry, topics.rover.cmd_vel, topics.images.input_compressed)
     for name in (*names, topics.tf.base_frame, topics.tf.world_frame):
         assert f"'{name}'" in rover
