@@ -13,7 +13,7 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
-from std_srvs.srv import Empty
+from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
 PERIOD_S = 0.05
@@ -23,7 +23,6 @@ MOTIONS = {
     'arc_right': (0.25, -0.1),
     'halt': (0.0, 0.0),
 }
-MAST_ACTIONS = ('mast_up', 'mast_down', 'mast_pan')
 
 
 class Scout(Node):
@@ -32,9 +31,7 @@ class Scout(Node):
         self.x = self.y = self.yaw = 0.0  # metres, radians
         self.speed = self.turn_rate = 0.0  # metres and radians per second
         for name, motion in MOTIONS.items():
-            self.create_service(Empty, f'/scout/{name}', self.motion_callback(*motion))
-        for name in MAST_ACTIONS:  # this mast is a light servo: it is there within a second
-            self.create_service(Empty, f'/scout/{name}', lambda _, response: response)
+            self.create_service(Trigger, f'/scout/{name}', self.motion_callback(*motion))
         self.create_subscription(Twist, '/scout/cmd_vel', self.on_twist, 10)
         self.odometry = self.create_publisher(Odometry, '/scout/odom', 10)
         self.tf = self.create_publisher(TFMessage, '/tf', 10)
@@ -43,8 +40,9 @@ class Scout(Node):
         self.create_timer(PERIOD_S, self.step)
 
     def motion_callback(self, speed: float, turn_rate: float):
-        def callback(_: Empty.Request, response: Empty.Response) -> Empty.Response:
+        def callback(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
             self.speed, self.turn_rate = speed, turn_rate
+            response.success = True  # False, and a message, would refuse
             return response
 
         return callback
