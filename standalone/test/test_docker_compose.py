@@ -200,7 +200,7 @@ def test_docker_compose_reads_it_as_we_do(demo: Path) -> None:
         capture_output=True,
         text=True,
         timeout=60,
-        env={'PATH': os.environ['PATH'], 'HOME': str(Path.home()), 'XAUTHORITY': '', **VARIABLES},
+        env={**os.environ, 'XAUTHORITY': '', **VARIABLES},
     )
     assert done.returncode == 0, done.stderr
     theirs, ours = json.loads(done.stdout)['services'], merged(demo)['services']
