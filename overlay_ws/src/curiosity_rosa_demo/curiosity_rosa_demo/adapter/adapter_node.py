@@ -85,12 +85,12 @@ class AdapterApp:
         self._config: Config = node_config(self.node)
         topics = self._config.topics
         robot = self._config.robot
-        self._own_motions = MOTION_SERVICES if robot.mobile_base else ()
+        self._base_motions = MOTION_SERVICES if robot.mobile_base else ()
         self._mast_actions = tuple(MastAction) if robot.has_mast else ()
         self._commands = {
             name: self._command(getattr(topics.curiosity, name))
             for name in (
-                *self._own_motions,
+                *self._base_motions,
                 *(('move_stop',) if robot.mobile_base else ()),
                 *(action.value for action in self._mast_actions),
             )
@@ -186,7 +186,7 @@ class AdapterApp:
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
         stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
-        for name in self._own_motions:
+        for name in self._base_motions:
             service = getattr(names, name).name
             act = partial(self._begin_motion, name)
             motion.create_service(Trigger, service, self._trigger_callback(service, act))
