@@ -112,6 +112,9 @@ class ScriptedAgentSession:
     def admit(self, name: str, cancellation: Cancellation, **arguments: Any) -> Order:
         return Order(current_order().origin, Operation(name, arguments))
 
+    def has_skill(self, name: str) -> bool:
+        return True
+
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         return self._work(f'{name}{arguments or ""}', cancellation)
 
