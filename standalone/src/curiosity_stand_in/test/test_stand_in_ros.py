@@ -225,11 +225,11 @@ def test_the_picture_changes_with_the_rover_and_with_the_mast(box: Sandbox) -> N
     call(box, '/mast_close')
     deck = np.array([[0.25, 0.5, 0.25]])
 
-    def shows_the_deck(message: CompressedImage) -> bool:
-        grey = (decoded(message)[300:, 300:] @ deck[0]).mean()
-        return bool(grey > 130.0)
+    def shows_the_deck_at_rest() -> bool:
+        before, now = map(decoded, pictures[-2:])
+        return bool((now[300:, 300:] @ deck[0]).mean() > 130.0 and (before == now).all())
 
-    wait_until(lambda: shows_the_deck(pictures[-1]), 'the deck below the stowed mast')
+    wait_until(shows_the_deck_at_rest, 'the deck below the stowed mast')
     raw = watch(box, Image, '/image_raw')[-1]
     assert (raw.encoding, raw.width, raw.height, len(raw.data)) == ('rgb8', 800, 800, 1_920_000)
     pixels = np.frombuffer(bytes(raw.data), np.uint8).reshape(800, 800, 3)
