@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from curiosity_rosa_demo.agent.rule_model.step_texts import done_text
 from curiosity_rosa_demo.agent.rule_model.texts import (
     broken_text,
     result_text,
@@ -171,3 +172,18 @@ def test_texts_of_others_are_only_values(text: str, lang: str) -> None:
 def test_a_result_without_figures_can_be_told(tool: str) -> None:
     for lang in ('en', 'ja', 'zh'):
         assert result_text(lang, tool, {})
+
+
+@pytest.mark.parametrize(
+    ('tool', 'turned_deg', 'metres', 'told'),
+    [
+        ('drive_distance', -0.2, 1.0, 'drove 1.0 m'),
+        ('drive_distance', 3.0, 1.0, 'turned left 3 degrees, 1.0 m driven'),
+        ('turn_angle', -90.0, 2.5, 'turned right 90 degrees, 2.5 m driven'),
+        ('turn_angle', 0.0, None, 'turned right 0 degrees, 0.0 m driven'),
+    ],
+)
+def test_a_drive_is_told_with_the_turn_that_it_made(
+    tool: str, turned_deg: float, metres: float | None, told: str
+) -> None:
+    assert done_text(tool, {'turned_deg': turned_deg, 'distance_m': metres}, 'en') == told

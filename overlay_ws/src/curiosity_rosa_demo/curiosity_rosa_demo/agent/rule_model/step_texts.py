@@ -110,6 +110,9 @@ def condition_text(condition: str, language: str) -> str:
     return text.format(value=condition[len(kind) :])
 
 
+LEAST_TURN_DEG = 0.5  # less is a drive straight ahead
+
+
 def done_text(tool: str, data: Mapping[str, Any], language: str) -> str:
     """What a step really did, in measured numbers; '' for a move of the mast between others."""
     at = LANGUAGES.index(language)
@@ -117,7 +120,7 @@ def done_text(tool: str, data: Mapping[str, Any], language: str) -> str:
         finite_float(data.get(key))
         for key in ('distance_m', 'turned_deg', 'score', 'waited_s', 'rover_x', 'rover_y')
     )
-    if turned is not None:
+    if turned is not None and (metres is None or abs(turned) >= LEAST_TURN_DEG):
         side = _SIDES['left' if turned > 0 else 'right'][at]
         return _DONE['turned'][at].format(side=side, degrees=abs(turned), metres=metres or 0.0)
     if metres is not None:
