@@ -50,7 +50,7 @@ from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.topics import RobotService
+from curiosity_rosa_demo.infra.config.topics import RoverService
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
@@ -173,7 +173,7 @@ class AdapterApp:
         self._guard_thread = threading.Thread(target=self._run_guard, args=(process,), daemon=True)
         self._guard_thread.start()
 
-    def _command(self, service: RobotService) -> ServiceCommand:
+    def _command(self, service: RoverService) -> ServiceCommand:
         return ServiceCommand.create(self.node, service.name, service.type, data=service.data)
 
     def _other_drivers(self) -> str:

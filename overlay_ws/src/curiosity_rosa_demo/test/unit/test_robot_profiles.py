@@ -368,7 +368,7 @@ def test_a_robot_without_a_mast_has_neither_its_skills_nor_its_services(tmp_path
 def test_an_invalid_section_is_refused_with_the_profile_and_its_key(
     sections: dict[str, Any], told: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=rf'robots/mine.yaml: .*{told}|mine.yaml: {told}'):
+    with pytest.raises(ConfigError, match=rf'robots/mine.yaml: {told}'):
         load_config(folder_with(tmp_path, sections))
 
 

@@ -131,10 +131,10 @@ def _battery(facts: AnswerFacts, language: str, text: str) -> str:
 
 
 def _mast(facts: AnswerFacts, language: str, text: str) -> str:
-    known = ('closed', 'opening', 'open', 'closing', 'none')
-    mast = facts.state.robot.mast if facts.state.robot.mast in known else 'unknown'
-    if mast == 'none':
+    if facts.state.robot.mast == 'none':
         return answer_line('mast_none', language)
+    known = ('closed', 'opening', 'open', 'closing')
+    mast = facts.state.robot.mast if facts.state.robot.mast in known else 'unknown'
     line = answer_line('mast', language, mast=answer_line(f'mast_{mast}', language))
     return _with_age(line, facts, language, 'adapter')
 

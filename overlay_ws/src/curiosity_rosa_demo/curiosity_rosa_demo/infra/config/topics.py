@@ -20,8 +20,6 @@ from curiosity_rosa_demo.infra.config.base import (
     Section,
 )
 
-RobotServiceType = Literal['std_srvs/srv/Empty', 'std_srvs/srv/Trigger', 'std_srvs/srv/SetBool']
-
 
 class Service(Section):
     kind: Literal['service']
@@ -33,10 +31,10 @@ class TriggerService(Service):
     type: Literal['std_srvs/srv/Trigger']
 
 
-class RobotService(Service):
+class RoverService(Service):
     """``data`` is the request of a SetBool."""
 
-    type: RobotServiceType
+    type: Literal['std_srvs/srv/Empty', 'std_srvs/srv/Trigger', 'std_srvs/srv/SetBool']
     data: bool = True
 
 
@@ -86,13 +84,13 @@ class AdapterServices(Section):
 
 
 class CuriosityServices(Section):
-    move_forward: RobotService
-    turn_left: RobotService
-    turn_right: RobotService
-    move_stop: RobotService
-    mast_open: RobotService
-    mast_close: RobotService
-    mast_rotate: RobotService
+    move_forward: RoverService
+    turn_left: RoverService
+    turn_right: RoverService
+    move_stop: RoverService
+    mast_open: RoverService
+    mast_close: RoverService
+    mast_rotate: RoverService
 
 
 class RoverTopics(Section):
