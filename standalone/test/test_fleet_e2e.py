@@ -60,8 +60,8 @@ def test_one_stop_stops_both_rovers_and_a_frozen_agent_keeps_no_other_from_its_s
     assert 'STOP ALL' in httpx.get(f'{url}/fleet', timeout=START_S).text
     assert httpx.get(f'{url}/fleet/r2/frame.jpg', timeout=WAIT_S).status_code in (200, 204)
     console.enter(':forward 20')
-    first.drives(60.0)
-    second.drives(60.0)
+    console.until(lambda: first.moving, 'r1 to drive', 60.0)
+    console.until(lambda: second.moving, 'r2 to drive', 60.0)
 
     answer = httpx.post(f'{url}/fleet/stop', timeout=WAIT_S)
     first.stands()

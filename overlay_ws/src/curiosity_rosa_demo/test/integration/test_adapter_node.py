@@ -200,6 +200,7 @@ def test_after_a_failed_mast_call_nothing_moves(sandbox: Sandbox, fault: str, re
 def test_joints_that_do_not_arrive_in_time_leave_the_mast_unknown(sandbox: Sandbox) -> None:
     quick = {'mast': {'close_duration_s': 0.3, 'confirm_margin_s': 0.3}}
     world = AdapterWorld(sandbox, thresholds=quick, speed=0.2).settle()  # it needs 5 s
+    world.wait_for_status(mast_is_open=True)  # before its joints are heard, time alone confirms
     reason = 'Mast not confirmed by joint states: mast_close'
     assert world.refuses('mast_close') == reason
     assert world.status()['last_error_reason'] == reason
