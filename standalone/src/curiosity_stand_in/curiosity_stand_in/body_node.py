@@ -14,6 +14,7 @@ All names are relative, so that a namespace applies to the whole rover; its fram
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 import dataclasses
 import time
 from typing import Any
@@ -71,7 +72,7 @@ class BodyNode(Node):
         )
         self.rover.set_slip(self.settings.fault_slip)
         self._create_publishers()
-        self._renderer: Renderer | None = None
+        self._renderer: Future[Renderer] | None = None
         self._drawn: tuple[Pose, Joints] | None = None
         self._jpeg: bytes | None = None
 
@@ -187,10 +188,10 @@ class BodyNode(Node):
         stamp = self._stamp(state)
         if wanted(self._camera_info):
             self._camera_info.publish(sensors.camera_info(stamp))
-        if not (raw or compressed):
+        if not (raw or compressed) or (renderer := self._made_renderer()) is None:
             return
         corrupt = self.settings.fault_image == 'corrupt'
-        self._draw(state)
+        self._draw(renderer, state)
         if raw:
             self._raw.publish(sensors.raw_image(self._picture, stamp, corrupt=corrupt))
         if compressed:
@@ -198,15 +199,23 @@ class BodyNode(Node):
                 self._jpeg = sensors.jpeg(self._picture)
             self._compressed.publish(sensors.compressed_image(self._jpeg, stamp, corrupt=corrupt))
 
-    def _draw(self, state: State) -> None:
-        """Render the picture if the pose or the joints have changed since the last one."""
+    def _made_renderer(self) -> Renderer | None:
+        """The renderer, made at the first need; None: not ready yet. Making it takes a second on a
+        busy machine, and the adapter takes joint states for lost after a second of silence: so it
+        has a thread of its own.
+        """
         if self._renderer is None:
             first = self.settings
             start = Pose(first.initial_x, first.initial_y, first.initial_yaw)
-            # slow: made for the first subscriber
-            self._renderer = Renderer(signs_before(start, first.signs))
+            maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix='renderer')
+            self._renderer = maker.submit(Renderer, signs_before(start, first.signs))
+            maker.shutdown(wait=False)
+        return self._renderer.result() if self._renderer.done() else None
+
+    def _draw(self, renderer: Renderer, state: State) -> None:
+        """Render the picture if the pose or the joints have changed since the last one."""
         if self._drawn != (state.pose, state.joints):
-            self._picture = self._renderer.render(state.pose, state.joints)
+            self._picture = renderer.render(state.pose, state.joints)
             self._jpeg = None
             self._drawn = (state.pose, state.joints)
 

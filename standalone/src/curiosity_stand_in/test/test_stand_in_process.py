@@ -10,7 +10,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import time
 
 from geometry_msgs.msg import Twist
@@ -19,10 +21,11 @@ from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import BatteryState, LaserScan
+from sensor_msgs.msg import BatteryState, CompressedImage, JointState, LaserScan
 from stand_in_world import (
     call,
     call_later,
+    next_ones,
     ODOMETRY,
     seconds,
     set_parameters,
@@ -32,6 +35,20 @@ from stand_in_world import (
 from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
+
+# Its renderer is made only once somebody writes into the pipe that the first argument names.
+SLOW_RENDERER = """
+import pathlib, sys
+from curiosity_stand_in import body_node, stand_in_node
+
+class Slow(body_node.Renderer):
+    def __init__(self, signs):
+        pathlib.Path(sys.argv[1]).read_bytes()
+        super().__init__(signs)
+
+body_node.Renderer = Slow
+stand_in_node.main()
+"""
 
 
 def test_frames_have_leading_slashes_and_sensors_their_shapes(sandbox: Sandbox) -> None:
@@ -57,6 +74,18 @@ def test_frames_have_leading_slashes_and_sensors_their_shapes(sandbox: Sandbox) 
     assert battery[-1].percentage == 0.25
     assert set_parameters(sandbox, battery=0.5) == []
     wait_until(lambda: battery[-1].percentage == 0.5, 'the battery that was set')
+
+
+def test_the_sensors_go_on_while_the_first_picture_is_prepared(sandbox: Sandbox) -> None:
+    pipe = sandbox.folder / 'pipe'
+    os.mkfifo(pipe)
+    sandbox.run([sys.executable, '-c', SLOW_RENDERER, str(pipe)], 'stand_in')
+    joints = watch(sandbox, JointState, '/joint_states')
+    pictures = sandbox.collect(CompressedImage, '/image_raw/compressed')
+    with pipe.open('wb'):  # waits for its reader, the renderer
+        next_ones(joints, 10, 'joint states meanwhile')
+        assert pictures == []
+    wait_until(lambda: pictures, 'the first picture')
 
 
 def test_the_battery_drains_and_is_charged_by_a_stowed_rover(sandbox: Sandbox) -> None:
