@@ -94,7 +94,7 @@ def test_an_operator_needs_no_mouse(bench: Bench, page: Page) -> None:
     say(page, ':cap')
     expect(page.locator('.captures li')).to_have_count(1)
     say(page, ':mast_close')
-    stowed(page, lambda: say(page, ':mast_close'))
+    stowed(page)
 
     order_on_map(page, '+', 'ArrowRight', 'ArrowRight')
     answer_edited(page, '{"x": 7.0, "y": 0.0}')

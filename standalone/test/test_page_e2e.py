@@ -85,7 +85,7 @@ def test_an_agent_killed_in_mid_goal_leaves_its_story_to_the_page(
     place, task = page.locator('.fact', has_text='Place'), page.locator('tr.task').first
     talk, banner = page.locator('.talk-lines'), page.locator('.time-bar .banner')
     say(page, ':mast_close')
-    stowed(page, lambda: say(page, ':mast_close'))
+    stowed(page)
     beginning = page.evaluate('window.curiosity.now()')
     say(page, ':forward 20')
     api.run.until(lambda: bench.moving, 'the rover to drive')
