@@ -23,10 +23,8 @@ from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_stand_in.joint_line import Angles, JointLine
 from curiosity_stand_in.sensors import time_message
-from curiosity_stand_in.spin import Ending, NodeThread, STEADY
-import rclpy
+from curiosity_stand_in.spin import Ending, NodeThread, run_app, STEADY
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Empty, SetBool, Trigger
@@ -174,26 +172,16 @@ class ProfileNode(Node):
         self._clock_topic.publish(Clock(clock=time_message(self._seconds())))
 
 
+class ProfileStandIn:
+    """The node and its thread."""
+
+    def __init__(self, ending: Ending) -> None:
+        self._thread = NodeThread(ProfileNode(), on_crash=ending.crash)
+
+    def close(self) -> None:
+        self._thread.close()
+        self._thread.join()
+
+
 def main() -> None:
-    sys.exit(_run())
-
-
-def _run() -> int:
-    ending = Ending()
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        try:
-            node = ProfileNode()
-        except ConfigError as error:
-            print(f'{NAME}: {error}', file=sys.stderr, flush=True)
-            return 2
-        thread = NodeThread(node, on_crash=ending.crash)
-        ending.wait()
-        thread.close()
-        thread.join()
-        if ending.error is not None:
-            print(f'{NAME}: crashed: {ending.error!r}', file=sys.stderr, flush=True)
-            return 1
-        return 0
-    finally:
-        rclpy.try_shutdown()
+    sys.exit(run_app(NAME, ProfileStandIn, ConfigError))

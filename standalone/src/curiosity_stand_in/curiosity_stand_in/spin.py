@@ -6,18 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A thread that spins one node, and the wait for the end of the process."""
+"""A thread that spins one node, and the life of the process around the nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 import signal
+import sys
 import threading
+from typing import Protocol
 
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 # For timers: the stand-in itself may publish the simulated time.
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)
@@ -83,3 +86,38 @@ class Ending:
 
     def wait(self) -> None:
         self._ended.wait()
+
+
+class App(Protocol):
+    """Nodes with their threads."""
+
+    def close(self) -> None: ...
+
+
+def run_app(name: str, start: Callable[[Ending], App], invalid: type[Exception]) -> int:
+    """Run until a signal or a crash; the exit status. ``start`` raises ``invalid`` where a
+    parameter is: then it is 2, with the error in one line.
+    """
+
+    def failed(text: str, status: int) -> int:
+        print(f'{name}: {text}', file=sys.stderr, flush=True)
+        return status
+
+    ending = Ending()
+    try:
+        # The signals only end the wait below: rclpy must not shut down during a callback.
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:
+        return failed(str(error).splitlines()[0], 2)
+    try:
+        try:
+            app = start(ending)
+        except invalid as error:
+            return failed(str(error), 2)
+        try:
+            ending.wait()
+        finally:
+            app.close()
+        return 0 if ending.error is None else failed(f'crashed: {ending.error!r}', 1)
+    finally:
+        rclpy.try_shutdown()

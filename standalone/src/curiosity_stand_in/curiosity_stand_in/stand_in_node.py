@@ -16,9 +16,7 @@ from curiosity_stand_in.body_node import BodyNode
 from curiosity_stand_in.demo_nodes import ArmNode, MastNode, RunNode
 from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.settings import Settings
-from curiosity_stand_in.spin import Ending, NodeThread
-import rclpy
-from rclpy.signals import SignalHandlerOptions
+from curiosity_stand_in.spin import Ending, NodeThread, run_app
 
 NAME = 'stand_in_node'
 
@@ -69,33 +67,7 @@ class StandIn:
 
 
 def main() -> None:
-    sys.exit(_run())
-
-
-def _run() -> int:
-    ending = Ending()
-    try:
-        # The signals only end the wait below: rclpy must not shut down during a callback.
-        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:
-        print(f'{NAME}: {str(error).splitlines()[0]}', file=sys.stderr, flush=True)
-        return 2
-    try:
-        try:
-            stand_in = StandIn(ending)
-        except ValueError as error:
-            print(f'{NAME}: {error}', file=sys.stderr, flush=True)
-            return 2
-        try:
-            ending.wait()
-        finally:
-            stand_in.close()
-        if ending.error is not None:
-            print(f'{NAME}: crashed: {ending.error!r}', file=sys.stderr, flush=True)
-            return 1
-        return 0
-    finally:
-        rclpy.try_shutdown()
+    sys.exit(run_app(NAME, StandIn, ValueError))
 
 
 if __name__ == '__main__':
