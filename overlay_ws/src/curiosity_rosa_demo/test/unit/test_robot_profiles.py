@@ -18,6 +18,7 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.profile_match import mismatch
+from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
@@ -294,6 +295,15 @@ def test_a_robot_that_another_profile_fits_is_told_of(
     }
     text = mismatch(chosen, missing, profiles, lambda command: command.ros_name in offered)
     assert (told in text) if told else text == ''
+
+
+@pytest.mark.parametrize('robot', sorted(shipped_robots()))
+def test_a_model_is_told_of_no_skill_that_the_robot_lacks(robot: str) -> None:
+    config = load_config(robot=robot)
+    told = str(robot_prompts(config.prompts))
+    known, own = ({skill.name for skill in make_registry(of)} for of in (load_config(), config))
+    assert [name for name in known - own if name in told] == []
+    assert ('mast' in told) == config.robot.has_mast
 
 
 def test_a_profile_has_the_times_of_its_mast() -> None:
