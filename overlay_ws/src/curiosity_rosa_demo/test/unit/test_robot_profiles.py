@@ -18,6 +18,7 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.profile_match import mismatch
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
@@ -304,6 +305,17 @@ def test_a_model_is_told_of_no_skill_that_the_robot_lacks(robot: str) -> None:
     known, own = ({skill.name for skill in make_registry(of)} for of in (load_config(), config))
     assert [name for name in known - own if name in told] == []
     assert ('mast' in told) == config.robot.has_mast
+
+
+def test_a_world_view_that_the_robot_cannot_live_in_is_refused_with_the_way_out(
+    tmp_path: Path,
+) -> None:
+    config = load_config(folder_with(tmp_path, {'mast': False}))
+    way_out = (
+        r'mast_close.: There .*\. Name a world_view .* in robots/mine\.yaml, such as stationary'
+    )
+    with pytest.raises(ConfigError, match=way_out):
+        check_world(config, make_registry(config))
 
 
 def test_a_profile_has_the_times_of_its_mast() -> None:

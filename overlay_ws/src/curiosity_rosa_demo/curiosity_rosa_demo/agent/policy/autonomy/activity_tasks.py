@@ -98,7 +98,16 @@ def check_world(config: Config, registry: SkillRegistry) -> None:
         for index, step in enumerate(activity.does):
             key = f'{config.agent.policy.world_view}.yaml: activities.{name}.does[{index}]'
             if why := _step_problem(step, alone=len(activity.does) == 1, registry=registry):
-                raise ConfigError(f'{key}{why}')
+                raise ConfigError(f'{key}{why}{_way_out(step, config)}')
+
+
+def _way_out(step: StepConfig, config: Config) -> str:
+    """For a step that this robot lacks the parts for; else ''."""
+    skill = config.skills.skills.get(step.skill)
+    if skill is None or config.robot.has(skill.resources_required):
+        return ''
+    profile = f'robots/{config.nodes.robot}.yaml'
+    return f'. Name a world_view without it in {profile}, such as stationary'
 
 
 def _step_problem(step: StepConfig, *, alone: bool, registry: SkillRegistry) -> str:
