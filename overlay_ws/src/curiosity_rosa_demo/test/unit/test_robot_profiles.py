@@ -396,58 +396,78 @@ def test_an_invalid_section_is_refused_with_the_profile_and_its_key(
 
 # --- invalid ones ----------------------------------------------------------------------------
 
-OPEN = ARM['appendages']['arm']['commands']['arm_open']
+letters = st.text(string.ascii_uppercase, min_size=1, max_size=12)
+too_many_angles = st.lists(angles, min_size=4, max_size=9)  # a drawn part has one to three joints
+below_zero = st.floats(-1e9, -1e-6)
+not_numbers = st.sampled_from([float('nan'), float('inf'), None])
+BAD_NAMES = st.sampled_from(['', 'two words', '/1', 7, None])
 BAD_VALUES: dict[str, st.SearchStrategy[object]] = {
-    'joints': st.sampled_from([[], ['a'], ['mast_p_joint'] * 5, 'arm', None]),
-    'stowed_rad': st.sampled_from([[], [0.0], ['x'] * 5, [float('nan')] * 5, 3]),
-    'commands': st.sampled_from([{}, {'arm_open': OPEN}, {'Arm Open': OPEN}, []]),
-    'commands.arm_open.service': st.sampled_from(['', 'two words', '/1', 7, None]),
-    'commands.arm_open.topic': st.just('/arm_controller/joint_trajectory'),
-    'commands.arm_open.action': st.just('/arm_controller/follow_joint_trajectory'),
-    'commands.arm_open.only_after': st.sampled_from([['arm_open'], ['wave'], 'arm_close', [3]]),
-    'commands.arm_close.only_after': st.just(['arm_open']),
-    'commands.arm_open.type': st.sampled_from(
-        [
-            *('Empty', 'std_srvs/srv/None', None),
-            *('trajectory_msgs/msg/JointTrajectory', FOLLOW),
-        ]
-    ),
-    'commands.arm_open.target_rad': st.sampled_from(
-        [[], [0.0], [1e9] * 5, [-1.5, -0.4, -1.1, -1.57, -1.57], 'up']
-    ),
-    'commands.arm_open.duration_s': st.sampled_from([0.0, -1.0, float('inf'), 1e9, 'soon']),
-    'commands.arm_open.cost': st.sampled_from([-1.0, float('nan'), 1e9, 'much']),
-    'commands.arm_open.risk': st.sampled_from(['none', 3, None]),
-    'commands.arm_open.words': st.sampled_from([{'fr': ['ouvre']}, {'en': ['x"']}, 'open']),
-    'commands.arm_open.speed': st.just(1.0),
-    'speed': st.just(1.0),
+    'joints': st.sampled_from([[], ['a', 'a'], [*string.ascii_letters], 'arm', None]),
+    'stowed_rad': too_many_angles | st.sampled_from([[], ['x'], [float('nan')], 3]),
+    'commands': st.sampled_from([{}, [], 'open', None]),
+    'type': letters | st.sampled_from(['std_srvs/srv/None', 'std_msgs/msg/String', None]),
+    'target_rad': too_many_angles | st.sampled_from([[], ['up'], [1e9], [float('inf')], 'up']),
+    'duration_s': below_zero | letters | not_numbers | st.sampled_from([0.0, 1e9]),
+    'only_after': st.lists(letters, min_size=1) | letters | st.sampled_from([[3], 3]),
+    'description': st.sampled_from(['', 'x' * 301, None]),
+    'cost': below_zero | letters | not_numbers,
+    'risk': letters | st.integers() | st.none(),
+    'words': letters | st.dictionaries(letters, st.just(['go']), min_size=1, max_size=3),
 }
+OF_PART = ('joints', 'stowed_rad', 'commands')
+OPTIONAL = ('only_after', 'words')
 
 
-def changed(values: dict[str, Any], key: str, value: object) -> dict[str, Any]:
-    first, _, rest = key.partition('.')
-    return {**values, first: changed(values[first], rest, value) if rest else value}
-
-
-@given(key=st.sampled_from(sorted(BAD_VALUES)), data=st.data())
+@given(valid=profiles(), data=st.data())
 @settings(max_examples=examples(200))
 def test_an_invalid_profile_is_refused_with_its_key(
-    key: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    valid: dict[str, Any], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    value = data.draw(BAD_VALUES[key])
-    profile = changed(ARM, f'appendages.arm.{key}', value)
-    folder = folder_with(tmp_path_factory.mktemp('bad'), profile)
+    """A key of a valid profile is missing or unknown, or its value is wrong."""
+    part = data.draw(st.sampled_from(sorted(valid['appendages'])), label='part')
+    appendage = valid['appendages'][part]
+    command = data.draw(st.sampled_from(sorted(appendage['commands'])), label='command')
+    key = data.draw(st.sampled_from([*BAD_VALUES, 'name', 'unknown']), label='key')
+    place = appendage if key in OF_PART else appendage['commands'][command]
+    if key == 'unknown':
+        key = data.draw(letters)
+        value: object = 1.0
+    elif key == 'name':
+        (key,) = place.keys() & {'service', 'topic', 'action'}
+        value = data.draw(BAD_NAMES)
+    else:
+        value = data.draw(BAD_VALUES[key])
+    if data.draw(st.booleans(), label='missing') and key in place.keys() - OPTIONAL:
+        del place[key]
+    else:
+        place[key] = value
     with pytest.raises(ConfigError) as refused:
-        load_config(folder)
+        load_config(folder_with(tmp_path_factory.mktemp('bad'), valid))
     text = str(refused.value)
-    assert 'mine.yaml' in text
+    where = part if key in OF_PART else f'{part}.commands.{command}'
+    assert f'robots/mine.yaml: appendages.{where}.{key}' in text
     assert '\n' not in text
-    assert key.rpartition('.')[2] in text or 'appendages' in text
+
+
+def with_arm(commands: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The shipped arm with these commands; the keys of each are added to those of arm_open."""
+    arm = ARM['appendages']['arm']
+    merged = {name: {**arm['commands']['arm_open'], **values} for name, values in commands.items()}
+    return {'appendages': {'arm': {**arm, 'commands': merged}}}
+
+
+STOW: dict[str, Any] = ARM['appendages']['arm']['commands']['arm_close']
 
 
 @pytest.mark.parametrize(
     ('profile', 'told'),
     [
+        (with_arm({'arm_open': {}}), 'arm.commands.*must have a command whose target_rad is stow'),
+        (with_arm({'Arm Open': {}, 'stow': STOW}), "appendages = 'Arm Open'"),
+        (with_arm({'o': {'topic': '/t'}, 's': STOW}), r'commands.o.*must be left out'),
+        (with_arm({'o': {'type': FOLLOW}, 's': STOW}), r'commands.o.*is missing'),
+        (with_arm({'o': {'only_after': ['o']}, 's': STOW}), r'o.only_after.*can never run'),
+        (with_arm({'o': {}, 's': {**STOW, 'only_after': ['o']}}), 's.only_after.*must be empty'),
         ({'appendages': {'mast': ARM['appendages']['arm']}}, 'must not be base, mast, camera'),
         (
             {'appendages': dict.fromkeys(('arm', 'leg'), ARM['appendages']['arm'])},
