@@ -36,7 +36,7 @@ from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
 
-# Its renderer is made only once somebody writes into the pipe that the first argument names.
+# Its renderer is made only once the pipe of the first argument was opened and closed again.
 SLOW_RENDERER = """
 import pathlib, sys
 from curiosity_stand_in import body_node, stand_in_node

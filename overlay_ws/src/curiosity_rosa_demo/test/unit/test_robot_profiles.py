@@ -457,6 +457,7 @@ def with_arm(commands: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 STOW: dict[str, Any] = ARM['appendages']['arm']['commands']['arm_close']
+NEAR = [angle + GAP_RAD / 2 for angle in STOW['target_rad']]
 
 
 @pytest.mark.parametrize(
@@ -465,6 +466,10 @@ STOW: dict[str, Any] = ARM['appendages']['arm']['commands']['arm_close']
         (with_arm({'arm_open': {}}), 'arm.commands.*must have a command whose target_rad is stow'),
         (with_arm({'Arm Open': {}, 'stow': STOW}), "appendages = 'Arm Open'"),
         (with_arm({'o': {'topic': '/t'}, 's': STOW}), r'commands.o.*must be left out'),
+        (with_arm({'o': {'action': '/a'}, 's': STOW}), r'commands.o.*must be left out'),
+        (with_arm({'o': {'target_rad': NEAR}, 's': STOW}), r'commands.o.target_rad'),
+        (with_arm({'o': {'words': {'en': ['x"']}}, 's': STOW}), r'commands.o.words'),
+        ({'appendages': {'arm': {**ARM['appendages']['arm'], 'joints': ['a']}}}, 'of 1 joints'),
         (with_arm({'o': {'type': FOLLOW}, 's': STOW}), r'commands.o.*is missing'),
         (with_arm({'o': {'only_after': ['o']}, 's': STOW}), r'o.only_after.*can never run'),
         (with_arm({'o': {}, 's': {**STOW, 'only_after': ['o']}}), 's.only_after.*must be empty'),
