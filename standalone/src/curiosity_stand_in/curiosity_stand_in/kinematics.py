@@ -13,7 +13,7 @@ Frame: x forward at the start, y left, yaw counter-clockwise; metres and radians
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 
 MAX_UNITS = 100.0  # wheel units; the limit of the wheels for any Twist
@@ -21,11 +21,16 @@ MAX_UNITS = 100.0  # wheel units; the limit of the wheels for any Twist
 
 @dataclass(frozen=True)
 class Pose:
-    """The pose of the body: metres, and radians in [-pi, pi]."""
+    """The pose of the body: metres, and radians in [-pi, pi] (REP 103: a nose that points up has a
+    negative pitch). ``z`` is the height of the base frame above the ground under it.
+    """
 
     x: float = 0.0
     y: float = 0.0
     yaw: float = 0.0
+    z: float = 0.9
+    roll: float = 0.0
+    pitch: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,10 +67,11 @@ def advance(pose: Pose, velocity: Velocity, seconds: float) -> Pose:
     """
     half = velocity.turn * seconds / 2
     chord = velocity.forward * seconds * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)
-    return Pose(
-        pose.x + chord * math.cos(pose.yaw + half),
-        pose.y + chord * math.sin(pose.yaw + half),
-        wrap(pose.yaw + 2 * half),
+    return replace(
+        pose,
+        x=pose.x + chord * math.cos(pose.yaw + half),
+        y=pose.y + chord * math.sin(pose.yaw + half),
+        yaw=wrap(pose.yaw + 2 * half),
     )
 
 

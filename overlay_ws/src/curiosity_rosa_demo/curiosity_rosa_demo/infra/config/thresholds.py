@@ -157,6 +157,15 @@ class TelemetryConfig(Section):
     obstacle_stop_m: float = Field(ge=0.0, le=100.0)
 
 
+class BodyConfig(Section):
+    """Measured figures of the rover's motions and attitude. Pitch is positive nose up."""
+
+    forward_mps: float = Field(gt=0.0, le=10.0)
+    turn_mps: float = Field(gt=0.0, le=10.0)
+    standing_pitch_rad: float = Field(ge=-0.5, le=0.5)
+    driving_pitch_rad: float = Field(ge=-0.5, le=0.5)
+
+
 class ObstaclesConfig(Section):
     clear_m: float = Field(gt=0.0, le=200.0)
     scan_max_age_s: Seconds
@@ -197,6 +206,7 @@ class Thresholds(Section):
     mast: MastConfig
     battery: BatteryConfig
     telemetry: TelemetryConfig
+    body: BodyConfig
     obstacles: ObstaclesConfig
     ground: GroundConfig
 
