@@ -16,7 +16,7 @@ from curiosity_rosa_demo.agent.rule_model.language.tokens import UNKNOWN
 from curiosity_rosa_demo.agent.rule_model.language.words import split_words
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language, Intent, parse_intent
 from examples import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from orders_world import label_of, motions_of, Row, rows
 import pytest
@@ -76,6 +76,8 @@ PIECES = sorted(
 
 @settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(PIECES), max_size=8), st.text(max_size=6), st.integers(0, 8))
+@example(['hello'], '\ue000', 1)  # a private character is an unknown word, not one to speak
+@example(['say', '"x"'], '\ue001', 2)
 def test_no_text_drives_with_a_word_that_is_not_understood(
     pieces: list[str], noise: str, at: int
 ) -> None:

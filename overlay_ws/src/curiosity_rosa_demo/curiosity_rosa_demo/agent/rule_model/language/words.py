@@ -21,7 +21,8 @@ from curiosity_rosa_demo.agent.rule_model.language.quantities import cjk_number,
 from curiosity_rosa_demo.agent.rule_model.language.spelling import meanings_of_misspelt
 from curiosity_rosa_demo.agent.rule_model.language.tokens import Token, UNKNOWN, Words
 
-FIRST_SAYING = 0xE000  # private characters stand for the words to speak
+SAYING = '\ue000'  # a private character that stands for words to speak
+REPLACEMENT = '\ufffd'  # for one that was typed
 _NUMBER = re.compile(r'(?<![\d.])(?:(?<![a-z\d])-)?\d{1,9}(?:\.\d{1,6})?(?![\d])')
 _CJK_NUMBER = re.compile(
     '(?:[〇零一二两三四五六七八九十百千]+万)?[〇零一二两三四五六七八九十百千]+(?:点[〇零一二三四五六七八九]+)?'
@@ -67,10 +68,10 @@ _SAYINGS = (
 
 def split_words(text: str, lexicon: Lexicon) -> Words:
     text = text.replace('½', ' 1/2').replace('|', ',')
-    text = unicodedata.normalize('NFKC', text).strip()
+    text = unicodedata.normalize('NFKC', text.replace(SAYING, REPLACEMENT)).strip()
     sayings: list[str] = []
     for pattern in _SAYINGS:
-        text = pattern.sub(lambda match: _hide_saying(match, sayings), text)
+        text = _without_sayings(pattern, text, sayings)
     folded = re.sub(r'(?<=\d),(?=\d{3}(?!\d))', '', folded_text(text))
     folded = re.sub(r'(?<=[\u3040-\u9fff]) +(?=[\u3040-\u9fff])', '', folded)
     return Words(tuple(with_quantities(_segment(folded, lexicon))), text, tuple(sayings))
@@ -86,9 +87,17 @@ def as_typed(word: str, text: str) -> str:
     return word
 
 
-def _hide_saying(match: re.Match[str], sayings: list[str]) -> str:
-    sayings.append(match[1].strip())
-    return f' {chr(FIRST_SAYING + len(sayings) - 1)} '
+def _without_sayings(pattern: re.Pattern[str], text: str, sayings: list[str]) -> str:
+    """``text`` with SAYING for each match; ``sayings`` gets its words, in the order of the text."""
+    start = 0
+    while (match := pattern.search(text, start)) is not None:
+        if SAYING in match[0]:  # around other words to speak
+            start = match.end()
+            continue
+        sayings.insert(text.count(SAYING, 0, match.start()), match[1].strip())
+        before = f'{text[: match.start()]} {SAYING} '
+        text, start = before + text[match.end() :], len(before)
+    return text
 
 
 def _segment(text: str, lexicon: Lexicon) -> list[Token]:
@@ -118,9 +127,9 @@ def _segment(text: str, lexicon: Lexicon) -> list[Token]:
 
 def _known_tokens(text: str, start: int, lexicon: Lexicon) -> list[tuple[int, Token]]:
     found: list[tuple[int, Token]] = []
-    if FIRST_SAYING <= ord(text[start]) < FIRST_SAYING + 100:
-        saying = Token('', (('SAYING',),), float(ord(text[start]) - FIRST_SAYING))
-        return [(start + 1, saying)]
+    if text[start] == SAYING:
+        number_of = float(text.count(SAYING, 0, start))
+        return [(start + 1, Token('', (('SAYING',),), number_of))]
     mixed = _MIXED.match(text, start)
     if mixed is not None and not (start and text[start - 1].isdigit()):
         factor = {'百万': 1e6, '万': 1e4, '千': 1e3, '百': 1e2}[mixed[2]]
