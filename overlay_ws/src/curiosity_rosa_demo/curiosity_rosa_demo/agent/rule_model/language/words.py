@@ -88,7 +88,7 @@ def as_typed(word: str, text: str) -> str:
 
 
 def _without_sayings(pattern: re.Pattern[str], text: str, sayings: list[str]) -> str:
-    """``text`` with SAYING for each match; ``sayings`` gets its words, in the order of the text."""
+    """``text`` with SAYING for each match, whose words ``sayings`` gets, in the text's order."""
     start = 0
     while (match := pattern.search(text, start)) is not None:
         if SAYING in match[0]:  # around other words to speak
