@@ -6,8 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page of a robot in memory in a headless Chromium, for the tests. PAGE_IMAGES names the
-folder for what each state looks like: docs/images, when the pictures of the documents are new.
+"""The page in a headless Chromium, for the tests: of a robot in memory, and of the whole demo.
+
+STATE_IMAGES names a folder for what the page of the robot in memory looks like in each state,
+PAGE_IMAGES one for the pictures of the documents, which are of the demo: docs/images.
 """
 
 from __future__ import annotations
@@ -140,10 +142,14 @@ class Tab:
         self.page.get_by_label('A goal, a question or a command').fill(text)
         self.page.keyboard.press('Enter')
 
-    def picture(self, name: str, into: str = 'PAGE_IMAGES') -> None:
-        """Into the folder that the environment variable ``into`` names, if it is set."""
-        if folder := os.environ.get(into):
-            self.page.screenshot(path=Path(folder) / f'page_{name}.png')
+    def picture(self, name: str) -> None:
+        picture(self.page, name, 'STATE_IMAGES')
+
+
+def picture(page: Page, name: str, into: str = 'PAGE_IMAGES') -> None:
+    """Into the folder that the environment variable ``into`` names, if it is set."""
+    if folder := os.environ.get(into):
+        page.screenshot(path=Path(folder) / f'page_{name}.png')
 
 
 @contextmanager

@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page of several robots in a headless Chromium, with simulated robots. With PAGE_IMAGES in
-the environment it writes its picture there.
-"""
+"""The page of several robots in a headless Chromium, with simulated robots."""
 
 from __future__ import annotations
 
@@ -129,8 +127,6 @@ def test_each_robot_has_its_state_its_question_and_its_picture(tab: Tab) -> None
     expect(tab.page).to_have_title(re.compile(r'\(1\?\) SAFE'))
     for robot in (driving, asking, safe):
         expect(robot.get_by_role('img')).to_be_visible()
-    if folder := os.environ.get('PAGE_IMAGES'):
-        tab.page.screenshot(path=Path(folder) / 'page_fleet.png')
     assert tab.faults == []
 
 

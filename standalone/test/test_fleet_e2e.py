@@ -17,6 +17,8 @@ import socket
 
 from demo_bench import Bench
 import httpx
+from page_site import big_page, picture
+from playwright.sync_api import expect
 import psutil
 import pytest
 from test_rovers_e2e import Watch
@@ -62,6 +64,14 @@ def test_one_stop_stops_both_rovers_and_a_frozen_agent_keeps_no_other_from_its_s
     console.enter(':forward 20')
     console.until(lambda: first.moving, 'r1 to drive', 60.0)
     console.until(lambda: second.moving, 'r2 to drive', 60.0)
+
+    with big_page() as page:
+        page.goto(f'{url}/fleet')
+        for name in ('r1', 'r2'):
+            robot = page.locator('.robot', has_text=name)
+            expect(robot).to_contain_text('moving')
+            expect(robot.get_by_role('img')).to_be_visible()
+        picture(page, 'fleet')
 
     answer = httpx.post(f'{url}/fleet/stop', timeout=WAIT_S)
     first.stands()

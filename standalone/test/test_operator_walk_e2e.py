@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from demo_bench import Bench
-from page_site import big_page, demo_with_page, stowed
+from page_site import big_page, demo_with_page, picture, stowed
 from playwright.sync_api import expect, Locator, Page
 import pytest
 
@@ -62,6 +62,7 @@ def order_on_map(page: Page, *moves: str) -> None:
     expect(page.get_by_role('button', name='Drive here')).to_be_focused()
     press(page, 'Enter')
     expect(page.get_by_role('button', name='Drive there')).to_be_focused()
+    picture(page, 'map_drive')
     press(page, 'Enter')
 
 
@@ -97,6 +98,8 @@ def test_an_operator_needs_no_mouse(bench: Bench, page: Page) -> None:
     stowed(page)
 
     order_on_map(page, '+', 'ArrowRight', 'ArrowRight')
+    expect(page.locator('.approval')).to_contain_text('navigate_to_pose')
+    picture(page, 'conversation')
     answer_edited(page, '{"x": 7.0, "y": 0.0}')
     api.run.until(lambda: bench.moving, 'the rover to drive')
     press(page, 'Escape')
@@ -120,5 +123,8 @@ def test_an_operator_needs_no_mouse(bench: Bench, page: Page) -> None:
     say(page, ':resume')
     answer_edited(page, '{"x": 7.0, "y": 0.0}')
     api.run.until(lambda: bench.moving, 'the rover to drive again')
+    page.set_viewport_size({'width': 390, 'height': 844})
+    expect(page.locator('#stop')).to_be_in_viewport()
+    picture(page, 'phone')
     expect(task).to_contain_text('completed')
     bench.stands(20.0)

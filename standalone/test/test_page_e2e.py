@@ -13,16 +13,16 @@ test_page_browser.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-import os
 from pathlib import Path
 import re
 
 from demo_bench import Bench
 from geometry_msgs.msg import Twist
 from http_client import Api
-from page_site import big_page, demo_with_page, stowed
+from page_site import big_page, demo_with_page, picture, stowed
 from playwright.sync_api import expect, Page
 import pytest
+from rover_parameters import turn
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
@@ -53,8 +53,13 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
     for node in ('adapter', 'simulator', 'visualizer', 'kernel'):
         age = page.locator(f"[data-age='node:{node}']")
         expect(age).not_to_have_attribute('data-stale', 'stale')
-    if folder := os.environ.get('PAGE_IMAGES'):
-        page.screenshot(path=Path(folder) / 'page_demo.png')
+    picture(page, 'demo')
+    page.get_by_role('button', name='Open task').first.click()
+    drawer = page.get_by_role('dialog')
+    expect(drawer.locator('.past').first).to_contain_text('completed')
+    expect(drawer.locator('.shot img').first).to_be_visible()
+    picture(page, 'task')
+    drawer.get_by_role('button', name='Close').click()
     images = page.evaluate("[...document.querySelectorAll('.captures img')].map((i) => i.src)")
     assert len(images) >= 1
 
@@ -63,8 +68,12 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
     expect(page.locator('tr.task').first).to_contain_text('completed')
     say(page, ':forward 20')
     api.run.until(lambda: bench.moving, 'the rover to drive')
+    page.emulate_media(color_scheme='dark')
+    picture(page, 'dark')
+    page.emulate_media(color_scheme='light')
     page.locator('#stop').click()
     expect(page.locator('#stop-status')).to_contain_text('Stopped after')
+    picture(page, 'stopped')
     api.run.until(lambda: not bench.moving, 'the rover to stand still')
     api.run.until(lambda: commands[-1].linear.x == 0.0, 'the zero that /move_stop publishes')
     expect(page.locator('tr.task').first).to_contain_text('cancelled')
@@ -72,9 +81,14 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
 
     old = bench.kill('agent_node')
     expect(page.locator('#link')).to_contain_text('Connection lost')
+    picture(page, 'lost')
     bench.back('agent_node', old)
     expect(page.locator('html[data-link=live]')).to_be_attached()
     expect(page.locator('tr.task').first).to_contain_text('cancelled')
+
+    turn(bench, e_stop=True)
+    expect(page.get_by_text('SAFE: e-stop pressed').first).to_be_visible()
+    picture(page, 'safe')
 
 
 def test_an_agent_killed_in_mid_goal_leaves_its_story_to_the_page(
@@ -124,8 +138,7 @@ def test_an_agent_killed_in_mid_goal_leaves_its_story_to_the_page(
     expect(lines).not_to_contain_text('move_forward')
     expect(lines).to_contain_text('mast_close')
     expect(place).to_contain_text('x 0.0 m')
-    if folder := os.environ.get('PAGE_IMAGES'):
-        page.screenshot(path=Path(folder) / 'page_restart.png')
+    picture(page, 'time')
 
     page.locator('body').press('l')
     expect(banner).to_have_count(0)

@@ -161,7 +161,7 @@ def test_a_state_fits_and_is_accessible_in_every_size_and_theme(
         for width, height in SIZES:
             page.set_viewport_size({'width': width, 'height': height})
             fits(tab)
-            tab.picture(f'{state.__name__}_{width}_{scheme}', 'STATE_IMAGES')
+            tab.picture(f'{state.__name__}_{width}_{scheme}')
         result = Axe().run(page)
         assert result.violations_count == 0, result.generate_report()
     assert tab.faults == []
@@ -181,7 +181,7 @@ def test_a_lost_connection_is_told_in_every_size_and_theme(
     for scheme in ('dark', 'light'):
         tab.page.emulate_media(color_scheme=scheme)
         fits(tab)
-        tab.picture(f'lost_{size[0]}_{scheme}', 'STATE_IMAGES')
+        tab.picture(f'lost_{size[0]}_{scheme}')
         result = Axe().run(tab.page)
         assert result.violations_count == 0, result.generate_report()
     robot.paused = False
