@@ -8,7 +8,8 @@
 
 """The rover's scan, on a ROS node and a thread of its own, so that no other lane waits for it.
 
-Each scan is projected into the base frame and given to the rules.
+Each scan is projected into the base frame and given to the rules. The rover's body is that of the
+present posture of its parts.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class ScanInput:
         self._rules, self._lock, self._on_input = rules, lock, on_input
         if not rules.obstacles.enabled:
             return
-        self._shape = RoverShape.of(config.thresholds)
+        self._thresholds = config.thresholds
         self._base_frame = config.topics.tf.base_frame
         self._topic = config.topics.rover.scan
         self._transforms = make_transform_source(self.node, config, simulation)
@@ -68,7 +69,10 @@ class ScanInput:
             )
         except TransformUnavailable:
             return None
-        return view_of(scan_of(message), sensor, self._shape)
+        with self._lock:
+            parts = self._rules.guard.appendages
+            stowed = [name for name, part in parts.items() if part.is_stowed]
+        return view_of(scan_of(message), sensor, RoverShape.of(self._thresholds, stowed))
 
     def _check_for_publisher(self) -> None:
         with self._lock:

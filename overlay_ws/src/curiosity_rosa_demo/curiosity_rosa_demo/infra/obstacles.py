@@ -9,13 +9,14 @@
 """What a laser scan sees in the rover's way: returns in the base frame, and how far it may drive.
 
 Pure. Metres and radians in the base frame of topics.yaml (REP 103: x forward, y left, z up). A
-return is an obstacle if it is above the ground, below the rover's top and outside its body.
+return is an obstacle if it is above the ground, below the rover's top and outside its body: the
+box of chassis and wheels, and one for each part that is not known to be stowed, such as an arm.
 Each motion of the rover sweeps a corridor: straight ahead, or an arc to either side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
@@ -48,16 +49,36 @@ class Scan:
 
 
 @dataclass(frozen=True)
+class Box:
+    """A rectangle in the base frame that a part of the rover fills."""
+
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+
+    def grown(self, margin_m: float) -> Box:
+        """Wider by the margin on either side."""
+        return Box(self.x_min, self.x_max, self.y_min - margin_m, self.y_max + margin_m)
+
+    def mirrored(self) -> Box:
+        """Left and right exchanged."""
+        return Box(self.x_min, self.x_max, -self.y_max, -self.y_min)
+
+    def holds(self, x: Floats, y: Floats) -> NDArray[np.bool_]:
+        inside = (x > self.x_min) & (x < self.x_max) & (y > self.y_min) & (y < self.y_max)
+        return np.asarray(inside)
+
+
+@dataclass(frozen=True)
 class RoverShape:
     """The rover in its base frame, and the distance ``view_m`` within which it must see.
 
-    ``front_m`` and ``rear_m`` (negative): x of its ends. ``floor_m`` and ``ceiling_m``: heights in
-    the base frame between which a return is an obstacle.
+    ``boxes``: chassis and wheels first, then the parts that stick out. ``floor_m`` and
+    ``ceiling_m``: heights in the base frame between which a return is an obstacle.
     """
 
-    front_m: float
-    rear_m: float
-    half_width_m: float
+    boxes: tuple[Box, ...]
     margin_m: float
     floor_m: float
     ceiling_m: float
@@ -65,19 +86,36 @@ class RoverShape:
     view_m: float
 
     @classmethod
-    def of(cls, thresholds: Thresholds) -> RoverShape:
+    def of(cls, thresholds: Thresholds, stowed: Collection[str] = ()) -> RoverShape:
+        """The shape in a posture. ``stowed``: names of the parts that are known to be stowed; any
+        other of ``obstacles.parts`` is out.
+        """
         shape = thresholds.obstacles
+        body = Box(-shape.rear_m, shape.front_m, -shape.half_width_m, shape.half_width_m)
+        out = [part for name, part in shape.parts.items() if name not in stowed]
         return cls(
-            front_m=shape.front_m,
-            rear_m=-shape.rear_m,
-            half_width_m=shape.half_width_m,
+            boxes=(body, *(Box(part.x_min, part.x_max, part.y_min, part.y_max) for part in out)),
             margin_m=shape.margin_m,
             floor_m=shape.ground_z_m + shape.min_height_m,
-            ceiling_m=shape.ground_z_m + shape.rover_height_m,
+            ceiling_m=shape.ground_z_m + max([shape.rover_height_m, *(p.height_m for p in out)]),
             turn_radius_m=shape.turn_radius_m,
             # With the stop off the agent still shows what lies ahead: it needs some zone to see.
             view_m=thresholds.telemetry.obstacle_stop_m or shape.clear_m,
         )
+
+    @property
+    def front_m(self) -> float:
+        """X of the foremost point of the rover in this posture."""
+        return max(box.x_max for box in self.boxes)
+
+    @property
+    def half_width_m(self) -> float:
+        """Of chassis and wheels."""
+        return self.boxes[0].y_max
+
+    def distance(self, x: float, y: float) -> float:
+        """Metres from a point to the rover; below 0: inside of it, by so much."""
+        return min(_distance(box, x, y) for box in self.boxes)
 
 
 @dataclass(frozen=True)
@@ -120,11 +158,11 @@ def free_distance(points: Floats, side: int, shape: RoverShape) -> float:
     if not points.size:
         return math.inf
     x, y = points[:, 0], points[:, 1]
-    half = shape.half_width_m + shape.margin_m
+    boxes = [box.grown(shape.margin_m) for box in shape.boxes]
     if side == 0:
-        ahead = (x >= shape.front_m) & (np.abs(y) <= half)
-        return float((x[ahead] - shape.front_m).min(initial=math.inf))
-    return float(_along_arc(x, side * y, half, shape).min(initial=math.inf))
+        return min(_along_line(x, y, box) for box in boxes)
+    turned = [box if side > 0 else box.mirrored() for box in boxes]
+    return min(_along_arc(x, side * y, box, shape.turn_radius_m) for box in turned)
 
 
 def _is_usable(scan: Scan, sensor: Transform) -> bool:
@@ -144,8 +182,16 @@ def _directions(scan: Scan, sensor: Transform, count: int) -> Floats:
 
 def _is_obstacle(places: Floats, shape: RoverShape) -> NDArray[np.bool_]:
     x, y, z = places.T
-    body = (x > shape.rear_m) & (x < shape.front_m) & (np.abs(y) < shape.half_width_m)
+    body = np.any([box.holds(x, y) for box in shape.boxes], axis=0)
     return np.asarray((z > shape.floor_m) & (z < shape.ceiling_m) & ~body)
+
+
+def _distance(box: Box, x: float, y: float) -> float:
+    over_x = max(box.x_min - x, x - box.x_max)
+    over_y = max(box.y_min - y, y - box.y_max)
+    if over_x <= 0.0 and over_y <= 0.0:
+        return max(over_x, over_y)
+    return math.hypot(max(over_x, 0.0), max(over_y, 0.0))
 
 
 def _seen_share(rays: Floats, origin: Floats, scan: Scan, shape: RoverShape) -> float:
@@ -167,25 +213,32 @@ def _seen_share(rays: Floats, origin: Floats, scan: Scan, shape: RoverShape) -> 
     return float(seen.mean())
 
 
-def _along_arc(x: Floats, y: Floats, half: float, shape: RoverShape) -> Floats:
-    """Metres along an arc to the left. The rover turns about the point (0, turn_radius_m).
+def _along_line(x: Floats, y: Floats, box: Box) -> float:
+    """Metres straight ahead until the box touches the nearest point."""
+    ahead = (x >= box.x_max) & (y >= box.y_min) & (y <= box.y_max)
+    return float((x[ahead] - box.x_max).min(initial=math.inf))
 
-    At each distance ``rho`` from that point one point of the rover's outline leads the motion: on
+
+def _along_arc(x: Floats, y: Floats, box: Box, radius: float) -> float:
+    """Metres along an arc to the left until the box touches the nearest point. The rover turns
+    about the point (0, ``radius``).
+
+    At each distance ``rho`` from that point one point of the box's outline leads the motion: on
     its inner side, then on its front, then, behind the axle, on its outer side (the tail swings
-    out). The rover touches a return when that point has turned to the return's angle.
+    out). The box touches a return when that point has turned to the return's angle.
     """
-    radius = shape.turn_radius_m
     rho = np.hypot(x, radius - y)
-    inner, outer = max(0.0, radius - half), radius + half
-    tail = max(shape.front_m, -shape.rear_m)
-    within = (rho >= inner) & (rho <= math.hypot(tail, outer)) & (rho > 0.0)
-    lead_x = np.minimum(shape.front_m, np.sqrt(np.maximum(rho**2 - inner**2, 0.0)))
-    swings = rho > math.hypot(shape.front_m, outer)
+    inner, outer = max(0.0, radius - box.y_max), radius - box.y_min
+    nearest = math.hypot(max(box.x_min, 0.0), inner)
+    farthest = math.hypot(max(box.x_max, -box.x_min), outer)
+    within = (rho >= nearest) & (rho <= farthest) & (rho > 0.0)
+    lead_x = np.minimum(box.x_max, np.sqrt(np.maximum(rho**2 - inner**2, 0.0)))
+    swings = rho > math.hypot(box.x_max, outer)
     lead_x = np.where(swings, -np.sqrt(np.maximum(rho**2 - outer**2, 0.0)), lead_x)
     lead = np.arcsin(np.clip(lead_x / np.maximum(rho, 1e-9), -1.0, 1.0))
     angle = np.arctan2(x, radius - y)
     # A return beside the front half, within the margin, is touched at once; one beside the rear
     # half is left behind.
-    beside = (np.abs(y) <= half) & (x <= shape.front_m) & (x >= shape.rear_m)
+    beside = (y >= box.y_min) & (y <= box.y_max) & (x <= box.x_max) & (x >= box.x_min)
     turned = np.where(beside, np.where(x > 0.0, 0.0, math.inf), (angle - lead) % math.tau)
-    return np.where(within, radius * turned, math.inf)
+    return float(np.where(within, radius * turned, math.inf).min(initial=math.inf))

@@ -26,8 +26,12 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 
-SHAPE = RoverShape.of(load_config().thresholds)
-HALF = SHAPE.half_width_m + SHAPE.margin_m
+ARM = load_config(robot='curiosity').thresholds
+OUT, STOWED_ARM = RoverShape.of(ARM), RoverShape.of(ARM, ('arm',))
+SHAPE = RoverShape.of(load_config().thresholds)  # curiosity_2025: the arm is always out
+SHAPES = pytest.mark.parametrize(
+    'shape', [SHAPE, STOWED_ARM, OUT], ids=['arm at its start', 'arm stowed', 'arm unknown']
+)
 GROUND = load_config().thresholds.obstacles.ground_z_m
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 FRONT = Transform((1.3, 0.0, -0.5), LEVEL)  # the stand-in's ``lidar: body``
@@ -59,9 +63,9 @@ def scan_of_wall(x: float) -> Scan:
 EMPTY = scan_with([math.inf] * BEAMS)
 
 
-def touches(points: np.ndarray, motion: str, metres: float) -> bool:
+def touches(points: np.ndarray, motion: str, metres: float, shape: RoverShape) -> bool:
     """Whether the rover's outline, with its margin, covers a point after ``metres`` of motion."""
-    side, radius = TURN_DIRECTIONS[motion], SHAPE.turn_radius_m
+    side, radius = TURN_DIRECTIONS[motion], shape.turn_radius_m
     x, y = points[:, 0], points[:, 1]
     if side == 0:
         own_x, own_y = x - metres, y
@@ -71,8 +75,12 @@ def touches(points: np.ndarray, motion: str, metres: float) -> bool:
         c, s = math.cos(turn), math.sin(turn)
         own_x = c * x + s * (y - centre)
         own_y = -s * x + c * (y - centre) + centre
-    inside = (np.abs(own_y) < HALF) & (own_x < SHAPE.front_m) & (own_x > SHAPE.rear_m)
-    return bool(inside.any())
+    return any(
+        box.x_min < at_x < box.x_max
+        and box.y_min - shape.margin_m < at_y < box.y_max + shape.margin_m
+        for box in shape.boxes
+        for at_x, at_y in zip(own_x, own_y, strict=True)
+    )
 
 
 # --- where the scan looks --------------------------------------------------------------------
@@ -92,7 +100,9 @@ def test_a_lidar_on_the_front_sees_a_free_way_and_a_wall() -> None:
     assert (free.sees_ahead, set(free.free_m.values())) == (True, {math.inf})
     view = view_of(scan_of_wall(4.0), FRONT, SHAPE)
     assert view.free_m['move_forward'] == pytest.approx(4.0 - SHAPE.front_m, abs=1e-6)
-    assert view.free_m['turn_left'] == pytest.approx(view.free_m['turn_right'], abs=0.1)
+    stowed = view_of(scan_of_wall(4.0), FRONT, STOWED_ARM)
+    assert stowed.free_m['move_forward'] == pytest.approx(4.0 - STOWED_ARM.front_m, abs=1e-6)
+    assert stowed.free_m['turn_left'] == pytest.approx(stowed.free_m['turn_right'], abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -120,12 +130,61 @@ def test_a_lidar_that_looks_down_at_the_ground_ahead_reports_no_obstacle() -> No
     assert not view_of(scan_with(ground), down, SHAPE).points.size
 
 
-@given(st.floats(-1.4, 1.4), st.floats(-1.25, 1.25))
-def test_the_rovers_own_body_is_no_obstacle(x: float, y: float) -> None:
+def scan_of_point(x: float, y: float) -> Scan:
+    """From 1 cm ahead of the base: one return at a place of the base frame."""
     angle, metres = math.atan2(y, x - 0.01), math.hypot(y, x - 0.01)
     ranges = [math.inf] * BEAMS + [metres]
-    scan = scan_with(ranges, angle_min=angle - STEP * BEAMS, range_min=0.0)
-    assert not view_of(scan, Transform((0.01, 0.0, 0.0), LEVEL), SHAPE).points.size
+    return scan_with(ranges, angle_min=angle - STEP * BEAMS, range_min=0.0)
+
+
+@SHAPES
+@given(st.data())
+def test_the_rovers_own_body_is_no_obstacle(shape: RoverShape, data: st.DataObject) -> None:
+    box = data.draw(st.sampled_from(shape.boxes))
+    x = data.draw(st.floats(box.x_min + 0.01, box.x_max - 0.01))
+    y = data.draw(st.floats(box.y_min + 0.01, box.y_max - 0.01))
+    scan = scan_of_point(x, y)
+    assert not view_of(scan, Transform((0.01, 0.0, 0.0), LEVEL), shape).points.size
+
+
+@pytest.mark.parametrize(
+    ('x', 'y', 'hidden_by'),
+    [
+        (2.2, 0.5, {'start', 'unknown'}),  # on the arm where the demo starts it
+        (2.8, 0.5, {'unknown'}),  # where arm_open leads
+        (2.2, -0.5, {'unknown'}),  # beside the arm at its start: ahead of the right wheels
+        (2.2, 1.2, set()),
+        (3.3, 0.5, set()),
+    ],
+)
+def test_a_part_that_is_out_hides_its_own_box_and_no_more(
+    x: float, y: float, hidden_by: set[str]
+) -> None:
+    sensor = Transform((0.01, 0.0, 0.0), LEVEL)
+    shapes = {'start': SHAPE, 'stowed': STOWED_ARM, 'unknown': OUT}
+    seen = {name: view_of(scan_of_point(x, y), sensor, each) for name, each in shapes.items()}
+    assert {name for name, view in seen.items() if not view.points.size} == hidden_by
+
+
+@pytest.mark.parametrize(('shape', 'front_m'), [(SHAPE, 2.25), (STOWED_ARM, 1.39), (OUT, 3.16)])
+def test_the_free_way_begins_at_the_front_of_the_present_posture(
+    shape: RoverShape, front_m: float
+) -> None:
+    assert shape.front_m == front_m
+    ahead_of_the_arm = np.array([[5.0, 0.3]])
+    assert free_distance(ahead_of_the_arm, 0, shape) == pytest.approx(5.0 - front_m)
+    # The rover's right wheels pass where its arm does not.
+    ahead_of_the_wheels = np.array([[5.0, -1.2]])
+    assert free_distance(ahead_of_the_wheels, 0, shape) == pytest.approx(5.0 - 1.39)
+
+
+@SHAPES
+@given(places, places)
+def test_the_distance_to_a_point_is_below_0_inside_of_the_rover_only(
+    shape: RoverShape, x: float, y: float
+) -> None:
+    inside = any(box.holds(np.array([x]), np.array([y]))[0] for box in shape.boxes)
+    assert (shape.distance(x, y) < 0.0) == inside
 
 
 # --- invalid measurements --------------------------------------------------------------------
@@ -168,22 +227,27 @@ def test_any_scan_in_any_frame_gives_a_view_that_makes_sense(
 # --- how far the rover may drive -------------------------------------------------------------
 
 
+@SHAPES
 @pytest.mark.parametrize('motion', TURN_DIRECTIONS)
 @given(obstacle_points, st.floats(0.0, 1.0))
 def test_within_the_free_distance_the_rover_touches_nothing(
-    motion: str, points: np.ndarray, part: float
+    shape: RoverShape, motion: str, points: np.ndarray, part: float
 ) -> None:
-    clear = points[[not touches(point[None, :], motion, 0.0) for point in points]]
-    free_m = free_distance(clear, TURN_DIRECTIONS[motion], SHAPE)
-    lap = math.tau * SHAPE.turn_radius_m
+    clear = points[[not touches(point[None, :], motion, 0.0, shape) for point in points]]
+    free_m = free_distance(clear, TURN_DIRECTIONS[motion], shape)
+    lap = math.tau * shape.turn_radius_m
     metres = part * min(free_m, lap * 0.9)
-    assert not touches(clear, motion, max(0.0, metres - 1e-6))
+    assert not touches(clear, motion, max(0.0, metres - 1e-6), shape)
 
 
+@SHAPES
 @pytest.mark.parametrize('motion', TURN_DIRECTIONS)
 @given(obstacle_points)
-def test_at_the_free_distance_the_rover_touches_something(motion: str, points: np.ndarray) -> None:
-    clear = points[[not touches(point[None, :], motion, 0.0) for point in points]]
-    free_m = free_distance(clear, TURN_DIRECTIONS[motion], SHAPE)
+def test_at_the_free_distance_the_rover_touches_something(
+    shape: RoverShape, motion: str, points: np.ndarray
+) -> None:
+    clear = points[[not touches(point[None, :], motion, 0.0, shape) for point in points]]
+    free_m = free_distance(clear, TURN_DIRECTIONS[motion], shape)
     if math.isfinite(free_m):
-        assert any(touches(clear, motion, free_m + more) for more in (1e-6, 1e-3, 0.02, 0.1))
+        moved = [free_m + more for more in (1e-6, 1e-3, 0.02, 0.1)]
+        assert any(touches(clear, motion, metres, shape) for metres in moved)

@@ -29,6 +29,7 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.infra.obstacles import RoverShape
 from examples import examples
 from guardrails_world import (
     CONFIG,
@@ -124,7 +125,8 @@ def test_figures_of_a_drive_with_an_obstacle_ahead() -> None:
     assert found.end == Place(5.0, 0.0, 0.0)
     assert found.energy_pct == pytest.approx(0.5)
     assert found.battery_left_pct == pytest.approx(79.5)
-    assert found.obstacle_margin_m == pytest.approx(12.0 - 5.0 - 1.45)
+    front_m = RoverShape.of(CONFIG.thresholds).front_m
+    assert found.obstacle_margin_m == pytest.approx(12.0 - 5.0 - front_m)
     assert found.fence_margin_m == pytest.approx(99.0 - 10.0 - SHIPPED.reaction_s)
     assert found.path[0] == (0.0, 0.0)
     assert found.path[-1] == (5.0, 0.0)

@@ -53,7 +53,7 @@ class TelemetrySource:
     ) -> None:
         self._on_urgent = on_urgent
         self._transforms, self._base_frame = transforms, config.topics.tf.base_frame
-        self._shape = RoverShape.of(config.thresholds)
+        self._thresholds = config.thresholds
         self._readings: dict[str, Reading] = {}
         self._last_odometry = b''  # body of the last message
         rover = config.topics.rover
@@ -100,8 +100,17 @@ class TelemetrySource:
         except TransformUnavailable:
             view = None
         else:
-            view = view_of(scan_of(message), sensor, self._shape)
+            shape = RoverShape.of(self._thresholds, self._stowed_parts())
+            view = view_of(scan_of(message), sensor, shape)
         self._store_reading('scan', reduce_scan(view))
+
+    def _stowed_parts(self) -> list[str]:
+        """The parts that the adapter says are stowed."""
+        adapter = self._readings.get('adapter')
+        parts = adapter.value.get('appendages') if adapter is not None else None
+        if not isinstance(parts, dict):
+            return []
+        return [name for name, posture in parts.items() if posture == 'stowed']
 
     def _is_too_soon(self, source: str) -> bool:
         last = self._readings.get(source)

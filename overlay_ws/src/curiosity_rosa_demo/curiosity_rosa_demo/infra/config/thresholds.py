@@ -166,7 +166,31 @@ class BodyConfig(Section):
     driving_pitch_rad: float = Field(ge=-0.5, le=0.5)
 
 
+class PartConfig(Section):
+    """What a part of the rover fills while it is not known to be stowed: a box in the base frame,
+    x forward and y left, and the height of its top above the ground, metres.
+    """
+
+    x_min: float = Field(ge=-100.0, le=100.0)
+    x_max: float = Field(ge=-100.0, le=100.0)
+    y_min: float = Field(ge=-100.0, le=100.0)
+    y_max: float = Field(ge=-100.0, le=100.0)
+    height_m: float = Field(gt=0.0, le=100.0)
+
+    @model_validator(mode='after')
+    def _is_a_box(self) -> PartConfig:
+        for axis in 'xy':
+            low, high = getattr(self, f'{axis}_min'), getattr(self, f'{axis}_max')
+            if low >= high:
+                raise rule_error(f'{axis}_max', high, f'must be greater than {axis}_min ({low})')
+        return self
+
+
 class ObstaclesConfig(Section):
+    """``parts``: what sticks out of the box of chassis and wheels, by name. A part that is an
+    appendage of the robot counts while it is not known to be stowed, any other always.
+    """
+
     clear_m: float = Field(gt=0.0, le=200.0)
     scan_max_age_s: Seconds
     front_m: float = Field(gt=0.0, le=100.0)
@@ -176,6 +200,7 @@ class ObstaclesConfig(Section):
     ground_z_m: float = Field(ge=-100.0, le=100.0)
     min_height_m: float = Field(gt=0.0, le=10.0)
     rover_height_m: float = Field(gt=0.0, le=100.0)
+    parts: dict[str, PartConfig] = Field(default_factory=dict)
     turn_radius_m: float = Field(gt=0.0, le=1000.0)
 
     @model_validator(mode='after')

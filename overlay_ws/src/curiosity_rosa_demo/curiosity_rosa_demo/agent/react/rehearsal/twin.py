@@ -42,6 +42,7 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import FenceVerdict, Rehearsal, StepForecast
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.obstacles import RoverShape
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_PATH_POINTS = 200
@@ -230,11 +231,14 @@ def _at_the_fence(
 
 
 def _obstacle_margin(places: Sequence[Place], stage: Stage) -> float | None:
-    """The least distance between the rover's body, a rectangle, and a return of the scan."""
+    """The least distance between the rover's body and a return of the scan. It drives with its
+    appendages stowed.
+    """
     seen = stage.surroundings.obstacles
     if not seen:  # None: no view; empty: nothing near
         return None
-    start, shape = places[0], stage.config.thresholds.obstacles
+    start, config = places[0], stage.config
+    shape = RoverShape.of(config.thresholds, config.robot.appendages)
     returns = [
         (
             start.x + far * math.cos(start.yaw_rad + at),
@@ -246,12 +250,7 @@ def _obstacle_margin(places: Sequence[Place], stage: Stage) -> float | None:
     def free(place: Place, point: XY) -> float:
         cos, sin = math.cos(place.yaw_rad), math.sin(place.yaw_rad)
         dx, dy = point[0] - place.x, point[1] - place.y
-        ahead, beside = dx * cos + dy * sin, abs(dy * cos - dx * sin)
-        over_x = ahead - shape.front_m if ahead > 0.0 else -ahead - shape.rear_m
-        over_y = beside - shape.half_width_m
-        if over_x <= 0.0 and over_y <= 0.0:
-            return max(over_x, over_y)
-        return math.hypot(max(over_x, 0.0), max(over_y, 0.0))
+        return shape.distance(dx * cos + dy * sin, dy * cos - dx * sin)
 
     return min(free(place, point) for place in places for point in returns)
 
