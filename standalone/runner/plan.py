@@ -110,7 +110,7 @@ def _stand_in(options: Options, root: Path, *, mobile_base: bool) -> PlannedProc
             raise ConfigError(
                 f'--stand-in {name}: is for a rover; {options.robot} has no mobile base'
             )
-        parameters += _profile_parameters(options)
+    parameters += _profile_parameters(options)
     node = STAND_IN if mobile_base else PROFILE_STAND_IN
     command = [_executable(node, root), '--ros-args', *_pairs('-p', parameters)]
     command += _pairs('-r', _own_namespace(options))
