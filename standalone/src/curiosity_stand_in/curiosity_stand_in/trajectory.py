@@ -21,6 +21,7 @@ import math
 
 Angles = tuple[float, ...]  # radians
 SERVO_LAG_S = 0.1
+ARRIVED_RAD = 1e-9
 
 
 @dataclass(frozen=True)
@@ -100,4 +101,6 @@ class Trajectory:
         behind = rate * self.lag_s  # in the steady state
         first = target - rate * seconds - angle
         error = behind + (first - behind) * math.exp(-seconds / self.lag_s)
+        if rate == 0.0 and abs(error) < ARRIVED_RAD:
+            return target, 0.0
         return target - error, error / self.lag_s
