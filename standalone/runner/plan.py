@@ -104,13 +104,10 @@ def _stand_in(options: Options, root: Path, *, mobile_base: bool) -> PlannedProc
         f'publish_clock:={"true" if options.sim_time else "false"}',
         *(each.replace('=', ':=', 1) for each in options.stand_in_parameters),
     ]
-    if not mobile_base:
-        if options.stand_in_parameters:
-            name = options.stand_in_parameters[0].partition('=')[0]
-            raise ConfigError(
-                f'--stand-in {name}: is for a rover; {options.robot} has no mobile base'
-            )
-        parameters += _profile_parameters(options)
+    if not mobile_base and options.stand_in_parameters:
+        name = options.stand_in_parameters[0].partition('=')[0]
+        raise ConfigError(f'--stand-in {name}: is for a rover; {options.robot} has no mobile base')
+    parameters += _profile_parameters(options)
     node = STAND_IN if mobile_base else PROFILE_STAND_IN
     command = [_executable(node, root), '--ros-args', *_pairs('-p', parameters)]
     command += _pairs('-r', _own_namespace(options))

@@ -10,12 +10,11 @@
 
 from __future__ import annotations
 
-from curiosity_stand_in.joint_line import Angles
+from curiosity_stand_in.trajectory import Angles, Waypoint
 
 NAMES = ('arm_01_joint', 'arm_02_joint', 'arm_03_joint', 'arm_04_joint', 'arm_tools_joint')
-ZERO: Angles = (0.0,) * len(NAMES)
-MOVES: dict[str, Angles] = {  # radians, in the order of NAMES
-    'open_arm': (0.0, -0.5, 3.0, 1.0, 0.0),
-    'close_arm': (-1.57, -0.4, -1.1, -1.57, -1.57),
+ZERO: Angles = (0.0,) * len(NAMES)  # as in the simulator at the start: 2.24 m ahead of the base
+MOVES: dict[str, tuple[Waypoint, ...]] = {  # radians, in the order of NAMES
+    'open_arm': (Waypoint(4.0, (0.0, -0.5, 3.0, 1.0, 0.0)),),
+    'close_arm': (Waypoint(4.0, (-1.57, -0.4, -1.1, -1.57, -1.57)),),
 }
-MOVE_S = 4.0

@@ -20,11 +20,13 @@ import time
 from typing import Any
 
 from builtin_interfaces.msg import Time
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in import sensors, settings
+from curiosity_stand_in.body import State
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import INITIAL, Joints
 from curiosity_stand_in.renderer import Renderer
-from curiosity_stand_in.rover import Rover, State
+from curiosity_stand_in.rover import Rover
 from curiosity_stand_in.settings import checked, PARAMETERS, Settings
 from curiosity_stand_in.signs import signs_before
 from curiosity_stand_in.spin import STEADY
@@ -49,6 +51,7 @@ from tf2_msgs.msg import TFMessage
 ODOMETRY_TOPIC = 'model/curiosity_mars_rover/odometry'
 SENSOR_S, SENSOR_LEAST_S = 0.1, 0.02  # period in the rover's time; the least in wall time
 CAMERA_LEAST_S = 0.1
+JOINTS_S = 0.01  # the demo's joint_state_broadcaster; the least in wall time as well
 BATTERY_S, BATTERY_LEAST_S = 1.0, 0.1
 CLOCK_S, CLOCK_STEP_S = 0.05, 1.0  # at most: wall time, and the rover's time
 TF_QOS = QoSProfile(depth=100)  # reliable and volatile, as in tf2
@@ -56,21 +59,25 @@ LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class BodyNode(Node):
-    """Raises ValueError if the initial value of a parameter is invalid."""
+    """Raises ValueError if the initial value of a parameter is invalid, ConfigError if the
+    configuration is.
+    """
 
     def __init__(self, *, start_parameter_services: bool = True) -> None:
         super().__init__('curiosity_stand_in', start_parameter_services=start_parameter_services)
         self.settings = self._declare_parameters()
+        config = load_config(self.settings.config_dir, robot=self.settings.robot)
+        self.thresholds = config.thresholds
         self.rover = Rover(
+            self.thresholds,
             time.monotonic,
-            metres_per_unit=self.settings.metres_per_unit,
             time_scale=self.settings.time_scale,
             pose=Pose(self.settings.initial_x, self.settings.initial_y, self.settings.initial_yaw),
             joints=INITIAL[self.settings.initial_mast],
             charge=self.settings.battery,
             rates=self.settings.rates,
         )
-        self.rover.set_slip(self.settings.fault_slip)
+        self._set_faults()
         self._create_publishers()
         self._renderer: Future[Renderer] | None = None
         self._drawn: tuple[Pose, Joints] | None = None
@@ -86,6 +93,7 @@ class BodyNode(Node):
         self._tf_static.publish(sensors.fixed_frames(stamp, self.settings.lidar))
         scale = self.settings.time_scale
         for period, least, publish in (
+            (JOINTS_S, JOINTS_S, self._publish_joints),
             (SENSOR_S, SENSOR_LEAST_S, self._publish_sensors),
             (SENSOR_S, CAMERA_LEAST_S, self._publish_camera),
             (BATTERY_S, BATTERY_LEAST_S, self._publish_battery),
@@ -118,12 +126,18 @@ class BodyNode(Node):
             return SetParametersResult(successful=False, reason=str(error))
         # Only if this change names it: the charge has changed since it was last set.
         charge = self.settings.battery if 'battery' in ours else None
-        self.rover.set_battery(charge=charge, rates=self.settings.rates)
-        self.rover.set_slip(self.settings.fault_slip)
+        with self.rover.body() as body:
+            body.set_battery(charge=charge, rates=self.settings.rates)
+        self._set_faults()
         if self.settings.e_stop != before.e_stop:
             self._publish_e_stop()
         self._on_settings(self.settings)
         return SetParametersResult(successful=True)
+
+    def _set_faults(self) -> None:
+        with self.rover.body() as body:
+            body.set_slip(self.settings.fault_slip)
+            body.sag_s = self.settings.fault_sag
 
     def _create_publishers(self) -> None:
         self._odometry = self.create_publisher(Odometry, ODOMETRY_TOPIC, 10)
@@ -139,7 +153,8 @@ class BodyNode(Node):
 
     def _drive(self, twist: Twist) -> None:
         try:
-            self.rover.drive(twist.linear.x, twist.angular.z)
+            with self.rover.body() as body:
+                body.drive(twist.linear.x, twist.angular.z)
         except ValueError as error:
             self.get_logger().warning(
                 f'{self._wheels.topic_name} ignored, {error}',
@@ -162,6 +177,11 @@ class BodyNode(Node):
         """Publish the state of the button. The controller of the rover must act on it."""
         self._e_stop.publish(Bool(data=self.settings.e_stop))
 
+    def _publish_joints(self) -> None:
+        if wanted(self._joints) and not self.settings.fault_joint_states:
+            state = self.rover.state()
+            self._joints.publish(sensors.joint_states(state, self._stamp(state)))
+
     def _publish_sensors(self) -> None:
         state = self.rover.state()
         stamp = self._stamp(state)
@@ -175,8 +195,6 @@ class BodyNode(Node):
             camera = sensors.camera_frame(state, stamp, nan=nan)
             message.transforms = [*message.transforms, *moving.transforms, camera]
             self._tf.publish(message)
-        if wanted(self._joints) and not faults.fault_joint_states:
-            self._joints.publish(sensors.joint_states(state, stamp))
         if wanted(self._scan) and not faults.fault_scan:
             self._scan.publish(sensors.scan(state, stamp, faults.lidar))
 

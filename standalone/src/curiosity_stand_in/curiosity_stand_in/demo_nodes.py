@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The three service nodes of the demo, with the same behaviour as the originals.
+"""The three service nodes of the demo as ROS nodes, around the pure drivers.
 
 All respond before the motion starts. Each runs one callback at a time, so a service that hangs
 blocks every other callback of its node.
@@ -14,30 +14,23 @@ blocks every other callback of its node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 
-from curiosity_stand_in import arm
+from curiosity_stand_in.drivers import arm_effects, Effects, mast_effects, REPEAT_S, RunDemo
 from curiosity_stand_in.faults import ServiceFaults
-from curiosity_stand_in.mast import MOVES
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
 from curiosity_stand_in.spin import STEADY
+from curiosity_stand_in.trajectory import Waypoint
 from geometry_msgs.msg import Twist
 from rclpy.node import Node
 from rclpy.service import Service
 from std_srvs.srv import Empty
 
-REPEAT_S = 0.1  # in the rover's time
-# linear.x and angular.z in wheel units
-MOTIONS = {'move_forward': (2.0, 0.0), 'turn_left': (1.0, 0.4), 'turn_right': (1.0, -0.4)}
-
 
 class EmptyServices:
     """The std_srvs/Empty services of one node, with injected faults."""
 
-    def __init__(
-        self, node: Node, effects: Mapping[str, Callable[[], None]], faults: ServiceFaults
-    ) -> None:
+    def __init__(self, node: Node, effects: Effects, faults: ServiceFaults) -> None:
         self._node = node
         self._effects = effects
         self._faults = faults
@@ -66,7 +59,7 @@ class EmptyServices:
 
 
 class RunNode(Node):
-    """Repeats the chosen Twist on /cmd_vel until /move_stop, which sends a single zero."""
+    """The demo's run_demo: its Twists go to /cmd_vel."""
 
     def __init__(
         self, faults: ServiceFaults, *, time_scale: float, start_parameter_services: bool = True
@@ -77,28 +70,16 @@ class RunNode(Node):
             start_parameter_services=start_parameter_services,
         )
         self._publisher = self.create_publisher(Twist, 'cmd_vel', 10)
-        self._motion: Twist | None = None
-        effects: dict[str, Callable[[], None]] = {
-            name: self._motion_starter(*units) for name, units in MOTIONS.items()
-        }
-        self.empty_services = EmptyServices(self, {**effects, 'move_stop': self._stop}, faults)
-        self.create_timer(REPEAT_S / min(time_scale, FASTEST_DRIVE), self._repeat, clock=STEADY)
+        run_demo = RunDemo(self._publish)
+        self.empty_services = EmptyServices(self, run_demo.effects, faults)
+        # REPEAT_S is in the rover's time.
+        period = REPEAT_S / min(time_scale, FASTEST_DRIVE)
+        self.create_timer(period, run_demo.repeat, clock=STEADY)
 
-    def _motion_starter(self, linear_x: float, angular_z: float) -> Callable[[], None]:
-        def start() -> None:
-            motion = Twist()
-            motion.linear.x, motion.angular.z = linear_x, angular_z
-            self._motion = motion
-
-        return start
-
-    def _stop(self) -> None:
-        self._motion = None
-        self._publisher.publish(Twist())
-
-    def _repeat(self) -> None:
-        if self._motion is not None:
-            self._publisher.publish(self._motion)
+    def _publish(self, linear_x: float, angular_z: float) -> None:
+        twist = Twist()
+        twist.linear.x, twist.angular.z = linear_x, angular_z
+        self._publisher.publish(twist)
 
 
 class MastNode(Node):
@@ -112,12 +93,12 @@ class MastNode(Node):
             cli_args=['--ros-args', '-r', '__node:=mast_node'],
             start_parameter_services=start_parameter_services,
         )
-        effects = {name: self._starter(rover, name) for name in MOVES}
-        self.empty_services = EmptyServices(self, effects, faults)
 
-    @staticmethod
-    def _starter(rover: Rover, name: str) -> Callable[[], None]:
-        return lambda: rover.move_mast(MOVES[name])
+        def move(waypoints: tuple[Waypoint, ...]) -> None:
+            with rover.body() as body:
+                body.move_mast(waypoints)
+
+        self.empty_services = EmptyServices(self, mast_effects(move), faults)
 
 
 class ArmNode(Node):
@@ -131,5 +112,9 @@ class ArmNode(Node):
             cli_args=['--ros-args', '-r', '__node:=arm_node'],
             start_parameter_services=start_parameter_services,
         )
-        effects = {name: partial(rover.move_arm, target) for name, target in arm.MOVES.items()}
-        self.empty_services = EmptyServices(self, effects, faults)
+
+        def move(waypoints: tuple[Waypoint, ...]) -> None:
+            with rover.body() as body:
+                body.move_arm(waypoints)
+
+        self.empty_services = EmptyServices(self, arm_effects(move), faults)

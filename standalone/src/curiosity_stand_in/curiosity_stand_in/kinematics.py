@@ -6,17 +6,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Kinematics of the body: from a Twist in wheel units to a pose in the plane.
+
+"""Poses and velocities of the body, and how a Twist in wheel units drives and steers it.
 
 Frame: x forward at the start, y left, yaw counter-clockwise; metres and radians.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import math
 
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+
 MAX_UNITS = 100.0  # wheel units; the limit of the wheels for any Twist
+
+# linear.x and angular.z of the demo's motions, in wheel units: the thresholds' figures are theirs.
+FORWARD, LEFT, RIGHT = (2.0, 0.0), (1.0, 0.4), (1.0, -0.4)
 
 
 @dataclass(frozen=True)
@@ -41,38 +47,43 @@ class Velocity:
     turn: float = 0.0
 
 
-STILL = Velocity()
+@dataclass(frozen=True)
+class Course:
+    """What a Twist asks of the body: metres per second along an arc of ``curvature``, the radians
+    to the left per metre.
+    """
+
+    speed: float = 0.0
+    curvature: float = 0.0
 
 
-def body_velocity(linear_x: float, angular_z: float, *, metres_per_unit: float) -> Velocity:
-    """The velocity of the body for a Twist in wheel units.
+def course(linear_x: float, angular_z: float, thresholds: Thresholds) -> Course:
+    """The course that the demo's move_wheel drives for a Twist in wheel units.
 
-    Both values are scaled alike, so the arc keeps the requested radius ``linear_x / angular_z``.
-    Steered wheels cannot turn on the spot: without ``linear_x`` the body stands still. Raises
-    ValueError for a value that is not finite.
+    ``linear.x`` alone sets the speed and ``angular.z`` alone the steering, so the radius does not
+    depend on the speed. Steered wheels cannot turn on the spot: without ``linear.x`` the body
+    stands. Raises ValueError for a value that is not finite.
     """
     if not (math.isfinite(linear_x) and math.isfinite(angular_z)):
         raise ValueError(f'not finite: linear.x = {linear_x}, angular.z = {angular_z}')
     if linear_x == 0.0:
-        return STILL
-    scale = metres_per_unit * min(1.0, MAX_UNITS / max(abs(linear_x), abs(angular_z)))
-    return Velocity(linear_x * scale, angular_z * scale)
+        return Course()
+    units = max(-MAX_UNITS, min(MAX_UNITS, linear_x))
+    steering = _steering(angular_z)
+    share = min(1.0, abs(steering) / abs(_steering(LEFT[1])))
+    ahead = thresholds.body.forward_mps / FORWARD[0]
+    turning = thresholds.body.turn_mps / LEFT[0]
+    curvature = steering / _steering(LEFT[1]) / thresholds.obstacles.turn_radius_m
+    return Course(units * (ahead + (turning - ahead) * share), curvature)
 
 
-def advance(pose: Pose, velocity: Velocity, seconds: float) -> Pose:
-    """The pose after ``seconds`` at a constant velocity; exact for a step of any length.
-
-    The body moves on a circle; the chord of an arc of length s and angle a is s * sin(a/2) / (a/2)
-    long and points a/2 away from the old heading (unicycle model).
+def _steering(angular_z: float) -> float:
+    """The curvature, in 1/m, that move_wheel sets its steering angles for. The wheels scrub, so
+    the body follows another one, in proportion.
     """
-    half = velocity.turn * seconds / 2
-    chord = velocity.forward * seconds * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)
-    return replace(
-        pose,
-        x=pose.x + chord * math.cos(pose.yaw + half),
-        y=pose.y + chord * math.sin(pose.yaw + half),
-        yaw=wrap(pose.yaw + 2 * half),
-    )
+    if abs(angular_z) < 1e-3:
+        return 0.0
+    return math.copysign(1.0 / (17.5 - 25.0 * min(0.6, abs(angular_z))), angular_z)
 
 
 def wrap(angle: float) -> float:

@@ -10,14 +10,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+from typing import NamedTuple
+
+from curiosity_stand_in.trajectory import Trajectory, Waypoint
 
 NAMES = ('mast_p_joint', 'mast_02_joint', 'mast_cameras_joint')
 
 
-@dataclass(frozen=True)
-class Joints:
+class Joints(NamedTuple):
     """Joint angles in radians.
 
     ``fold`` (mast_p_joint) is 0 raised and 1.57 stowed; ``yaw`` (mast_02_joint) turns the head,
@@ -27,14 +27,6 @@ class Joints:
     fold: float = 0.0
     yaw: float = 0.0
     tilt: float = 0.0
-
-
-@dataclass(frozen=True)
-class Waypoint:
-    """Target joints at a time in seconds from the start of the trajectory."""
-
-    seconds: float
-    joints: Joints
 
 
 ZERO = Joints()
@@ -55,47 +47,6 @@ MOVES: dict[str, tuple[Waypoint, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Trajectory:
-    """Straight lines in joint space from ``start`` through ``waypoints``, then hold the last."""
-
-    start: Joints
-    waypoints: tuple[Waypoint, ...] = ()
-
-    def __post_init__(self) -> None:
-        times = [0.0, *(point.seconds for point in self.waypoints)]
-        if any(later <= earlier for earlier, later in pairwise(times)):
-            raise ValueError(f'waypoint times must rise from 0: {times}')
-
-    @property
-    def stowed_from(self) -> float | None:
-        """Seconds from the start until the mast is stowed to the end; None: it ends unstowed."""
-        poses = (self.start, *(point.joints for point in self.waypoints))
-        if not _stowed(poses[-1]):
-            return None
-        return 0.0 if all(map(_stowed, poses)) else self.waypoints[-1].seconds
-
-    def at(self, seconds: float) -> Joints:
-        """The joints ``seconds`` after the start."""
-        before = Waypoint(0.0, self.start)
-        for after in self.waypoints:
-            if seconds < after.seconds:
-                part = (seconds - before.seconds) / (after.seconds - before.seconds)
-                return _between(before.joints, after.joints, max(0.0, part))
-            before = after
-        return before.joints
-
-
-def _stowed(joints: Joints) -> bool:
-    return (
-        abs(joints.fold - CLOSED.fold) <= STOWED_WITHIN
-        and abs(joints.yaw - CLOSED.yaw) <= STOWED_WITHIN
-    )
-
-
-def _between(a: Joints, b: Joints, part: float) -> Joints:
-    return Joints(
-        a.fold + (b.fold - a.fold) * part,
-        a.yaw + (b.yaw - a.yaw) * part,
-        a.tilt + (b.tilt - a.tilt) * part,
-    )
+def stowed_from(trajectory: Trajectory) -> float | None:
+    """Seconds from its start until the mast is stowed to the end; None: it ends unstowed."""
+    return trajectory.near_from(CLOSED[:2], STOWED_WITHIN)

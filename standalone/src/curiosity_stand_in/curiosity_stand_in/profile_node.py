@@ -21,9 +21,9 @@ from typing import Any, TYPE_CHECKING
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand, AppendageProfile
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_stand_in.joint_line import Angles, JointLine
 from curiosity_stand_in.sensors import time_message
 from curiosity_stand_in.spin import Ending, NodeThread, run_app, STEADY
+from curiosity_stand_in.trajectory import Angles, Trajectory, Waypoint
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 NAME = 'profile_node'
 JOINTS_S, CLOCK_S = 0.05, 0.02  # simulated seconds between two messages
 LEAST_S = 0.01  # steady
+LEAST_MOVE_S = 0.001  # the robot's time
 TYPES: dict[str, Any] = {
     f'std_srvs/srv/{kind.__name__}': kind for kind in (Empty, Trigger, SetBool)
 }
@@ -55,13 +56,13 @@ class ProfileNode(Node):
         self._has_clock = bool(self.declare_parameter('publish_clock', False).value)
         profile: RobotProfile = load_config(folder, robot=robot).robot
         self._began = time.monotonic()
-        self._lines: dict[str, tuple[float, JointLine]] = {}  # when it began, by appendage
+        self._lines: dict[str, tuple[float, Trajectory]] = {}  # when it began, by appendage
         self.declare_parameter('fault_stuck', False)
         self._servers: list[FollowServer] = []
         self._joints = {name: tuple(part.joints) for name, part in profile.appendages.items()}
         for name, part in profile.appendages.items():
             rest: Angles = (0.0,) * len(part.joints)
-            self._lines[name] = (0.0, JointLine(rest, rest, 0.0))
+            self._lines[name] = (0.0, Trajectory(rest))
             self._serve(name, part)
         self._states = self.create_publisher(JointState, 'joint_states', 10)
         self.create_timer(max(JOINTS_S / self._scale, LEAST_S), self._publish, clock=STEADY)
@@ -109,7 +110,7 @@ class ProfileNode(Node):
             return 'it has not one position for each joint'
         return ''
 
-    def _begin(self, name: str, message: JointTrajectory) -> JointLine:
+    def _begin(self, name: str, message: JointTrajectory) -> Trajectory:
         last = message.points[-1]
         angles = dict(zip(message.joint_names, last.positions, strict=True))
         seconds = last.time_from_start.sec + last.time_from_start.nanosec / SECOND_NS
@@ -122,7 +123,7 @@ class ProfileNode(Node):
             why = f'its server needs the ROS package control_msgs: {error}'
             raise ConfigError(f'action {action} of the robot profile: {why}') from None
 
-        def course(line: JointLine) -> Course:
+        def course(line: Trajectory) -> Course:
             began, newest = self._lines[name]
             if newest is not line:
                 return Course.LEFT
@@ -141,8 +142,9 @@ class ProfileNode(Node):
         """Hold these joints where they are."""
         self._move(name, self._angles(name), 0.0)
 
-    def _move(self, name: str, target: Angles, seconds: float) -> JointLine:
-        line = JointLine(self._angles(name), target, seconds)
+    def _move(self, name: str, target: Angles, seconds: float) -> Trajectory:
+        waypoints = (Waypoint(max(seconds, LEAST_MOVE_S), target),)
+        line = Trajectory(self._angles(name), waypoints, lag_s=0.0)
         self._lines[name] = (self._seconds(), line)
         return line
 

@@ -17,8 +17,8 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from curiosity_stand_in import arm, camera, frames, mast
 from curiosity_stand_in.battery import Battery
+from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.rover import State
 from curiosity_stand_in.terrain import scan_ranges
 import cv2
 from geometry_msgs.msg import TransformStamped
@@ -55,18 +55,15 @@ def time_message(seconds: float) -> Time:
 
 
 def odometry(state: State, stamp: Time, *, pitch: float = 0.0) -> Odometry:
-    """Pose in the world frame, velocity in the body frame. ``pitch``: radians, nose down."""
+    """Pose in the world frame, in two dimensions as the demo's OdometryPublisher has it: z is 0,
+    roll and pitch are there. Velocity in the body frame. ``pitch``: radians to add, nose down.
+    """
     message = Odometry(child_frame_id=BASE_FRAME)
     message.header.stamp = stamp
     message.header.frame_id = WORLD_FRAME
     message.pose.pose.position.x = state.pose.x
     message.pose.pose.position.y = state.pose.y
-    turn = message.pose.pose.orientation
-    half_yaw, half_pitch = state.pose.yaw / 2.0, pitch / 2.0
-    turn.x = -math.sin(half_yaw) * math.sin(half_pitch)
-    turn.y = math.cos(half_yaw) * math.sin(half_pitch)
-    turn.z = math.sin(half_yaw) * math.cos(half_pitch)
-    turn.w = math.cos(half_yaw) * math.cos(half_pitch)
+    _set_attitude(message.pose.pose.orientation, state.pose, pitch)
     message.twist.twist.linear.x = state.velocity.forward
     message.twist.twist.angular.z = state.velocity.turn
     return message
@@ -83,7 +80,7 @@ def transforms(state: State, stamp: Time, *, nan: bool = False) -> TFMessage:
         turn.x = turn.y = turn.z = turn.w = math.nan
     else:
         place.x, place.y = state.pose.x, state.pose.y
-        _set_yaw(turn, state.pose.yaw)
+        _set_attitude(turn, state.pose)
     return TFMessage(transforms=[transform])
 
 
@@ -142,13 +139,22 @@ def _frame(
 
 
 def joint_states(state: State, stamp: Time) -> JointState:
-    """The joints of mast and arm in alphabetical order: subscribers must match them by name."""
-    angles = dict(
-        zip(mast.NAMES, (state.joints.fold, state.joints.yaw, state.joints.tilt), strict=True)
+    """Wheels, mast and arm in alphabetical order: subscribers must match them by name."""
+    joints = {
+        name: (factor * state.wheels_turned, factor * state.wheels)
+        for name, factor in WHEELS.items()
+    }
+    for part, angles, speeds in (
+        (mast, state.joints, state.mast_speeds),
+        (arm, state.arm, state.arm_speeds),
+    ):
+        joints |= zip(part.NAMES, zip(angles, speeds, strict=True), strict=True)
+    names = sorted(joints)
+    message = JointState(
+        name=names,
+        position=[joints[name][0] for name in names],
+        velocity=[joints[name][1] for name in names],
     )
-    angles |= zip(arm.NAMES, state.arm, strict=True)
-    names = sorted(angles)
-    message = JointState(name=names, position=[angles[name] for name in names])
     message.header.stamp = stamp
     return message
 
@@ -218,5 +224,12 @@ def compressed_image(data: bytes, stamp: Time, *, corrupt: bool = False) -> Comp
     return message
 
 
-def _set_yaw(quaternion: Any, yaw: float) -> None:
-    quaternion.z, quaternion.w = math.sin(yaw / 2), math.cos(yaw / 2)
+def _set_attitude(quaternion: Any, pose: Pose, pitch: float = 0.0) -> None:
+    """Roll, pitch and yaw, as turns about x, then y, then z; ``pitch`` is added."""
+    sr, cr = math.sin(pose.roll / 2), math.cos(pose.roll / 2)
+    sp, cp = math.sin((pose.pitch + pitch) / 2), math.cos((pose.pitch + pitch) / 2)
+    sy, cy = math.sin(pose.yaw / 2), math.cos(pose.yaw / 2)
+    quaternion.x = sr * cp * cy - cr * sp * sy
+    quaternion.y = cr * sp * cy + sr * cp * sy
+    quaternion.z = cr * cp * sy - sr * sp * cy
+    quaternion.w = cr * cp * cy + sr * sp * sy

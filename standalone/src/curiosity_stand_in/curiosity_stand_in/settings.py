@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from curiosity_stand_in.battery import CHARGE_PER_S, DRAIN_PER_S, Rates
+from curiosity_stand_in.body import MOST_SAG_S
 from curiosity_stand_in.faults import parse, ServiceFault
 from curiosity_stand_in.frames import LIDARS
 from curiosity_stand_in.mast import INITIAL
@@ -61,7 +62,8 @@ class Parameter:
 class Settings:
     """Checked values of all parameters. The fields have the parameters' names."""
 
-    metres_per_unit: float = 0.25
+    robot: str = ''
+    config_dir: str = ''
     time_scale: float = 1.0
     publish_clock: bool = False
     initial_x: float = 0.0
@@ -81,6 +83,7 @@ class Settings:
     fault_odometry: bool = False
     fault_slip: float = 0.0
     fault_tilt: float = 0.0
+    fault_sag: float = 0.0
     fault_battery: bool = False
     fault_scan: bool = False
     fault_services: Mapping[str, ServiceFault] = field(default_factory=dict)
@@ -93,6 +96,12 @@ class Settings:
 def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError('must be true or false')
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError('must be a text')
     return value
 
 
@@ -129,8 +138,11 @@ def _service_faults(value: Any) -> Mapping[str, ServiceFault]:
 
 
 PARAMETERS: dict[str, Parameter] = {
-    'metres_per_unit': Parameter(
-        0.25, Number(0.001, 10.0), 'm/s of the rover per unit of linear.x', fixed=True
+    'robot': Parameter(
+        '', _text, "profile with the body's figures; '': that of nodes.yaml", fixed=True
+    ),
+    'config_dir': Parameter(
+        '', _text, "folder of the thresholds; '': the shipped one", fixed=True
     ),
     'time_scale': Parameter(
         1.0,
@@ -182,7 +194,14 @@ PARAMETERS: dict[str, Parameter] = {
     'fault_slip': Parameter(
         0.0, Number(0.0, 1.0), 'fraction of its way that the rover loses; 1: it is stuck'
     ),
-    'fault_tilt': Parameter(0.0, Number(-1.5, 1.5), 'pitch in the odometry, radians'),
+    'fault_tilt': Parameter(
+        0.0, Number(-1.5, 1.5), "radians, nose down, added to the body's pitch in the odometry"
+    ),
+    'fault_sag': Parameter(
+        0.0,
+        Number(0.0, MOST_SAG_S),
+        'seconds for which the mechanism folds after a stop and moves the body, wheels standing',
+    ),
     'fault_battery': Parameter(False, _boolean, 'no /battery_state'),
     'fault_scan': Parameter(False, _boolean, 'no /scan'),
     'fault_services': Parameter(

@@ -94,9 +94,9 @@ class App(Protocol):
     def close(self) -> None: ...
 
 
-def run_app(name: str, start: Callable[[Ending], App], invalid: type[Exception]) -> int:
-    """Run until a signal or a crash; the exit status. ``start`` raises ``invalid`` where a
-    parameter is: then it is 2, with the error in one line.
+def run_app(name: str, start: Callable[[Ending], App], *invalid: type[Exception]) -> int:
+    """Run until a signal or a crash; the exit status. ``start`` raises one of ``invalid`` where
+    a parameter is: then it is 2, with the error in one line.
     """
 
     def failed(text: str, status: int) -> int:

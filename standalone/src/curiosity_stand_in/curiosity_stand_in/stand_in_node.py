@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 
+from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_stand_in.body_node import BodyNode
 from curiosity_stand_in.demo_nodes import ArmNode, MastNode, RunNode
 from curiosity_stand_in.faults import ServiceFaults
@@ -48,7 +49,8 @@ class StandIn:
         self._body_thread = NodeThread(self.body, on_crash=ending.crash)
         self.body.get_logger().info(
             'This is the stand-in rover, not Gazebo and not a robot: flat ground, no forces; '
-            f'linear.x = 1 drives {settings.metres_per_unit:g} m/s; time x {settings.time_scale:g}'
+            f'move_forward drives {self.body.thresholds.body.forward_mps:g} m/s; '
+            f'time x {settings.time_scale:g}'
         )
 
     def _settings_changed(self, settings: Settings) -> None:
@@ -67,7 +69,7 @@ class StandIn:
 
 
 def main() -> None:
-    sys.exit(run_app(NAME, StandIn, ValueError))
+    sys.exit(run_app(NAME, StandIn, ValueError, ConfigError))
 
 
 if __name__ == '__main__':

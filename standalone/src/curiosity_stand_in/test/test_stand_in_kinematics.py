@@ -6,92 +6,60 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
+
 from __future__ import annotations
 
 import math
 
-from curiosity_stand_in.kinematics import (
-    advance,
-    body_velocity,
-    MAX_UNITS,
-    Pose,
-    STILL,
-    Velocity,
-    wrap,
-)
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_stand_in.kinematics import Course, course, FORWARD, LEFT, MAX_UNITS, RIGHT, wrap
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
-units = st.floats(-MAX_UNITS, MAX_UNITS)
+THRESHOLDS = load_config().thresholds
+BODY, RADIUS_M = THRESHOLDS.body, THRESHOLDS.obstacles.turn_radius_m
 finite = st.floats(allow_nan=False, allow_infinity=False)
-poses = st.builds(Pose, st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-math.pi, math.pi))
-velocities = st.builds(Velocity, st.floats(-5, 5), st.floats(-3, 3))
-seconds = st.floats(0, 60)
+TABLE = [  # the Twist, and the speed and the radius that move_wheel's steering gives it
+    (FORWARD, BODY.forward_mps, math.inf),
+    (LEFT, BODY.turn_mps, RADIUS_M),
+    (RIGHT, BODY.turn_mps, -RADIUS_M),
+    ((2.0, 0.4), 2 * BODY.turn_mps, RADIUS_M),  # the radius does not depend on the speed
+    ((-1.0, 0.4), -BODY.turn_mps, RADIUS_M),
+    ((1.0, 0.6), BODY.turn_mps, RADIUS_M / 3),
+    ((1.0, 50.0), BODY.turn_mps, RADIUS_M / 3),  # the steering has an end
+    ((1.0, 0.2), BODY.forward_mps / 2 * 0.4 + BODY.turn_mps * 0.6, RADIUS_M * 5 / 3),
+]
 
 
-def close(a: Pose, b: Pose) -> bool:
-    return math.hypot(a.x - b.x, a.y - b.y) < 1e-6 and abs(wrap(a.yaw - b.yaw)) < 1e-6
-
-
-@given(units.filter(lambda u: abs(u) > 1e-6), units, st.floats(0.001, 10))
-def test_an_arc_has_the_radius_that_was_asked_for(
-    linear_x: float, angular_z: float, metres_per_unit: float
+@pytest.mark.parametrize(('twist', 'speed', 'radius'), TABLE)
+def test_a_twist_drives_and_steers(
+    twist: tuple[float, float], speed: float, radius: float
 ) -> None:
-    velocity = body_velocity(linear_x, angular_z, metres_per_unit=metres_per_unit)
-    assert velocity.forward == pytest.approx(metres_per_unit * linear_x)
-    assert velocity.turn * linear_x == pytest.approx(velocity.forward * angular_z)
+    found = course(*twist, THRESHOLDS)
+    assert found.speed == pytest.approx(speed)
+    assert found.curvature == pytest.approx(1.0 / radius)
 
 
 @given(finite)
 def test_nothing_turns_on_the_spot(angular_z: float) -> None:
-    assert body_velocity(0.0, angular_z, metres_per_unit=0.25) == STILL
+    assert course(0.0, angular_z, THRESHOLDS) == Course()
 
 
 @given(finite, finite)
 def test_no_twist_is_too_fast_for_the_wheels(linear_x: float, angular_z: float) -> None:
-    velocity = body_velocity(linear_x, angular_z, metres_per_unit=0.25)
-    limit = 0.25 * MAX_UNITS * (1 + 1e-9)
-    assert abs(velocity.forward) <= limit
-    assert abs(velocity.turn) <= limit
+    found = course(linear_x, angular_z, THRESHOLDS)
+    assert abs(found.speed) <= MAX_UNITS * max(BODY.forward_mps / 2, BODY.turn_mps)
+    assert abs(found.curvature) <= 3.01 / RADIUS_M
 
 
 @pytest.mark.parametrize('bad', [(math.nan, 0.0), (1.0, math.inf), (-math.inf, 0.0)])
 def test_a_twist_that_is_not_finite_is_refused(bad: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match='not finite'):
-        body_velocity(*bad, metres_per_unit=0.25)
+        course(*bad, THRESHOLDS)
 
 
-@given(poses, velocities, seconds, seconds)
-def test_two_steps_lead_where_one_does(
-    pose: Pose, velocity: Velocity, first: float, second: float
-) -> None:
-    twice = advance(advance(pose, velocity, first), velocity, second)
-    assert close(twice, advance(pose, velocity, first + second))
-
-
-@given(poses, st.floats(0.1, 3), st.floats(0.05, 2))
-def test_a_full_circle_ends_where_it_began(pose: Pose, forward: float, turn: float) -> None:
-    assert close(advance(pose, Velocity(forward, turn), math.tau / turn), pose)
-
-
-@given(poses, velocities, seconds)
-def test_the_way_is_never_longer_than_the_arc(pose: Pose, velocity: Velocity, time: float) -> None:
-    after = advance(pose, velocity, time)
-    assert math.hypot(after.x - pose.x, after.y - pose.y) <= abs(velocity.forward) * time + 1e-6
-    assert -math.pi <= after.yaw <= math.pi
-
-
-@pytest.mark.parametrize(
-    ('start', 'velocity', 'seconds', 'end'),
-    [
-        (Pose(), Velocity(1.0, 0.4), math.pi / 2 / 0.4, (2.5, 2.5, math.pi / 2)),
-        (Pose(1.0, 2.0, math.pi / 2), Velocity(0.5, 0.0), 4.0, (1.0, 4.0, math.pi / 2)),
-    ],
-    ids=['a quarter turn to the left', 'straight on'],
-)
-def test_where_a_drive_leads(
-    start: Pose, velocity: Velocity, seconds: float, end: tuple[float, float, float]
-) -> None:
-    after = advance(start, velocity, seconds)
-    assert (after.x, after.y, after.yaw) == pytest.approx(end)
+@given(st.floats(-100, 100))
+def test_a_wrapped_angle_is_the_same_direction(angle: float) -> None:
+    assert -math.pi <= wrap(angle) <= math.pi
+    assert math.cos(wrap(angle)) == pytest.approx(math.cos(angle), abs=1e-9)

@@ -8,18 +8,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
 from curiosity_rosa_demo.infra.ros.scan import scan_of
-from curiosity_rosa_demo.infra.tf.tree import composed, FrameTree
+from curiosity_rosa_demo.infra.tf.tree import composed, FrameTree, Transform
 from curiosity_stand_in import arm, sensors
 from curiosity_stand_in.battery import Battery
+from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.frames import BASE_HEIGHT, lidar_pose, LIDARS
 from curiosity_stand_in.kinematics import Pose, Velocity
 from curiosity_stand_in.mast import CLOSED, Joints, ZERO
-from curiosity_stand_in.rover import State
 import cv2
 from examples import examples
 from hypothesis import given, settings
@@ -62,13 +63,40 @@ def test_a_spoilt_transform_is_nan_everywhere() -> None:
 
 
 def test_joints_go_by_name() -> None:
-    message = sensors.joint_states(STATE, STAMP)
+    state = dataclasses.replace(STATE, wheels=2.0, wheels_turned=3.0, mast_speeds=(0.1, 0.2, 0.3))
+    message = sensors.joint_states(state, STAMP)
+    assert list(message.name) == sorted(message.name)
     assert dict(zip(message.name, message.position, strict=True)) == {
         'mast_p_joint': 1.57,
         'mast_02_joint': -1.5,
         'mast_cameras_joint': 0.1,
         **dict.fromkeys(arm.NAMES, 0.0),
+        **{name: 3.0 * factor for name, factor in WHEELS.items()},
     }
+    assert dict(zip(message.name, message.velocity, strict=True)) == {
+        'mast_p_joint': 0.1,
+        'mast_02_joint': 0.2,
+        'mast_cameras_joint': 0.3,
+        **dict.fromkeys(arm.NAMES, 0.0),
+        **{name: 2.0 * factor for name, factor in WHEELS.items()},
+    }
+
+
+@given(st.floats(-3.1, 3.1), st.floats(-0.5, 0.5), st.floats(-1.5, 1.5), st.floats(-0.05, 0.05))
+def test_the_attitude_on_odometry_is_the_bodys_and_its_height_is_left_out(
+    yaw: float, roll: float, pitch: float, added: float
+) -> None:
+    state = dataclasses.replace(STATE, pose=Pose(1.0, 2.0, yaw, 0.95, roll, pitch))
+    pose = sensors.odometry(state, STAMP, pitch=added).pose.pose
+    at, turn = pose.position, pose.orientation
+    frame = Transform((at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w))
+    pitch += added
+    ahead = (math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw), -math.sin(pitch))
+    assert frame.rotate((1.0, 0.0, 0.0)) == pytest.approx(ahead, abs=1e-9)
+    left, up = frame.rotate((0.0, 1.0, 0.0))[2], frame.rotate((0.0, 0.0, 1.0))[2]
+    assert left == pytest.approx(math.cos(pitch) * math.sin(roll), abs=1e-9)
+    assert up == pytest.approx(math.cos(pitch) * math.cos(roll), abs=1e-9)
+    assert pose.position.z == 0.0
 
 
 def test_the_scan_is_the_demos() -> None:
