@@ -192,8 +192,7 @@ class BodyNode(Node):
             nan = faults.fault_tf_nan
             message = sensors.transforms(state, stamp, nan=nan)
             moving = sensors.moving_frames(state, stamp, faults.lidar, nan=nan)
-            camera = sensors.camera_frame(state, stamp, nan=nan)
-            message.transforms = [*message.transforms, *moving.transforms, camera]
+            message.transforms = [*message.transforms, *moving.transforms]
             self._tf.publish(message)
         if wanted(self._scan) and not faults.fault_scan:
             self._scan.publish(sensors.scan(state, stamp, faults.lidar))

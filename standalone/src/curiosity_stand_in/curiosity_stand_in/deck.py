@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 
-from curiosity_stand_in.camera import Camera, CENTRE, FOCAL, SIZE
+from curiosity_stand_in.camera import Camera, FOCAL, mast_camera, SIZE
 from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.textures import Floats, Image, tiling_noise
 import cv2
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 # The deck in the body frame, metres: x forward, y left.
 REAR, FRONT = -1.25, 0.95
 RIGHT, LEFT = -0.85, 0.85
-HEIGHT = 1.05
+HEIGHT = 0.15
 PIXELS_PER_METRE = 400
 
 
@@ -172,39 +173,49 @@ def _at(x: float, y: float) -> tuple[int, int]:
     return _columns(y), _rows(x)
 
 
-def area_in_view(pose: Pose, camera: Camera) -> tuple[slice, slice] | None:
-    """Rows and columns of the picture that contain every visible part of the deck; None: none."""
+def camera_on_body(joints: Joints) -> Camera:
+    """The mast camera in the body frame."""
+    return mast_camera(Pose(z=0.0), joints)
+
+
+def area_in_view(camera: Camera) -> tuple[slice, slice] | None:
+    """Rows and columns of the picture that contain every visible part of the deck; None: none.
+    ``camera``: in the body frame.
+    """
     x, y = np.meshgrid(np.linspace(REAR, FRONT, 24), np.linspace(RIGHT, LEFT, 24))
-    c, s = math.cos(pose.yaw), math.sin(pose.yaw)
-    column, row, depth = camera.project(pose.x + c * x - s * y, pose.y + s * x + c * y, HEIGHT)
-    seen = (depth > 0.05) & (abs(column - CENTRE) < SIZE) & (abs(row - CENTRE) < SIZE)
+    column, row, depth = camera.project(x, y, HEIGHT)
+    seen = (
+        (depth > 0.05) & (abs(column - camera.centre) < SIZE) & (abs(row - camera.centre) < SIZE)
+    )
     if not seen.any():
         return None
     # The grid is coarse: an edge lies within one grid step of a visible point.
     margin = 0.12 * FOCAL / float(depth[seen].min())
-    rows = _span(row[seen], margin, lowest=math.ceil(camera.horizon()) + 1)
-    columns = _span(column[seen], margin, lowest=0)
+    rows, columns = _span(row[seen], margin), _span(column[seen], margin)
     return None if rows.start >= rows.stop or columns.start >= columns.stop else (rows, columns)
 
 
-def places(pose: Pose, camera: Camera, rows: slice, columns: slice) -> tuple[Floats, Floats]:
-    """For each pixel of the area: row and column of the drawing; they may lie outside it."""
-    ahead, per_pixel = camera.rays_to_plane(
-        np.arange(rows.start, rows.stop, dtype=np.float32), HEIGHT
+def places(camera: Camera, rows: slice, columns: slice) -> tuple[Floats, Floats]:
+    """For each pixel of the area: row and column of the drawing; they may lie outside it.
+    ``camera``: in the body frame.
+    """
+    up = (camera.centre - np.arange(rows.start, rows.stop)) / FOCAL
+    left = (camera.centre - np.arange(columns.start, columns.stop)) / FOCAL
+    along, aside, above = (
+        (axis[0] + axis[2] * up)[:, None].astype(np.float32)
+        + (axis[1] * left)[None, :].astype(np.float32)
+        for axis in camera.axes
     )
-    across = (CENTRE - np.arange(columns.start, columns.stop)).astype(np.float32)
-    c, s = math.cos(pose.yaw), math.sin(pose.yaw)
-    own_x = c * (camera.x - pose.x) + s * (camera.y - pose.y)
-    own_y = c * (camera.y - pose.y) - s * (camera.x - pose.x)
-    c, s = math.cos(camera.heading - pose.yaw), math.sin(camera.heading - pose.yaw)
-    x = (own_x + ahead * c)[:, None] - (per_pixel * s)[:, None] * across
-    y = (own_y + ahead * s)[:, None] + (per_pixel * c)[:, None] * across
+    drop = HEIGHT - camera.place[2]
+    meets = above * math.copysign(1.0, drop) > 1e-6
+    reach = np.where(meets, np.float32(drop) / np.where(meets, above, 1.0), np.float32(1e4))
+    x, y = camera.place[0] + reach * along, camera.place[1] + reach * aside
     return (
         ((FRONT - x) * PIXELS_PER_METRE).astype(np.float32),
         ((LEFT - y) * PIXELS_PER_METRE).astype(np.float32),
     )
 
 
-def _span(values: NDArray[np.floating], margin: float, *, lowest: int) -> slice:
-    first = max(lowest, 0, math.floor(float(values.min()) - margin))
+def _span(values: NDArray[np.floating], margin: float) -> slice:
+    first = max(0, math.floor(float(values.min()) - margin))
     return slice(first, min(SIZE, math.ceil(float(values.max()) + margin) + 1))

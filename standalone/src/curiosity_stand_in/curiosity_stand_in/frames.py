@@ -6,10 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The frames between the rover's base and its lidar, as in the demo's robot description.
+"""The frames between the rover's base and its sensors, as in the demo's robot description.
 
-The lidar sits on the head of the mast: stowed, it scans a vertical plane, and angle 0 looks
-straight up. The parameter ``lidar`` can put it low on the rover's front instead, looking ahead.
+Camera and lidar sit on the head of the mast. The foot of the mast is turned by 0.52 rad, so an
+open mast looks straight ahead. Stowed, the camera looks straight up, and the lidar scans a
+vertical plane whose angle 0 is up. The parameter ``lidar`` can put the lidar low on the rover's
+front instead, looking ahead.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ Floats = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 BASE = 'base_footprint'
+CAMERA_FRAME = 'camera_link'  # x along the view, y left, z up
 LIDAR_FRAME = 'lidar_link'
-BASE_HEIGHT = 0.9  # metres; the demo's base_footprint lies at the chassis, not on the ground
 AXES: dict[str, Vector] = {'x': (1.0, 0.0, 0.0), 'y': (0.0, 1.0, 0.0), 'z': (0.0, 0.0, 1.0)}
 
 
@@ -62,6 +64,7 @@ MAST = (
     Link('mast_02', 'mast_02_to_mast_cameras', (0.0, 0.0, 0.20859)),
     Link('mast_02_to_mast_cameras', 'mast_cameras', axis='x', joint='tilt'),
 )
+CAMERA = Link('mast_cameras', CAMERA_FRAME, (0.13642, -0.218683, 0.222314), turn=-math.pi / 2)
 LIDARS = {
     'mast': Link('mast_cameras', LIDAR_FRAME, (0.0, 0.0, 0.325), turn=-math.pi / 2),
     'body': Link('base_link', LIDAR_FRAME, (1.3, 0.0, -0.5)),
@@ -70,23 +73,32 @@ LIDARS = {
 
 def links(lidar: str) -> tuple[Link, ...]:
     """Each link of the tree with the lidar at this place."""
-    return (*MAST, LIDARS[lidar])
+    return (*MAST, CAMERA, LIDARS[lidar])
+
+
+def camera_pose(pose: Pose, joints: Joints) -> tuple[Floats, Floats]:
+    """Place and 3 x 3 rotation of the camera in the odometry frame, with the ground at z = 0."""
+    return _pose_of(CAMERA, pose, joints)
 
 
 def lidar_pose(pose: Pose, joints: Joints, lidar: str) -> tuple[Floats, Floats]:
-    """Place and 3 x 3 rotation of the lidar in the odometry frame, with the ground at z = 0."""
-    place, rotation = np.zeros(3), np.eye(3)
-    for link in _chain(lidar):
+    """The same of the lidar."""
+    return _pose_of(LIDARS[lidar], pose, joints)
+
+
+def _pose_of(sensor: Link, pose: Pose, joints: Joints) -> tuple[Floats, Floats]:
+    rotation = _rotation('z', pose.yaw) @ _rotation('y', pose.pitch) @ _rotation('x', pose.roll)
+    place = np.array((pose.x, pose.y, pose.z))
+    for link in _chain(sensor):
         place = place + rotation @ np.array(link.place)
         rotation = rotation @ _rotation(link.axis, link.angle(joints))
-    heading = _rotation('z', pose.yaw)
-    return heading @ place + (pose.x, pose.y, BASE_HEIGHT), heading @ rotation
+    return place, rotation
 
 
-def _chain(lidar: str) -> Iterator[Link]:
-    """From the base to the lidar."""
-    parents = {link.child: link for link in links(lidar)}
-    chain, frame = [], LIDAR_FRAME
+def _chain(sensor: Link) -> Iterator[Link]:
+    """From the base to the sensor."""
+    parents = {link.child: link for link in MAST}
+    chain, frame = [sensor], sensor.parent
     while frame in parents:
         chain.append(parents[frame])
         frame = parents[frame].parent

@@ -19,7 +19,7 @@ from itertools import pairwise
 import math
 
 from curiosity_stand_in import deck, textures
-from curiosity_stand_in.camera import Camera, CENTRE, FOCAL, mast_camera, SIZE
+from curiosity_stand_in.camera import Camera, FOCAL, mast_camera, SIZE
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.rocks import RockPainter
@@ -38,7 +38,7 @@ RELIEF_TO_M = 40.0  # grains and pebbles farther away are smaller than a pixel
 ROCKS_TO_M = 50.0
 NEAREST_ROCK_M = 0.4
 SMALLEST_ROCK_PX = 3.0
-COLUMNS = np.arange(SIZE, dtype=np.float32)
+SKY_SIZE = 2 * SIZE  # more than any picture of a camera without roll
 RELIEF_SHIFT = round(math.log2(textures.GROUND_TILE_M / textures.RELIEF_TILE_M))
 
 
@@ -59,12 +59,12 @@ class RockInView:
 
 
 def rocks_in_view(camera: Camera) -> list[RockInView]:
-    """The rocks that are painted, the farthest first."""
-    rocks = rocks_near(camera.x, camera.y, ROCKS_TO_M)
+    """The rocks that are painted, the farthest first, for a camera without roll."""
+    rocks = rocks_near(camera.place[0], camera.place[1], ROCKS_TO_M)
     column, row, depth = camera.project(rocks.x, rocks.y, 0.0)
     width = 2 * FOCAL * rocks.radius / np.maximum(depth, NEAREST_ROCK_M)
     seen = (depth > NEAREST_ROCK_M) & (width > SMALLEST_ROCK_PX)
-    seen &= abs(column - CENTRE) < 1.3 * width + SIZE / 2
+    seen &= abs(column - camera.centre) < 1.3 * width + camera.size / 2
     fields = (column, row, width, depth, rocks.x, rocks.y, rocks.radius, rocks.look)
     return [
         RockInView(*(float(field[i]) for field in fields))
@@ -79,7 +79,7 @@ class Renderer:
         self._signs = signs
         self._colours = textures.ground_colours()
         self._relief = textures.ground_relief()
-        self._sky = textures.sky(SIZE)
+        self._sky = textures.sky(SKY_SIZE)
         self._ridges = textures.sky_ridges()
         self._rocks = RockPainter()
         self._deck = deck.draw_deck()
@@ -87,34 +87,40 @@ class Renderer:
     def render(self, pose: Pose, joints: Joints) -> Image:
         """An 800 x 800 RGB picture."""
         camera = mast_camera(pose, joints)
-        picture = np.empty((SIZE, SIZE, 3), np.uint8)
-        horizon = min(SIZE, max(0, math.ceil(camera.horizon() + 0.5)))
+        level = camera.level()
+        picture = np.empty((level.size, level.size, 3), np.uint8)
+        horizon = math.ceil(level.horizon() + 0.5)
         if horizon > 0:
-            self._draw_sky(picture[:horizon], camera)
-        if horizon < SIZE:
-            self._draw_ground(picture[horizon:], horizon, camera)
-            self._draw_rocks(picture, camera)
+            self._draw_sky(picture[:horizon], horizon, level)
+        if horizon < level.size:
+            self._draw_ground(picture[max(0, horizon) :], max(0, horizon), level)
+            self._draw_rocks(picture, level)
         for sign in self._signs:
-            draw_sign(picture, sign, camera)
-        self._draw_deck(picture, pose, camera)
+            draw_sign(picture, sign, level)
+        picture = _turned(picture, camera, level)
+        self._draw_deck(picture, joints)
         return picture
 
-    def _draw_sky(self, sky: Image, camera: Camera) -> None:
-        sky[:] = self._sky[SIZE - len(sky) :]
+    def _draw_sky(self, sky: Image, horizon: int, camera: Camera) -> None:
+        """``horizon``: its row, maybe below the picture."""
+        first = max(0, SKY_SIZE - horizon)
+        sky[:] = self._sky[first : first + len(sky), : camera.size]
         tall, around = self._ridges.shape[:2]
-        rows = min(tall, len(sky))
-        azimuth = camera.heading - np.arctan((COLUMNS - CENTRE) / FOCAL)
+        top = max(0, horizon - tall)  # of the ridges
+        azimuth = camera.heading - np.arctan((np.arange(camera.size) - camera.centre) / FOCAL)
         columns = (azimuth * (around / math.tau)).astype(np.int64) % around
-        sky[len(sky) - rows :] = self._ridges[tall - rows :].take(columns, axis=1)
+        skyline = self._ridges[tall - (horizon - top) :][: max(0, len(sky) - top)]
+        sky[top:] = skyline.take(columns, axis=1)
 
     def _draw_ground(self, ground: Image, horizon: int, camera: Camera) -> None:
-        ahead, per_pixel = camera.rays_to_plane(np.arange(horizon, SIZE, dtype=np.float32), 0.0)
+        rows = np.arange(horizon, camera.size, dtype=np.float32)
+        ahead, per_pixel = camera.rays_to_ground(rows)
         c, s = math.cos(camera.heading), math.sin(camera.heading)
-        left = CENTRE * per_pixel
-        x = _phases(camera.x + ahead * c - left * s, per_pixel * s)
-        y = _phases(camera.y + ahead * s + left * c, -per_pixel * c)
+        left = camera.centre * per_pixel
+        x = _phases(camera.place[0] + ahead * c - left * s, per_pixel * s, camera.size)
+        y = _phases(camera.place[1] + ahead * s + left * c, -per_pixel * c, camera.size)
         # A pixel covers per_pixel sideways and more in depth: the mean selects the texture level.
-        footprint = per_pixel * np.sqrt(np.maximum(1.0, per_pixel * FOCAL / camera.z))
+        footprint = per_pixel * np.sqrt(np.maximum(1.0, per_pixel * FOCAL / camera.place[2]))
         _tile(ground, self._colours, x, y, footprint / textures.GROUND_TILE_M)
         near = int(np.searchsorted(-ahead, -RELIEF_TO_M))
         if near < len(ground):
@@ -150,37 +156,50 @@ class Renderer:
         """The rocks in the picture, the farthest first, each with the pixels that show it and no
         nearer rock: the truth behind ``render``, without shadows.
         """
+        camera = mast_camera(pose, joints)
+        level = camera.level()
         found: list[tuple[RockInView, NDArray[np.bool_]]] = []
-        for rock in rocks_in_view(mast_camera(pose, joints)):
-            mask = self._rocks.silhouette(SIZE, rock.look, rock.column, rock.row, rock.width)
+        for rock in rocks_in_view(level):
+            shape = (rock.look, rock.column, rock.row, rock.width)
+            drawn = 255 * self._rocks.silhouette(level.size, *shape).astype(np.uint8)
+            mask = _turned(drawn, camera, level) > 127
             for _, farther in found:
                 farther &= ~mask
             found.append((rock, mask))
         return found
 
-    def _draw_deck(self, picture: Image, pose: Pose, camera: Camera) -> None:
-        area = deck.area_in_view(pose, camera)
+    def _draw_deck(self, picture: Image, joints: Joints) -> None:
+        camera = deck.camera_on_body(joints)
+        area = deck.area_in_view(camera)
         if area is None:
             return
         rows, columns = area
-        x, y = deck.places(pose, camera, rows, columns)
+        x, y = deck.places(camera, rows, columns)
         part = np.ascontiguousarray(picture[rows, columns])
         cv2.remap(self._deck, y, x, cv2.INTER_LINEAR, dst=part, borderMode=cv2.BORDER_TRANSPARENT)
         picture[rows, columns] = part
+
+
+def _turned(picture: Image, camera: Camera, level: Camera) -> Image:
+    """The picture of the camera, from that of itself without roll."""
+    if level.size == camera.size:
+        return picture
+    matrix = camera.turned_from(level)
+    return np.asarray(cv2.warpAffine(picture, matrix, (camera.size, camera.size)), np.uint8)
 
 
 def _haze(metres: NDArray[np.floating]) -> Floats:
     return (1 - np.exp(-np.maximum(metres - HAZE_FROM_M, 0.0) / HAZE_M)).astype(np.float32)
 
 
-def _phases(start: Floats, step: Floats) -> Phase:
+def _phases(start: Floats, step: Floats, columns: int) -> Phase:
     """start + step * column, in metres, as positions in a ground tile."""
     per_metre = 2.0**32 / textures.GROUND_TILE_M
 
     def wrapped(metres: Floats) -> Phase:
         return np.rint(metres.astype(np.float64) * per_metre).astype(np.int64).astype(np.uint32)
 
-    return wrapped(start)[:, None] + wrapped(step)[:, None] * np.arange(SIZE, dtype=np.uint32)
+    return wrapped(start)[:, None] + wrapped(step)[:, None] * np.arange(columns, dtype=np.uint32)
 
 
 def _tile(out: Image, pyramid: list[Image], x: Phase, y: Phase, footprint: Floats) -> None:

@@ -38,7 +38,6 @@ from tf2_msgs.msg import TFMessage
 # The leading slashes are the demo's own: its frames come from Gazebo's odometry plugin.
 WORLD_FRAME = '/odom'
 BASE_FRAME = '/base_footprint'
-CAMERA_FRAME = 'camera_link'
 BEAMS = 640
 BEAM_LIMIT = 3.1416  # radians to either side
 SCAN_MAX_M = 20.0
@@ -90,29 +89,12 @@ def moving_frames(state: State, stamp: Time, lidar: str, *, nan: bool = False) -
     return TFMessage(transforms=[_frame(link, state.joints, stamp, nan=nan) for link in moving])
 
 
-def camera_frame(state: State, stamp: Time, *, nan: bool = False) -> TransformStamped:
-    """The camera that the pictures are rendered with, in the base frame; x ahead, z up."""
-    seen = camera.mast_camera(Pose(0.0, 0.0, 0.0), state.joints)
-    transform = TransformStamped(child_frame_id=CAMERA_FRAME)
-    transform.header.stamp = stamp
-    transform.header.frame_id = frames.BASE
-    place, turn = transform.transform.translation, transform.transform.rotation
-    place.x, place.y, place.z = seen.x, seen.y, seen.z - frames.BASE_HEIGHT
-    # A turn by the heading about z, then by the downward tilt about y.
-    cy, sy = math.cos(seen.heading / 2), math.sin(seen.heading / 2)
-    cp, sp = math.cos(seen.tilt / 2), math.sin(seen.tilt / 2)
-    turn.x, turn.y, turn.z, turn.w = -sy * sp, cy * sp, sy * cp, cy * cp
-    if nan:
-        place.x = place.y = place.z = turn.x = turn.y = turn.z = turn.w = math.nan
-    return transform
-
-
 def camera_info(stamp: Time) -> CameraInfo:
     """The pinhole model of the pictures."""
     focal, centre = camera.FOCAL, camera.CENTRE
     message = CameraInfo(height=camera.SIZE, width=camera.SIZE, distortion_model='plumb_bob')
     message.header.stamp = stamp
-    message.header.frame_id = CAMERA_FRAME
+    message.header.frame_id = frames.CAMERA_FRAME
     message.d = [0.0] * 5
     message.k = [focal, 0.0, centre, 0.0, focal, centre, 0.0, 0.0, 1.0]
     message.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
@@ -204,7 +186,7 @@ def raw_image(picture: NDArray[np.uint8], stamp: Time, *, corrupt: bool = False)
     height, width = picture.shape[:2]
     message = Image(height=height, width=width, encoding='rgb8', step=3 * width)
     message.header.stamp = stamp
-    message.header.frame_id = CAMERA_FRAME
+    message.header.frame_id = frames.CAMERA_FRAME
     pixels = picture.tobytes()
     message.data = array.array('B', pixels[: len(pixels) // 2] if corrupt else pixels)
     return message
@@ -219,7 +201,7 @@ def compressed_image(data: bytes, stamp: Time, *, corrupt: bool = False) -> Comp
     """The JPEG as a message; ``corrupt`` truncates it inside the tables, before any pixel."""
     message = CompressedImage(format='rgb8; jpeg compressed bgr8')
     message.header.stamp = stamp
-    message.header.frame_id = CAMERA_FRAME
+    message.header.frame_id = frames.CAMERA_FRAME
     message.data = array.array('B', data[:100] if corrupt else data)
     return message
 

@@ -65,7 +65,7 @@ def draw_sign(picture: Image, sign: Sign, camera: Camera) -> None:
     tall, wide = sign.texture.shape[:2]
     edges = np.array([(0, 0), (wide, 0), (wide, tall), (0, tall)], np.float32)
     matrix = cv2.getPerspectiveTransform(edges, corners)
-    towards = np.arctan2(camera.y - y.mean(), camera.x - x.mean())
+    towards = np.arctan2(camera.place[1] - y.mean(), camera.place[0] - x.mean())
     is_front = math.cos(towards - sign.facing) > 0.0
     texture = sign.texture if is_front else np.full_like(sign.texture, BACK)
     size = (picture.shape[1], picture.shape[0])

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.infra.tf.tree import composed, FrameTree, Transform
 from curiosity_stand_in import arm, sensors
 from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.body import State, WHEELS
-from curiosity_stand_in.frames import BASE_HEIGHT, lidar_pose, LIDARS
+from curiosity_stand_in.frames import camera_pose, lidar_pose, LIDARS
 from curiosity_stand_in.kinematics import Pose, Velocity
 from curiosity_stand_in.mast import CLOSED, Joints, ZERO
 import cv2
@@ -164,11 +164,18 @@ def test_the_demos_lidar_sees_the_way_ahead_in_no_pose_of_the_mast(
     assert view(Joints(fold, yaw, 0.0), 'body').sees_ahead
 
 
-@pytest.mark.parametrize('lidar', LIDARS)
-def test_the_frames_on_tf_lead_to_the_lidar_that_scans(lidar: str) -> None:
-    transform, _ = composed(*tree_of(STATE, lidar).chain('base_footprint', 'lidar_link', 0.0))
-    place, rotation = lidar_pose(Pose(), STATE.joints, lidar)
-    assert np.allclose(transform.translation, place - [0.0, 0.0, BASE_HEIGHT])
+@pytest.mark.parametrize(
+    ('lidar', 'frame', 'place', 'rotation'),
+    [
+        *((name, 'lidar_link', *lidar_pose(Pose(z=0.0), STATE.joints, name)) for name in LIDARS),
+        ('mast', 'camera_link', *camera_pose(Pose(z=0.0), STATE.joints)),
+    ],
+)
+def test_the_frames_on_tf_lead_to_the_sensor(
+    lidar: str, frame: str, place: np.ndarray, rotation: np.ndarray
+) -> None:
+    transform, _ = composed(*tree_of(STATE, lidar).chain('base_footprint', frame, 0.0))
+    assert np.allclose(transform.translation, place)
     assert np.allclose(transform.rotate((1.0, 0.0, 0.0)), rotation[:, 0])
     assert np.allclose(transform.rotate((0.0, 1.0, 0.0)), rotation[:, 1])
 
