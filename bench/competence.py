@@ -10,8 +10,8 @@
 
 Each world runs one turn through the product's own loop, gate and skills, before a twin of rover
 and adapter whose clock is owned. The cost is the sum of the prices (tool_costs.yaml) of all calls
-of the rover's motions, mast and camera, failed ones included; the optimum is that of a world that
-is known and without faults.
+of the rover's motions, mast and camera, failed ones included; the optimum is a lower bound: that of a world that
+is known, without faults and without rocks.
 
 Run: python bench/competence.py [WORLDS [FIRST_SEED [SVG]]]    200 worlds from seed 1; the file
 gets the paths in the ten worst worlds
@@ -25,6 +25,7 @@ from multiprocessing import Pool
 from pathlib import Path
 import sys
 import time
+from typing import Any
 
 from _bench import quantile, report, table
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -37,11 +38,14 @@ from worlds.world import World, world_of
 
 KNOWLEDGE = ('known', 'wrong', 'unknown')
 WORST, PROCESSES = 10, 2
+INTERNAL_ERROR = 'Internal error'
 
 
 @dataclass(frozen=True)
 class Run:
-    """One world. ``over`` is the cost over the optimum; None: no optimum, or not found."""
+    """One world. ``found``: the last picture was good, and no call ended in an internal error.
+    ``over`` is the cost over the optimum; None: no optimum, or not found.
+    """
 
     world: World
     found: bool
@@ -74,16 +78,24 @@ def run_world(world: World, shipped: Config) -> Run:
     config = world.config(shipped)
     best = optimum(world, config)
     twin = world.twin(config)
-    result = run_turn(rosa_of(twin, config), twin)
+    broken: list[str] = []
+
+    def trace(*told: Any, **data: Any) -> None:
+        broken.extend(text for text in map(str, (*told, data)) if INTERNAL_ERROR in text)
+
+    result = run_turn(rosa_of(twin, config, trace=trace), twin)
     violations = dict(twin.violations)
     if twin.status()['moving']:
         violations['moving at the end'] = 1
+    cost = price(twin, config)
+    if result.is_good and best is not None and cost < best:
+        violations[f'cost {cost:g} is below the optimum {best:g}'] = 1
     return Run(
         world=world,
-        found=result.is_good,
+        found=result.is_good and not broken,
         ok=result.ok,
         answer=result.answer,
-        cost=price(twin, config),
+        cost=cost,
         optimum=best,
         violations=tuple(violations),
         path=tuple(twin.path),

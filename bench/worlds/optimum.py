@@ -8,13 +8,16 @@
 
 """The least cost of a good picture in a world that is fully known, with nothing failing.
 
-Uniform-cost search over the calls of the rover: a turn or a drive of any length that the motion
-limit allows costs its tool's price. States that are near each other count as one, and durations
-come in steps, so the cost is that of a plan that exists: an upper bound of the true optimum.
+A turn or a drive of any length that the motion limit allows costs its tool's price. The light is a
+half-plane, so what counts is how far a sequence of motions advances along the light's heading:
+``optimum`` maximizes it exactly, by dynamic programming over the angle to that heading. It leaves
+out rocks and fence and drives for a moment longer than the limit, so no rover is cheaper: a lower
+bound. ``first_motion`` needs a plan that exists, and searches around the rocks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import math
 from typing import Any
 
@@ -29,6 +32,10 @@ DURATION_STEP_S = 0.5
 CELL_M, CELL_RAD = 0.5, math.radians(10.0)
 WAY_OUT_M = 30.0  # states farther from the origin are left out
 MAX_COST = 60.0
+ANGLES = 720  # of the heading, over a circle
+LATE_S = 0.3  # a motion may last longer than asked for, until its stop is answered
+NEAR_M = 0.01  # more than what the grid of angles leaves out
+NOISE = 4.0  # standard deviations of the score: a picture may look so much better than it is
 NOT_DRIVEN = -1.0  # the number of the first motion before there is one
 
 # One row: x, y, yaw; to plan a drive also the number of its first motion, and that one's seconds.
@@ -36,17 +43,62 @@ States = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def optimum(world: World, config: Config) -> float | None:
-    """The cost, in the units of tool_costs.yaml; None: no plan within MAX_COST."""
+    """The cost, in the units of tool_costs.yaml; None: no light, or none within MAX_COST."""
     costs = config.tool_costs.tools
     look = float(costs.capture_and_score)
-    start: States = np.array([[world.x, world.y, world.yaw]])
+    missing_m = _missing_m(world, config) - NEAR_M
     if not world.has_light:
         return None
-    if _is_good(start, world, config)[0]:
-        return look + (float(costs.mast_open) if world.mast == 'closed' else 0.0)
-    fixed = look + costs.mast_open + (0.0 if world.mast == 'closed' else costs.mast_close)
-    driven = _least_drive(start, world, config)
-    return None if driven is None else fixed + driven[0]
+    if missing_m <= 0.0:
+        return look
+    # The adapter has not confirmed any mast at the start: a drive needs a mast_close.
+    fixed = look + costs.mast_open + costs.mast_close
+    angle = (world.yaw - world.light.heading_rad) % math.tau
+    for cost, advances in _advances(world.twin(config), config):
+        if np.interp(angle, _GRID, advances) >= missing_m:
+            return fixed + cost
+    return None
+
+
+_GRID = np.linspace(0.0, math.tau, ANGLES + 1)
+
+
+def _missing_m(world: World, config: Config) -> float:
+    """From the start along the light's heading to where a picture may be good."""
+    light = world.light
+    threshold = config.thresholds.quality.score_threshold - NOISE * world.score_noise
+    return light.dark_m + threshold * (light.bright_m - light.dark_m) - light.along(
+        world.x, world.y
+    )
+
+
+def _advances(twin: RoverTwin, config: Config) -> Iterator[tuple[float, States]]:
+    """For each sum of prices up to MAX_COST, in order: the farthest advance along the light that
+    it buys, by the angle of the rover's heading to the light's, over _GRID.
+    """
+    prices = {name: float(getattr(config.tool_costs.tools, name)) for name in TURN_DIRECTIONS}
+    seconds = np.linspace(0.0, config.agent.turn.max_motion_s + LATE_S, 60)
+    grip = 1.0 - twin.slip
+    bought: dict[float, States] = {0.0: np.zeros(ANGLES + 1)}
+    sums, due = [0.0], set(prices.values())
+    while due and (cost := min(due)) <= MAX_COST:
+        best = np.zeros(ANGLES + 1)
+        for name, price in prices.items():
+            before = [sum_ for sum_ in sums if sum_ <= cost - price]
+            if not before:
+                continue
+            side = TURN_DIRECTIONS[name]
+            way = grip * (twin.turn_speed if side else twin.speed) * seconds
+            half = side * way / twin.turn_radius / 2.0
+            chord = way * np.sinc(half / math.pi)
+            ends = _GRID[:, None] + 2.0 * half
+            then = np.interp(ends % math.tau, _GRID, bought[before[-1]])
+            best = np.maximum(best, (chord * np.cos(_GRID[:, None] + half) + then).max(axis=1))
+        due.discard(cost)
+        due |= {cost + price for price in prices.values()}
+        bought[cost] = best
+        sums.append(cost)
+        yield cost, best
 
 
 def first_motion(
@@ -61,12 +113,14 @@ def first_motion(
     driven = _least_drive(start, world, config)
     if driven is None:
         return None
-    number, seconds = driven[1][3:]
+    number, seconds = driven[3:]
     return tuple(TURN_DIRECTIONS)[int(number)], float(seconds)
 
 
-def _least_drive(start: States, world: World, config: Config) -> tuple[float, States] | None:
-    """Layer by layer in order of cost, until a state is bright enough: the cost and its row."""
+def _least_drive(start: States, world: World, config: Config) -> States | None:
+    """Layer by layer in order of cost, until a state is bright enough: its row. States that are
+    near each other count as one, and durations come in steps.
+    """
     costs = config.tool_costs.tools
     motions = {name: float(getattr(costs, name)) for name in TURN_DIRECTIONS}
     twin = world.twin(config)
@@ -81,7 +135,8 @@ def _least_drive(start: States, world: World, config: Config) -> tuple[float, St
             continue
         good = _is_good(states, world, config)
         if good.any():
-            return cost, states[good][0]
+            row: States = states[good][0]
+            return row
         for name, price in motions.items():
             layers.setdefault(cost + price, []).append(_after(states, name, twin, config))
     return None

@@ -43,7 +43,7 @@ from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.simulation.body import Body, Disc, Light
 import numpy as np
 from numpy.typing import NDArray
-from tool_rover import OwnedClock
+from tool_rover import ANALYSIS, OwnedClock
 
 Points = NDArray[np.float64]
 
@@ -53,6 +53,7 @@ REPORT_STEPS = 2  # odometry, joint states and scan at 10 Hz
 RIM_POINTS = 48  # returns of the scan from one obstacle
 SCAN_RANGE_M = 20.0
 PICTURE_TOPIC = '/capture/image_raw/compressed'
+ANALYSIS_TOPIC = '/capture/analysis/compressed'
 SLACK_S = 0.2  # of the leash: the guard looks each LEASH_CHECK_S
 
 
@@ -75,8 +76,9 @@ class Fault:
 
 @dataclass
 class RoverTwin:
-    """``speed`` drives straight, ``turn_speed`` along the arc of a turn. ``slip`` is the part of
-    the way that the wheels lose; ``noise_m`` and ``score_noise`` are standard deviations of the
+    """``speed`` drives straight, ``turn_speed`` along an arc of ``turn_radius``; what is not given
+    is the profile's (thresholds ``body`` and ``obstacles``). ``slip`` is the part of the way that
+    the wheels lose; ``noise_m`` and ``score_noise`` are standard deviations of the
     measured pose and score. ``violations`` counts what must never happen; ``calls`` are the
     services that took effect or were refused, in order.
     """
@@ -86,9 +88,9 @@ class RoverTwin:
     light: Light = field(default_factory=Light)
     obstacles: tuple[Disc, ...] = ()
     faults: tuple[Fault, ...] = ()
-    speed: float = 0.5
-    turn_speed: float = 0.25
-    turn_radius: float = 2.5
+    speed: float = 0.0
+    turn_speed: float = 0.0
+    turn_radius: float = 0.0
     slip: float = 0.0
     noise_m: float = 0.0
     score_noise: float = 0.0
@@ -102,6 +104,9 @@ class RoverTwin:
 
     def __post_init__(self) -> None:
         thresholds, steady = self.config.thresholds, lambda: self._now
+        self.speed = self.speed or thresholds.body.forward_mps
+        self.turn_speed = self.turn_speed or thresholds.body.turn_mps
+        self.turn_radius = self.turn_radius or thresholds.obstacles.turn_radius_m
         self._now = self._began = self.clock.seconds
         self._steps, self._seen, self._motion = 0, Counter[str](), ''
         self._moving_since: float | None = None
@@ -150,6 +155,11 @@ class RoverTwin:
         score = min(1.0, max(0.0, score + self.chance.gauss(0.0, self.score_noise)))
         good = score >= self.config.thresholds.quality.score_threshold
         return SimpleNamespace(score=score, is_good=good, image_topic=PICTURE_TOPIC)
+
+    def analyze_ground(self) -> SimpleNamespace:
+        self._catch_up()
+        stamp = SimpleNamespace(sec=int(self._now), nanosec=0)
+        return SimpleNamespace(analysis=ANALYSIS, image_topic=ANALYSIS_TOPIC, stamp=stamp)
 
     def pose(self) -> RoverPose | None:
         self._catch_up()
