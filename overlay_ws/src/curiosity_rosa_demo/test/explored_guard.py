@@ -29,6 +29,7 @@ from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.heartbeat_monitor import AgentHeartbeatMonitor
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
+from curiosity_rosa_demo.adapter.settling import Settling
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
 from curiosity_rosa_demo.adapter.stop_result import Runaway
 from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
@@ -75,6 +76,8 @@ IGNORED = frozenset(
         *('_moves_in_flight', '_moves_unanswered'),
         # shorter than a tick, all of them
         *('_flood_for', '_recall_after'),
+        # these rovers show no wheels, and without them nothing settles
+        '_settling',
         # never change
         *('_config', '_mast_config', '_clock', '_travel_clock', '_simulation', '_other_drivers'),
         *('_duration_s', '_target', '_stop_timed_out', '_timed_out', '_stretched', 'max_age_s'),
@@ -82,7 +85,7 @@ IGNORED = frozenset(
 )
 STATEFUL = (
     MotionGuard, AgentLink, AgentHeartbeatMonitor, MastMotion, StopProcedure, Runaway,
-    UnexpectedMotion,
+    UnexpectedMotion, Settling,
 )  # fmt: skip
 
 OURS = 'curiosity_rosa_demo.adapter'

@@ -148,6 +148,7 @@ class AdapterApp:
             on_calls=self._calls.record_sent,
             mast=self._config.thresholds.mast.joints if robot.has_mast else (),
             appendages={name: part.joints for name, part in self._config.robot.appendages.items()},
+            wheels=self._config.thresholds.motion.wheel_joints if robot.mobile_base else (),
         )
         PresenceLink(
             self.node,
@@ -343,6 +344,9 @@ class AdapterApp:
             confirm_s = self._simulation.stretched(motion.stop_confirm_s)
             timeout_s = motion.stop_timeout_s + confirm_s
             self._wait(lambda: self._has_stopped(number), timeout_s)
+            if self._guard.settles:
+                settling_s = self._simulation.stretched(motion.settling_max_s)
+                self._wait(lambda: not self._guard.settles or self._has_stopped(number), settling_s)
             response.message = self._rules.end_stop(number)
             response.success = not response.message
         self._calls.end(call, response.message)

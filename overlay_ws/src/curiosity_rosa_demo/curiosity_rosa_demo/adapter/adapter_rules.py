@@ -211,6 +211,10 @@ class AdapterRules:
         act = partial(self.guard.record_appendage, name, angles)
         self._step('appendage_joints', act, name, list(angles))
 
+    def wheels(self, fastest_radps: float) -> None:
+        """The speed of the fastest wheel, rad/s without sign; NaN: not known."""
+        self._step('wheels', partial(self.guard.record_wheels, fastest_radps), fastest_radps)
+
     def scan(self, view: ObstacleView | None) -> None:
         """As ``ObstacleStop.record_scan``. The log holds the free ways, not the points."""
         seen = () if view is None else (view.sees_ahead, dict(view.free_m))

@@ -31,6 +31,8 @@ The guard holds two facts: the mast (closed, opening, open, closing, unknown) an
   rise.
 - While the agent is in SAFE, only ``mast_close`` may start; any motion of the rover is stopped.
 - A motion that a stop does not end is reported as a violation, for the agent to enter SAFE.
+- A body that still moves a little on standing wheels settles, for a bounded time: its stop is
+  pending, nothing may start, and there is neither a zero Twist nor an alarm.
 - The e-stop leads to a stop. While it is pressed, neither the rover nor the mast may start moving.
 
 The caller invokes a method, then ``poll()``, and executes the due commands; it holds one lock
@@ -52,8 +54,14 @@ from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.appendage import Appendage
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.other_adapters import contest
+from curiosity_rosa_demo.adapter.settling import Settling
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
-from curiosity_rosa_demo.adapter.stop_result import Runaway, unconfirmed_stop
+from curiosity_rosa_demo.adapter.stop_result import (
+    motion_text,
+    Runaway,
+    unconfirmed_stop,
+    violation_text,
+)
 from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
 from curiosity_rosa_demo.domain.models import (
     E_STOP_PRESSED,
@@ -139,6 +147,7 @@ class MotionGuard:
         self.stops_ended = -1  # the highest number whose stop is complete
         self._stops_confirmed = -1  # the highest one with a standstill that odometry has shown
         self._unexpected_motion = UnexpectedMotion(motion, self._simulation.stretched)
+        self._settling = Settling(motion, mast.joint_max_age_s, self._simulation.stretched)
         self._agent = AgentLink(motion.heartbeat_max_age_s)
         self.e_stop = False
         self.other_adapters: tuple[str, ...] = ()  # names of nodes that command the same rover
@@ -159,6 +168,11 @@ class MotionGuard:
     def holding(self) -> bool:
         """Whether a stop of an appendage has not ended."""
         return any(part.holding for part in self.appendages.values())
+
+    @property
+    def settles(self) -> bool:
+        """Whether the body still moves a little on standing wheels, within its time."""
+        return self._settling.goes_on(self._clock())
 
     @property
     def moving(self) -> bool:
@@ -327,8 +341,10 @@ class MotionGuard:
                 return f'{STOP_NOT_CONFIRMED}: {problem}'
         if self._stops_confirmed >= number:
             return ''
-        fresh = self._new_stop().fresh(self._odometry, self._clock())
-        return unconfirmed_stop(fresh, self._stop.failure if self._stop is not None else '')
+        now = self._clock()
+        fresh = self._new_stop().fresh(self._odometry, now)
+        failure = self._stop.failure if self._stop is not None else ''
+        return unconfirmed_stop(fresh, failure, self._settling.wheels_stand(now))
 
     def stop_answered(self, number: int) -> None:
         if self._stop is not None and number < self._stop_number:
@@ -374,10 +390,16 @@ class MotionGuard:
             abs(speed) <= self._config.still_speed_mps
             and abs(turn_rate) <= self._config.still_turn_radps
         )
-        self._odometry = Odometry(self._clock(), still, abs(speed))
+        self._odometry = Odometry(self._clock(), still, abs(speed), abs(turn_rate))
+        driving = self.motion is Motion.MOVING and not self.stopping
+        self._settling.record_odometry(self._odometry, driving=driving)
         self._unexpected_motion.record_odometry(
             self._odometry, set_going=self.motion is Motion.MOVING
         )
+
+    def record_wheels(self, fastest_radps: float) -> None:
+        """The speed of the fastest wheel, radians per second without sign; NaN: not known."""
+        self._settling.record_wheels(fastest_radps, self._clock())
 
     def record_heartbeat(self, tick: int, latch: str) -> None:
         """The agent's kernel published its tick, and its reason for SAFE or ''."""
@@ -446,6 +468,8 @@ class MotionGuard:
         if self._stop is not None:
             times.append(self._stop.next_wakeup(now))
         elif self.motion is Motion.MOVING:
+            times.append(now + LEASH_CHECK_S)
+        elif self.settles:
             times.append(now + LEASH_CHECK_S)
         else:
             times += _without_none(self._unexpected_motion.next_wakeup(now))
@@ -521,6 +545,8 @@ class MotionGuard:
                 self.request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
             elif reason := self._agent.stop_reason(now):
                 self.request_stop(reason)
+        elif self.settles:
+            return
         elif self._agent.latch and not self.stopping and self._unexpected_motion.is_moving(now):
             self._unexpected_motion.reset()
             self.request_stop(f'{STOPPED_UNASKED} in SAFE')
@@ -532,22 +558,25 @@ class MotionGuard:
         stop = self._stop
         if stop is None:
             return DueCommands()
-        due = stop.advance(now, self._odometry)
+        settles = self.settles
+        due = stop.advance(now, self._odometry, settles=settles)
         if stop.failure != self._stop_failure:
             self.last_error = self._stop_failure = stop.failure
         if due.call:
             self._stop_number += 1
-        if self._runaway.detected(stop.fresh(self._odometry, now)) and not self.violation:
-            others = self._other_drivers()
-            published = f'Twists are also published by {others}' if others else 'no other driver'
-            self.violation = f'The rover moves on although it was stopped ({published})'
+        fresh = stop.fresh(self._odometry, now)
+        detected = self._runaway.detected(fresh, settles=settles)
+        if detected and fresh is not None and not self.violation:
+            wheels_stand = self._settling.wheels_stand(now)
+            moves = motion_text(fresh.speed, wheels_stand)
+            self.violation = violation_text(moves, wheels_stand, self._other_drivers())
             self._alarm(self.violation)
         settled = not self._moves_in_flight and not self._moves_unanswered
         if settled and not due.call and stop.is_complete(now, self._odometry):
             self.motion, self._stop = Motion.STILL, None
             self._runaway.end()
             self.violation, self.stops_ended = '', self._stop_number
-            if stop.fresh(self._odometry, now) is not None:
+            if fresh is not None:
                 self._stops_confirmed = self._stop_number
             if self.last_error == stop.failure:
                 self.last_error = ''  # resolved: a later call, or zero Twists, stopped the rover

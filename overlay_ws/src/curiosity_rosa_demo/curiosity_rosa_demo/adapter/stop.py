@@ -12,6 +12,7 @@
 Twists are due until odometry reports standstill, and the call is retried at a slow rate. Another
 publisher may keep sending its own Twist, and a reading between the two can report standstill. So
 the zero Twists pause for a probe: they have worked only if the rover stays still without them.
+A stop whose rover settles waits: it is confirmed when odometry reports standstill.
 Times are seconds of a steady clock. Those that count readings of odometry are stretched in a slow
 simulation, which publishes it more seldom.
 """
@@ -34,11 +35,14 @@ CHECK_S = 0.1  # longest time between two calls of advance
 
 @dataclass(frozen=True)
 class Odometry:
-    """The newest odometry: when it arrived, whether it reports standstill, metres per second."""
+    """The newest odometry: when it arrived, whether it reports standstill, metres per second and
+    radians per second without sign.
+    """
 
     at: float
     still: bool
     speed: float = 0.0
+    turn_rate: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -126,13 +130,17 @@ class StopProcedure:
             return since is not None and fresh is not None and fresh.at - since >= standstill_s
         return self._stays_still(fresh)
 
-    def advance(self, now: float, odometry: Odometry | None) -> StopDue:
-        """The commands that are due now; each is returned once."""
+    def advance(
+        self, now: float, odometry: Odometry | None, *, settles: bool = False
+    ) -> StopDue:
+        """The commands that are due now; each is returned once. ``settles``: the newest readings
+        show a body that settles on standing wheels. No zero Twist ends that motion.
+        """
         fresh = self.fresh(odometry, now)
         self._watch_standstill(fresh)
         if self._call_deadline is not None and now >= self._call_deadline:
             self.failed(now, self._timed_out)
-        if self._is_not_settling(now, fresh):
+        if not settles and self._moves_on(now, fresh):
             self.failed(now, 'The rover moves on although /move_stop answered')
         if self._recall_at is not None and now >= self._recall_at:
             self._recall_after = min(2 * self._recall_after, LONGEST_RECALL_S)
@@ -142,7 +150,7 @@ class StopProcedure:
             self._call_deadline = now + self._config.stop_timeout_s
         return StopDue(call=call, twist=self._is_twist_due(now, fresh))
 
-    def _is_not_settling(self, now: float, fresh: Odometry | None) -> bool:
+    def _moves_on(self, now: float, fresh: Odometry | None) -> bool:
         """Whether a reading after the answer, settle_s after it, still shows a motion."""
         return (
             self._answered_at is not None

@@ -17,14 +17,37 @@ from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
 
 
-def unconfirmed_stop(odometry: Odometry | None, failure: str) -> str:
+def motion_text(speed: float, wheels_stand: bool | None) -> str:
+    """What moves after a stop, the body alone or the wheels; metres per second. ``wheels_stand``:
+    None if joint states do not show it.
+    """
+    if wheels_stand is None:
+        return f'still moving at {speed:.2f} m/s'
+    if wheels_stand:
+        return f'the wheels stand, the body still moves at {speed:.2f} m/s'
+    return f'the wheels still turn, the rover moves at {speed:.2f} m/s'
+
+
+def violation_text(moves: str, wheels_stand: bool | None, drivers: str) -> str:
+    """The alarm for a motion that a stop does not end. ``moves``: the motion_text. ``drivers``: the
+    names of foreign nodes that publish Twists, or ''.
+    """
+    seen = [] if wheels_stand is None else [moves]
+    if drivers:
+        seen.append(f'Twists are also published by {drivers}')
+    elif not wheels_stand:
+        seen.append('no other driver')
+    return f'The rover moves on although it was stopped ({"; ".join(seen)})'
+
+
+def unconfirmed_stop(odometry: Odometry | None, failure: str, wheels_stand: bool | None) -> str:
     """The answer of a stop without confirmed standstill. ``odometry`` is None unless it is fresh;
-    ``failure`` is the reason why the call failed, or ''.
+    ``failure`` is the reason why the call failed, or ''; ``wheels_stand`` as in motion_text.
     """
     if odometry is None:
         seen = 'no odometry'
     elif not odometry.still:
-        seen = f'still moving at {odometry.speed:.2f} m/s'
+        seen = motion_text(odometry.speed, wheels_stand)
     else:
         seen = '' if failure else 'the rover has not stood still for long enough'
     return f'{STOP_NOT_CONFIRMED}: {"; ".join(filter(None, (seen, failure)))}'
@@ -33,7 +56,8 @@ def unconfirmed_stop(odometry: Odometry | None, failure: str) -> str:
 class Runaway:
     """Detects that the rover still moves when a stop should have ended its motion. Zero Twists can
     make single readings report standstill; only settle_s without motion begins a new one. Both
-    times are stretched in a slow simulation, whose rover brakes and reports more slowly.
+    times are stretched in a slow simulation, whose rover brakes and reports more slowly. A body
+    that settles begins the bound anew: zero Twists follow only when it goes on.
     """
 
     def __init__(
@@ -55,9 +79,14 @@ class Runaway:
         """The rover stands still."""
         self._since = None
 
-    def detected(self, odometry: Odometry | None) -> bool:
-        """Whether this reading, the newest since ``begin``, shows a motion beyond the bound."""
+    def detected(self, odometry: Odometry | None, *, settles: bool = False) -> bool:
+        """Whether this reading, the newest since ``begin``, shows a motion beyond the bound.
+        ``settles``: of a body that settles on standing wheels.
+        """
         if odometry is None or self._since is None or odometry.still:
+            return False
+        if settles:
+            self._since = self._moved_at = odometry.at
             return False
         if odometry.at - self._moved_at >= self._stretched(self._gap_s):
             self._since = odometry.at

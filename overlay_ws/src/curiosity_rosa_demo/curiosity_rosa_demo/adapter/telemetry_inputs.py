@@ -28,6 +28,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     subscribe_to_button,
     subscribe_to_heartbeat,
 )
+from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -40,7 +41,7 @@ ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 class TelemetryInputs:
     """Updates the rules only under ``lock``, and calls ``on_input`` under the same lock.
     ``mast``: the names of its joints; none: there is no mast. ``appendages``: those of their
-    joints, by appendage. ``on_calls`` gets the tick of a
+    joints, by appendage. ``wheels``: those of the wheels' joints. ``on_calls`` gets the tick of a
     heartbeat and the numbers of the calls that the agent has sent, without the lock.
     """
 
@@ -56,7 +57,9 @@ class TelemetryInputs:
         on_calls: Callable[[int, dict[str, int]], None],
         mast: Sequence[str],
         appendages: Mapping[str, Sequence[str]],
+        wheels: Sequence[str],
     ) -> None:
+        self._wheels = WheelSpeed(wheels)
         self._on_calls, self._mast, self._appendages = on_calls, mast, appendages
         self._node, self._rules, self._lock, self._on_input = node, rules, lock, on_input
         self._heartbeat_topic = topics.status.kernel
@@ -100,6 +103,7 @@ class TelemetryInputs:
 
     def _on_joints(self, message: JointState) -> None:
         positions = dict(zip(message.name, message.position, strict=False))
+        self._record_wheels(message)
         self._record_appendages(positions)
         if not self._mast or not positions.keys() >= set(self._mast):
             return  # another controller's joints
@@ -109,6 +113,14 @@ class TelemetryInputs:
             self.mast_turn = turn if math.isfinite(turn) else None
             self._rules.joints(p, turn)
             self._on_input()
+
+    def _record_wheels(self, message: JointState) -> None:
+        """A rover that stands needs no wheels: they would fill the log."""
+        fastest_radps = self._wheels.measure(message)
+        with self._lock:
+            if fastest_radps is not None and self._rules.guard.moving:
+                self._rules.wheels(fastest_radps)
+                self._on_input()
 
     def _record_appendages(self, positions: Mapping[str, float]) -> None:
         """A message holds all joints of a controller, and may hold those of several."""

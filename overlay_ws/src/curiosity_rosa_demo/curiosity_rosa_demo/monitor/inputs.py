@@ -20,6 +20,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
 from curiosity_rosa_demo.infra.config.topics import Topics
+from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from curiosity_rosa_demo.monitor.signals import MOTIONS, SignalState
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode
@@ -44,6 +45,8 @@ class MessageInputs:
             topics.trace.events: self._trace,
         }
         self._cmd_vel = topics.rover.cmd_vel
+        has_wheels = state.robot.mobile_base
+        self._wheels = WheelSpeed(state.thresholds.motion.wheel_joints if has_wheels else ())
 
     def _odometry(self, now: float, message: Any) -> None:
         pose, twist = message.pose.pose, message.twist.twist
@@ -59,6 +62,8 @@ class MessageInputs:
 
     def _joints(self, now: float, message: Any) -> None:
         positions = dict(zip(message.name, message.position, strict=False))
+        if (fastest_radps := self._wheels.measure(message)) is not None:
+            self._state.wheels(now, fastest_radps)
         mast = self._state.thresholds.mast.joints
         if self._state.robot.has_mast and positions.keys() >= set(mast):
             self._state.joints(now, *(positions[joint] for joint in mast))

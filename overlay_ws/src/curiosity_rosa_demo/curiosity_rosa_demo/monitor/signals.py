@@ -26,7 +26,7 @@ from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 SIGNALS = {
-    'moving': 'odometry shows a motion',
+    'moving': 'odometry shows a motion, other than a body that settles on standing wheels',
     'straight': 'odometry shows a motion forward without a turn',
     'odometry_stale': 'odometry was heard and is silent for longer than motion.odometry_max_age_s',
     'outside': 'the rover is outside the geofence',
@@ -86,7 +86,11 @@ class SignalState:
         turns = abs(turn_rate) > motion.still_turn_radps
         drives = abs(speed) > motion.still_speed_mps
         self._hear('odometry', now)
-        self._values['moving'] = drives or turns
+        if drives or turns:
+            self._values.setdefault('moves_since', now)
+        else:
+            self._values.pop('moves_since', None)
+        self._values['moving'] = (drives or turns) and not self._settles(now, speed, turn_rate)
         self._values['straight'] = drives and speed > 0.0 and not turns
         drive = self.thresholds.drive
         least_mps = drive.forward_mps * (1.0 - drive.slip_limit) if drive.slip_limit else 0.0
@@ -106,6 +110,26 @@ class SignalState:
             abs(angle - wanted) <= mast.tolerance_rad
             for angle, wanted in zip((p, turn), mast.closed_rad, strict=True)
         )
+
+    def wheels(self, now: float, fastest_radps: float) -> None:
+        """The speed of the fastest wheel, rad/s without sign; NaN: not known."""
+        if fastest_radps <= self.thresholds.motion.wheels_still_radps:
+            self._hear('standing wheels', now)
+            self._values.setdefault('wheels_stand_since', now)
+        else:
+            self._heard.pop('standing wheels', None)
+            self._values.pop('wheels_stand_since', None)
+
+    def _settles(self, now: float, speed: float, turn_rate: float) -> bool:
+        """Whether a body moves a little on wheels that stand, for no longer than it may."""
+        motion, value = self.thresholds.motion, self._values.get
+        little = (
+            abs(speed) <= motion.settling_speed_mps
+            and abs(turn_rate) <= motion.settling_turn_radps
+        )
+        stand = self._fresh('standing wheels', now, self.thresholds.mast.joint_max_age_s)
+        since = max(value('moves_since', now), value('wheels_stand_since', now))
+        return little and stand and now - since < motion.settling_max_s
 
     def appendage(self, now: float, name: str, angles: Sequence[float]) -> None:
         """Radians of the appendage's joints, in the order of its profile."""

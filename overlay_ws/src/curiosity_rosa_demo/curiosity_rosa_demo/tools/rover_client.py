@@ -196,7 +196,7 @@ def _timeouts(config: Config) -> dict[str, float]:
         'move_forward': start,
         'turn_left': start,
         'turn_right': start,
-        'move_stop': motion.stop_timeout_s + motion.stop_confirm_s + TIMEOUT_MARGIN_S,
+        'move_stop': motion.stop_timeout_s + motion.longest_confirm_s + TIMEOUT_MARGIN_S,
         'mast_open': confirm + mast.open_duration_s,
         'mast_close': confirm + mast.close_duration_s,
         'mast_rotate': confirm + mast.rotate_duration_s,

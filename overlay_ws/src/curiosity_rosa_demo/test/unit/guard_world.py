@@ -25,6 +25,7 @@ from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 STEP_S = 0.05
+WHEEL_RADIUS_M = 0.25
 SERVICE_TIMEOUT_S = 2.0
 CONFIG = load_config().thresholds
 RAISED, CLOSED = (0.0, -0.5), (1.57, -1.57)
@@ -77,6 +78,8 @@ class World:
         self.goals: set[str] = set()  # the parts whose motion is the goal of an action
         self.driving = False  # run_demo repeats its Twist
         self.wheels = 0.0
+        self.sag = 0.0  # motion of the body alone, m/s
+        self.wheels_shown = False  # on the joint states
         self.has_mast = mast is not None
         self.mast = self.mast_target = MastAction.OPEN.target(self._mast)
         self.mast_left_s = 0.0
@@ -326,7 +329,9 @@ class World:
             self.heard_at = self.now
             self.guard.record_heartbeat(self._tick, self.latch)
         if self.odometry_on:
-            self.guard.record_odometry(self.wheels, 0.0)
+            self.guard.record_odometry(max(self.wheels, self.sag), 0.0)
+        if self.wheels_shown:
+            self.guard.record_wheels(self.wheels / WHEEL_RADIUS_M)
         if self.joints_on:
             if self.has_mast:
                 self.guard.record_joints(*self.mast)

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.monitor.limits import limits_of
 from curiosity_rosa_demo.monitor.monitor import Monitor, Verdict
 from curiosity_rosa_demo.monitor.requirements import load_requirements
 from curiosity_rosa_demo.monitor.signals import SignalState
-from guard_world import CONFIG, STEP_S, World
+from guard_world import CONFIG, STEP_S, WHEEL_RADIUS_M, World
 from test_motion_guard_machine import FAULTS
 
 FOREIGN_CALL_S = 2.5  # after which the trace tells of a call that was not the agent's
@@ -142,7 +142,9 @@ class Watched:
     def _show(self) -> None:
         world, guard, signals, now = self.world, self.world.guard, self.signals, self.world.now
         if world.odometry_on:
-            signals.odometry(now, world.wheels, 0.0)
+            signals.odometry(now, max(world.wheels, world.sag), 0.0)
+        if world.wheels_shown:
+            signals.wheels(now, world.wheels / WHEEL_RADIUS_M)
         if world.joints_on:
             signals.joints(now, *world.mast)
             for name, angles in world.angles.items():

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.monitor.recording import run
 from curiosity_rosa_demo.monitor.requirements import load_requirements
 from curiosity_rosa_demo.monitor.signals import bits, SIGNALS
 from examples import examples
-from guard_world import World
+from guard_world import CONFIG, World
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap_world import write_run
@@ -107,6 +107,31 @@ def test_an_arm_that_the_guard_does_not_watch_is_found(deaf: bool) -> None:
     watched.run(8.0)
     assert watched.world.moving is deaf
     assert {verdict.requirement for verdict in watched.found} == ({'FR-21'} if deaf else set())
+
+
+@pytest.mark.parametrize(
+    ('sag_s', 'shown', 'found'),
+    [
+        (2.5, True, set()),  # measured: a free bogie folds
+        (LIMITS['stop_s'] + 0.5, True, set()),  # longer than wheels may turn after a stop
+        (LIMITS['stop_s'] + 0.5, False, {'S3', 'FR-14'}),
+        (CONFIG.motion.settling_max_s + LIMITS['stop_s'] + 1.0, True, {'S3', 'FR-14'}),
+    ],
+)
+def test_a_body_that_settles_is_judged_as_the_guard_judges_it(
+    sag_s: float, shown: bool, found: set[str]
+) -> None:
+    watched = Watched()
+    watched.world.wheels_shown = shown
+    begin_to_drive(watched)
+    watched.run(1.0)
+    watched.world.sag = 0.28
+    watched.ask('stop')
+    watched.run(sag_s)
+    watched.world.sag = 0.0
+    watched.run(2.0)
+    assert {verdict.requirement for verdict in watched.found} == found
+    assert watched.disagreements == []
 
 
 def test_each_signal_has_its_bit() -> None:

@@ -202,7 +202,7 @@ def _check_timeout(definition: SkillDef, config: Config) -> None:
     start_s = (
         motion.stop_timeout_s + motion.settle_s + 2 * motion.service_timeout_s + TIMEOUT_MARGIN_S
     )
-    stop_s = motion.stop_timeout_s + motion.stop_confirm_s + TIMEOUT_MARGIN_S
+    stop_s = motion.stop_timeout_s + motion.longest_confirm_s + TIMEOUT_MARGIN_S
     # the stop may be tried twice
     least_s = LINK_TIMEOUT_S + start_s + longest_s + 2 * stop_s + STANDSTILL_TIMEOUT_S
     if definition.timeout_s <= least_s:

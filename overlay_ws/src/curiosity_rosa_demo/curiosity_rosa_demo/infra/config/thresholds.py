@@ -77,6 +77,11 @@ class MotionConfig(Section):
     settle_s: Seconds
     still_speed_mps: float = Field(gt=0.0, le=10.0)
     still_turn_radps: float = Field(gt=0.0, le=10.0)
+    wheel_joints: list[str] = Field(max_length=100)
+    wheels_still_radps: float = Field(gt=0.0, le=10.0)
+    settling_speed_mps: float = Field(gt=0.0, le=10.0)
+    settling_turn_radps: float = Field(gt=0.0, le=10.0)
+    settling_max_s: Seconds
     odometry_max_age_s: Seconds
     odometry_stop_s: float = Field(ge=0.0, le=3600.0)
     heartbeat_max_age_s: Seconds
@@ -84,6 +89,11 @@ class MotionConfig(Section):
     clock_max_age_s: Seconds
     slowest_real_time_factor: float = Field(gt=0.0, le=1.0)
     stop_unexpected: bool
+
+    @property
+    def longest_confirm_s(self) -> float:
+        """The longest wait for standstill after the answer of a stop, in simulated seconds."""
+        return self.stop_confirm_s + (self.settling_max_s if self.wheel_joints else 0.0)
 
     @model_validator(mode='after')
     def _warns_before_the_stop(self) -> MotionConfig:

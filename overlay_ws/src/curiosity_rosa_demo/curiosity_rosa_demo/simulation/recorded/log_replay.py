@@ -53,7 +53,7 @@ DECISIONS = {  # the steps that decide, and the rule to which a success counts
 }
 CALM_S = 0.5  # without a request before the status with which a run begins
 MEASUREMENTS = frozenset(
-    {'odometry', 'joints', 'appendage_joints', 'scan', 'scan_gone', 'heartbeat', 'due'}
+    {'odometry', 'joints', 'appendage_joints', 'wheels', 'scan', 'scan_gone', 'heartbeat', 'due'}
 )
 RECENT_INPUTS = 4  # that a difference shows
 MAX_ARGUMENTS = 80  # characters

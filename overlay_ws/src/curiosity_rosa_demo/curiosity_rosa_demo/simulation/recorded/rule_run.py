@@ -138,6 +138,7 @@ PLAIN_CALLS = frozenset(
         *('request_stop', 'twist_lost', 'refuse', 'joints', 'scan_gone', 'e_stop', 'heartbeat'),
         *('agents', 'agent_gone', 'adapters', 'due', 'check_appendage', 'begin_appendage'),
         *('appendage_answered', 'appendage_failed', 'end_appendage', 'appendage_joints'),
+        'wheels',
     )
 )
 

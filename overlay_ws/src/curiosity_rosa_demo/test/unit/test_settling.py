@@ -1,0 +1,279 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A stop whose wheels stand while the body still moves a little."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.settling import Settling
+from curiosity_rosa_demo.adapter.stop import Odometry
+from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, STOP_NOT_CONFIRMED
+from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
+from guard_world import CONFIG, World
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+
+MOTION, MAX_AGE_S = CONFIG.motion, CONFIG.mast.joint_max_age_s
+SAG_MPS, SAG_S = 0.28, 2.5  # measured: the demo's free bogie folds
+RUNAWAY_S = MOTION.stop_timeout_s + MOTION.settle_s
+
+
+def steady(seconds: float) -> float:
+    return seconds
+
+
+@pytest.fixture
+def driving() -> World:
+    """It drives, and the joint states show its wheels."""
+    world = World()
+    world.wheels_shown = True
+    world.step(1.0)
+    assert world.ask_mast(MastAction.CLOSE) == ''
+    world.step(2.0)
+    assert world.ask_move() == ''
+    world.step(1.0)
+    assert world.moving
+    return world
+
+
+def alarms(world: World) -> list[str]:
+    return world.guard.take_alarms()
+
+
+def test_a_body_that_sags_is_waited_for_and_then_confirmed(driving: World) -> None:
+    driving.sag = SAG_MPS
+    number = driving.ask_stop()
+    driving.step(SAG_S)
+    assert driving.guard.settles
+    assert driving.guard.moving
+    assert driving.ask_move() == MOVE_IN_PROGRESS
+    assert driving.ask_mast(MastAction.OPEN) == MOVE_IN_PROGRESS
+    seen = 'the wheels stand, the body still moves at 0.28 m/s'
+    assert driving.guard.stop_problem(number) == f'{STOP_NOT_CONFIRMED}: {seen}'
+    driving.sag = 0.0
+    driving.step(0.5)
+    assert driving.guard.stop_problem(number) == ''
+    assert (driving.twists_due, driving.guard.violation, alarms(driving)) == (0, '', [])
+    assert driving.ask_move() == ''
+
+
+def test_a_body_that_never_comes_to_rest_is_reported_with_what_was_seen(driving: World) -> None:
+    driving.sag = SAG_MPS
+    driving.ask_stop()
+    driving.step(MOTION.settling_max_s - 0.3)
+    assert driving.twists_due == 0
+    driving.step(0.6)
+    assert driving.twists_due > 0
+    assert driving.guard.violation == ''
+    driving.ask_stop()  # asking again does not begin its time anew
+    driving.step(RUNAWAY_S)
+    text = (
+        'The rover moves on although it was stopped (the wheels stand, the body still moves at '
+        '0.28 m/s)'
+    )
+    assert driving.guard.violation == text
+    assert text in alarms(driving)
+    driving.sag = 0.0
+    driving.step(12.0)
+    assert (driving.guard.violation, driving.guard.moving) == ('', False)
+
+
+@pytest.mark.parametrize(
+    ('wheels_shown', 'sag', 'wheels', 'seen'),
+    [
+        (False, SAG_MPS, 0.0, '(no other driver)'),
+        (True, 0.0, 0.5, '(the wheels still turn, the rover moves at 0.50 m/s; no other driver)'),
+        (True, 2 * SAG_MPS, 0.0, '(the wheels stand, the body still moves at 0.56 m/s)'),
+    ],
+)
+def test_what_does_not_settle_is_a_runaway_as_soon_as_ever(
+    driving: World, wheels_shown: bool, sag: float, wheels: float, seen: str
+) -> None:
+    driving.step(MOTION.settle_s)
+    driving.wheels_shown = wheels_shown
+    driving.step(MAX_AGE_S + 0.1)
+    driving.ask_stop()
+    driving.step(0.1)
+    driving.sag = sag
+    for _ in range(round((RUNAWAY_S + 0.2) / 0.05)):
+        driving.wheels = wheels  # a driver who never lets go
+        driving.step()
+    assert driving.guard.violation == f'The rover moves on although it was stopped {seen}'
+    assert driving.twists_due > 0
+
+
+def test_a_sag_after_the_stop_was_confirmed_is_no_motion_of_somebody(driving: World) -> None:
+    driving.ask_stop()
+    driving.step(1.0)
+    assert not driving.guard.moving
+    driving.sag = SAG_MPS
+    driving.step(SAG_S)
+    assert driving.guard.moving  # so that the mast stays down
+    assert driving.ask_mast(MastAction.OPEN) == MOVE_IN_PROGRESS
+    driving.sag = 0.0
+    driving.step(1.0)
+    assert (alarms(driving), driving.guard.moving) == ([], False)
+    driving.sag = SAG_MPS  # a slope that slides away is stopped, and reported
+    driving.step(MOTION.settling_max_s + RUNAWAY_S + 0.5)
+    assert driving.guard.violation.startswith('The rover moves on although it was stopped')
+
+
+# --- the rule alone ------------------------------------------------------------------------------
+
+speeds = st.sampled_from([0.0, 0.01, 0.1, SAG_MPS, 0.5, math.nan, math.inf])
+turns = st.sampled_from([0.0, 0.1, 1.0, math.nan])
+wheels = st.none() | st.sampled_from([0.0, 0.05, 0.3, 2.0, math.nan])
+readings = st.tuples(st.sampled_from([0.05, 0.1, 0.4, 1.5]), speeds, turns, wheels)
+
+
+@given(st.lists(readings, max_size=80))
+def test_nothing_settles_but_a_body_that_moves_little_on_wheels_that_stand(
+    history: list[tuple[float, float, float, float | None]],
+) -> None:
+    settling = Settling(MOTION, MAX_AGE_S, steady)
+    now, wheels_at, fastest = 0.0, -math.inf, math.nan
+    began, moved_at = None, -math.inf
+    for step_s, speed, turn, wheel in history:
+        now += step_s
+        if wheel is not None:
+            wheels_at, fastest = now, wheel
+            settling.record_wheels(wheel, now)
+        still = speed <= MOTION.still_speed_mps and turn <= MOTION.still_turn_radps
+        settling.record_odometry(Odometry(now, still, speed, turn), driving=False)
+        if not still:
+            moved_at = now
+        elif now - moved_at >= MOTION.settle_s:
+            began = None
+        if not settling.goes_on(now):
+            continue
+        began = now if began is None else began
+        assert now - began < MOTION.settling_max_s
+        assert not still
+        assert speed <= MOTION.settling_speed_mps
+        assert turn <= MOTION.settling_turn_radps
+        assert fastest <= MOTION.wheels_still_radps
+        assert now - wheels_at <= MAX_AGE_S
+
+
+phases = st.lists(
+    st.tuples(
+        st.sampled_from([0.1, 0.5, 1.0, 3.0]),  # seconds
+        st.sampled_from([0.0, 0.1, SAG_MPS, 0.6]),  # sag
+        st.sampled_from([0.0, 0.5]),  # wheels, by somebody
+        st.booleans(),  # wheels on the joint states
+        st.sampled_from(['', 'stop', 'move']),
+    ),
+    max_size=12,
+)
+
+
+@given(phases)
+def test_no_stop_is_confirmed_and_no_drive_begins_while_the_body_moves(
+    history: list[tuple[float, float, float, bool, str]],
+) -> None:
+    world = World()
+    world.step(1.0)
+    world.ask_mast(MastAction.CLOSE)
+    world.step(2.0)
+    shown_at = -math.inf
+    for seconds, sag, turning, shown, act in history:
+        world.sag, world.wheels_shown = sag, shown
+        number = None
+        for tick in range(round(seconds / 0.05) + 4):
+            world.wheels = max(world.wheels, turning)
+            if tick == 4:  # its odometry has been heard
+                number = world.ask_stop() if act == 'stop' else None
+            world.step()
+            shown_at = world.now if shown else shown_at
+            if number is not None and (sag or turning):
+                assert world.guard.stop_problem(number)
+            if tick >= 4 and world.guard.settles:
+                assert 0.0 < sag <= MOTION.settling_speed_mps
+                assert not (shown and turning)
+                assert world.now - shown_at <= MAX_AGE_S
+        if act == 'move' and world.guard.stopping:
+            assert world.ask_move()
+
+
+@given(st.sampled_from([0.05, 0.5, 3.0]), st.integers(1, 6))
+def test_the_bound_is_kept_however_often_a_stop_is_asked_for(pause_s: float, times: int) -> None:
+    world = World()
+    world.wheels_shown = True
+    world.step(1.0)
+    world.sag = SAG_MPS
+    for _ in range(times):
+        world.ask_stop()
+        world.step(pause_s)
+    world.step(max(0.0, MOTION.settling_max_s + RUNAWAY_S + 0.5 - times * pause_s))
+    assert world.guard.violation
+
+
+# --- the wheels' speed ---------------------------------------------------------------------------
+
+JOINTS = ('left', 'right')
+
+
+def joint_states(at_s: float, *positions: float, velocity: tuple[float, ...] = ()) -> Any:
+    sec = math.floor(at_s)
+    stamp = SimpleNamespace(sec=sec, nanosec=round((at_s - sec) * 1e9))
+    return SimpleNamespace(
+        header=SimpleNamespace(stamp=stamp),
+        name=['mast', *JOINTS],
+        position=[0.0, *positions],
+        velocity=[0.0, *velocity] if velocity else [],
+    )
+
+
+def measured(*messages: Any) -> list[float]:
+    """What is known after the first message, which never shows a speed."""
+    speed = WheelSpeed(JOINTS)
+    results = [speed.measure(message) for message in messages]
+    assert math.isnan(results[0] or 0.0)
+    return [result for result in results[1:] if result is not None]
+
+
+@given(st.floats(-5.0, 5.0), st.floats(-5.0, 5.0), st.floats(0.005, 0.3), st.booleans())
+def test_the_fastest_wheel_is_measured_by_positions_and_by_velocities(
+    left: float, right: float, period_s: float, broadcast: bool
+) -> None:
+    velocity = (left, right) if broadcast else (math.nan, math.nan)
+    messages = [
+        joint_states(10.0 + n * period_s, left * n * period_s, right * n * period_s,
+                     velocity=velocity)
+        for n in range(60)
+    ]  # fmt: skip
+    results = measured(*messages)
+    assert results
+    assert results == pytest.approx([max(abs(left), abs(right))] * len(results), rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    'messages',
+    [
+        [joint_states(0.0, 1.0, 1.0)] * 5,  # no stamps
+        [joint_states(5.0 - n, 1.0, 1.0) for n in range(5)],  # stamps that go back
+        [joint_states(5.0 + n, 1.0, math.nan) for n in range(5)],
+        [joint_states(5.0 + n, 1.0, math.inf) for n in range(5)],
+    ],
+)
+def test_what_shows_no_speed_is_not_known(messages: list[Any]) -> None:
+    results = measured(*messages)
+    assert results
+    assert all(map(math.isnan, results))
+
+
+def test_joints_without_the_wheels_say_nothing() -> None:
+    message = joint_states(5.0, 1.0, 1.0)
+    assert WheelSpeed(('left', 'middle')).measure(message) is None
+    assert WheelSpeed(()).measure(message) is None
