@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 import os
 from pathlib import Path
+import re
 import shutil
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -84,6 +86,15 @@ class Container:
         self._processes.append(process)
         return process
 
+    def fake_ros2(self, text: str) -> None:
+        script(self._bin / 'ros2', text)
+
+    @property
+    def launch(self) -> int | None:
+        """The process that says of itself that it is the overlay."""
+        found = [line.rpartition(' ')[2] for line in self.story if line.startswith('overlay is ')]
+        return int(found[0]) if found else None
+
     @property
     def story(self) -> list[str]:
         return self._story.read_text().splitlines()
@@ -148,6 +159,43 @@ def test_what_listens_to_no_signal_is_killed(container: Container) -> None:
     run.terminate()
     assert run.wait(timeout=30) == 0
     wait_until(lambda: not _runs(str(deaf)), f'the end of {deaf}')
+
+
+# As launch_ros starts it: a node in the group of launch, which hears SIGTERM when launch dies.
+ORPHAN = """#!/usr/bin/env bash
+{ trap '' TERM; while kill -0 $$ 2>/dev/null; do sleep 0.05; done; %s; echo "node ends" >>"$STORY"; } &
+echo "overlay is $$" >>"$STORY"
+wait
+"""
+
+
+@pytest.mark.parametrize(
+    ('takes_s', 'told'),
+    [
+        (1, ['node ends', 'demo hears INT']),  # the adapter needs the rover's nodes to stop it
+        (60, ['demo hears INT']),  # a node that hangs does not keep the rover's nodes for ever
+    ],
+)
+def test_when_launch_is_killed_the_rovers_nodes_end_after_the_overlays(
+    container: Container, takes_s: int, told: list[str]
+) -> None:
+    container.fake_ros2(ORPHAN % f'sleep {takes_s}')
+    run = container.run('with_overlay.sh', str(container.demo))
+    container.has('demo ')
+    wait_until(lambda: container.launch is not None, 'launch')
+    assert container.launch is not None
+    os.kill(container.launch, signal.SIGKILL)
+    assert run.wait(timeout=40) == 1  # so that restart: on-failure starts it again
+    assert [line for line in container.story if 'ends' in line or 'hears' in line] == told
+
+
+def test_a_stop_takes_no_longer_than_docker_waits(container: Container) -> None:
+    text = (container.docker / 'with_overlay.sh').read_text()
+    limits = re.findall(r'^ +wait_for_exit (\d+) ', text, re.MULTILINE)
+    grace = re.search(r'stop_grace_period: (\d+)s', (ROOT / 'compose.override.yaml').read_text())
+    assert grace is not None
+    assert len(limits) == 4
+    assert sum(map(int, limits)) <= int(grace[1]) - 5
 
 
 @pytest.mark.parametrize('who', ['demo', 'overlay'])
