@@ -35,6 +35,14 @@ shut_down() { # shut_down EXIT_STATUS
   exit "$1"
 }
 
+for folder in "$XDG_STATE_HOME" "$ROS_LOG_DIR"; do
+  if [[ ! -w $folder ]]; then
+    echo "overlay: user $(id -u) cannot write $folder: the volume is of another user number;" \
+      "scripts/compose.sh down --volumes removes it, with its tasks, recordings and logs" >&2
+    exit 1
+  fi
+done
+
 "$@" &
 demo=$!
 (
