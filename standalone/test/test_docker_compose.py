@@ -49,7 +49,7 @@ KNOWN = {
 }  # fmt: skip
 
 
-KEPT = ('PATH', 'HOME', 'DOCKER_CONFIG')  # of the environment; other variables may be ours
+KEPT = ('PATH', 'HOME', 'PWD', 'DOCKER_CONFIG')  # of the environment; others may be ours
 
 
 @pytest.fixture
