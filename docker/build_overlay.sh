@@ -13,7 +13,7 @@ echo "overlay: building it from /curiosity_rosa" >&2
 mkdir -p log
 if ! colcon build >log/build.txt 2>&1; then
   tail -n 40 log/build.txt >&2
-  echo "overlay: building it failed; the whole log is /overlay/log/build.txt in the container" >&2
+  echo "overlay: building it failed; 'scripts/compose.sh cp curiosity_demo:/overlay/log/build.txt FILE' copies the log" >&2
   exit 1
 fi
 printf '%s\n' "$key" >.built

@@ -6,10 +6,10 @@ set -uo pipefail
 set -m # each child gets its own process group and does not ignore SIGINT
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-wait_for_exit() { # wait_for_exit SECONDS PID...: succeed once all have exited, fail after SECONDS
+wait_for_exit() { # wait_for_exit SECONDS PID...: succeed once all have exited, fail after SECONDS; -PID is a group
   local pid left=$(($1 * 10))
   for pid in "${@:2}"; do
-    while kill -0 "$pid" 2>/dev/null; do
+    while kill -0 -- "$pid" 2>/dev/null; do
       ((left-- > 0)) || return 1
       sleep 0.1
     done
@@ -25,12 +25,23 @@ shut_down() { # shut_down EXIT_STATUS
     wait_for_exit 10 "${agents[@]}"
   fi
   kill -INT "$overlay" 2>/dev/null # only ros2 launch, which ends its nodes one by one; SIGTERM would orphan them
-  wait_for_exit 25 "$overlay"
+  wait_for_exit 25 "$overlay" || kill -TERM -- "-$overlay" 2>/dev/null # launch hangs
+  # A launch that was killed leaves its nodes, which have heard SIGTERM (pdeathsig). The adapter then stops the rover,
+  # by the rover's nodes.
+  wait_for_exit 10 "-$overlay"
   kill -INT -- "-$demo" 2>/dev/null # as Ctrl-C does
-  wait_for_exit 5 "$demo"
+  wait_for_exit 5 "-$demo"
   kill -KILL -- "-$overlay" "-$demo" 2>/dev/null
   exit "$1"
 }
+
+for folder in "$XDG_STATE_HOME" "$ROS_LOG_DIR"; do
+  if [[ ! -w $folder ]]; then
+    echo "overlay: user $(id -u) cannot write $folder: the volume is of another user number;" \
+      "scripts/compose.sh down --volumes removes it, with its tasks, recordings and logs" >&2
+    exit 1
+  fi
+done
 
 "$@" &
 demo=$!

@@ -26,4 +26,14 @@ export CURIOSITY_ROSA_DIR=$PWD
 export HOST_UID=${HOST_UID:-$(id -u)} HOST_GID=${HOST_GID:-$(id -g)}
 if [[ $HOST_UID == 0 ]]; then HOST_UID=1000 HOST_GID=1000; fi
 export XAUTHORITY=${XAUTHORITY-} # the demo's file uses it; Compose warns if it is unset
-exec docker compose "${files[@]}" -f "$demo/docker-compose.yml" -f compose.override.yaml "$@"
+# Compose warns at each call that the demo's file has the obsolete attribute "version".
+compose=(docker --log-level error compose "${files[@]}" -f "$demo/docker-compose.yml" -f compose.override.yaml)
+case ${1:-} in
+  down | stop | kill | rm) export COMPOSE_PROFILES=${COMPOSE_PROFILES:-headless} ;; # they leave curiosity_headless without
+esac
+# Compose stops all services at once; without Gazebo's odometry the adapter cannot confirm that the rover stands.
+if [[ ${1:-} == @(down|stop) && " $* " != *' -h '* && " $* " != *' --help '* ]] &&
+  [[ " $* " != *' curiosity_'* || " $* " == *' curiosity_demo '* ]]; then # no service is named, or this one
+  "${compose[@]}" stop curiosity_demo
+fi
+exec "${compose[@]}" "$@"

@@ -49,6 +49,9 @@ KNOWN = {
 }  # fmt: skip
 
 
+KEPT = ('PATH', 'HOME', 'PWD', 'DOCKER_CONFIG')  # of the environment; others may be ours
+
+
 @pytest.fixture
 def demo(tmp_path: Path) -> Path:
     file = tmp_path / 'curiosity_rover/docker-compose.yml'
@@ -193,17 +196,23 @@ def compose() -> list[str]:
 
 
 @pytest.mark.skipif(not compose(), reason='the compose plugin of docker is not installed')
-def test_docker_compose_reads_it_as_we_do(demo: Path) -> None:
+def test_docker_compose_reads_it_as_we_do(demo: Path, tmp_path: Path) -> None:
+    """As in a checkout without .env, whose variables Compose would add."""
+    variables = {**VARIABLES, 'CURIOSITY_ROSA_DIR': str(tmp_path / 'checkout')}
     files = ('-f', str(demo), '-f', str(OVERRIDE))
     done = subprocess.run(
         [*compose(), *files, '--profile', 'headless', 'config', '--format', 'json'],
         capture_output=True,
         text=True,
         timeout=60,
-        env={**os.environ, 'XAUTHORITY': '', **VARIABLES},
+        env={
+            **{name: value for name, value in os.environ.items() if name in KEPT},
+            'XAUTHORITY': '',
+            **variables,
+        },
     )
     assert done.returncode == 0, done.stderr
-    theirs, ours = json.loads(done.stdout)['services'], merged(demo)['services']
+    theirs, ours = json.loads(done.stdout)['services'], merged(demo, **variables)['services']
     assert set(theirs) == set(ours)
     for name, service in ours.items():
         for key in ('image', 'environment', 'entrypoint', 'network_mode', 'build'):

@@ -13,9 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 import os
 from pathlib import Path
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from typing import Any
 
 from harness import wait_until
@@ -51,6 +54,7 @@ class Container:
         self.demo = script(folder / 'demo', CHILD.replace('$NAME', 'demo'))
         self._story = folder / 'story'
         self._story.touch()
+        self._state = {'XDG_STATE_HOME': str(folder), 'ROS_LOG_DIR': str(folder)}
         self._processes: list[subprocess.Popen[Any]] = []
         self._folder = folder
 
@@ -58,7 +62,7 @@ class Container:
         process = subprocess.Popen(
             # scripts/test.sh runs these tests in the background, where a shell ignores SIGINT.
             ['env', '--default-signal=INT', str(self.docker / name), *arguments],
-            env={**os.environ, 'STORY': str(self._story), **env},
+            env={**os.environ, 'STORY': str(self._story), **self._state, **env},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -83,6 +87,15 @@ class Container:
         assert process.stdout.readline() == b'ready\n'
         self._processes.append(process)
         return process
+
+    def fake(self, program: str, text: str) -> None:
+        script(self._bin / program, text)
+
+    @property
+    def launch(self) -> int | None:
+        """The process that says of itself that it is the overlay."""
+        found = [line.rpartition(' ')[2] for line in self.story if line.startswith('overlay is ')]
+        return int(found[0]) if found else None
 
     @property
     def story(self) -> list[str]:
@@ -122,6 +135,21 @@ def test_the_overlay_is_built_and_started_beside_the_demo(container: Container) 
     assert run.wait(timeout=20) == 0
 
 
+@pytest.mark.parametrize('variable', ['XDG_STATE_HOME', 'ROS_LOG_DIR'])
+def test_without_a_place_for_its_records_nothing_starts(
+    container: Container, tmp_path: Path, variable: str
+) -> None:
+    """A missing folder is one that not even root can write, which may run this test."""
+    gone = str(tmp_path / 'gone')
+    run = container.run('with_overlay.sh', str(container.demo), **{variable: gone})
+    _, errors = run.communicate(timeout=20)
+    assert run.returncode == 1
+    [line] = errors.splitlines()
+    assert line.startswith(f'overlay: user {os.getuid()} cannot write {gone}: ')
+    assert 'down --volumes' in line  # the way out
+    assert container.story == []
+
+
 def test_a_stop_ends_the_console_then_the_overlay_then_the_rover(container: Container) -> None:
     agent = container.agent()
     run = container.run('with_overlay.sh', str(container.demo), CURIOSITY_AGENT='none')
@@ -148,6 +176,48 @@ def test_what_listens_to_no_signal_is_killed(container: Container) -> None:
     run.terminate()
     assert run.wait(timeout=30) == 0
     wait_until(lambda: not _runs(str(deaf)), f'the end of {deaf}')
+
+
+# As launch_ros starts it: a node in the group of launch, which hears SIGTERM when launch dies.
+ORPHAN = """#!/usr/bin/env bash
+{
+  trap '' TERM
+  while kill -0 $$ 2>/dev/null; do sleep 0.05; done
+  %s
+  echo "node ends" >>"$STORY"
+} &
+echo "overlay is $$" >>"$STORY"
+wait
+"""
+
+
+@pytest.mark.parametrize(
+    ('takes_s', 'told'),
+    [
+        (1, ['node ends', 'demo hears INT']),  # the adapter needs the rover's nodes to stop it
+        (60, ['demo hears INT']),  # a node that hangs does not keep the rover's nodes for ever
+    ],
+)
+def test_when_launch_is_killed_the_rovers_nodes_end_after_the_overlays(
+    container: Container, takes_s: int, told: list[str]
+) -> None:
+    container.fake('ros2', ORPHAN % f'sleep {takes_s}')
+    run = container.run('with_overlay.sh', str(container.demo))
+    container.has('demo ')
+    wait_until(lambda: container.launch is not None, 'launch')
+    assert container.launch is not None
+    os.kill(container.launch, signal.SIGKILL)
+    assert run.wait(timeout=40) == 1  # so that restart: on-failure starts it again
+    assert [line for line in container.story if 'ends' in line or 'hears' in line] == told
+
+
+def test_a_stop_takes_no_longer_than_docker_waits(container: Container) -> None:
+    text = (container.docker / 'with_overlay.sh').read_text()
+    limits = re.findall(r'^ +wait_for_exit (\d+) ', text, re.MULTILINE)
+    grace = re.search(r'stop_grace_period: (\d+)s', (ROOT / 'compose.override.yaml').read_text())
+    assert grace is not None
+    assert len(limits) == 4
+    assert sum(map(int, limits)) <= int(grace[1]) - 5
 
 
 @pytest.mark.parametrize('who', ['demo', 'overlay'])
@@ -181,6 +251,23 @@ def _runs(words: str) -> bool:
     return any(
         words in ' '.join(each.info['cmdline'] or ()) for each in psutil.process_iter(['cmdline'])
     )
+
+
+def test_a_healthy_answer_holds_for_half_a_minute(container: Container, tmp_path: Path) -> None:
+    """So that Docker can ask often and hear early: a check costs a second of CPU time."""
+    success, verdict = tmp_path / 'success', tmp_path / 'verdict'
+    container.fake('python', f'echo check >>"$STORY"; exit "$(cat {verdict})"\n')
+
+    def check(result: int) -> tuple[int, int]:
+        verdict.write_text(str(result))
+        status = container.run('health.sh', CURIOSITY_HEALTHY=str(success)).wait(timeout=20)
+        return status, len(container.story)
+
+    assert check(1) == (1, 1)
+    assert check(0) == (0, 2)  # a failure does not hold
+    assert check(1) == (0, 2)
+    os.utime(success, (time.time() - 31, time.time() - 31))
+    assert check(1) == (1, 3)
 
 
 # --- the console in the container --------------------------------------------------------------
@@ -234,7 +321,8 @@ class Host:
             self._bin / 'docker',
             '#!/usr/bin/env bash\n'
             f'if [[ $2 == version ]]; then echo {version}; exit; fi\n'
-            'echo "$CURIOSITY_ROSA_DIR $HOST_UID $HOST_GID"; printf "%s\\n" "$@"\n',
+            'echo "$CURIOSITY_ROSA_DIR $HOST_UID $HOST_GID"\n'
+            'printf "%s\\n" "profiles: ${COMPOSE_PROFILES-}" "$@" ""\n',
         )
 
     def run(self, name: str, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -249,11 +337,15 @@ class Host:
             timeout=20,
         )
 
-    def asked(self, name: str, *arguments: str, **env: str) -> tuple[str, list[str]]:
-        """What it gave docker: the variables, the words."""
+    def calls(self, name: str, *arguments: str, **env: str) -> list[list[str]]:
+        """What it gave docker at each call: the variables, the profiles and the words."""
         done = self.run(name, *arguments, **env)
         assert done.returncode == 0, done.stderr
-        variables, *words = done.stdout.splitlines()
+        return [call.splitlines() for call in done.stdout.removesuffix('\n\n').split('\n\n')]
+
+    def asked(self, name: str, *arguments: str, **env: str) -> tuple[str, list[str]]:
+        """What it gave docker at its only call: the variables, the words."""
+        [[variables, _, *words]] = self.calls(name, *arguments, **env)
         return variables, words
 
 
@@ -265,6 +357,8 @@ def host(tmp_path: Path) -> Host:
 def test_compose_puts_our_file_on_the_demos(host: Host) -> None:
     variables, words = host.asked('compose.sh', 'up', '-d')
     assert words == [
+        '--log-level',  # without it each call says that the demo's file has an obsolete attribute
+        'error',
         'compose',
         '-f',
         '../demos/curiosity_rover/docker-compose.yml',
@@ -281,7 +375,7 @@ def test_compose_reads_where_the_demo_is_from_the_file_or_the_environment(host: 
     elsewhere = host.demo.rename(host.demo.with_name('elsewhere'))
     (host.root / '.env').write_text(f'OPENAI_API_KEY=sk-1\nDEMO_DIR={elsewhere}\n')
     _, words = host.asked('compose.sh', 'ps')
-    assert words[:5] == [
+    assert words[2:7] == [
         'compose',
         '--env-file',
         f'{host.root}/.env',
@@ -310,6 +404,45 @@ def test_newer_versions_will_do(host: Host) -> None:
     for version in ('2.24.0', 'v2.30.3', '5.6.1'):
         host.version(version)
         host.asked('compose.sh', 'ps')
+
+
+OFF = ('stop curiosity_demo', 'headless')
+
+
+@pytest.mark.parametrize(
+    ('words', 'calls'),
+    [
+        # The rover stops while Gazebo, with a screen or without, still shows where it is.
+        ('down', [OFF, ('down', 'headless')]),
+        ('down --volumes', [OFF, ('down --volumes', 'headless')]),
+        ('stop', [OFF, ('stop', 'headless')]),
+        ('stop curiosity_demo', [OFF, ('stop curiosity_demo', 'headless')]),
+        ('stop curiosity_gui', [('stop curiosity_gui', 'headless')]),
+        ('down --help', [('down --help', 'headless')]),
+        ('kill', [('kill', 'headless')]),
+        ('rm -f', [('rm -f', 'headless')]),
+        # Never beside the Gazebo with a screen.
+        ('up -d', [('up -d', '')]),
+        (
+            'exec curiosity_demo console.sh -c stop',
+            [('exec curiosity_demo console.sh -c stop', '')],
+        ),
+    ],
+)
+def test_what_ends_the_containers_ends_all_of_them_and_the_rover_first(
+    host: Host, words: str, calls: list[tuple[str, str]]
+) -> None:
+    heard = host.calls('compose.sh', *words.split())
+    after = [call.index('compose.override.yaml') + 1 for call in heard]
+    assert [
+        (' '.join(call[at:]), call[1].removeprefix('profiles: '))
+        for call, at in zip(heard, after, strict=True)
+    ] == calls
+
+
+def test_profiles_that_are_chosen_stay(host: Host) -> None:
+    [[_, profiles, *_]] = host.calls('compose.sh', 'rm', COMPOSE_PROFILES='mine')
+    assert profiles == 'profiles: mine'
 
 
 def test_the_console_is_one_word(host: Host) -> None:

@@ -17,6 +17,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.imaging.image_header import ImageError
+from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, SpinThread, STEADY_CLOCK
 from curiosity_rosa_demo.recording.mcap.channels import Channel, ChannelSource
 from curiosity_rosa_demo.recording.mcap.message_types import message_class
@@ -26,7 +27,7 @@ from curiosity_rosa_demo.trace.trace_codec import decode
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import CompressedImage, Image
 from std_msgs.msg import String
 
@@ -108,10 +109,10 @@ class RecorderNode:
         """Record a raw camera image as JPEG."""
         if throttle.accept(b'', time.monotonic()) is None or self._to_jpeg is None:
             return
-        image: Image = deserialize_message(data, Image)
         try:
+            image: Image = read_message(data, Image)
             jpeg = self._to_jpeg(image)
-        except ImageError as error:
+        except (ImageError, UnreadableMessage) as error:
             if not self._reported_image_error:
                 self._reported_image_error = True
                 self._notify(f'! The camera is not recorded: {error}')
@@ -121,7 +122,10 @@ class RecorderNode:
 
     def _on_trace_event(self, channel: Channel, data: bytes) -> None:
         self._enqueue(channel, data)
-        event = decode(deserialize_message(data, String).data)
+        try:
+            event = decode(read_message(data, String).data)
+        except UnreadableMessage:
+            return
         # For an old capture, replayed from the topic's history, the latched picture is another.
         taken = CaptureTaken.of(event)
         if taken and taken.ok is True and time.time() - event.ts < MAX_FRAME_AGE_S:

@@ -21,11 +21,11 @@ from curiosity_rosa_demo.domain.brain_state import Json, Reading
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
 from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
+from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, subscribe_to_button
 from curiosity_rosa_demo.infra.tf.listener import TransformSource, TransformUnavailable
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import BatteryState, LaserScan
 from std_msgs.msg import String
 
@@ -76,13 +76,16 @@ class TelemetrySource:
 
     def _on_odometry(self, data: bytes) -> None:
         """Decoding is expensive: a message that comes too soon is skipped, and a repeated body is
-        not decoded again.
+        not decoded again. An unreadable message is skipped too; the reading then grows old.
         """
         body = data[BODY_OFFSET_BYTES:]
         if self._is_too_soon('odometry'):
             return
         if body != self._last_odometry:
-            value = _odometry(deserialize_message(data, Odometry))
+            try:
+                value = _odometry(read_message(data, Odometry))
+            except UnreadableMessage:
+                return
             self._last_odometry = body
         else:
             value = self._readings['odometry'].value
@@ -92,7 +95,10 @@ class TelemetrySource:
         """A repeated scan is decoded again: its frame may have moved."""
         if self._is_too_soon('scan'):
             return
-        message = deserialize_message(data, LaserScan)
+        try:
+            message = read_message(data, LaserScan)
+        except UnreadableMessage:
+            return
         try:
             sensor = self._transforms.transform(
                 self._base_frame, message.header.frame_id, at_ns=stamp_ns(message)

@@ -28,12 +28,13 @@ from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.serialized import UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
 from curiosity_rosa_demo.recording.mcap.channels import CDR, ChannelRates, recorded_source, sources
 from curiosity_rosa_demo.recording.mcap.limits import NotARecording
 from curiosity_rosa_demo.recording.mcap.message_types import message_class
 from curiosity_rosa_demo.recording.mcap.reader import Entry, RunReader
-from curiosity_rosa_demo.recording.replay.messages import replay_message, UnreadableMessage
+from curiosity_rosa_demo.recording.replay.messages import replay_message
 from curiosity_rosa_demo.recording.replay.preflight import conflict_text, publishers
 from curiosity_rosa_demo.recording.replay.status import STATUS_PERIOD_S
 import rclpy

@@ -15,18 +15,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
 from curiosity_rosa_demo.recording.mcap.channels import STRING, TF
 from curiosity_rosa_demo.recording.mcap.message_types import message_class
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import bounded_event, decode, encode
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
 REPLAY_PREFIX = '(replay) '
-
-
-class UnreadableMessage(Exception):
-    """A message does not match the type of its channel."""
 
 
 def replay_message(
@@ -37,8 +34,8 @@ def replay_message(
     UnreadableMessage.
     """
     try:
-        message = deserialize_message(data, message_class(type_name))
-    except Exception as error:  # the middleware's error type is not exported
+        message = read_message(data, message_class(type_name))
+    except (ImportError, AttributeError, UnreadableMessage) as error:
         raise UnreadableMessage(f'{role}: {error}') from error
     if type_name == STRING:
         text = (

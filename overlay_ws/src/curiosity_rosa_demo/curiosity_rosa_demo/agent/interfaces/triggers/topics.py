@@ -22,9 +22,9 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import Sample
 from curiosity_rosa_demo.infra.config.triggers import TopicField, TriggerConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.ros.serialized import read_message
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 
 MAX_MESSAGE_BYTES = 65_536
 MIN_PERIOD_S = 0.05  # a faster topic is read at this rate
@@ -63,7 +63,7 @@ class FieldReader:
             why = f'a message of {len(data)} bytes; triggers read {MAX_MESSAGE_BYTES} at most'
             return Sample(None, now_s, why)
         try:
-            value: Any = deserialize_message(data, self._kind)
+            value: Any = read_message(data, self._kind)
             for name in self._names:
                 value = getattr(value, name)
         except Exception as error:  # whatever another node has sent

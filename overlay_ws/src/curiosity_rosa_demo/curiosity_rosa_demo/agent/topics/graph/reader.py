@@ -34,6 +34,7 @@ from curiosity_rosa_demo.domain.graph import (
     TopicInfo,
 )
 from curiosity_rosa_demo.domain.text import clip, printable
+from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
 from curiosity_rosa_demo.infra.tf.listener import TransformSource
 from rcl_interfaces.srv import GetParameters, ListParameters
@@ -46,7 +47,6 @@ from rclpy.qos import (
     QoSProfile,
     ReliabilityPolicy,
 )
-from rclpy.serialization import deserialize_message
 
 MAX_NODES = 200
 MAX_TOPICS = 1000
@@ -181,8 +181,8 @@ class RclpyGraph:
         if newest is None:
             return Sample(seconds, count, size, interval)
         try:
-            message = deserialize_message(newest, message_type)
-        except Exception as error:  # rclpy raises RuntimeError or one of its own
+            message = read_message(newest, message_type)
+        except UnreadableMessage as error:
             return Sample(seconds, count, size, interval, problem=printable(str(error))[:200])
         header = getattr(message, 'header', None)
         age = None
