@@ -318,6 +318,7 @@ class ReactState(Model):
     score: float | None = None  # of the last capture
     is_good: bool = False
     ok: bool = False
+    internal_error: bool = False  # a fault of our own has ended the turn
     answer: str = ''  # the outcome of the turn, as text
     rehearsal: Rehearsal | None = None  # of the plan
 

@@ -39,6 +39,7 @@ def stopped_for(appendage: str) -> str:
 # Prefixes of the adapter's reason when it stopped the rover for a broken safety rule.
 STOPPED_FOR_MAST = stopped_for('mast')
 STOPPED_UNASKED = 'Stopped: the rover moved unasked'
+INTERNAL_ERROR = 'INTERNAL_ERROR'  # code of a failure that nobody foresaw: it ends the turn
 SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # code of a failure that latches SAFE
 NEED_TO_CLOSE_MAST = 'Need to close mast'
 NEED_TO_STOW = 'Need to stow'  # and the appendage
@@ -204,13 +205,15 @@ INTERRUPTED_TEXT = 'Interrupted: what this call did is not known'  # the agent e
 
 
 class ToolResult(Model):
-    """The result of every tool.
+    """The result of every tool. ``error_code``: INTERNAL_ERROR for a fault of our own, which a
+    model is not told.
 
     Raises ValidationError for a failure without a reason, and for a success with one.
     """
 
     ok: bool
     error_reason: str = ''
+    error_code: str = Field('', exclude=True)
     data: dict[str, JsonValue] = Field(default_factory=dict)
 
     _data_is_json = field_validator('data')(json_object)
@@ -232,6 +235,14 @@ class ToolResult(Model):
     @classmethod
     def failure(cls, reason: str, **data: Any) -> ToolResult:
         return cls(ok=False, error_reason=reason, data=data)
+
+
+class ToolBroke(Exception):
+    """A tool failed by a fault of our own. A skill does not handle it; ``result`` tells it."""
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__(result.error_reason)
+        self.result = result
 
 
 class TraceKind(str, Enum):

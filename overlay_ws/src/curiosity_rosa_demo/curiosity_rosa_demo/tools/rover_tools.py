@@ -26,6 +26,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
+    INTERNAL_ERROR,
     MAST_IS_CLOSED,
     RoverPose,
     SAFETY_VIOLATION,
@@ -40,6 +41,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.motion_clock import ClockWatch
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
+from pydantic import ValidationError
 
 POSE_PERIOD_S = 0.05
 STRIDE_M = 0.3  # noise of 5 cm makes 10 m 4 % longer, and 3.7 times as long without strides
@@ -59,6 +61,7 @@ class RoverTools:
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self.cancellation = Cancellation()
+        self._broke = False  # by a fault of our own
         # Prefixes of the adapter's reasons that mean a broken safety rule.
         self._violations = (
             *(STOPPED_FOR_MAST, STOPPED_UNASKED),
@@ -70,6 +73,7 @@ class RoverTools:
         cancellation = self.cancellation  # a later run may replace the attribute
         cancellation.check()
         reason, data = '', dict[str, Any]()
+        self._broke = False
         try:
             if name in MOTIONS:
                 reason, data = self._drive(name, cancellation, **arguments)
@@ -81,13 +85,22 @@ class RoverTools:
                 data = self._client.status()
             else:
                 self._when_heard(partial(self._client.trigger, name, cancellation), cancellation)
-            return ToolResult(
-                ok=not reason, error_reason=reason, data={**data, 'cost': self._cost(name)}
-            )
+            return self._result(name, reason, data)
+        except ServiceFailed as failure:
+            reason = str(failure).strip() or f'{name} failed without a reason'
         except Exception as error:
-            reason = _reason(name, error)
+            reason, self._broke = _internal_error(name, error), True
         cancellation.check()  # report a stop, not the error that it caused
-        return ToolResult.failure(reason, cost=self._cost(name))
+        return self._result(name, reason, {})
+
+    def _result(self, name: str, reason: str, data: dict[str, Any]) -> ToolResult:
+        data = {**data, 'cost': self._cost(name)}
+        try:
+            code = INTERNAL_ERROR if self._broke else ''
+            return ToolResult(ok=not reason, error_reason=reason, error_code=code, data=data)
+        except ValidationError as error:
+            why = error.errors()[0]['msg']
+            raise ServiceFailed(f'{name} answered what JSON cannot carry: {why}') from error
 
     def _cost(self, name: str) -> float:
         return float(getattr(self._config.tool_costs.tools, name))
@@ -179,8 +192,10 @@ class RoverTools:
             begin = self._seconds()
             try:
                 reason = self._travel_and_stop(duration_s, path, cancellation, watch)
+            except ServiceFailed as failure:
+                reason = str(failure).strip() or f'{name} failed without a reason'
             except Exception as error:
-                reason = _reason(name, error)
+                reason, self._broke = _internal_error(name, error), True
         if reason:
             cancellation.check()  # report a stop, not the error that it caused
             path.add(self._client.pose())
@@ -296,10 +311,7 @@ class RoverTools:
         path.add(self._client.pose())
 
 
-def _reason(name: str, error: Exception) -> str:
-    if isinstance(error, ServiceFailed):
-        return str(error).strip() or f'{name} failed without a reason'
-    # A bug, or a number that JSON cannot represent.
+def _internal_error(name: str, error: Exception) -> str:
     return f'Internal error in {name}: {error!r}'
 
 

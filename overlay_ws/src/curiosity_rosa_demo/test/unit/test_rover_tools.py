@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
+    INTERNAL_ERROR,
     MAST_IS_CLOSED,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
@@ -333,6 +334,7 @@ def test_the_way_is_told_although_something_of_ours_broke_on_it() -> None:
     rover.faults['get_status'] = lambda: ZeroDivisionError('a bug')
     result = tools_of(rover).run('move_forward', duration_s=4.0)
     assert result.error_reason.startswith('Internal error in move_forward: ZeroDivisionError')
+    assert result.error_code == INTERNAL_ERROR
     assert result.data['distance_m'] > 0.0  # type: ignore[operator]
     assert 'move_stop' in rover.calls
 
@@ -432,7 +434,8 @@ def test_what_json_cannot_carry_is_a_failed_result(value: object) -> None:
     rover = SimulatedRover(extra_status={'rover_x': value})
     result = tools_of(rover).run('get_status')
     assert not result.ok
-    assert result.error_reason.startswith('Internal error in get_status: ')
+    assert result.error_reason.startswith('get_status answered what JSON cannot carry: ')
+    assert result.error_code == ''  # what a rover says is no fault of ours
 
 
 @given(

@@ -26,7 +26,8 @@ from curiosity_rosa_demo.agent.skills.run import MAX_PROGRESS_REPORTS
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.brain_state import SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.models import INTERNAL_ERROR as BROKE
+from curiosity_rosa_demo.domain.models import SAFETY_VIOLATION, ToolBroke, ToolResult
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from examples import examples
 from hypothesis import given, settings
@@ -60,9 +61,9 @@ async def until(event: threading.Event, what: str) -> None:
             'No image received: 5 s',
             {'half': 1},
         ),
-        ('error', SkillStatus.FAILED, 'FAILED', "Internal error in job: ValueError('it b", {}),
-        ('exit', SkillStatus.FAILED, 'FAILED', 'Internal error in job: SystemExit(3)', {}),
-        ('nothing', SkillStatus.FAILED, 'FAILED', 'Internal error in job: it answered no', {}),
+        ('error', SkillStatus.FAILED, BROKE, "Internal error in job: ValueError('it b", {}),
+        ('exit', SkillStatus.FAILED, BROKE, 'Internal error in job: SystemExit(3)', {}),
+        ('nothing', SkillStatus.FAILED, BROKE, 'Internal error in job: it answered no', {}),
     ],
 )
 @in_loop
@@ -81,6 +82,29 @@ async def test_a_run_that_nobody_stops_ends_as_the_skill_says(
     assert executor.running() == []
     assert await executor.get_result(run) is result
     assert await executor.cancel(run) is False
+
+
+@pytest.mark.parametrize(
+    ('resources', 'latches'),
+    [([], False), (['camera'], False), (['base'], True), (['mast', 'camera'], True)],
+)
+@in_loop
+async def test_a_skill_that_breaks_with_a_part_that_moves_in_its_hands_latches_safe(
+    resources: list[str], latches: bool
+) -> None:
+    def job(call: SkillCall) -> ToolResult:
+        raise ToolBroke(ToolResult.failure('Internal error in mast_open: boom', driven_m=1.0))
+
+    executor = executor_of(skill_named('job', job, resources_required=resources))
+    violations: list[str] = []
+    executor.monitor.on_violation = violations.append
+    result = await executor.result_of('job', {}, Cancellation())
+    assert (result.status, result.error_code) == (SkillStatus.FAILED, BROKE)
+    assert (result.error_msg, result.metrics) == (
+        'Internal error in mast_open: boom',
+        {'driven_m': 1.0},
+    )
+    assert violations == [f'{SAFETY_VIOLATION}: {result.error_msg}'] * latches
 
 
 @in_loop

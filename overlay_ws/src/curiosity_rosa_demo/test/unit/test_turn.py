@@ -195,13 +195,19 @@ def test_of_several_calls_at_once_only_the_first_is_carried_out(make: Make) -> N
     assert [result['ok'] for result in told(world)] == [True] + [False] * (count - 1)
 
 
-def test_a_crash_in_a_tool_is_an_error_the_model_hears_of(make: Make) -> None:
-    world = make(call('mast_open'), call('get_status'), DONE)
-    world.rover.faults['mast_open'] = lambda: ZeroDivisionError('boom')
-    assert world.turn().ok
-    assert world.errors() == ["Internal error in mast_open: ZeroDivisionError('boom')"]
-    assert [result['ok'] for result in told(world)] == [False, True]
-    assert check_story(world.events) == 2
+@pytest.mark.parametrize('tool', ['mast_open', 'analyze_ground'])
+def test_a_crash_in_a_tool_ends_the_turn_whatever_the_model_would_say(
+    make: Make, tool: str
+) -> None:
+    world = make(call(tool), DONE)
+    world.rover.faults[tool] = lambda: ZeroDivisionError('boom')
+    last = world.turn()
+    broke = f"Internal error in {tool}: ZeroDivisionError('boom')"
+    assert (last.ok, last.internal_error) == (False, True)
+    assert last.answer.startswith(f'{tool}(')
+    assert last.answer.endswith(f') failed: {broke}')
+    assert world.errors()[0] == broke
+    assert len(world.requests) == 1  # the model is not asked again
 
 
 def test_a_crash_of_ours_ends_the_turn_with_an_event(make: Make) -> None:

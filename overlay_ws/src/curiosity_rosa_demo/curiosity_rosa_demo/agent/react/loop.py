@@ -94,7 +94,7 @@ class TurnExecutor:
             )
             react = ReactState(answer=text)
         except Exception as failure:  # ROSA would return it as the answer, untraced
-            react = ReactState(answer=f'Internal error: {failure!r}')
+            react = ReactState(answer=f'Internal error: {failure!r}', internal_error=True)
         finally:
             turn.step_spans.end()
             loop.close()
@@ -110,6 +110,7 @@ class TurnExecutor:
             is_good=react.is_good,
             steps=react.spent.steps,
             goal=react.answer if react.stop_reason == 'SWITCH_TASK' else '',
+            internal_error=react.internal_error,
         )
         return {'output': react.answer}
 

@@ -25,7 +25,13 @@ from curiosity_rosa_demo.agent.skills.registry import error_key
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import json_object, ToolResult
+from curiosity_rosa_demo.domain.models import (
+    INTERNAL_ERROR,
+    json_object,
+    SAFETY_VIOLATION,
+    ToolBroke,
+    ToolResult,
+)
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
 from curiosity_rosa_demo.infra.simulation_clock import MIN_WAIT_S
 
@@ -87,7 +93,7 @@ class SkillRun:
             work.start()
         except RuntimeError as error:  # no more threads
             self._monitor.release(self.goal.goal_id)
-            self._set_result(_failed(self._skill, _internal_error(name, error)))
+            self._set_result(_broken(_internal_error(name, error), {}))
 
     # --- stop and result --------------------------------------------------------------------
 
@@ -146,13 +152,15 @@ class SkillRun:
 
     def _run_skill(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
         name = self.goal.skill_name
-        result, raised = None, ''
+        result, raised, data = None, '', Json()
         try:
             result = self._skill.run(
                 SkillCall(world, self._cancellation, self._progress), **arguments
             )
             if not isinstance(result, ToolResult):
                 raised = f'Internal error in {name}: it answered no ToolResult'
+        except ToolBroke as broke:
+            raised, data = broke.result.error_reason, broke.result.data
         except BaseException as error:  # also SystemExit: a skill must not end the agent
             raised = _internal_error(name, error)
         with self._lock:
@@ -163,7 +171,9 @@ class SkillRun:
         if stopped is not None:
             ended = _stopped(stopped, why, result)
         elif raised or result is None:
-            ended = _failed(self._skill, raised)
+            ended = _broken(raised, data)
+            if set(self.goal.resources_occupied) - {'camera'}:
+                self._monitor.failed(f'{SAFETY_VIOLATION}: {raised}')
         elif result.ok:
             ended = SkillResult(status=SkillStatus.SUCCESS, metrics=result.data)
         else:
@@ -216,10 +226,14 @@ class SkillRun:
         self._wakeup = asyncio.Event()
 
 
-def _failed(skill: Skill, why: str, data: Json | None = None) -> SkillResult:
+def _failed(skill: Skill, why: str, data: Json) -> SkillResult:
     code = error_key(skill.definition.error_map, why) or SkillStatus.FAILED.value
+    return SkillResult(status=SkillStatus.FAILED, error_code=code, error_msg=why, metrics=data)
+
+
+def _broken(why: str, data: Json) -> SkillResult:
     return SkillResult(
-        status=SkillStatus.FAILED, error_code=code, error_msg=why, metrics=data or {}
+        status=SkillStatus.FAILED, error_code=INTERNAL_ERROR, error_msg=why, metrics=data
     )
 
 

@@ -33,7 +33,12 @@ from curiosity_rosa_demo.agent.skills.builtin import VISION_SKILLS
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.decided_op import PlanStepCall, PlanStepOp, PlanStepRejected
-from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceKind
+from curiosity_rosa_demo.domain.models import (
+    INTERNAL_ERROR,
+    INTERRUPTED_TEXT,
+    ToolResult,
+    TraceKind,
+)
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan, StepStatus
 from curiosity_rosa_demo.domain.skills import CAPTURE
@@ -104,6 +109,8 @@ def _with_result(
     }
     if result.ok and turn.registry.get(op.skill).definition.resources_required:
         changes['refused'] = {}  # the robot has changed: a refused call may pass now
+    if done.error_code == INTERNAL_ERROR:
+        changes['internal_error'] = True
     if op.skill == 'capture_and_score':
         changes['score'] = finite_float(result.data.get('score'))
         changes['is_good'] = result.ok and result.data.get('is_good') is True

@@ -32,6 +32,9 @@ async def stop_or_loop(state: BrainState, turn: TurnContext) -> BrainState:
     """Set ``react.stop_reason`` (a DecisionType), ``ok`` and ``answer`` when the turn ends."""
     react, decision = state.react, state.react.decision
     assert decision is not None
+    if react.internal_error:  # whatever the decider says to it
+        text = f'{_last_call(state)} failed: {_last_reason(state)}'
+        return _end_turn(state, DecisionType.ABORT, text)
     if react.stop_reason:  # the operator chose not to continue
         return with_react_fields(state, ok=False)
     if decision.type is DecisionType.FINISH:

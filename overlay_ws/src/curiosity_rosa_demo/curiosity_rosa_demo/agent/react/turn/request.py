@@ -64,3 +64,4 @@ class TurnResult:
     is_good: bool = False
     steps: int = 0
     goal: str = ''  # of a SWITCH_TASK: the new goal
+    internal_error: bool = False  # a fault of our own has ended it; ok is False

@@ -31,7 +31,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
 from curiosity_rosa_demo.domain.graph import GraphQuery
-from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.models import INTERNAL_ERROR, RoverPose, ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
@@ -104,7 +104,7 @@ class RoverWorld:
         return self._config
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
-        """Call one of the nine tools. Raises TurnCancelled.
+        """Call one of the nine tools. Raises TurnCancelled and ToolBroke.
 
         Every door leads here, so the gate is asked at the dispatch of each motion of base and
         mast, on a fresh status. A refusal or a silent adapter is a failure, and nothing is called.
@@ -121,6 +121,8 @@ class RoverWorld:
         self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
         if name in DIRECTIONS:
             self._speeds.learn(name, before, result)
+        if result.error_code == INTERNAL_ERROR:
+            raise ToolBroke(result)
         return result
 
     def _call_refusal(self, name: str, arguments: dict[str, Any], before: Json) -> Refusal | None:

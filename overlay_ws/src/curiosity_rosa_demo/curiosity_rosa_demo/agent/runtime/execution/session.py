@@ -50,7 +50,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.caller import named_caller
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.dead_reckoning import Place
-from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
@@ -377,7 +377,10 @@ class AgentSession:
 
     def _call_move_stop(self) -> ToolResult:
         """Call move_stop with a fresh cancellation, so that it also runs in a cancelled turn."""
-        return self.world.tool('move_stop', Cancellation())
+        try:
+            return self.world.tool('move_stop', Cancellation())
+        except ToolBroke as broke:
+            return broke.result
 
     def _outcome_of(self, result: ToolResult) -> Outcome:
         score, refusal = result.data.get('score'), result.data.get('refusal')
