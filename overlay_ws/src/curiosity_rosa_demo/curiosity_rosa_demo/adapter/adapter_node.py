@@ -43,6 +43,7 @@ from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
 from curiosity_rosa_demo.adapter.presence import PresenceLink
 from curiosity_rosa_demo.adapter.profile_match import mismatch
+from curiosity_rosa_demo.adapter.rival_publishers import RivalPublishers
 from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
@@ -158,6 +159,8 @@ class AdapterApp:
             lock=self._lock,
             on_input=self._execute_due_commands,
         )
+        odometry = [topics.rover.odometry] if robot.mobile_base else []
+        self._rivals = RivalPublishers(self.node, [*odometry, topics.rover.joint_states])
         self._scan = ScanInput(
             self._config,
             self._rules,
@@ -299,6 +302,7 @@ class AdapterApp:
             self._telemetry.mast_turn,
             self._rules.obstacles,
             self._simulation.measured,
+            self._rivals.found,
         )
 
     def _diagnose(self) -> Finding:
@@ -316,6 +320,7 @@ class AdapterApp:
                 obstacles=self._rules.obstacles,
                 clock_problem=self._clock_watch.problem(),
                 real_time_factor=self._simulation.measured,
+                rivals=self._rivals.found,
             )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
@@ -346,7 +351,9 @@ class AdapterApp:
             self._wait(lambda: self._has_stopped(number), timeout_s)
             if self._guard.settles:
                 settling_s = self._simulation.stretched(motion.settling_max_s)
-                self._wait(lambda: not self._guard.settles or self._has_stopped(number), settling_s)
+                self._wait(
+                    lambda: not self._guard.settles or self._has_stopped(number), settling_s
+                )
             response.message = self._rules.end_stop(number)
             response.success = not response.message
         self._calls.end(call, response.message)

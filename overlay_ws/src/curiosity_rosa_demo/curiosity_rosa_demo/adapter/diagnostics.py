@@ -17,6 +17,7 @@ from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.other_adapters import contest
 from curiosity_rosa_demo.adapter.status import view_text
+from curiosity_rosa_demo.domain.adapter_status import rival_texts
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable, VIEW_LOST
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
@@ -33,17 +34,21 @@ def diagnose(
     obstacles: ObstacleStop,
     clock_problem: str = '',
     real_time_factor: float | None = None,
+    rivals: Mapping[str, list[str]] | None = None,
 ) -> Finding:
     """The adapter's health. ``missing`` names the rover's services that are not available;
     ``mismatch`` says which profile has others, or ''.
     ``ages_s`` holds the seconds since the last message of odometry, joint states and heartbeat;
     None means that none arrived. ``clock_problem``: why no motion can be timed; '' without one.
     ``real_time_factor``: simulated seconds per steady second; None without simulated time.
+    ``rivals``: the nodes that publish one topic of the rover, by topic.
     """
     problems = {service_unavailable(name): Level.ERROR for name in missing}
     for problem in (clock_problem, contest(guard.other_adapters)):
         if problem:
             problems[problem] = Level.ERROR
+    for problem in rival_texts({'rival_publishers': rivals}):
+        problems[problem] = Level.WARN
     if mismatch:
         problems[mismatch] = Level.WARN
     for source, age_s in ages_s.items():

@@ -467,9 +467,7 @@ class MotionGuard:
             times += [now + wakeup - simulation_now for wakeup in wakeups]
         if self._stop is not None:
             times.append(self._stop.next_wakeup(now))
-        elif self.motion is Motion.MOVING:
-            times.append(now + LEASH_CHECK_S)
-        elif self.settles:
+        elif self.motion is Motion.MOVING or self.settles:
             times.append(now + LEASH_CHECK_S)
         else:
             times += _without_none(self._unexpected_motion.next_wakeup(now))

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop, ViewState
@@ -25,9 +27,11 @@ def status_of(
     mast_turn: float | None,
     obstacles: ObstacleStop,
     real_time_factor: float | None = None,
+    rivals: Mapping[str, list[str]] | None = None,
 ) -> Status:
     """The status of docs/reference/contracts.md; ``pose`` is x, y, yaw in metres and radians.
     ``real_time_factor`` is the measured one; None without simulated time that advances.
+    ``rivals``: the nodes that publish one topic of the rover, by topic.
     """
     is_open = None if guard.mast is Mast.UNKNOWN else not guard.mast.is_stowed
     x, y, yaw = pose or (None, None, None)
@@ -46,6 +50,7 @@ def status_of(
         'agent_safe_reason': guard.agent_latch,
         'violation': guard.violation,
         'other_adapters': list(guard.other_adapters),
+        'rival_publishers': dict(rivals) if rivals else None,
         'obstacle_view': view_text(guard, obstacles),
         'obstacle_ahead_m': obstacles.ahead_m,
         'real_time_factor': None if real_time_factor is None else round(real_time_factor, 2),

@@ -29,8 +29,8 @@ def motion_text(speed: float, wheels_stand: bool | None) -> str:
 
 
 def violation_text(moves: str, wheels_stand: bool | None, drivers: str) -> str:
-    """The alarm for a motion that a stop does not end. ``moves``: the motion_text. ``drivers``: the
-    names of foreign nodes that publish Twists, or ''.
+    """The alarm for a motion that a stop does not end. ``moves``: the motion_text. ``drivers``:
+    the names of foreign nodes that publish Twists, or ''.
     """
     seen = [] if wheels_stand is None else [moves]
     if drivers:

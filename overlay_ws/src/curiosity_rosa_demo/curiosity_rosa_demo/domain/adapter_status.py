@@ -10,11 +10,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-# measured values: they change continuously, without an event
+# measured values and looked-up names: they change without an event
 MEASURED_FIELDS = frozenset(
-    {'rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad', 'obstacle_ahead_m', 'real_time_factor'}
+    (
+        *('rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad', 'obstacle_ahead_m'),
+        *('real_time_factor', 'rival_publishers'),
+    )
 )
 
 Status = dict[str, Any]
@@ -23,3 +27,16 @@ Status = dict[str, Any]
 def without_measured(status: Status) -> Status:
     """The fields of ``status`` that change by decisions and events only."""
     return {key: value for key, value in status.items() if key not in MEASURED_FIELDS}
+
+
+def rival_texts(status: Mapping[str, Any]) -> list[str]:
+    """A line for each topic of ``rival_publishers``: who publishes it, and the way out."""
+    rivals = status.get('rival_publishers')
+    if not isinstance(rivals, dict):
+        return []
+    return [
+        f'several publishers of {topic}: {", ".join(map(str, nodes))}; end one rover or '
+        'simulator, or give each its own ROS_DOMAIN_ID'
+        for topic, nodes in rivals.items()
+        if isinstance(nodes, list)
+    ]

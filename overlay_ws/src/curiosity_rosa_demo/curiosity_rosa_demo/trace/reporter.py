@@ -14,6 +14,7 @@ import json
 import math
 from typing import Any, Protocol
 
+from curiosity_rosa_demo.domain.adapter_status import rival_texts
 from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.text import printable
@@ -89,7 +90,8 @@ def status_text(status: dict[str, Any]) -> str:
     last = f'; last: {status["last_error_reason"]}' if status.get('last_error_reason') else ''
     factor = finite_float(status.get('real_time_factor'))
     pace = '' if factor is None else f'; real-time factor {factor:.2f}'
-    return printable(f'{where}{heading}; {motion}; {", ".join([*parts, drive])}{pace}{last}')
+    line = f'{where}{heading}; {motion}; {", ".join([*parts, drive])}{pace}{last}'
+    return printable('; '.join([line, *rival_texts(status)]))
 
 
 def _appendages(status: dict[str, Any]) -> list[tuple[str, Any]]:

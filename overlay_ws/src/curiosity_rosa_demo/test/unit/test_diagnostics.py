@@ -152,6 +152,12 @@ def test_an_adapter_that_knows_its_rover_is_well() -> None:
         ({'missing': ['/move_stop']}, Level.ERROR, 'Service unavailable: /move_stop'),
         ({'ages_s': {'odometry': 7.0}}, Level.ERROR, 'No odometry for 7 s'),
         ({'e_stop': True}, Level.WARN, 'E-stop pressed'),
+        (
+            {'rivals': {'/clock': ['/gazebo', '/curiosity_stand_in']}},
+            Level.WARN,
+            'several publishers of /clock: /gazebo, /curiosity_stand_in; end one rover or '
+            'simulator, or give each its own ROS_DOMAIN_ID',
+        ),
     ],
 )
 def test_what_the_adapter_lacks_is_named(facts: dict[str, Any], level: Level, text: str) -> None:

@@ -44,6 +44,7 @@ from curiosity_rosa_demo.trace.events import (
     TurnStarted,
     with_task,
 )
+from curiosity_rosa_demo.trace.reporter import status_text
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from fake_robot import jpeg
 from ground_world import analyzed, FIGURES
@@ -121,6 +122,28 @@ def test_the_head_says_what_the_scan_shows_of_the_way(
     ages_s = dict.fromkeys((*heard, 'adapter'), 0.1)
     state = RobotState(**{'mast': 'closed', **robot}, heard=heard, ages_s=ages_s)
     assert value(status(BrainState(robot=state)), 'Way ahead') == text
+
+
+@pytest.mark.parametrize(
+    ('rivals', 'warnings'),
+    [
+        (None, 0),
+        ({}, 0),
+        ('no table', 0),
+        ({'/clock': 'no list'}, 0),
+        ({'/clock': ['/gazebo', '/stand_in'], '/joint_states': ['/stand_in (2 times)']}, 2),
+    ],
+)
+def test_head_and_status_line_name_who_publishes_beside_the_rover(
+    rivals: object, warnings: int
+) -> None:
+    value = {'mast': 'closed', 'rival_publishers': rivals}
+    robot = RobotState(heard={'adapter': Reading(value=value, received_s=1.0)})
+    rows = [row for row in status(BrainState(robot=robot))['motion'] if row['name'] == 'Warning']
+    assert [row['bad'] for row in rows] == [True] * warnings
+    assert all(row['text'] in status_text(value) for row in rows)
+    assert status_text(value).count('several publishers of') == warnings
+    assert all('own ROS_DOMAIN_ID' in row['text'] for row in rows)
 
 
 def test_what_is_unknown_has_no_number_and_what_is_part_of_the_agent_no_age() -> None:

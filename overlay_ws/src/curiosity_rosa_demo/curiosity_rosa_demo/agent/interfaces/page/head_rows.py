@@ -19,6 +19,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import clipped, Panel
 from curiosity_rosa_demo.agent.kernel.world_update import view_problem
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
+from curiosity_rosa_demo.domain.adapter_status import rival_texts
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose
@@ -61,6 +62,7 @@ def status_data(
                 for name, posture in robot.appendages.items()
             ),
             _value('E-stop', 'PRESSED' if robot.estop else 'released', bad=robot.estop),
+            *(_value('Warning', text, 'adapter', limits, bad=True) for text in _rivals(state)),
         ],
         'power': [battery_row(state, limits)],
         'sources': [
@@ -118,6 +120,11 @@ def _task_data(tasks: Sequence[Task]) -> PanelData:
         'pausable': len(live) > held,
         'held': held > 0,
     }
+
+
+def _rivals(state: BrainState) -> list[str]:
+    heard = state.robot.heard.get('adapter')
+    return [] if heard is None else rival_texts(heard.value)
 
 
 def wheels_text(state: BrainState) -> str:
