@@ -179,3 +179,31 @@ def test_a_task_needs_its_own_resources_or_those_of_its_skill_or_all():
     assert runner.needs(Task('tour', resources=frozenset())) == frozenset()
     assert runner.needs(Task('tour', resources=frozenset({'camera'}))) == {'camera'}
     assert runner.needs(Task('unheard of')) == {'base', 'mast', 'camera'}
+
+
+@in_loop
+async def test_a_restart_tells_of_an_interrupted_task_once(tmp_path: Path):
+    path, stage = tmp_path / 't.db', Stage()
+    first = staged(path, stage)
+    await first.start()
+    loop_task = asyncio.create_task(first.run_loop())
+    task = await first.submit(Task('job'))
+    await stage.until('begin job')
+    notes = []
+    for _ in range(3):
+        crash(path)
+        again = staged(path, Stage())
+        await again.start()  # and nobody lets it run
+        notes.append([note for note in again.notes if task.id in note])
+    loop_task.cancel()
+    assert notes == [
+        [f'task job {task.id} was active when the process ended; it is queued again'],
+        [],
+        [],
+    ]
+    crash(path)
+    stage = Stage()
+    async with looping(staged(path, stage)) as runner:
+        await stage.until('begin job')
+        stage.finish(known(runner, task))
+        await ended(runner, task)

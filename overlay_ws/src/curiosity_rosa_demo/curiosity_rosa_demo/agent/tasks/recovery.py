@@ -33,7 +33,8 @@ class Recovery:
 
     def recover_tasks(self, tasks: list[Task]) -> list[str]:
         """Recover unfinished ``tasks``, oldest first. Returns one note per task that was
-        running. Raises StoreError.
+        running; none for one that an earlier recovery has told of and that has not run since.
+        Raises StoreError.
         """
         notes: list[str] = []
         for task in tasks:
@@ -42,7 +43,8 @@ class Recovery:
             self._engine.add(record, [key for key in blockers if key in self._engine.records])
             self._resume_clock(record)
             if task.state.running:
-                notes.append(self._recover(record))
+                if note := self._recover(record):
+                    notes.append(note)
             elif task.state is _S.WAITING:
                 self._wait(record, blockers)
             else:
@@ -70,10 +72,11 @@ class Recovery:
         if self._fail:
             self._engine.move(record, _S.FAILED, 'the process ended while it ran')
             return f'{name}; it has failed'
-        if record.plan.state is _S.ACTIVE:
+        ran = record.plan.state is _S.ACTIVE
+        if ran:
             self._engine.move(record, _S.RECOVERING, 'the process ended while it ran')
         self._engine.ready(record)
-        return f'{name}; it is queued again'
+        return f'{name}; it is queued again' if ran else ''
 
     def _wait(self, record: TaskRecord, blockers: dict[str, LifecycleState | None]) -> None:
         plan = record.plan
