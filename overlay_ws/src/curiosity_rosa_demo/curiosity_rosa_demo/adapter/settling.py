@@ -10,9 +10,10 @@
 seconds.
 
 A suspension rocks after a stop, and a free bogie may fold for seconds. Nobody commands that
-motion and no zero Twist ends it. It settles for at most ``settling_max_s``, counted from its first
-reading until the body has stood for ``settle_s``. A wheel that turns, a body that moves much, a
-reading that is old or not a number: none of them settles.
+motion and no zero Twist ends it. It settles for at most ``settling_max_s`` and moves by at most
+``settling_way_m``, counted from its first reading until the body has stood for ``settle_s``. A
+wheel that turns, a body that moves much, a reading that is old or not a number: none of them
+settles.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Settling:
         self._odometry: Odometry | None = None
         self._since: float | None = None
         self._moved_at = float('-inf')
+        self._way_m = 0.0  # since then: simulated speeds by steady seconds
 
     def record_wheels(self, fastest_radps: float, now: float) -> None:
         """The speed of the fastest wheel; NaN: not known."""
@@ -40,7 +42,9 @@ class Settling:
 
     def record_odometry(self, odometry: Odometry, *, driving: bool) -> None:
         """``driving``: a motion was started and is not being stopped. It does not settle."""
-        self._odometry = odometry
+        before, self._odometry = self._odometry, odometry
+        if before is not None and self._since is not None:
+            self._way_m += max(before.speed, odometry.speed) * (odometry.at - before.at)
         if driving:
             self._since = None
         elif odometry.still:
@@ -49,7 +53,7 @@ class Settling:
         else:
             self._moved_at = odometry.at
             if self._since is None and self._moves_little() and self.wheels_stand(odometry.at):
-                self._since = odometry.at
+                self._since, self._way_m = odometry.at, 0.0
 
     def wheels_stand(self, now: float) -> bool | None:
         """Whether all wheels stand; None: fresh joint states do not show it."""
@@ -65,6 +69,7 @@ class Settling:
         return (
             self._since is not None
             and now - self._since < self._stretched(self._config.settling_max_s)
+            and self._way_m < self._stretched(self._config.settling_way_m)
             and self._odometry is not None
             and now - self._odometry.at <= self._stretched(self._config.odometry_max_age_s)
             and not self._odometry.still

@@ -85,11 +85,15 @@ class SignalState:
         motion = self.thresholds.motion
         turns = abs(turn_rate) > motion.still_turn_radps
         drives = abs(speed) > motion.still_speed_mps
+        before_s = self._heard.get('odometry', now)
         self._hear('odometry', now)
         if drives or turns:
             self._values.setdefault('moves_since', now)
+            way_m = self._values.get('way_m', 0.0)
+            self._values['way_m'] = way_m + abs(speed) * (now - before_s)
         else:
             self._values.pop('moves_since', None)
+            self._values['way_m'] = 0.0
         self._values['moving'] = (drives or turns) and not self._settles(now, speed, turn_rate)
         self._values['straight'] = drives and speed > 0.0 and not turns
         drive = self.thresholds.drive
@@ -115,7 +119,8 @@ class SignalState:
         """The speed of the fastest wheel, rad/s without sign; NaN: not known."""
         if fastest_radps <= self.thresholds.motion.wheels_still_radps:
             self._hear('standing wheels', now)
-            self._values.setdefault('wheels_stand_since', now)
+            if 'wheels_stand_since' not in self._values:
+                self._values.update(wheels_stand_since=now, way_m=0.0)
         else:
             self._heard.pop('standing wheels', None)
             self._values.pop('wheels_stand_since', None)
@@ -129,7 +134,8 @@ class SignalState:
         )
         stand = self._fresh('standing wheels', now, self.thresholds.mast.joint_max_age_s)
         since = max(value('moves_since', now), value('wheels_stand_since', now))
-        return little and stand and now - since < motion.settling_max_s
+        soon = now - since < motion.settling_max_s and value('way_m', 0.0) < motion.settling_way_m
+        return little and stand and soon
 
     def appendage(self, now: float, name: str, angles: Sequence[float]) -> None:
         """Radians of the appendage's joints, in the order of its profile."""

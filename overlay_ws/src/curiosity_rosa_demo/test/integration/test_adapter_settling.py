@@ -26,7 +26,7 @@ pytestmark = pytest.mark.ros
 
 PERIOD_S = 0.05
 SAG_MPS = 0.28
-SETTLING_MAX_S = 2.0
+SETTLING_MAX_S = 2.5
 WHEELS = load_config().thresholds.motion.wheel_joints
 
 

@@ -110,22 +110,23 @@ def test_an_arm_that_the_guard_does_not_watch_is_found(deaf: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ('sag_s', 'shown', 'found'),
+    ('sag_mps', 'sag_s', 'shown', 'found'),
     [
-        (2.5, True, set()),  # measured: a free bogie folds
-        (LIMITS['stop_s'] + 0.5, True, set()),  # longer than wheels may turn after a stop
-        (LIMITS['stop_s'] + 0.5, False, {'S3', 'FR-14'}),
-        (CONFIG.motion.settling_max_s + LIMITS['stop_s'] + 1.0, True, {'S3', 'FR-14'}),
+        (0.28, 2.5, True, set()),  # measured: a free bogie folds
+        (0.08, LIMITS['stop_s'] + 4.0, True, set()),  # longer than wheels may turn after a stop
+        (0.08, LIMITS['stop_s'] + 4.0, False, {'S3', 'FR-14'}),
+        (0.28, CONFIG.motion.settling_max_s, True, {'S3', 'FR-14'}),  # it goes too far
+        (0.05, CONFIG.motion.settling_max_s + LIMITS['stop_s'] + 1.0, True, {'S3', 'FR-14'}),
     ],
 )
 def test_a_body_that_settles_is_judged_as_the_guard_judges_it(
-    sag_s: float, shown: bool, found: set[str]
+    sag_mps: float, sag_s: float, shown: bool, found: set[str]
 ) -> None:
     watched = Watched()
     watched.world.wheels_shown = shown
     begin_to_drive(watched)
     watched.run(1.0)
-    watched.world.sag = 0.28
+    watched.world.sag = sag_mps
     watched.ask('stop')
     watched.run(sag_s)
     watched.world.sag = 0.0

@@ -260,8 +260,8 @@ def test_a_motion_takes_seconds_above_0_and_up_to_the_limit(name: str) -> None:
         (configured(fly={}), 'skills.yaml: skills.fly: nobody implements it; install'),
         (configured(speak=None), 'skills.yaml: skills.speak: is missing; copy the shipped one'),
         (
-            configured(turn_left={'timeout_s': 56.5}),
-            "skills.yaml: 'turn_left' has timeout_s 56.5; it must be above 56.5: "
+            configured(turn_left={'timeout_s': 68.5}),
+            "skills.yaml: 'turn_left' has timeout_s 68.5; it must be above 68.5: "
             'turn.max_motion_s (20) of agent.yaml',
         ),
         (

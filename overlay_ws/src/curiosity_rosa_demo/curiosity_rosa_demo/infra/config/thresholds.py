@@ -81,6 +81,7 @@ class MotionConfig(Section):
     wheels_still_radps: float = Field(gt=0.0, le=10.0)
     settling_speed_mps: float = Field(gt=0.0, le=10.0)
     settling_turn_radps: float = Field(gt=0.0, le=10.0)
+    settling_way_m: float = Field(gt=0.0, le=100.0)
     settling_max_s: Seconds
     odometry_max_age_s: Seconds
     odometry_stop_s: float = Field(ge=0.0, le=3600.0)
