@@ -213,8 +213,8 @@ class ToolResult(Model):
 
     ok: bool
     error_reason: str = ''
-    error_code: str = Field('', exclude=True)
     data: dict[str, JsonValue] = Field(default_factory=dict)
+    error_code: str = Field('', exclude=True)
 
     _data_is_json = field_validator('data')(json_object)
 

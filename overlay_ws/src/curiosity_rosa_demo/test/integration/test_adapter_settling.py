@@ -17,7 +17,7 @@ from typing import Any
 from adapter_world import AdapterWorld, CLOSED, ODOMETRY, SharedAdapter
 from curiosity_rosa_demo.infra.config_loader import load_config
 from geometry_msgs.msg import Twist
-from harness import wait_until
+from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pytest
 from sensor_msgs.msg import JointState
@@ -110,7 +110,7 @@ def test_a_stop_that_settles_is_pending_and_then_confirmed(
     body.speed_mps = 0.0
     wait_until(stop.done, 'the stop to be confirmed')
     assert (stop.result().success, stop.result().message) == (True, '')
-    assert world.wait_for_status(moving=False)['last_error_reason'] == ''
+    assert world.wait_for_status(moving=False)['violation'] == ''
 
 
 def test_a_body_that_never_rests_is_told_from_wheels_that_turn(
@@ -124,3 +124,11 @@ def test_a_body_that_never_rests_is_told_from_wheels_that_turn(
     expected = f'The rover moves on although it was stopped ({seen})'
     world.wait_for_status(violation=expected, moving=True)
     assert len(zeros(world)) > 20  # the flood
+
+
+def test_the_stand_in_whose_mechanism_folds_is_confirmed(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, speed=1.0, fault_sag=2.5).drive()
+    world.does('move_stop')
+    assert world.stands()
+    assert world.wait_for_status(moving=False)['violation'] == ''
+    assert len(zeros(world)) < 5
