@@ -15,6 +15,7 @@ import math
 import time
 from typing import Any
 
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.settings import PARAMETERS
 from geometry_msgs.msg import Twist
 from harness import Process, Sandbox, wait_until
@@ -43,6 +44,8 @@ from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
 
+THRESHOLDS = load_config().thresholds
+BODY, RADIUS_M = THRESHOLDS.body, THRESHOLDS.obstacles.turn_radius_m
 SERVICES = {
     '/open_arm',
     '/close_arm',
@@ -114,9 +117,14 @@ def test_move_services_answer_at_once_and_the_rover_drives_until_the_stop(box: S
     twists = box.collect(Twist, '/cmd_vel')
     assert call(box, '/move_forward') < 1.0
     wait_until(lambda: way.ahead > 3.0, 'the rover to come far without another call')
-    assert odometry[-1].twist.twist.linear.x == pytest.approx(0.5)
+    assert odometry[-1].twist.twist.linear.x == pytest.approx(BODY.forward_mps)
+    assert pitch_of(odometry[-1]) == pytest.approx(BODY.driving_pitch_rad)
     call(box, '/move_stop')
-    wait_until(lambda: odometry[-1].twist.twist.linear.x == 0.0, 'the rover to stand')
+    stopped = len(odometry)
+    wait_until_still(odometry)
+    # It rocked: it rolled back before it stood. At this time scale not every message sees it.
+    assert min(each.twist.twist.linear.x for each in odometry[stopped:]) <= 0.0
+    assert BODY.standing_pitch_rad < pitch_of(odometry[-1]) < BODY.driving_pitch_rad
     wait_until(lambda: twists[-1].linear.x == 0.0, 'the zero')
     count = len(twists)
     rest = next_ones(odometry, 10)
@@ -126,7 +134,7 @@ def test_move_services_answer_at_once_and_the_rover_drives_until_the_stop(box: S
 
 
 @pytest.mark.parametrize(('service', 'side'), [('/turn_left', 1.0), ('/turn_right', -1.0)])
-def test_a_turn_is_an_arc_of_two_and_a_half_metres(
+def test_a_turn_is_an_arc_of_the_profiles_radius(
     box: Sandbox, service: str, side: float
 ) -> None:
     odometry = watch(box, Odometry, ODOMETRY)
@@ -134,10 +142,11 @@ def test_a_turn_is_an_arc_of_two_and_a_half_metres(
     call(box, service)
     wait_until(lambda: odometry[-1].twist.twist.angular.z != 0.0, 'the rover to turn')
     velocity = odometry[-1].twist.twist
-    assert velocity.linear.x / velocity.angular.z == pytest.approx(side * 2.5)
+    assert velocity.linear.x / velocity.angular.z == pytest.approx(side * RADIUS_M)
     wait_until(lambda: side * way.point()[1] > 1.0, 'the arc to lead aside')
     ahead, left = way.point()
-    assert math.hypot(ahead, left - side * 2.5) == pytest.approx(2.5)
+    assert math.hypot(ahead, left - side * RADIUS_M) == pytest.approx(RADIUS_M)
+    assert odometry[-1].twist.twist.linear.x == pytest.approx(BODY.turn_mps)
 
 
 def test_the_wheels_keep_the_last_twist_of_anyone(box: Sandbox) -> None:
