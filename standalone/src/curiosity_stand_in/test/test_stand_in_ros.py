@@ -32,10 +32,12 @@ from stand_in_world import (
     LATCHED,
     next_ones,
     ODOMETRY,
+    pitch_of,
     reset,
     set_parameters,
     stops,
     wait_until_frozen,
+    wait_until_still,
     watch,
 )
 from std_msgs.msg import Bool
@@ -134,9 +136,7 @@ def test_move_services_answer_at_once_and_the_rover_drives_until_the_stop(box: S
 
 
 @pytest.mark.parametrize(('service', 'side'), [('/turn_left', 1.0), ('/turn_right', -1.0)])
-def test_a_turn_is_an_arc_of_the_profiles_radius(
-    box: Sandbox, service: str, side: float
-) -> None:
+def test_a_turn_is_an_arc_of_the_profiles_radius(box: Sandbox, service: str, side: float) -> None:
     odometry = watch(box, Odometry, ODOMETRY)
     way = Way(odometry)
     call(box, service)
@@ -164,8 +164,7 @@ def test_the_wheels_keep_the_last_twist_of_anyone(box: Sandbox) -> None:
     spot = Twist()
     spot.angular.z = 1.0
     publisher.publish(spot)
-    wait_until(lambda: odometry[-1].twist.twist.linear.x == 0.0, 'the rover to stand')
-    assert odometry[-1].twist.twist.angular.z == 0.0
+    wait_until_still(odometry)
 
 
 def test_the_e_stop_button_is_told_to_late_listeners_and_stops_no_wheels(box: Sandbox) -> None:
@@ -332,3 +331,20 @@ def test_the_numbers_are_declared_with_their_ranges(box: Sandbox) -> None:
     }
     assert declared == {name: PARAMETERS[name].range for name in names}
     assert declared['battery'] == (0.0, 1.0)
+
+
+def test_a_mechanism_that_sags_moves_the_body_while_the_wheels_stand(box: Sandbox) -> None:
+    assert set_parameters(box, fault_sag=2.5) == []
+    odometry = watch(box, Odometry, ODOMETRY)
+    joints = watch(box, JointState, '/joint_states')
+    call(box, '/move_forward')
+    wait_until(lambda: not stops(odometry[-1].twist.twist), 'the rover to drive')
+    call(box, '/move_stop')
+    wheel = joints[-1].name.index('front_wheel_L_joint')
+    wait_until(lambda: joints[-1].velocity[wheel] == 0.0, 'the wheels to stand')
+    stood = joints[-1].position[wheel]
+    next_ones(odometry, 5)
+    assert odometry[-1].twist.twist.linear.x > 0.02
+    wait_until_still(odometry)
+    assert joints[-1].position[wheel] == stood
+    assert pitch_of(odometry[-1]) > BODY.driving_pitch_rad
