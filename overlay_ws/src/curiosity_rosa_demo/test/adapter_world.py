@@ -244,11 +244,12 @@ class AdapterWorld:
         wait_until(lambda: self.joints, 'joint states')
         return mast_of(self.joints[-1])
 
-    def mast_stays(self, messages: int = 10) -> bool:
-        """Whether the next so many joint states are all the same."""
+    def mast_stays(self, messages: int = 100) -> bool:
+        """Whether the next so many joint states, 100 a second, show a mast that stands."""
         seen = len(self.joints)
         wait_until(lambda: len(self.joints) >= seen + messages, 'joint states to go on')
-        return len({mast_of(message) for message in self.joints[seen:]}) == 1
+        first, *rest = (mast_of(message) for message in self.joints[seen:])
+        return all(math.dist(first, each) < 1e-3 for each in rest)
 
 
 class SharedAdapter:

@@ -287,7 +287,7 @@ def test_a_late_service_answers_and_moves_only_after_its_delay(box: Sandbox) -> 
     joints = watch(box, JointState, '/joint_states')
     closed = call_later(box, '/mast_close')
     started = time.monotonic()
-    before = next_ones(joints, 10)
+    before = next_ones(joints, 20)
     assert {angle(message, 'mast_p_joint') for message in before} == {0.0}
     wait_until(closed.done, 'the late answer')
     assert time.monotonic() - started > 0.7
