@@ -29,7 +29,9 @@ MOVES = ('move_forward', 'turn_left', 'turn_right')
 MASTS = ('mast_open', 'mast_close', 'mast_rotate')
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
 SPEED = 4.0  # the rover's seconds in one of ours
-METRES_PER_S = load_config().thresholds.body.forward_mps  # of the rover's time
+THRESHOLDS = load_config().thresholds
+METRES_PER_S = THRESHOLDS.body.forward_mps  # of the rover's time
+TURN_RADPS = THRESHOLDS.body.turn_mps / THRESHOLDS.obstacles.turn_radius_m
 CLOSED = (1.57, -1.57)
 RAISED_P = 0.0
 SOUND: dict[str, Any] = {
@@ -245,11 +247,13 @@ class AdapterWorld:
         return mast_of(self.joints[-1])
 
     def mast_stays(self, messages: int = 100) -> bool:
-        """Whether the next so many joint states, 100 a second, show a mast that stands."""
+        """Whether the next so many joint states, 100 a second, show a mast that no command
+        moves: a servo still creeps for a moment after its mast is confirmed.
+        """
         seen = len(self.joints)
         wait_until(lambda: len(self.joints) >= seen + messages, 'joint states to go on')
         first, *rest = (mast_of(message) for message in self.joints[seen:])
-        return all(math.dist(first, each) < 1e-3 for each in rest)
+        return all(math.dist(first, each) < THRESHOLDS.mast.tolerance_rad for each in rest)
 
 
 class SharedAdapter:
