@@ -22,6 +22,7 @@ from _bench import ROOT  # noqa: F401 - the tests' folder is on the path from he
 from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout, ToolResult
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
@@ -164,11 +165,8 @@ class HostileRover:
             return
         metres = self.speed * seconds
         turned = TURNS[self.motion] * metres / self.radius
-        half = turned / 2
-        chord = metres * (math.sin(half) / half if half else 1.0)
-        self.x += chord * math.cos(self.yaw + half)
-        self.y += chord * math.sin(self.yaw + half)
-        self.yaw = math.remainder(self.yaw + turned, math.tau)
+        self.x, self.y, yaw = along(self.x, self.y, self.yaw, metres, turned)
+        self.yaw = math.remainder(yaw, math.tau)
         self._check_limits()
 
     def _check_limits(self) -> None:

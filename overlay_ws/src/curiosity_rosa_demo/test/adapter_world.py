@@ -29,7 +29,9 @@ MOVES = ('move_forward', 'turn_left', 'turn_right')
 MASTS = ('mast_open', 'mast_close', 'mast_rotate')
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
 SPEED = 4.0  # the rover's seconds in one of ours
-METRES_PER_S = 0.5  # of the rover's time: linear.x 2.0 of the demo, 0.25 m/s per unit
+THRESHOLDS = load_config().thresholds
+METRES_PER_S = THRESHOLDS.body.forward_mps  # of the rover's time
+TURN_RADPS = THRESHOLDS.body.turn_mps / THRESHOLDS.obstacles.turn_radius_m
 CLOSED = (1.57, -1.57)
 RAISED_P = 0.0
 SOUND: dict[str, Any] = {
@@ -244,11 +246,14 @@ class AdapterWorld:
         wait_until(lambda: self.joints, 'joint states')
         return mast_of(self.joints[-1])
 
-    def mast_stays(self, messages: int = 10) -> bool:
-        """Whether the next so many joint states are all the same."""
+    def mast_stays(self, messages: int = 100) -> bool:
+        """Whether the next so many joint states, 100 a second, show a mast that no command
+        moves: a servo still creeps for a moment after its mast is confirmed.
+        """
         seen = len(self.joints)
         wait_until(lambda: len(self.joints) >= seen + messages, 'joint states to go on')
-        return len({mast_of(message) for message in self.joints[seen:]}) == 1
+        first, *rest = (mast_of(message) for message in self.joints[seen:])
+        return all(math.dist(first, each) < THRESHOLDS.mast.tolerance_rad for each in rest)
 
 
 class SharedAdapter:

@@ -20,6 +20,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
+from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
     MAST_IS_CLOSED,
@@ -99,13 +100,9 @@ class Rover:
         if self.stuck:
             return
         speed = self.speed / 2 if sign else self.speed
-        rate = sign * speed / self.radius
-        for _ in range(20):
-            step = seconds / 20
-            middle = self.yaw + rate * step / 2
-            self.x += speed * step * math.cos(middle)
-            self.y += speed * step * math.sin(middle)
-            self.yaw = math.remainder(self.yaw + rate * step, math.tau)
+        metres = speed * seconds
+        self.x, self.y, yaw = along(self.x, self.y, self.yaw, metres, sign * metres / self.radius)
+        self.yaw = math.remainder(yaw, math.tau)
 
     def _faulty(self, tool: str, args: Mapping[str, Any]) -> ToolResult:
         reason = self.broken.get(tool) or self.glitches.get(len(self.calls))

@@ -22,6 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.domain.ground import (
     Geometry,
     GroundAnalysis,
@@ -207,8 +208,5 @@ class SimulatedRover:
             return
         metres = SPEED_MPS * seconds
         turned = TURNS[self.motion] * metres / RADIUS_M
-        half = turned / 2
-        chord = metres * (math.sin(half) / half if half else 1.0)
-        self._x += chord * math.cos(self._yaw + half)
-        self._y += chord * math.sin(self._yaw + half)
-        self._yaw = math.remainder(self._yaw + turned, math.tau)
+        self._x, self._y, yaw = along(self._x, self._y, self._yaw, metres, turned)
+        self._yaw = math.remainder(yaw, math.tau)

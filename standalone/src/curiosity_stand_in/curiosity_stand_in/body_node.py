@@ -187,7 +187,10 @@ class BodyNode(Node):
         stamp = self._stamp(state)
         faults = self.settings
         if wanted(self._odometry) and not faults.fault_odometry:
-            self._odometry.publish(sensors.odometry(state, stamp, pitch=faults.fault_tilt))
+            pitch = faults.fault_tilt or state.pose.pitch
+            tilted = dataclasses.replace(state.pose, pitch=pitch)
+            shown = dataclasses.replace(state, pose=tilted)
+            self._odometry.publish(sensors.odometry(shown, stamp))
         if wanted(self._tf) and not faults.fault_tf_lost:
             nan = faults.fault_tf_nan
             message = sensors.transforms(state, stamp, nan=nan)

@@ -47,6 +47,14 @@ MOVES: dict[str, tuple[Waypoint, ...]] = {
 }
 
 
+def is_stowed(joints: Joints) -> bool:
+    """Whether a camera and its mast are folded away; ``tilt`` does not matter."""
+    return all(
+        abs(angle - stowed) <= STOWED_WITHIN
+        for angle, stowed in zip(joints[:2], CLOSED[:2], strict=True)
+    )
+
+
 def stowed_from(trajectory: Trajectory) -> float | None:
     """Seconds from its start until the mast is stowed to the end; None: it ends unstowed."""
     return trajectory.near_from(CLOSED[:2], STOWED_WITHIN)

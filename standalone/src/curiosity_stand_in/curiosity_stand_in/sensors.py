@@ -53,16 +53,16 @@ def time_message(seconds: float) -> Time:
     return Time(sec=whole, nanosec=min(999_999_999, int((seconds - whole) * 1e9)))
 
 
-def odometry(state: State, stamp: Time, *, pitch: float = 0.0) -> Odometry:
+def odometry(state: State, stamp: Time) -> Odometry:
     """Pose in the world frame, in two dimensions as the demo's OdometryPublisher has it: z is 0,
-    roll and pitch are there. Velocity in the body frame. ``pitch``: radians to add, nose down.
+    roll and pitch are there. Velocity in the body frame.
     """
     message = Odometry(child_frame_id=BASE_FRAME)
     message.header.stamp = stamp
     message.header.frame_id = WORLD_FRAME
     message.pose.pose.position.x = state.pose.x
     message.pose.pose.position.y = state.pose.y
-    _set_attitude(message.pose.pose.orientation, state.pose, pitch)
+    _set_attitude(message.pose.pose.orientation, state.pose)
     message.twist.twist.linear.x = state.velocity.forward
     message.twist.twist.angular.z = state.velocity.turn
     return message
@@ -206,10 +206,10 @@ def compressed_image(data: bytes, stamp: Time, *, corrupt: bool = False) -> Comp
     return message
 
 
-def _set_attitude(quaternion: Any, pose: Pose, pitch: float = 0.0) -> None:
-    """Roll, pitch and yaw, as turns about x, then y, then z; ``pitch`` is added."""
+def _set_attitude(quaternion: Any, pose: Pose) -> None:
+    """Roll, pitch and yaw, as turns about x, then y, then z."""
     sr, cr = math.sin(pose.roll / 2), math.cos(pose.roll / 2)
-    sp, cp = math.sin((pose.pitch + pitch) / 2), math.cos((pose.pitch + pitch) / 2)
+    sp, cp = math.sin(pose.pitch / 2), math.cos(pose.pitch / 2)
     sy, cy = math.sin(pose.yaw / 2), math.cos(pose.yaw / 2)
     quaternion.x = sr * cp * cy - cr * sp * sy
     quaternion.y = cr * sp * cy + sr * cp * sy

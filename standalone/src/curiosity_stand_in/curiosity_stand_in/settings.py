@@ -195,7 +195,9 @@ PARAMETERS: dict[str, Parameter] = {
         0.0, Number(0.0, 1.0), 'fraction of its way that the rover loses; 1: it is stuck'
     ),
     'fault_tilt': Parameter(
-        0.0, Number(-1.5, 1.5), "radians, nose down, added to the body's pitch in the odometry"
+        0.0,
+        Number(-1.5, 1.5),
+        "radians, nose down, in the odometry instead of the body's pitch",
     ),
     'fault_sag': Parameter(
         0.0,

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -38,6 +39,7 @@ SOUND: dict[str, Any] = {
     'fault_odometry': False,
     'fault_slip': 0.0,
     'fault_tilt': 0.0,
+    'fault_sag': 0.0,
     'fault_battery': False,
     'fault_scan': False,
     'fault_services': [''],
@@ -107,6 +109,19 @@ def stops(twist: Twist) -> bool:
     return not (twist.linear.x or twist.angular.z)
 
 
+def wait_until_still(odometry: list[Odometry]) -> None:
+    """Until the rover stands: for longer than it rocks, at 10 messages per second of its time."""
+    wait_until(
+        lambda: all(stops(each.twist.twist) for each in odometry[-6:]), 'the rover to stand'
+    )
+
+
+def pitch_of(odometry: Odometry) -> float:
+    """Radians, nose up."""
+    turn = odometry.pose.pose.orientation
+    return math.asin(2.0 * (turn.x * turn.z - turn.w * turn.y))
+
+
 def has_mast(message: JointState, state: str) -> bool:
     joints = INITIAL[state]
     wanted = {'mast_p_joint': joints.fold, 'mast_02_joint': joints.yaw}
@@ -121,5 +136,6 @@ def reset(sandbox: Sandbox) -> None:
     with sandbox.lent():
         odometry = watch(sandbox, Odometry, ODOMETRY)
         joints = watch(sandbox, JointState, '/joint_states')
-        wait_until(lambda: stops(odometry[-1].twist.twist), 'the rover to stand')
+        next_ones(odometry, 6)
+        wait_until_still(odometry)
         wait_until(lambda: has_mast(joints[-1], 'open'), 'the mast to open')

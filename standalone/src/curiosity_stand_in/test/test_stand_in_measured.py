@@ -17,7 +17,7 @@ from collections.abc import Callable
 import math
 
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_stand_in.body import State
+from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.drivers import DemoRover, MOTIONS
 from curiosity_stand_in.mast import CLOSED, Joints, MOVES, OPENED
 import pytest
@@ -139,7 +139,7 @@ def near(a: Joints, b: Joints) -> bool:
     return all(abs(x - y) <= within for x, y in zip(a, b, strict=True))
 
 
-def test_the_products_thresholds_of_the_mast_are_those_of_the_demos_services() -> None:
+def test_the_products_joints_and_mast_times_are_those_of_the_demo() -> None:
     mast = THRESHOLDS.mast
     for service, target, seconds in (
         ('mast_open', mast.open_rad, mast.open_duration_s),
@@ -148,4 +148,5 @@ def test_the_products_thresholds_of_the_mast_are_those_of_the_demos_services() -
     ):
         last = MOVES[service][-1]
         assert (last.joints[:2], last.seconds) == (tuple(target), seconds)
+    assert set(THRESHOLDS.motion.wheel_joints) == set(WHEELS)
     assert (OPENED[:2], CLOSED[:2]) == (tuple(mast.open_rad), tuple(mast.closed_rad))

@@ -83,7 +83,7 @@ def test_the_sensors_go_on_while_the_first_picture_is_prepared(sandbox: Sandbox)
     joints = watch(sandbox, JointState, '/joint_states')
     pictures = sandbox.collect(CompressedImage, '/image_raw/compressed')
     with pipe.open('wb'):  # waits for its reader, the renderer
-        next_ones(joints, 10, 'joint states meanwhile')
+        next_ones(joints, 100, 'joint states meanwhile')
         assert pictures == []
     wait_until(lambda: pictures, 'the first picture')
 

@@ -82,15 +82,14 @@ def test_joints_go_by_name() -> None:
     }
 
 
-@given(st.floats(-3.1, 3.1), st.floats(-0.5, 0.5), st.floats(-1.5, 1.5), st.floats(-0.05, 0.05))
+@given(st.floats(-3.1, 3.1), st.floats(-0.5, 0.5), st.floats(-1.5, 1.5))
 def test_the_attitude_on_odometry_is_the_bodys_and_its_height_is_left_out(
-    yaw: float, roll: float, pitch: float, added: float
+    yaw: float, roll: float, pitch: float
 ) -> None:
     state = dataclasses.replace(STATE, pose=Pose(1.0, 2.0, yaw, 0.95, roll, pitch))
-    pose = sensors.odometry(state, STAMP, pitch=added).pose.pose
+    pose = sensors.odometry(state, STAMP).pose.pose
     at, turn = pose.position, pose.orientation
     frame = Transform((at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w))
-    pitch += added
     ahead = (math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw), -math.sin(pitch))
     assert frame.rotate((1.0, 0.0, 0.0)) == pytest.approx(ahead, abs=1e-9)
     left, up = frame.rotate((0.0, 1.0, 0.0))[2], frame.rotate((0.0, 0.0, 1.0))[2]

@@ -16,6 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
+from curiosity_rosa_demo.domain.dead_reckoning import along
+
 
 @dataclass(frozen=True)
 class Light:
@@ -69,10 +71,9 @@ class Body:
         return all(abs(joint - target) <= tolerance_rad for joint, target in closed)
 
     def integrate(self, seconds: float) -> None:
-        middle = self.yaw + self.turn_rate * seconds / 2
-        self.x += self.speed * seconds * math.cos(middle)
-        self.y += self.speed * seconds * math.sin(middle)
-        self.yaw = math.remainder(self.yaw + self.turn_rate * seconds, math.tau)
+        metres, turn = self.speed * seconds, self.turn_rate * seconds
+        self.x, self.y, yaw = along(self.x, self.y, self.yaw, metres, turn)
+        self.yaw = math.remainder(yaw, math.tau)
         if self.mast_left_s > 0.0:
             share = min(1.0, seconds / self.mast_left_s)
             p, turn = (a + (b - a) * share for a, b in zip(self.joints, self.target, strict=True))

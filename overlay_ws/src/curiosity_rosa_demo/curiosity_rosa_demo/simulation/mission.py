@@ -39,6 +39,7 @@ from curiosity_rosa_demo.simulation.model import SimulatedModel
 from curiosity_rosa_demo.simulation.record import Record
 from curiosity_rosa_demo.simulation.rover import Rover
 from curiosity_rosa_demo.simulation.scheduler import Scheduler, SimulatedProcess, Spinning
+from curiosity_stand_in.kinematics import Pose
 from geometry_msgs.msg import Twist
 from langchain_core.utils import uuid as langchain_ids
 from std_srvs.srv import Trigger
@@ -101,21 +102,20 @@ class Mission:
         ros.use(self.graph)
         ros.SimulatedNode.parameters = {'config_dir': str(config_dir)}
         self.config: Config = load_config(str(config_dir))
-        light = self._chance('light')
+        light, place = self._chance('light'), self._chance('place')
+        fence = self.config.guardrails.geofence
         self.rover = Rover(
             self.graph,
             self.config,
             self._chance('rover'),
             light=Light(bright_m=light.uniform(3.0, 9.0), heading_rad=light.uniform(-0.5, 0.5)),
+            pose=Pose(
+                place.uniform(fence.x_min + 2, fence.x_max - 2) / 2,
+                place.uniform(fence.y_min + 2, fence.y_max - 2) / 2,
+                place.uniform(-3.14, 3.14),
+            ),
         )
-        self.judge = Judge(
-            self.config, lambda: self.scheduler.now_s, self.rover.body, lambda: self.rover.moves
-        )
-        place = self._chance('place')
-        fence = self.config.guardrails.geofence
-        self.rover.body.x = place.uniform(fence.x_min + 2, fence.x_max - 2) / 2
-        self.rover.body.y = place.uniform(fence.y_min + 2, fence.y_max - 2) / 2
-        self.rover.body.yaw = place.uniform(-3.14, 3.14)
+        self.judge = Judge(self.config, self.rover.body.state, lambda: self.rover.moves)
         self.rover.on_step = self.judge.on_step
         self.graph.watch = self._watch
         self.model = SimulatedModel(chance=self._chance('model'))
@@ -219,11 +219,11 @@ class Mission:
         """Whether a rule of the product refuses the last drive."""
         battery = self.config.thresholds.battery
         fence = self.config.guardrails.geofence
-        body = self.rover.body
+        pose = self.rover.body.state().pose
         near = fence.margin_m + 4.0
         inside = (
-            fence.x_min + near < body.x < fence.x_max - near
-            and fence.y_min + near < body.y < fence.y_max - near
+            fence.x_min + near < pose.x < fence.x_max - near
+            and fence.y_min + near < pose.y < fence.y_max - near
         )
         return self.rover.charge <= battery.low + 0.2 or not inside
 
@@ -427,9 +427,9 @@ class Mission:
             node.resume()
 
     def set_rock(self, fault: Happening, *, on: bool) -> None:
-        body = self.rover.body
+        pose = self.rover.body.state().pose
         if on:
-            self.rover.obstacles = [ahead_of(body.x, body.y, body.yaw, fault.value)]
+            self.rover.obstacles = [ahead_of(pose.x, pose.y, pose.yaw, fault.value)]
         else:
             self.rover.obstacles = []
 
@@ -548,7 +548,7 @@ SETTERS: dict[str, Setter] = {
     'odometry silent': _silence('odometry'),
     'joints silent': _silence('joints'),
     'transforms silent': _silence('tf'),
-    'wheels slip': lambda m, f, on: setattr(m.rover, 'slip', f.value if on else 0.0),
+    'wheels slip': lambda m, f, on: m.rover.body.set_slip(f.value if on else 0.0),
     'rover tilts': lambda m, f, on: setattr(m.rover, 'tilt_rad', f.value if on else 0.0),
     'rock ahead': lambda m, f, on: m.set_rock(f, on=on),
     'e-stop pressed': lambda m, f, on: m.rover.press_e_stop(on),

@@ -6,23 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The simulated rover: Gazebo's world and the demo's nodes, with their manners.
+"""The rover of a mission: the stand-in's body and drivers as simulated nodes.
 
-``run_demo`` answers at once and repeats its Twist every 0.1 s until ``/move_stop``, which sends
-one zero Twist. The wheels keep the last Twist for ever, also when ``run_demo`` dies. The mast
-needs its seconds. Odometry, TF and joints come at 10 Hz, the scan at 5 Hz.
+The wheels keep the last Twist for ever, also when ``run_demo`` dies. Odometry, TF and joints come
+at 10 Hz, the scan at 5 Hz.
 """
 
 from __future__ import annotations
 
 import array
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 import math
 import random
 from typing import Any
 
-from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.domain.ground import (
     Geometry,
     GroundAnalysis,
@@ -31,12 +30,16 @@ from curiosity_rosa_demo.domain.ground import (
 )
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.simulation.body import Body, Disc, Light
+from curiosity_rosa_demo.simulation.body import Disc, Light
 from curiosity_rosa_demo.simulation.ros import Graph, WorldNode
 from curiosity_rosa_demo.simulation.scheduler import SimulatedProcess
 from curiosity_rosa_demo.simulation.threads import EPOCH_S
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
-from geometry_msgs.msg import TransformStamped, Twist
+from curiosity_stand_in import sensors
+from curiosity_stand_in.body import Body, State
+from curiosity_stand_in.drivers import mast_effects, MOTIONS, REPEAT_S, RunDemo
+from curiosity_stand_in.kinematics import Pose
+from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import BatteryState, JointState, LaserScan
 from std_msgs.msg import Bool
@@ -47,9 +50,6 @@ STEP_S = 0.05
 REPORT_STEPS = 2  # 10 Hz
 SCAN_STEPS = 4
 BATTERY_STEPS = 20
-METRES_PER_UNIT = 0.25  # of a Twist in wheel units: linear.x = 2.0 drives 0.5 m/s
-FORWARD, TURN = (2.0, 0.0), (1.0, 0.4)  # linear.x and angular.z of the demo's motions
-TWISTS = {'move_forward': FORWARD, 'turn_left': TURN, 'turn_right': (TURN[0], -TURN[1])}
 BEAMS = 60
 SCAN_RANGE_M = 20.0
 CHARGE_PER_M = 0.001
@@ -96,15 +96,16 @@ class Silences:
 
 class Rover:
     def __init__(
-        self, graph: Graph, config: Config, chance: random.Random, *, light: Light
+        self, graph: Graph, config: Config, chance: random.Random, *, light: Light, pose: Pose
     ) -> None:
         self._graph, self._config, self._chance = graph, config, chance
-        self.body, self.light = Body(), light
+        self.body = Body(config.thresholds, lambda: graph.scheduler.now_s, pose=pose)
+        self.light = light
         self.obstacles: list[Disc] = []
         self.silences = Silences()
-        self.slip, self.tilt_rad, self.charge = 0.0, 0.0, 1.0
+        self.tilt_rad, self.charge = 0.0, 1.0
         self.on_step: Callable[[], None] = lambda: None
-        self._wheels = (0.0, 0.0)  # the last Twist: linear.x, angular.z
+        self._path_m = 0.0  # that the battery has paid for
         self._steps = 0
         self.processes = {
             name: SimulatedProcess(name) for name in ('gazebo', 'run_demo', 'move_mast', 'camera')
@@ -117,7 +118,9 @@ class Rover:
 
     @property
     def moves(self) -> bool:
-        return self._wheels[0] != 0.0
+        """Whether it moves or turns its wheels in vain."""
+        state = self.body.state()
+        return state.moves or state.wheels != 0.0
 
     # --- nodes --------------------------------------------------------------------------------
 
@@ -143,18 +146,8 @@ class Rover:
 
     def _start_mast(self) -> WorldNode:
         node = WorldNode('move_mast', process=self.processes['move_mast'])
-        for action in MastAction:
-            name = getattr(self._config.topics.curiosity, action.value).name
-            node.create_service(Empty, name, self._mast_callback(action))
+        serve(node, self._config, mast_effects(self.body.move_mast))
         return node
-
-    def _mast_callback(self, action: MastAction) -> Callable[[Any, Any], Any]:
-        def serve(_: Any, response: Any) -> Any:
-            self.body.target = action.target(self._config.thresholds.mast)
-            self.body.mast_left_s = action.duration_s(self._config.thresholds.mast)
-            return response
-
-        return serve
 
     def _start_camera(self) -> WorldNode:
         services = self._config.topics.services
@@ -167,11 +160,15 @@ class Rover:
         if self.silences.camera or self.silences.tf:
             response.ok, response.error_reason = False, 'No image received'
             return response
-        score = self.light.score(self.body.x, self.body.y)
+        score = self._score()
         response.ok, response.score = True, score
         response.is_good = score >= self._config.thresholds.quality.score_threshold
         response.image_topic = self._config.topics.images.output_capture_compressed
         return response
+
+    def _score(self) -> float:
+        pose = self.body.state().pose
+        return self.light.score(pose.x, pose.y)
 
     def _analyze(self, _: Any, response: Any) -> Any:
         response.ok, response.analysis = True, ANALYSIS
@@ -181,8 +178,7 @@ class Rover:
     # --- truth ----------------------------------------------------------------------------------
 
     def _on_twist(self, message: Twist) -> None:
-        x, z = message.linear.x, message.angular.z
-        self._wheels = (x, z) if math.isfinite(x) and math.isfinite(z) else (0.0, 0.0)
+        self.body.drive(message.linear.x, message.angular.z)
 
     def press_e_stop(self, pressed: bool) -> None:
         self._e_stop.publish(Bool(data=pressed))
@@ -190,12 +186,8 @@ class Rover:
     def _step(self) -> None:
         self._graph.scheduler.call_later(STEP_S, self._step)
         self._steps += 1
-        grip = METRES_PER_UNIT * (1.0 - self.slip)
-        x, z = self._wheels
-        self.body.speed = x * grip
-        self.body.turn_rate = z * grip if x else 0.0  # it cannot turn on the spot
-        self.body.integrate(STEP_S)
-        self.charge = max(0.0, self.charge - abs(self.body.speed) * STEP_S * CHARGE_PER_M)
+        path_m, self._path_m = self._path_m, self.body.state().path_m
+        self.charge = max(0.0, self.charge - (self._path_m - path_m) * CHARGE_PER_M)
         self.on_step()
         if self._steps % REPORT_STEPS == 0:
             self._report()
@@ -205,47 +197,21 @@ class Rover:
     # --- sensors --------------------------------------------------------------------------------
 
     def _report(self) -> None:
+        state = self.body.state()
+        tilted = replace(state, pose=replace(state.pose, roll=state.pose.roll + self.tilt_rad))
+        stamp = sensors.time_message(EPOCH_S + self._graph.scheduler.now_s)
         if not self.silences.odometry:
-            self._odometry.publish(self._odometry_message())
+            self._odometry.publish(sensors.odometry(tilted, stamp))
         if not self.silences.tf:
-            self._tf.publish(TFMessage(transforms=[self._transform()]))
+            self._tf.publish(sensors.transforms(tilted, stamp))
         if not self.silences.joints:
-            p, turn = self.body.joints
-            names = [*self._config.thresholds.mast.joints, 'mast_cameras_joint']
-            self._joints.publish(JointState(name=names, position=[p, turn, 0.0]))
+            self._joints.publish(sensors.joint_states(state, stamp))
         if self._steps % SCAN_STEPS == 0:
-            self._scan.publish(self._scan_message())
+            message = self._scan_message(state)
+            message.header.stamp = stamp
+            self._scan.publish(message)
 
-    def _stamp(self, header: Any, frame: str) -> None:
-        nanoseconds = round((EPOCH_S + self._graph.scheduler.now_s) * 1e9)
-        header.stamp.sec, header.stamp.nanosec = divmod(nanoseconds, 10**9)
-        header.frame_id = frame
-
-    def _odometry_message(self) -> Odometry:
-        message, body = Odometry(), self.body
-        self._stamp(message.header, '/odom')
-        message.child_frame_id = '/base_footprint'
-        pose, twist = message.pose.pose, message.twist.twist
-        pose.position.x, pose.position.y = body.x, body.y
-        pose.orientation.z, pose.orientation.w = math.sin(body.yaw / 2), math.cos(body.yaw / 2)
-        if self.tilt_rad:  # a roll on top of the heading
-            half = self.tilt_rad / 2
-            z, w = pose.orientation.z, pose.orientation.w
-            pose.orientation.x, pose.orientation.y = w * math.sin(half), z * math.sin(half)
-            pose.orientation.z, pose.orientation.w = z * math.cos(half), w * math.cos(half)
-        twist.linear.x, twist.angular.z = body.speed, body.turn_rate
-        return message
-
-    def _transform(self) -> TransformStamped:
-        moved, body = TransformStamped(), self.body
-        self._stamp(moved.header, '/odom')
-        moved.child_frame_id = '/base_footprint'
-        at, turn = moved.transform.translation, moved.transform.rotation
-        at.x, at.y = body.x, body.y
-        turn.z, turn.w = math.sin(body.yaw / 2), math.cos(body.yaw / 2)
-        return moved
-
-    def _scan_message(self) -> LaserScan:
+    def _scan_message(self, state: State) -> LaserScan:
         """Ranges from the middle of the rover to the rocks; the scanner sits in the base frame."""
         message = LaserScan(
             angle_min=-math.pi,
@@ -254,10 +220,10 @@ class Rover:
             range_min=1.0,
             range_max=SCAN_RANGE_M,
         )
-        self._stamp(message.header, 'base_footprint')
+        message.header.frame_id = 'base_footprint'
         if self.obstacles:
             message.ranges = [
-                min(self._range(disc, self.body.yaw - math.pi + beam * math.tau / BEAMS)
+                min(_range(state.pose, disc, -math.pi + beam * math.tau / BEAMS)
                     for disc in self.obstacles)
                 for beam in range(BEAMS)
             ]  # fmt: skip
@@ -265,49 +231,48 @@ class Rover:
             message.ranges = FREE
         return message
 
-    def _range(self, disc: Disc, angle: float) -> float:
-        """The distance to ``disc`` along a ray at ``angle``, or infinity."""
-        x, y = disc.x - self.body.x, disc.y - self.body.y
-        along = x * math.cos(angle) + y * math.sin(angle)
-        across = abs(x * math.sin(angle) - y * math.cos(angle))
-        if along <= 0.0 or across >= disc.radius:
-            return math.inf
-        found = along - math.sqrt(disc.radius**2 - across**2)
-        return found if found <= SCAN_RANGE_M else math.inf
+
+def _range(pose: Pose, disc: Disc, beam: float) -> float:
+    """The distance to ``disc`` along a ray that points ``beam`` to the left, or infinity."""
+    x, y, angle = disc.x - pose.x, disc.y - pose.y, pose.yaw + beam
+    along = x * math.cos(angle) + y * math.sin(angle)
+    across = abs(x * math.sin(angle) - y * math.cos(angle))
+    if along <= 0.0 or across >= disc.radius:
+        return math.inf
+    found = along - math.sqrt(disc.radius**2 - across**2)
+    return found if found <= SCAN_RANGE_M else math.inf
+
+
+def serve(node: WorldNode, config: Config, effects: Mapping[str, Callable[[], None]]) -> None:
+    """Create the node's Empty services."""
+
+    def callback(effect: Callable[[], None]) -> Callable[[Any, Any], Any]:
+        def answer(_: Any, response: Any) -> Any:
+            effect()
+            return response
+
+        return answer
+
+    for name, effect in effects.items():
+        service = getattr(config.topics.curiosity, name).name
+        node.create_service(Empty, service, callback(effect))
 
 
 class DriveNode(WorldNode):
-    """The demo's ``run_demo``: repeats its Twist every 0.1 s until ``/move_stop``."""
-
-    REPEAT_S = 0.1
+    """The demo's ``run_demo``."""
 
     def __init__(self, config: Config, process: SimulatedProcess) -> None:
         super().__init__('run_demo', process=process)
-        self._twist: tuple[float, float] | None = None
         self.starts: list[tuple[float, str]] = []  # time and name of each motion that it began
         self._publisher = self.create_publisher(Twist, config.topics.rover.cmd_vel, 10)
-        services = config.topics.curiosity
-        for name in TWISTS:
-            self.create_service(Empty, getattr(services, name).name, self._starter(name))
-        self.create_service(Empty, services.move_stop.name, self._stop)
-        self.create_timer(self.REPEAT_S, self._repeat)
+        self._run_demo = RunDemo(self._publish)
+        noted = {name: partial(self._begin, name) for name in MOTIONS}
+        serve(self, config, {**self._run_demo.effects, **noted})
+        self.create_timer(REPEAT_S, self._run_demo.repeat)
 
-    def _starter(self, name: str) -> Callable[[Any, Any], Any]:
-        def serve(_: Any, response: Any) -> Any:
-            self._twist = TWISTS[name]
-            self.starts.append((self.graph.scheduler.now_s, name))
-            return response
-
-        return serve
-
-    def _stop(self, _: Any, response: Any) -> Any:
-        self._twist = None
-        self._publish(0.0, 0.0)
-        return response
-
-    def _repeat(self) -> None:
-        if self._twist is not None:
-            self._publish(*self._twist)
+    def _begin(self, name: str) -> None:
+        self._run_demo.effects[name]()
+        self.starts.append((self.graph.scheduler.now_s, name))
 
     def _publish(self, x: float, z: float) -> None:
         message = Twist()

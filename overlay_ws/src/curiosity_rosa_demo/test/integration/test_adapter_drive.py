@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 import re
 
-from adapter_world import AdapterWorld, SharedAdapter
+from adapter_world import AdapterWorld, METRES_PER_S, SharedAdapter
 from harness import wait_until
 import pytest
 
@@ -39,7 +39,8 @@ def test_slip_of_30_percent_is_noticed_and_stopped(world: AdapterWorld) -> None:
     assert world.moves()
     world.fault(fault_slip=0.3)
     # Noticed at 25 % or later, as the window fills.
-    assert re.match(r'Slip of (2[5-9]|30)%: 0\.3\d instead of 0\.50 m/s', stopped(world))
+    slip = rf'Slip of (2[5-9]|30)%: 0\.3\d instead of {METRES_PER_S:.2f} m/s'
+    assert re.match(slip, stopped(world))
     world.fault(fault_slip=0.0)
     world.drive()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from adapter_world import AdapterWorld, CLOSED, MASTS, MOVES, near, RAISED_P
+from adapter_world import AdapterWorld, CLOSED, MASTS, MOVES, near, RAISED_P, TURN_RADPS
 from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
@@ -61,7 +61,8 @@ def test_a_closed_mast_lets_the_rover_move_and_a_stop_ends_it(
     world.drive(move)
     wait_until(lambda: world.x > 0.2, 'the rover to get along')
     turn = world.odometry[-1].twist.twist.angular.z
-    assert (turn > 0.05, turn < -0.05) == (move == 'turn_left', move == 'turn_right')
+    half = TURN_RADPS / 2
+    assert (turn > half, turn < -half) == (move == 'turn_left', move == 'turn_right')
     assert near(world.mast(), *CLOSED)
 
     world.does('move_stop')

@@ -106,7 +106,7 @@ def test_the_leash_needs_no_odometry(leashed: AdapterWorld) -> None:
     world.fault(fault_odometry=True)
     world.wait_for_status(moving=False, last_error_reason=LEASHED)
     world.fault(fault_odometry=False)
-    assert world.stands()
+    world.wait_until_it_stands()  # unseen, the adapter takes the answer of /move_stop for the end
     assert world.x < reach(LEASH_S + SLACK_S)
 
 

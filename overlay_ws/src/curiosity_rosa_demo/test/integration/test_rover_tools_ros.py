@@ -27,7 +27,9 @@ import pytest
 pytestmark = pytest.mark.ros
 
 CONFIG = load_config()
-FORWARD_MPS, ARC_MPS = 0.5, 0.25  # 2.0 and 1.0 units of linear.x on the stand-in
+THRESHOLDS = load_config().thresholds
+FORWARD_MPS, ARC_MPS = THRESHOLDS.body.forward_mps, THRESHOLDS.body.turn_mps
+RADIUS_M = THRESHOLDS.obstacles.turn_radius_m
 
 
 @dataclass
@@ -127,7 +129,7 @@ def test_an_arc_is_measured_along_its_way(world: World) -> None:
     world.run('mast_close')
     arc = world.run('turn_left', duration_s=3.0)
     assert arc.data['distance_m'] == pytest.approx(3.0 * ARC_MPS, rel=0.2)
-    assert arc.data['yaw_rad'] == pytest.approx(3.0 * ARC_MPS / 2.5, rel=0.2)
+    assert arc.data['yaw_rad'] == pytest.approx(3.0 * ARC_MPS / RADIUS_M, rel=0.2)
     status = world.run('get_status').data
     assert status['moving'] is False
     assert status['mast_is_open'] is False

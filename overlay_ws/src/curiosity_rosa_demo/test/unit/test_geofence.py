@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     reach_of,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
+from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from examples import examples
 from guardrails_world import fences, propose, READY, SHIPPED, with_fence
@@ -38,12 +39,9 @@ World = tuple[Limits, Situation]
 
 def arc(place: Place, speed: float, rate: float, seconds: float) -> Iterator[Place]:
     """The way of a unicycle, exact at every sample."""
-    x, y, yaw = place
     for sample in range(1, SAMPLES + 1):
         time = seconds * sample / SAMPLES
-        half = rate * time / 2
-        chord = speed * time * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)
-        yield x + chord * math.cos(yaw + half), y + chord * math.sin(yaw + half), yaw + 2 * half
+        yield along(*place, speed * time, rate * time)
 
 
 @st.composite

@@ -40,7 +40,7 @@ KEYS = {  # where rosdep calls a module otherwise
     'tf2_ros': 'tf2_ros_py',
     'yaml': 'python3-yaml',
 }
-WHERE_INSTALLED = {'nav2_msgs'}
+WHERE_INSTALLED = {'nav2_msgs', 'curiosity_stand_in'}  # the missions' rover; a test tool's
 RUN = {  # what is started, not imported
     *('ros2launch', 'rviz2', 'compressed_image_transport', 'xterm', 'graphviz'),
     'rosidl_default_runtime',
