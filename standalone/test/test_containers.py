@@ -95,7 +95,7 @@ def test_without_the_wheels_driver_a_restart_stops_the_rover(
     rover.kill(f'{ROVER}/move_wheel')
     rover.compose('restart', DEMO)
     restarted_s = time.time()
-    assert witness.wait_standing(restarted_s, timeout_s=30.0) < STANDS_WITHIN_S
+    witness.wait_standing(restarted_s, timeout_s=10.0)
 
 
 def test_down_in_mid_drive_stops_the_rover_first(rover: Containers, witness: Witness) -> None:
