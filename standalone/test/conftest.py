@@ -15,10 +15,36 @@ from demo_bench import Bench
 from harness import Sandbox
 import pytest
 
+CONTAINERS_MISSING = pytest.StashKey[str]()
+
 if TYPE_CHECKING:  # only the tests of the page need a browser
     from fake_robot import FakeRobot
     from page_site import Site, Tab
     from playwright.sync_api import Browser, BrowserContext
+
+
+@pytest.hookimpl(trylast=True)  # after -m
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The tests of the containers run only by "-m container", and only with the demo's images. A
+    run without any test fails.
+    """
+    containers = [item for item in items if item.get_closest_marker('container')]
+    if not containers:
+        return
+    if config.getoption('markexpr') == 'container':
+        from rover_containers import missing_images
+
+        missing = missing_images()
+        if not missing:
+            return
+        config.stash[CONTAINERS_MISSING] = missing
+    items[:] = [item for item in items if item not in containers]
+    config.hook.pytest_deselected(items=containers)
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    missing = config.stash.get(CONTAINERS_MISSING, '')
+    return [f'No test of the containers runs: {missing}'] if missing else []
 
 
 @pytest.fixture

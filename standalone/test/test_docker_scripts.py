@@ -459,3 +459,41 @@ def test_the_console_is_one_word(host: Host) -> None:
         ':status',
     ]
     assert words[-len(tail) :] == tail
+
+
+# --- the check of the image --------------------------------------------------------------------
+
+
+# Says it is the user for which it was built; the check of the rover has the status FOUND.
+DOCKER = """#!/usr/bin/env bash
+echo "$*" >>"$STORY"
+for word; do
+  case $word in
+    HOST_*) echo "${word#*=}" >>"$STORY.user" ;;
+    /check.sh) exit "$FOUND" ;;
+    *'id -u'*) tail -n 2 "$STORY.user" | paste -sd: ;;
+  esac
+done
+"""
+
+
+@pytest.mark.parametrize('found', [0, 1])
+def test_the_image_is_checked_without_network_and_rights_as_two_users(
+    tmp_path: Path, found: int
+) -> None:
+    script(tmp_path / 'docker', DOCKER)
+    story = tmp_path / 'story'
+    path = f'{tmp_path}:{os.environ["PATH"]}'
+    done = subprocess.run(
+        [str(ROOT / 'scripts/check_image.sh')],
+        env={**os.environ, 'PATH': path, 'STORY': str(story), 'FOUND': str(found), 'BASE': 'ros'},
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    runs = [line for line in story.read_text().splitlines() if line.startswith('run ')]
+    assert all('--network none --cap-drop ALL' in line for line in runs)
+    assert done.returncode == found
+    passed = [line.split()[2].strip(':') for line in done.stdout.splitlines() if 'passed' in line]
+    assert passed == ([] if found else ['1000:1000', '1234:2345'])
+    assert found == ('user 1000:1000: the check failed' in done.stderr)
