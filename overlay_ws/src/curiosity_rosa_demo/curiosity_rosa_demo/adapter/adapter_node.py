@@ -316,6 +316,7 @@ class AdapterApp:
                 e_stop=self._telemetry.e_stop,
                 missing=[*missing, *missing_parts],
                 mismatch=other,
+                far_off=self._rules.figures.findings(),
                 ages_s=self._telemetry.ages_s(),
                 obstacles=self._rules.obstacles,
                 clock_problem=self._clock_watch.problem(),

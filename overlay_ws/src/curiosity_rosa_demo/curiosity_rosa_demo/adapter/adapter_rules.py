@@ -27,6 +27,7 @@ from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
+from curiosity_rosa_demo.adapter.profile_figures import ProfileFigures
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.motion_clock import MotionClock
@@ -65,7 +66,8 @@ class Due:
 
 class AdapterRules:
     """The caller holds one lock around each step and the execution of what is due after it.
-    ``guard`` and ``obstacles`` may be read between two steps; they show the last step's time.
+    ``guard``, ``obstacles`` and ``figures`` may be read between two steps; they show the last
+    step's time.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class AdapterRules:
         )
         self.obstacles = ObstacleStop(thresholds, self._simulation)
         self._drive = DriveWatch(thresholds.drive, motion, self._simulation)
+        self.figures = ProfileFigures(thresholds, self._simulation)
         self._silence = OdometrySilence(motion, self._simulation.stretched)
         self._motion = ''  # the last one that the adapter started
         self._odometry_at: float | None = None
@@ -300,6 +303,7 @@ class AdapterRules:
         token = self.guard.begin_move()
         self._motion = name
         self._drive.begin(name)
+        self.figures.begin(name)
         return token
 
     def _confirm_motion(self) -> None:
@@ -319,6 +323,7 @@ class AdapterRules:
     ) -> None:
         self._odometry_at = self._now()
         self._drive.record(pose, speed, turn_rate, tilt_rad)
+        self.figures.record(pose, speed, turn_rate)
         self.guard.record_odometry(speed, turn_rate)
 
     def _forget_scan(self) -> None:
@@ -341,6 +346,7 @@ class AdapterRules:
         """Stop a drive that must end; the warning that is due, or ''."""
         if not self._is_driving():
             self._drive.end()
+            self.figures.end()
             self._silence.end()
             return ''
         now, heard_at = self._now(), self._odometry_at

@@ -30,6 +30,7 @@ def diagnose(
     e_stop: bool,
     missing: Collection[str],
     mismatch: str = '',
+    far_off: Collection[str] = (),
     ages_s: Mapping[str, float | None],
     obstacles: ObstacleStop,
     clock_problem: str = '',
@@ -37,7 +38,8 @@ def diagnose(
     rivals: Mapping[str, list[str]] | None = None,
 ) -> Finding:
     """The adapter's health. ``missing`` names the rover's services that are not available;
-    ``mismatch`` says which profile has others, or ''.
+    ``mismatch`` says which profile has others, or ''; ``far_off`` names the figures of the profile
+    that differ from what was measured.
     ``ages_s`` holds the seconds since the last message of odometry, joint states and heartbeat;
     None means that none arrived. ``clock_problem``: why no motion can be timed; '' without one.
     ``real_time_factor``: simulated seconds per steady second; None without simulated time.
@@ -49,8 +51,8 @@ def diagnose(
             problems[problem] = Level.ERROR
     for problem in rival_texts({'rival_publishers': rivals}):
         problems[problem] = Level.WARN
-    if mismatch:
-        problems[mismatch] = Level.WARN
+    for problem in filter(None, (mismatch, *far_off)):
+        problems[problem] = Level.WARN
     for source, age_s in ages_s.items():
         if age_s is not None and age_s > SILENT_S:
             problems[f'No {source} for {age_s:.0f} s'] = Level.ERROR

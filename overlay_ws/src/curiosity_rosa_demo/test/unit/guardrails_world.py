@@ -178,4 +178,5 @@ all_limits = st.builds(
     leash_s=st.floats(1.0, 60.0),
     reaction_s=st.floats(0.0, 8.0),
     turn_radius_m=st.floats(0.0, 1000.0, exclude_min=True),
+    max_detour=st.none() | st.floats(1.0, 10.0),
 )

@@ -12,16 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 import dataclasses
+from itertools import pairwise
 import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     geofence_reason,
+    metres_ahead,
     motion_seconds,
     reach_of,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.domain.dead_reckoning import along
+from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
+from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from examples import examples
 from guardrails_world import fences, propose, READY, SHIPPED, with_fence
@@ -122,10 +126,11 @@ def test_a_motion_that_passes_never_leads_outside(
     st.floats(0.1, 1.0),
     st.floats(0.0, math.tau),
 )
-def test_a_navigation_that_passes_and_arcs_towards_its_goal_never_leads_outside(
+def test_a_navigation_of_unknown_path_arcs_towards_its_goal_and_never_leads_outside(
     world: World, offset: tuple[float, float], side: int, part: float, end_turn: float
 ) -> None:
     limits, situation = world
+    limits = dataclasses.replace(limits, max_detour=None)  # by Nav2
     place = place_of(situation)
     goal = place[0] + offset[0], place[1] + offset[1]
     proposal = propose('navigate_to_pose', x=goal[0], y=goal[1])
@@ -145,6 +150,99 @@ def test_a_navigation_that_passes_and_arcs_towards_its_goal_never_leads_outside(
     way += arc(way[-1], radius, side, end_turn)
     way += arc(way[-1], limits.geofence.max_speed_mps, 0.0, limits.reaction_s)
     assert_inside(limits.geofence, way)
+
+
+OFFSETS = st.tuples(st.floats(-40.0, 40.0), st.floats(-40.0, 40.0))
+HEADINGS = st.none() | st.floats(-4.0, 4.0)
+
+
+def navigation(situation: Situation, offset: tuple[float, float], yaw: float | None) -> Proposal:
+    x, y, _ = place_of(situation)
+    heading = {} if yaw is None else {'yaw_rad': yaw}
+    return propose('navigate_to_pose', x=x + offset[0], y=y + offset[1], **heading)
+
+
+def driven_plan(proposal: Proposal, situation: Situation, limits: Limits) -> list[Place]:
+    """The way that the skill itself plans from a standstill."""
+    assert limits.max_detour is not None
+    goal = NavigationGoal(*(proposal.op.arguments.get(key) for key in ('x', 'y', 'yaw_rad')))
+    start, radius = PlanarPose(*place_of(situation)), limits.turn_radius_m
+    way = [place_of(situation)]
+    if goal.is_reached(start):
+        return way
+    plan = plan_drive(start, goal, radius, longest_m=limits.max_detour * goal.distance(start))
+    for letter, amount in plan.segments:
+        rate = {'S': 0.0, 'L': 1.0, 'R': -1.0}[letter]
+        way += arc(way[-1], radius if rate else 1.0, rate, amount)
+    return way
+
+
+@some
+@given(worlds(), OFFSETS, HEADINGS, st.floats(0.1, 20.0), st.booleans())
+def test_a_navigation_that_passes_keeps_its_planned_way_inside(
+    world: World,
+    offset: tuple[float, float],
+    yaw: float | None,
+    radius: float,
+    still: bool,
+) -> None:
+    limits, situation = world
+    limits = dataclasses.replace(limits, turn_radius_m=radius)
+    situation = dataclasses.replace(situation, moving=False if still else None)
+    proposal = navigation(situation, offset, yaw)
+    limits = fence_around(proposal, situation, limits)
+    assert not geofence_reason(proposal, situation, limits)
+    ahead = metres_ahead(proposal, situation, limits)
+    assert ahead is not None
+    way = driven_plan(proposal, situation, limits)
+    metres = sum(math.dist(a[:2], b[:2]) for a, b in pairwise(way))
+    if ahead > limits.geofence.max_speed_mps * limits.reaction_s:  # it drives
+        assert metres <= ahead
+        way += arc(way[-1], limits.geofence.max_speed_mps, 0.0, limits.reaction_s)
+        assert_inside(limits.geofence, way)
+
+
+@some
+@given(worlds(), OFFSETS, HEADINGS, st.floats(1.0, 20.0))
+def test_a_navigation_is_refused_only_where_its_way_or_a_stop_on_it_leads_outside(
+    world: World, offset: tuple[float, float], yaw: float | None, radius: float
+) -> None:
+    limits, situation = world
+    limits = dataclasses.replace(limits, turn_radius_m=radius)
+    proposal = navigation(situation, offset, yaw)
+    way = driven_plan(proposal, situation, limits)
+    goal = (proposal.op.arguments['x'], proposal.op.arguments['y'])
+    margin = limits.geofence.margin_m + limits.geofence.max_speed_mps * limits.reaction_s
+    margin += 0.05 * radius  # between two points of the way
+    corners = [*(place[:2] for place in way), goal]
+    box = {
+        f'{axis}_{end}': pick(point[place] for point in corners) + sign * margin
+        for place, axis in enumerate('xy')
+        for end, pick, sign in (('min', min, -1), ('max', max, 1))
+    }
+    assert not geofence_reason(proposal, situation, with_fence(limits, **box))
+
+
+@pytest.mark.parametrize(
+    ('place', 'goal', 'told'),
+    [
+        ((-80.0, 90.0, 0.0), (60.0, 90.0), ''),  # along the fence
+        ((0.0, 0.0, 0.0), (95.0, 0.0), ''),
+        ((90.0, 0.0, math.pi), (60.0, 4.0), ''),  # away from the fence
+        ((90.0, 0.0, 0.0), (60.0, 4.0), 'beyond x_max 100'),  # the loop back needs the room
+        ((0.0, 0.0, 0.0), (98.0, 0.0), 'beyond x_max 100'),  # a stop there needs the room
+        ((90.0, 0.0, 0.0), (90.0, 3.0), ''),  # too near beside it: the skill refuses the loop
+    ],
+)
+def test_the_room_of_a_wide_turn_is_needed_where_it_is_driven_alone(
+    place: Place, goal: tuple[float, float], told: str
+) -> None:
+    """A margin of twice the radius around the line would refuse all of them."""
+    x, y, yaw = place
+    situation = dataclasses.replace(READY, x=x, y=y, yaw_rad=yaw)
+    proposal = propose('navigate_to_pose', x=goal[0], y=goal[1])
+    why = geofence_reason(proposal, situation, SHIPPED)
+    assert (told in why) if told else not why
 
 
 @some

@@ -16,9 +16,12 @@ may pass. The fence is a rectangle, so it contains a reach when it contains each
   radius contains them all, even when the rate changes.
 - A rover that may be moving or whose heading is unknown, and every other skill that claims the
   base: the disc, too. A rover that may be moving drives for one more reaction time.
-- ``navigate_to_pose``: arcs to face the goal, a straight line, arcs to face the requested heading.
-  An arc stays within its diameter of its start, so the line from pose to goal, grown by the
-  diameter, contains the path. Each leg is checked again before it is driven.
+- ``navigate_to_pose`` of a rover that stands: the path that the skill plans with the configured
+  radius, grown by a stop. A path that is longer than the skill drives stays where the rover is.
+  Each leg is checked again before it is driven.
+- ``navigate_to_pose`` of any other rover, or by Nav2: arcs to face the goal, a straight line, arcs
+  to face the requested heading. An arc stays within its diameter of its start, so the line from
+  pose to goal, grown by the diameter, contains the path.
 
 A path is at most ``max_speed_mps`` times the sum of the motion's time and the reaction time long.
 """
@@ -26,6 +29,7 @@ A path is at most ``max_speed_mps`` times the sum of the motion's time and the r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 import math
 
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
@@ -34,9 +38,27 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Proposal,
     Situation,
 )
+from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose, pose_after
+from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
+    NavigationGoal,
+    plan_drive,
+    too_long,
+)
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, Refusal, RefusalCode
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.trace.reporter import finite_float
+
+ARC_STEP_RAD = 0.1  # between two points of an arc
+# A plan is made of numbers that its formulas can take: metres.
+MIN_RADIUS_M, FAR_M = 0.05, 1e6
+
+
+@dataclass(frozen=True)
+class PlannedWay:
+    """``metres`` of driving along ``points``, the start first; 0 metres: it does not drive."""
+
+    metres: float
+    points: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -56,7 +78,8 @@ def motion_seconds(proposal: Proposal, limits: Limits) -> float:
 def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> float | None:
     """The longest path of the motion; None when it is unknown.
 
-    For ``navigate_to_pose``: the straight line, one full circle of turning and a stop.
+    For ``navigate_to_pose``: the planned way and a stop; where no plan is known, the straight
+    line, one full circle of turning and a stop.
     """
     fastest = limits.geofence.max_speed_mps
     if proposal.skill != NAVIGATE_SKILL:
@@ -64,7 +87,9 @@ def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> fl
     pose, goal = _pose(situation), _goal(proposal)
     if pose is None or goal is None:
         return None
-    return math.dist(pose, goal) + math.tau * limits.turn_radius_m + fastest * limits.reaction_s
+    way = _planned_way(proposal, situation, limits)
+    way_m = math.dist(pose, goal) + math.tau * limits.turn_radius_m if way is None else way.metres
+    return way_m + fastest * limits.reaction_s
 
 
 def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> ReachableArea | None:
@@ -76,17 +101,53 @@ def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> Reacha
     drift_m = 0.0 if situation.moving is False else stop_m
     if proposal.skill == NAVIGATE_SKILL:
         goal = _goal(proposal)
-        return (
-            None
-            if goal is None
-            else ReachableArea((pose, goal), 2 * limits.turn_radius_m + stop_m + drift_m)
-        )
+        if goal is None:
+            return None
+        if way := _planned_way(proposal, situation, limits):
+            # Between two points an arc is this far from their line.
+            sagitta_m = limits.turn_radius_m * (1.0 - math.cos(ARC_STEP_RAD / 2.0))
+            return ReachableArea((*way.points, goal), stop_m + sagitta_m)
+        return ReachableArea((pose, goal), 2 * limits.turn_radius_m + stop_m + drift_m)
     path_m = fastest * motion_seconds(proposal, limits)
     yaw = situation.yaw_rad
     if proposal.skill == 'move_forward' and yaw is not None and situation.moving is False:
         end = (pose[0] + path_m * math.cos(yaw), pose[1] + path_m * math.sin(yaw))
         return ReachableArea((pose, end), 0.0)
     return ReachableArea((pose,), path_m + drift_m)
+
+
+def _planned_way(proposal: Proposal, situation: Situation, limits: Limits) -> PlannedWay | None:
+    """What the navigation drives from standstill; None: its path is not known here."""
+    pose, goal, yaw = _pose(situation), _goal(proposal), situation.yaw_rad
+    detour, radius = limits.max_detour, limits.turn_radius_m
+    if pose is None or goal is None or yaw is None or situation.moving is not False:
+        return None
+    if detour is None or radius < MIN_RADIUS_M or max(map(abs, (*pose, *goal, radius))) > FAR_M:
+        return None
+    heading = finite_float(proposal.op.arguments.get('yaw_rad'))
+    return _way_to(PlanarPose(*pose, yaw), NavigationGoal(*goal, heading), radius, detour)
+
+
+@lru_cache(maxsize=64)  # several rules ask about one proposal, and a plan takes milliseconds
+def _way_to(start: PlanarPose, goal: NavigationGoal, radius: float, detour: float) -> PlannedWay:
+    here, straight_m = (start.x, start.y), goal.distance(start)
+    if goal.is_reached(start):
+        return PlannedWay(0.0, (here,))
+    plan = plan_drive(start, goal, radius, longest_m=detour * straight_m)
+    metres = plan.length(radius)
+    if too_long(
+        straight_m=straight_m, driven_m=0.0, left_m=metres, radius=radius, max_detour=detour
+    ):
+        return PlannedWay(0.0, (here,))
+    points = [here]
+    for letter, amount in plan.segments:
+        whole_m = amount if letter == 'S' else amount * radius
+        steps = 1 if letter == 'S' else math.ceil(amount / ARC_STEP_RAD)
+        for step in range(1, steps + 1):
+            place = pose_after(start, letter, whole_m * step / steps, radius)
+            points.append((place.x, place.y))
+        start = pose_after(start, letter, whole_m, radius)
+    return PlannedWay(metres, tuple(points))
 
 
 def fence_margin_m(proposal: Proposal, situation: Situation, limits: Limits) -> float | None:

@@ -83,7 +83,8 @@ class Limits:
     """``leash_s``: the adapter ends every motion after this time. ``reaction_s``: how much longer
     than its duration a motion may last: a late reply to the start, no reply to the stop, settling.
     ``turn_radius_m``: of the arcs of turn_left and turn_right, as configured. ``battery_low``: at
-    this charge the rover stops and charges where it stands.
+    this charge the rover stops and charges where it stands. ``max_detour``: of a navigation, as a
+    multiple of the straight way; None: its path is not planned here, but by Nav2.
     """
 
     budget: Budget
@@ -97,11 +98,13 @@ class Limits:
     turn_radius_m: float
     energy: EnergyRules
     battery_low: float
+    max_detour: float | None = None
     motions: frozenset[str] = frozenset({*MOTIONS, NAVIGATE_SKILL})
 
     @classmethod
     def of(cls, config: Config) -> Limits:
         rules, motion = config.guardrails, config.thresholds.motion
+        navigation = config.agent.navigation
         return cls(
             budget=rules.budget,
             patience=rules.patience,
@@ -114,6 +117,7 @@ class Limits:
             turn_radius_m=config.thresholds.obstacles.turn_radius_m,
             energy=rules.energy,
             battery_low=config.thresholds.battery.low,
+            max_detour=navigation.max_detour if navigation.provider == 'motions' else None,
         )
 
     def may_move_base(self, proposal: Proposal) -> bool:
