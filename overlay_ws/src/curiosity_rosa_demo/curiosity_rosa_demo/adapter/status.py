@@ -48,6 +48,7 @@ def status_of(
         'other_adapters': list(guard.other_adapters),
         'obstacle_view': view_text(guard, obstacles),
         'obstacle_ahead_m': obstacles.ahead_m,
+        'free_m': obstacles.free_m,
         'real_time_factor': None if real_time_factor is None else round(real_time_factor, 2),
     }
 

@@ -14,7 +14,15 @@ from typing import Any
 
 # measured values: they change continuously, without an event
 MEASURED_FIELDS = frozenset(
-    {'rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad', 'obstacle_ahead_m', 'real_time_factor'}
+    {
+        'rover_x',
+        'rover_y',
+        'yaw_rad',
+        'mast_yaw_rad',
+        'obstacle_ahead_m',
+        'free_m',
+        'real_time_factor',
+    }
 )
 
 Status = dict[str, Any]
