@@ -123,6 +123,7 @@ def next_look(
         metre=calls['move_forward'] / motions.longest_s / motions.speed,
     )
     reached = _reached(pose, motions, obstacles, first_at_most)
+    limited, anywhere = bool(obstacles or first_at_most), reached[1:]
     if obstacles and len(reached) == 1:  # better too near to one than nowhere
         reached = _reached(pose, motions, (), first_at_most)
     price = reached[:, COST] + rates.look
@@ -134,13 +135,13 @@ def next_look(
         return None
     plans = _extended(_Plan(None, pose, 0.0, 0.0, belief.edges), reached, price, rates, motions)
     best = plans[0]
-    further = _thinned(_reached(Pose(0.0, 0.0, 0.0), motions, (), {})[1:])
+    further = _thinned(_reached(pose, motions, (), {})[1:] if limited else anywhere)
     for _ in range(LOOKS - 1):
         longer = [
             plan
             for each in plans
             for plan in _extended(
-                each, _from(each.end, further), further[:, COST] + rates.look, rates, motions
+                each, _moved(further, pose, each.end), further[:, COST] + rates.look, rates, motions
             )
         ]
         plans = sorted([best, *longer], key=lambda plan: plan.worth)[:PLANS]
@@ -176,13 +177,15 @@ def _thinned(poses: Floats) -> Floats:
     return thinned
 
 
-def _from(start: Pose, poses: Floats) -> Floats:
-    """``poses``, which are relative to ``start``, in the world frame."""
-    cos, sin = math.cos(start.yaw), math.sin(start.yaw)
+def _moved(poses: Floats, start: Pose, end: Pose) -> Floats:
+    """The poses that motions reach from ``end`` which reach ``poses`` from ``start``."""
+    turn = end.yaw - start.yaw
+    cos, sin = math.cos(turn), math.sin(turn)
+    x, y = poses[:, X] - start.x, poses[:, Y] - start.y
     after = poses.copy()
-    after[:, X] = start.x + cos * poses[:, X] - sin * poses[:, Y]
-    after[:, Y] = start.y + sin * poses[:, X] + cos * poses[:, Y]
-    after[:, YAW] += start.yaw
+    after[:, X] = end.x + cos * x - sin * y
+    after[:, Y] = end.y + sin * x + cos * y
+    after[:, YAW] += turn
     return after
 
 

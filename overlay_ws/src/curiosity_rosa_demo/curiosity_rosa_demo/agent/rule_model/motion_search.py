@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 DURATIONS = 10  # of each motion, evenly up to the longest
-REACH_M, CELL_M = 45.0, 1.5  # of the search around its start, and of a cell
+REACH_M, CELL_M = 44.0, 2.0  # of the search around its start, and of a cell
 CELLS, CELLS_AROUND = round(2 * REACH_M / CELL_M), 16
 # Columns of a layer of poses.
 X, Y, YAW, SECONDS, FIRST_MOTION, FIRST_SECONDS = range(6)
