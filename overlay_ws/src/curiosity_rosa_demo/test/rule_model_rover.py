@@ -20,6 +20,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
     MAST_IS_CLOSED,
@@ -30,6 +31,7 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
+from curiosity_rosa_demo.infra.config_loader import load_config
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
@@ -52,6 +54,8 @@ COSTS = {
     'get_status': 1,
 }
 LONGEST_S = 20.0
+FIGURES = RoverFigures.of(load_config().thresholds)
+PROFILE = FIGURES.speeds
 DEMO = '地面のテクスチャを調査して（Analyze the ground texture）'
 HINT = 'About Your Environment: - Bright area starts at X >= 5.0m (configurable).'
 
@@ -66,8 +70,8 @@ class Rover:
     is_up: bool = True
     known: bool | None = True
     moving: bool = False
-    speed: float = 0.5
-    radius: float = 2.5
+    speed: float = PROFILE.straight
+    radius: float = PROFILE.radius_m
     x_min: float = 0.0
     x_good: float = 5.0
     threshold: float = 0.8
@@ -98,7 +102,7 @@ class Rover:
     def drive(self, seconds: float, sign: float) -> None:
         if self.stuck:
             return
-        speed = self.speed / 2 if sign else self.speed
+        speed = self.speed * PROFILE.arc / PROFILE.straight if sign else self.speed
         rate = sign * speed / self.radius
         for _ in range(20):
             step = seconds / 20
@@ -207,7 +211,7 @@ def run_turn(
     """One turn through the real model; its answer. AssertionError after ``limit`` calls."""
     if not rover.has_mast:
         costs = {tool: cost for tool, cost in costs.items() if tool not in MAST_SKILLS}
-    model = RuleChatModel().bind_tools(tools(costs))
+    model = RuleChatModel(rover=FIGURES).bind_tools(tools(costs))
     messages: list[BaseMessage] = [SystemMessage(prompt), *(history or []), HumanMessage(text)]
     for _ in range(limit):
         message = model.invoke(messages)

@@ -153,7 +153,6 @@ class CuriosityRosa(ROSA):
                 can_see=self._sight is not None,
                 trace=environment.trace,
                 memory=environment.recall,
-                surroundings=environment.surroundings,
             ),
             saver=saver,
             approval_queue=environment.approval_queue,

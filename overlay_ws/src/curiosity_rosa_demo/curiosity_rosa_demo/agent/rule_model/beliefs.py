@@ -103,7 +103,9 @@ class Beliefs:
     poses: dict[int, Pose] = field(default_factory=dict)
     obstacles: list[Obstacle] = field(default_factory=list)
     longest_s: dict[str, float] = field(default_factory=dict)  # of a motion that was refused here
-    free_m: dict[str, float] = field(default_factory=dict)  # of a motion with an obstacle in its way
+    free_m: dict[str, float] = field(
+        default_factory=dict
+    )  # of a motion with an obstacle in its way
     stow_first: str = ''  # the skill that stows an appendage for which a motion was refused
 
     @property

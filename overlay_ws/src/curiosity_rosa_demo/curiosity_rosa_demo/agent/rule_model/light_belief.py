@@ -73,10 +73,12 @@ class Edges:
     def _summed(self, edge_m: Floats, weight: Floats) -> Floats:
         bins = np.clip(np.ceil((edge_m + REACH_M) / BIN_M), 0, BINS - 1).astype(np.int64)
         flat = np.bincount(self._number * BINS + bins, weight, minlength=HEADINGS * BINS)
-        return np.cumsum(flat.reshape(HEADINGS, BINS), axis=1)
+        sums: Floats = np.cumsum(flat.reshape(HEADINGS, BINS), axis=1)
+        return sums
 
     def _along(self, x: Floats, y: Floats) -> Floats:
-        return np.outer(COS, x - self._start.x) + np.outer(SIN, y - self._start.y)
+        ahead: Floats = np.outer(COS, x - self._start.x) + np.outer(SIN, y - self._start.y)
+        return ahead
 
     def outcomes(self, x: Floats, y: Floats) -> Outcomes:
         along = self._along(x, y)
@@ -126,7 +128,8 @@ class LightBelief:
         self.no_light = no_light / total  # the probability that there is none
         weight = weight / total
         kept = weight > 1e-9
-        number, bright, width, weight = (each[kept] for each in (number, bright, width, weight))
+        number, weight = number[kept], weight[kept]
+        bright, width = bright[kept], width[kept]
         self.edges = Edges(
             start, number, bright - (1.0 - good) * width, bright - (1.0 - LIT) * width, weight
         )
@@ -140,7 +143,7 @@ def _likelihood(score: float, expected: Floats) -> Floats:
 def _hypotheses(
     hint_m: float | None,
 ) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
-    """The number of the heading, the bright edge along it from the start, the width, the weight."""
+    """The number of the heading, the bright edge along it from the start, width and weight."""
     edges = np.arange(-2.0, FARTHEST_M, EDGE_STEP_M)
     heading, edge, width = (
         grid.ravel()

@@ -6,14 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Plan the next looks: the sequence of places with the least expected cost to a good capture. Pure.
+"""Plan the next looks: the places with the least expected cost to a good capture. Pure.
 
-A look shows nothing, some light, or enough. While looks show nothing there is nothing to choose, so
-a plan is a sequence of places k = 1, 2, ... at costs c(k); the first look that shows light ends it.
-That look is good, or the light is then known well enough to drive there at the cost v, which counts
-the arcs that the rover needs to turn to it. With d(k) the probability that no look before k showed
-light, m(k) that the look k is the first to show some, and v(k) the mean of v times its
-probability, a plan is worth
+A look shows nothing, some light, or enough. While looks show nothing there is nothing to choose:
+a plan is a sequence of places k = 1, 2, ... at costs c(k), and the first look that shows light
+ends it. That look is good, or the light is then known well enough to drive there at the cost v,
+which counts the arcs that the rover needs to turn to it. With d(k) the probability that no look
+before k showed light, m(k) that the look k is the first to show some, and v(k) the mean of v times
+its probability, a plan is worth
 
     F = (sum of d(k) c(k) + v(k)) / (sum of m(k)),
 
@@ -141,7 +141,11 @@ def next_look(
             plan
             for each in plans
             for plan in _extended(
-                each, _moved(further, pose, each.end), further[:, COST] + rates.look, rates, motions
+                each,
+                _moved(further, pose, each.end),
+                further[:, COST] + rates.look,
+                rates,
+                motions,
             )
         ]
         plans = sorted([best, *longer], key=lambda plan: plan.worth)[:PLANS]
@@ -209,7 +213,9 @@ def _extended(
     for row in best:
         x, y, yaw = (float(value) for value in poses[row, [X, Y, YAW]])
         first = plan.first or Look(
-            tool='' if poses[row, COST] == 0.0 else list(DIRECTIONS)[int(poses[row, FIRST_MOTION])],
+            tool=''
+            if poses[row, COST] == 0.0
+            else list(DIRECTIONS)[int(poses[row, FIRST_MOTION])],
             seconds=float(poses[row, FIRST_SECONDS]),
             x=x,
             y=y,

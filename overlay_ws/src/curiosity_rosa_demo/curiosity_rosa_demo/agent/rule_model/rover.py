@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the rule model knows of the rover before it has measured anything: the profile's figures."""
+"""What the rule model knows of the rover before it has measured it: the profile's figures."""
 
 from __future__ import annotations
 

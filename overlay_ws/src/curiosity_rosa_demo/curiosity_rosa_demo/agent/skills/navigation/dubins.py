@@ -32,7 +32,7 @@ class PlanarPose:
 
 @dataclass(frozen=True)
 class DubinsPath:
-    """Its segments, at most three, each a letter of L, S, R and its length in metres along the path."""
+    """At most three segments, each a letter of L, S, R and its length in metres along the path."""
 
     segments: tuple[tuple[str, float], ...]
 

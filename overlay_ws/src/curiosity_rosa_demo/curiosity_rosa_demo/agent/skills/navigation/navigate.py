@@ -57,8 +57,8 @@ def navigate_to_pose(
     call: SkillCall, x: Metres, y: Metres, yaw_rad: Heading | None = None
 ) -> ToolResult:
     """Drive to a place in the world frame, within 0.5 m and, if a heading is asked for, 0.3 rad.
-    Needs a closed mast. The rover turns in wide arcs: a goal near beside or behind it needs a loop,
-    which is told first (loop_m) and refused if it is too long.
+    Needs a closed mast. The rover turns in wide arcs: a goal near beside it or behind it needs a
+    loop, which is told first (loop_m) and refused if it is too long.
     """
     return _Navigation(call, NavigationGoal(x, y, yaw_rad)).run()
 
@@ -74,18 +74,18 @@ class _NavigationFailed(Exception):
 class _Navigation:
     def __init__(self, call: SkillCall, goal: NavigationGoal) -> None:
         config = call.world.config
+        max_mps = config.guardrails.geofence.max_speed_mps  # a high first guess: short legs
         self._call, self._goal = call, goal
         self._longest_s = min(
             MAX_LEG_S, config.agent.turn.max_motion_s, config.thresholds.motion.max_duration_s
         )
         self._max_detour = config.agent.navigation.max_detour
         self._codes = tuple(config.skills.error_map)
-        speeds = config.thresholds.speeds
-        self._configured_radius_m = speeds.radius_m
+        self._configured_radius_m = config.thresholds.obstacles.turn_radius_m
+        turn = max_mps / self._configured_radius_m
         self._estimates = {
-            'L': SpeedEstimate(speeds.arc, speeds.turn),
-            'S': SpeedEstimate(speeds.straight, 0.0),
-            'R': SpeedEstimate(speeds.arc, speeds.turn),
+            letter: SpeedEstimate(max_mps, 0.0 if letter == 'S' else turn)
+            for letter in DUBINS_MOTIONS
         }
         self._plan: DrivePlan | None = None
         self._pose: PlanarPose | None = None

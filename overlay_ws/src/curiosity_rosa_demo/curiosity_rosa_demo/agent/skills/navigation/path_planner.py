@@ -150,10 +150,7 @@ def _shortest(
 ) -> DrivePlan:
     """The path with the least sum of length and weighted penalty."""
     _, path = min(
-        (
-            (path.length + penalty * cost, path)
-            for path, cost in goal.paths(start, radius, rings)
-        ),
+        ((path.length + penalty * cost, path) for path, cost in goal.paths(start, radius, rings)),
         key=lambda each: each[0],
     )
     return DrivePlan(
@@ -184,12 +181,12 @@ def too_long(
         f'the rover turns on {radius:.1f} m and neither reverses nor turns in place',
         f'up to {bound_m:.1f} m, navigation.max_detour = {max_detour:g} times the straight way',
         f'at most {bound_m:.1f} m are driven; raise navigation.max_detour to '
-        f'{_needed_detour(driven_m + left_m, straight_m):g}, or choose another heading, or a point '
-        'farther away or straighter ahead',
+        f'{_needed_detour(driven_m + left_m, straight_m):g}, or choose another heading, or a '
+        'point farther away or straighter ahead',
         rule='max_detour',
     )
 
 
 def _needed_detour(way_m: float, straight_m: float) -> float:
-    """The least navigation.max_detour, in tenths, that lets a first plan of ``way_m`` pass."""
+    """The least max_detour, in tenths, that lets a first plan of ``way_m`` pass."""
     return math.ceil(10.0 * way_m / ((1.0 - RESERVED_PART) * max(straight_m, TOLERANCE_M))) / 10.0

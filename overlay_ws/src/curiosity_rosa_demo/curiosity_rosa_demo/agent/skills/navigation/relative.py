@@ -67,14 +67,11 @@ class _Legs:
 
     def __init__(self, call: SkillCall, name: str, amount: float) -> None:
         config = call.world.config
-        speeds = config.thresholds.speeds
+        max_mps = config.guardrails.geofence.max_speed_mps  # a high first guess: short legs
         self._call, self._name, self._amount = call, name, amount
         self._turns = name != 'move_forward'
-        self._estimate = (
-            SpeedEstimate(speeds.arc, speeds.turn)
-            if self._turns
-            else SpeedEstimate(speeds.straight, 0.0)
-        )
+        rate = max_mps / config.thresholds.obstacles.turn_radius_m if self._turns else 0.0
+        self._estimate = SpeedEstimate(max_mps, rate)
         self._longest_s = min(
             MAX_LEG_S, config.agent.turn.max_motion_s, config.thresholds.motion.max_duration_s
         )
