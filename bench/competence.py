@@ -9,9 +9,9 @@
 """The search of the light in random worlds: how often, and at what cost over the optimum.
 
 Each world runs one turn through the product's own loop, gate and skills, before a twin of rover
-and adapter whose clock is owned. The cost is the sum of the prices (tool_costs.yaml) of all calls
-of the rover's motions, mast and camera, failed ones included; the optimum is a lower bound: that of a world that
-is known, without faults and without rocks.
+and adapter whose clock is owned; it drives and turns as the profile says. The cost is the sum of
+the prices (tool_costs.yaml) of all calls of the rover's motions, mast and camera, failed ones
+included; the optimum is a lower bound: the cost in a known world without faults and rocks.
 
 Run: python bench/competence.py [WORLDS [FIRST_SEED [SVG]]]    200 worlds from seed 1; the file
 gets the paths in the ten worst worlds

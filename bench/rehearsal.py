@@ -27,7 +27,9 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 FACTS = {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0, 'moving': False, 'battery_pct': 80.0}
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 LONGEST_S = 0.5
-SEEN = Surroundings(obstacles=((8.0, 0.0), (6.0, 1.57), (9.0, 3.14), (7.0, -1.57)))
+SEEN = Surroundings(
+    load_config().thresholds.speeds, obstacles=((8.0, 0.0), (6.0, 1.57), (9.0, 3.14), (7.0, -1.57))
+)
 
 
 def main(rounds: int) -> int:

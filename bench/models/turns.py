@@ -86,8 +86,9 @@ class _Turn:
 def model_problem(llm: dict[str, Any]) -> str:
     """Why this model cannot be measured here; empty if it can."""
     try:
-        config = config_of(llm=llm).agent.llm
-        make_chat_model(config)
+        checked = config_of(llm=llm)
+        make_chat_model(checked.agent.llm, checked.thresholds)
+        config = checked.agent.llm
     except (ModelSetupError, ValidationError) as error:
         return ' '.join(str(error).split())
     return install_problem(config.model) if config.provider == LOCAL else ''
@@ -193,7 +194,7 @@ def _shipped_registry(provider: str) -> SkillRegistry:
 def _run(
     config: Config, twin: RoverTwin, text: str, registry: SkillRegistry | None = None
 ) -> _Turn:
-    model = make_chat_model(config.agent.llm)
+    model = make_chat_model(config.agent.llm, config.thresholds)
     meter, story = ModelMeter(twin, config), Story()
     model.callbacks = [meter]
     began = time.perf_counter()

@@ -20,6 +20,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
@@ -31,6 +32,7 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
+from curiosity_rosa_demo.infra.config_loader import load_config
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
@@ -53,6 +55,8 @@ COSTS = {
     'get_status': 1,
 }
 LONGEST_S = 20.0
+FIGURES = RoverFigures.of(load_config().thresholds)
+PROFILE = FIGURES.speeds
 DEMO = '地面のテクスチャを調査して（Analyze the ground texture）'
 HINT = 'About Your Environment: - Bright area starts at X >= 5.0m (configurable).'
 
@@ -67,8 +71,8 @@ class Rover:
     is_up: bool = True
     known: bool | None = True
     moving: bool = False
-    speed: float = 0.5
-    radius: float = 2.5
+    speed: float = PROFILE.straight
+    radius: float = PROFILE.radius_m
     x_min: float = 0.0
     x_good: float = 5.0
     threshold: float = 0.8
@@ -99,7 +103,7 @@ class Rover:
     def drive(self, seconds: float, sign: float) -> None:
         if self.stuck:
             return
-        speed = self.speed / 2 if sign else self.speed
+        speed = self.speed * PROFILE.arc / PROFILE.straight if sign else self.speed
         metres = speed * seconds
         self.x, self.y, yaw = along(self.x, self.y, self.yaw, metres, sign * metres / self.radius)
         self.yaw = math.remainder(yaw, math.tau)
@@ -204,7 +208,7 @@ def run_turn(
     """One turn through the real model; its answer. AssertionError after ``limit`` calls."""
     if not rover.has_mast:
         costs = {tool: cost for tool, cost in costs.items() if tool not in MAST_SKILLS}
-    model = RuleChatModel().bind_tools(tools(costs))
+    model = RuleChatModel(rover=FIGURES).bind_tools(tools(costs))
     messages: list[BaseMessage] = [SystemMessage(prompt), *(history or []), HumanMessage(text)]
     for _ in range(limit):
         message = model.invoke(messages)

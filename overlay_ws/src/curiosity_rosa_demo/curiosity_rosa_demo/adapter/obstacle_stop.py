@@ -70,6 +70,15 @@ class ObstacleStop:
         return free_m if self.view is ViewState.AHEAD and math.isfinite(free_m) else None
 
     @property
+    def free_m(self) -> dict[str, float | None] | None:
+        """The free metres of each motion, None for one with nothing in its way; None without a
+        view.
+        """
+        if self.view is not ViewState.AHEAD:
+            return None
+        return {name: m if math.isfinite(m) else None for name, m in self._free_m.items()}
+
+    @property
     def view_lost(self) -> bool:
         at = self._view_at
         return at is not None and self._clock() - at > self._max_age_s

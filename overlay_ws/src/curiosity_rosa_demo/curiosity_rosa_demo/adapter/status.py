@@ -53,6 +53,7 @@ def status_of(
         'rival_publishers': dict(rivals) if rivals else None,
         'obstacle_view': view_text(guard, obstacles),
         'obstacle_ahead_m': obstacles.ahead_m,
+        'free_m': obstacles.free_m,
         'real_time_factor': None if real_time_factor is None else round(real_time_factor, 2),
     }
 

@@ -36,6 +36,7 @@ from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model.model import read_view, RuleChatModel
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config.agent import LOCAL
@@ -135,6 +136,7 @@ class CuriosityRosa(ROSA):
         self._sight = Sight(llm, environment.world.pictures) if can_see(llm, model) else None
         if self._sight is not None:
             environment.registry.offer_vision_skills()
+        self._rover = RoverFigures.of(config.thresholds)
         self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
         self._our_tools = [*make_tools(environment.registry, _refuse_direct_run), decide_tool()]
         self._make_turn_executor = lambda agent: TurnExecutor(
@@ -151,7 +153,6 @@ class CuriosityRosa(ROSA):
                 can_see=self._sight is not None,
                 trace=environment.trace,
                 memory=environment.recall,
-                surroundings=environment.surroundings,
             ),
             saver=saver,
             approval_queue=environment.approval_queue,
@@ -203,11 +204,11 @@ class CuriosityRosa(ROSA):
         )
         self._fallback: FallbackModel | None = None
         if self._has_fallback:
-            routine = RuleChatModel().bind_tools(self._our_tools)
+            routine = RuleChatModel(rover=self._rover).bind_tools(self._our_tools)
             rules = NextActionAgent(prompt, routine, parser, offered)
             tools = [convert_to_openai_tool(tool) for tool in self._our_tools]
             self._fallback = FallbackModel(
-                rules, view=lambda inputs: read_view(rules.messages(inputs), tools)
+                rules, view=lambda inputs: read_view(self._rover, rules.messages(inputs), tools)
             )
         return self._agent
 

@@ -16,7 +16,7 @@ from typing import Any
 # measured values and looked-up names: they change without an event
 MEASURED_FIELDS = frozenset(
     (
-        *('rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad', 'obstacle_ahead_m'),
+        *('rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad', 'obstacle_ahead_m', 'free_m'),
         *('real_time_factor', 'rival_publishers'),
     )
 )

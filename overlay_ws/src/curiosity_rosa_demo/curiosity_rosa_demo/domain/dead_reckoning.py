@@ -43,9 +43,6 @@ class MotionSpeeds:
         return self.arc / self.turn
 
 
-KNOWN_SPEEDS = MotionSpeeds(0.5, 0.25, 0.1)  # of the demo's rover, until they are measured
-
-
 def along(
     x: float, y: float, yaw: float, metres: float, turn: float
 ) -> tuple[float, float, float]:

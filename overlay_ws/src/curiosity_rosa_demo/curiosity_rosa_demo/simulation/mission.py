@@ -24,6 +24,7 @@ from uuid import UUID
 from curiosity_rosa_demo.adapter.adapter_node import AdapterApp
 from curiosity_rosa_demo.agent.agent_node import AgentApp
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -118,7 +119,9 @@ class Mission:
         self.judge = Judge(self.config, self.rover.body.state, lambda: self.rover.moves)
         self.rover.on_step = self.judge.on_step
         self.graph.watch = self._watch
-        self.model = SimulatedModel(chance=self._chance('model'))
+        self.model = SimulatedModel(
+            rover=RoverFigures.of(self.config.thresholds), chance=self._chance('model')
+        )
         self.app: AgentApp | None = None
         self._processes: dict[str, SimulatedProcess] = {}
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()

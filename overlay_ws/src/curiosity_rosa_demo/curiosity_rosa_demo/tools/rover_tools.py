@@ -62,6 +62,7 @@ class RoverTools:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self.cancellation = Cancellation()
         self._broke = False  # by a fault of our own
+        self._free_m: object = None  # where the last motion ended, as the adapter's status has it
         # Prefixes of the adapter's reasons that mean a broken safety rule.
         self._violations = (
             *(STOPPED_FOR_MAST, STOPPED_UNASKED),
@@ -140,6 +141,7 @@ class RoverTools:
         watch = self._await_clock(cancellation)
         path = DrivenPath([self._client.pose()])
         seconds, reason = 0.0, ''
+        self._free_m = None
         while not reason:
             left_s = duration_s - seconds
             if seconds and left_s < SHORTEST_LEG_S:  # a rounding error
@@ -159,6 +161,7 @@ class RoverTools:
             'x': end.x if end else None,
             'y': end.y if end else None,
             'yaw_rad': end.yaw_rad if end else None,
+            **({} if self._free_m is None else {'free_m': self._free_m}),
         }
 
     def _longest_leg_s(self) -> float:
@@ -302,12 +305,13 @@ class RoverTools:
 
     def _wait_until_still(self, path: DrivenPath, cancellation: Cancellation) -> None:
         deadline = time.monotonic() + self._client.simulation.stretched(STANDSTILL_TIMEOUT_S)
-        while self._client.status().get('moving'):
+        while (status := self._client.status()).get('moving'):
             if time.monotonic() > deadline:
                 late = f'{STANDSTILL_TIMEOUT_S:g} s after its stop'
                 raise ServiceFailed(f'{SAFETY_VIOLATION}: The rover is not still {late}')
             cancellation.sleep(POSE_PERIOD_S)
             path.add(self._client.pose())
+        self._free_m = status.get('free_m')
         path.add(self._client.pose())
 
 

@@ -20,6 +20,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from skill_calls import SHIPPED, StillWorld
 
+PROFILE = SHIPPED.thresholds.speeds
 LETTER = {name: letter for letter, name in DUBINS_MOTIONS.items()}
 
 
@@ -31,9 +32,9 @@ class ArcWorld(StillWorld):
     def __init__(
         self,
         *,
-        forward_mps: float = 0.5,
-        arc_mps: float = 0.25,
-        radius_m: float = 2.5,
+        forward_mps: float = PROFILE.straight,
+        arc_mps: float = PROFILE.arc,
+        radius_m: float = PROFILE.radius_m,
         noise: float = 0.0,
         coast_s: float = 0.0,
         seed: int = 0,

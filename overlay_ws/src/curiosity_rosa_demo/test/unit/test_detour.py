@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from react_world import with_rules
+from rule_model_rover import FIGURES
 from turn_world import BY_ROUTINE, KEY, SHIPPED, World
 
 LIMIT = SHIPPED.guardrails.patience.detour_cost
@@ -33,7 +34,7 @@ AWAY, TO_THE_LIGHT = math.pi, 0.0
 
 
 def view(text: str = EXPLORE, *steps: ToolStep) -> TurnView:
-    return TurnView(text, steps, frozenset(PRICES), PRICES, BRIGHT_X, longest_s=20.0)
+    return TurnView(FIGURES, text, steps, frozenset(PRICES), PRICES, BRIGHT_X, longest_s=20.0)
 
 
 def cost(tool: str, yaw: float, start_x: float = 0.0, **arguments: Any) -> float:

@@ -36,6 +36,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
 )
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from hypothesis import given, settings
@@ -74,7 +75,7 @@ def llm_of(server: ChatServer, **changes: Any) -> LlmConfig:
 def asking(server: ChatServer, *script: Reply, **changes: Any) -> Ask:
     server.says(*script)
     llm = llm_of(server, **changes)
-    return ask_chat_model(make_chat_model(llm), WORLD, llm)
+    return ask_chat_model(make_chat_model(llm, SHIPPED.thresholds), WORLD, llm)
 
 
 def suggestion(arguments: Any = GOOD, name: str = 'PolicyAction') -> Say:
@@ -221,7 +222,11 @@ def test_a_model_without_tools_is_told_of() -> None:
 
 
 def test_the_model_of_rules_is_no_suggester() -> None:
-    failure(ask_chat_model(RuleChatModel(), WORLD, SHIPPED.agent.llm))
+    failure(
+        ask_chat_model(
+            RuleChatModel(rover=RoverFigures.of(SHIPPED.thresholds)), WORLD, SHIPPED.agent.llm
+        )
+    )
 
 
 def test_a_message_of_somebody_else_is_no_answer() -> None:

@@ -52,9 +52,10 @@ from turn_world import KEY, SimulatedRoverWorld, World
 some = settings(max_examples=examples(60), deadline=None)
 many = settings(max_examples=examples(300), deadline=None)
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+SPEEDS = CONFIG.thresholds.speeds
 HERE: dict[str, Any] = {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0, 'moving': False, 'battery_pct': 80.0}
 DRIVE = Operation('move_forward', {'duration_s': 10.0})
-NOTHING_SEEN = Surroundings()
+NOTHING_SEEN = Surroundings(SPEEDS)
 YES = ApprovalAnswer(ApprovalAction.APPROVE)
 
 
@@ -119,26 +120,27 @@ def test_the_margin_is_below_zero_where_the_fence_refuses_and_only_there(
 
 
 def test_figures_of_a_drive_with_an_obstacle_ahead() -> None:
-    seen = Surroundings(obstacles=((12.0, 0.0),))
+    seen = Surroundings(SPEEDS, obstacles=((12.0, 0.0),))
     found = forecast(DRIVE, Operation('mast_open', {}), at=stage(seen))
-    assert (found.metres, found.seconds) == pytest.approx((5.0, 11.0))
-    assert found.end == Place(5.0, 0.0, 0.0)
+    way_m = 10.0 * SPEEDS.straight
+    assert (found.metres, found.seconds) == pytest.approx((way_m, 11.0))
+    assert found.end == Place(way_m, 0.0, 0.0)
     assert found.energy_pct == pytest.approx(0.5)
     assert found.battery_left_pct == pytest.approx(79.5)
     front_m = RoverShape.of(CONFIG.thresholds).front_m
-    assert found.obstacle_margin_m == pytest.approx(12.0 - 5.0 - front_m)
+    assert found.obstacle_margin_m == pytest.approx(12.0 - way_m - front_m)
     assert found.fence_margin_m == pytest.approx(99.0 - 10.0 - SHIPPED.reaction_s)
     assert found.path[0] == (0.0, 0.0)
-    assert found.path[-1] == (5.0, 0.0)
+    assert found.path[-1] == pytest.approx((way_m, 0.0), abs=1e-3)
     assert found.at_the_fence is None
 
 
 @pytest.mark.parametrize(
     ('facts', 'surroundings', 'why'),
     [
-        ({**HERE, 'yaw_rad': None}, Surroundings(), 'pose_unknown'),
-        (HERE, Surroundings(stale=True), 'stale'),
-        ({**HERE, 'moving': True}, Surroundings(), 'moving'),
+        ({**HERE, 'yaw_rad': None}, Surroundings(SPEEDS), 'pose_unknown'),
+        (HERE, Surroundings(SPEEDS, stale=True), 'stale'),
+        ({**HERE, 'moving': True}, Surroundings(SPEEDS), 'moving'),
     ],
 )
 def test_without_a_pose_it_says_so_instead_of_guessing(
@@ -172,7 +174,7 @@ def test_a_fallback_is_rehearsed_in_the_place_of_a_step_that_the_fence_refuses()
     instead = rehearse([Call(DRIVE, 1, Operation('mast_close', {}))], near, stage())
     assert instead is not None
     assert instead.at_the_fence is None
-    assert forecast(back).metres == pytest.approx(math.radians(5.0) * 2.5)
+    assert forecast(back).metres == pytest.approx(math.radians(5.0) * SPEEDS.radius_m)
 
 
 # --- what came of it -------------------------------------------------------------------------
@@ -241,7 +243,7 @@ def test_a_plan_that_would_leave_the_fence_moves_nothing(make: Make) -> None:
     assert 'beyond the fence' in told[0].message
     rehearsal = world.reacts[-1].rehearsal
     assert rehearsal is not None
-    assert rehearsal.end == Place(4.0, 0.0, 0.0)
+    assert rehearsal.end == Place(8.0 * SPEEDS.straight, 0.0, 0.0)
     assert world.reacts[-1].plan is not None
     assert world.reacts[-1].plan['status'] == 'cancelled'
 
@@ -278,7 +280,7 @@ def test_where_leaving_asks_the_plan_is_asked_as_a_whole_and_the_gate_asks_again
     assert ends[0].ok
     whole, step = (each.rehearsal for each in asked)
     assert whole is not None
-    assert whole.end == Place(4.0, 0.0, 0.0)
+    assert whole.end == Place(8.0 * SPEEDS.straight, 0.0, 0.0)
     assert step is not None
     assert step.end is not None
     assert step.metres == pytest.approx(3.0)

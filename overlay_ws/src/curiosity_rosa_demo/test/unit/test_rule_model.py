@@ -27,9 +27,9 @@ from langchain_core.messages import (
 )
 from langchain_core.utils.function_calling import convert_to_openai_tool
 import pytest
-from rule_model_rover import COSTS, DEMO, HINT, LONGEST_S, Rover, run_turn, tools
+from rule_model_rover import COSTS, DEMO, FIGURES, HINT, LONGEST_S, Rover, run_turn, tools
 
-MODEL = RuleChatModel().bind_tools(tools())
+MODEL = RuleChatModel(rover=FIGURES).bind_tools(tools())
 ODD_VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -70,23 +70,25 @@ def test_streaming_and_async_give_the_same_decision() -> None:
 
 
 def test_it_reads_hints_costs_and_limits_as_any_model_would() -> None:
-    view = read_view(asked(DEMO), [convert_to_openai_tool(tool) for tool in tools()])
+    view = read_view(FIGURES, asked(DEMO), [convert_to_openai_tool(tool) for tool in tools()])
     assert view.bright_x == 5.0
     assert view.costs == COSTS
     assert view.longest_s == LONGEST_S
     assert view.tools == set(COSTS)
-    assert read_view([HumanMessage(DEMO)]).bright_x is None
+    assert read_view(FIGURES, [HumanMessage(DEMO)]).bright_x is None
 
 
 @given(st.floats(-100, 100).map(lambda x: round(x, 2)), st.sampled_from(['>=', '≥', ' >= ']))
 def test_the_hint_may_be_any_place(x: float, sign: str) -> None:
-    view = read_view([SystemMessage(f'- Bright area starts at X{sign}{x}m.'), HumanMessage('')])
+    view = read_view(
+        FIGURES, [SystemMessage(f'- Bright area starts at X{sign}{x}m.'), HumanMessage('')]
+    )
     assert view.bright_x == x
 
 
 def test_only_this_turn_counts() -> None:
     history = asked('status', ('get_status', '{"ok": true}'))[1:]
-    view = read_view([*history, AIMessage('done'), HumanMessage('explore the ground')])
+    view = read_view(FIGURES, [*history, AIMessage('done'), HumanMessage('explore the ground')])
     assert view.steps == ()
     assert view.text == 'explore the ground'
     rover = Rover(x=6.0)
@@ -161,7 +163,7 @@ def test_no_conversation_breaks_it(results: list[tuple[str, str]], text: str) ->
 
 
 def test_without_tools_it_says_which_one_is_missing() -> None:
-    message = RuleChatModel().invoke(asked('Analyze the ground'))
+    message = RuleChatModel(rover=FIGURES).invoke(asked('Analyze the ground'))
     assert message.content == 'I cannot do that: there is no tool capture_and_score.'
 
 

@@ -24,7 +24,7 @@ from examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
-from rule_model_rover import COSTS, MOTIONS, Rover, run_turn
+from rule_model_rover import COSTS, FIGURES, MOTIONS, Rover, run_turn
 
 FAULTS = [
     'Service unavailable: /adapter/mast_close',
@@ -65,7 +65,7 @@ def check_manners(rover: Rover) -> None:
     refused = [step.result.error_reason == NEED_TO_CLOSE_MAST for step in steps]
     for i, step in enumerate(steps):
         if step.tool in MOTIONS:
-            facts = beliefs_from(TurnView('', tuple(steps[:i])))
+            facts = beliefs_from(TurnView(FIGURES, '', tuple(steps[:i])))
             assert facts.mast is Mast.CLOSED, 'a motion although the mast may be open'
             assert not facts.must_stop, 'a motion before the stop'
             assert not (i and refused[i - 1] and refused[i])

@@ -18,6 +18,7 @@ from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.models import need_to_stow, ToolResult
 import pytest
+from rule_model_rover import FIGURES
 
 _TOOLS = """
 capture_and_score mast_open mast_close mast_rotate move_forward turn_left turn_right move_stop
@@ -33,7 +34,7 @@ def done(tool: str, args: dict[str, Any] | None = None, **data: Any) -> ToolStep
 
 
 def decision(text: str, steps: Sequence[ToolStep] = (), *words: tuple[str, str]) -> Decision:
-    return decide(TurnView(text, tuple(steps), TOOLS, longest_s=20.0), words)
+    return decide(TurnView(FIGURES, text, tuple(steps), TOOLS, longest_s=20.0), words)
 
 
 def call(text: str, steps: Sequence[ToolStep] = (), *words: tuple[str, str]) -> ToolCall:
@@ -195,7 +196,7 @@ NOT_STOWED = ToolResult.failure(need_to_stow('arm', 'arm_close'))
     ],
 )
 def test_a_plan_stows_the_arm_before_it_drives(text: str, wanted: list[str]) -> None:
-    plan = decide(TurnView(text, (), ARM, longest_s=20.0, stows=('arm_close',)), WORDS)
+    plan = decide(TurnView(FIGURES, text, (), ARM, longest_s=20.0, stows=('arm_close',)), WORDS)
     assert isinstance(plan, ToolCall)
     assert ops(plan) == wanted
 
@@ -206,5 +207,5 @@ def test_a_motion_that_an_arm_forbids_is_preceded_by_stowing_it(
 ) -> None:
     steps = [done('get_status', mast_is_open=False), ToolStep('move_forward', {}, NOT_STOWED)]
     steps += [ToolStep('arm_close', {}, ToolResult.failure('jammed'))] * (refusals - 1)
-    made = decide(TurnView('drive forward', tuple(steps), ARM), WORDS)
+    made = decide(TurnView(FIGURES, 'drive forward', tuple(steps), ARM), WORDS)
     assert (isinstance(made, ToolCall) and made.tool == 'arm_close') is stows

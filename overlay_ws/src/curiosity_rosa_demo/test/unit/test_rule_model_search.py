@@ -29,6 +29,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from rule_model_rover import FIGURES, PROFILE
 
 PRICES = {
     'capture_and_score': 1.0,
@@ -41,9 +42,10 @@ PRICES = {
 MOTIONS = Motions(
     {name: PRICES[name] for name in ('move_forward', 'turn_left', 'turn_right')},
     longest_s=20.0,
-    speed=0.5,
-    turn_speed=0.25,
-    turn_rate=0.1,
+    speed=PROFILE.straight,
+    turn_speed=PROFILE.arc,
+    turn_rate=PROFILE.turn,
+    rover=FIGURES,
 )
 ORIGIN = Pose(0.0, 0.0, 0.0)
 metres = st.floats(-15.0, 15.0)
@@ -61,25 +63,28 @@ def plan(belief: LightBelief, pose: Pose = ORIGIN, **options: object) -> Look:
 @settings(max_examples=examples(50))
 @given(poses, hints, samples, st.lists(poses, min_size=1, max_size=5))
 def test_a_belief_is_a_probability(
-    start: Pose, hint: float | None, seen: list[tuple[Pose, float]], places: list[Pose]
+    start: Pose, hint: float | None, told: list[tuple[Pose, float]], places: list[Pose]
 ) -> None:
-    belief = LightBelief(start, hint, seen)
+    belief = LightBelief(start, hint, told)
     x, y = (np.array([getattr(place, axis) for place in places]) for axis in 'xy')
-    good, telling = belief.probabilities(x, y)
+    seen = belief.edges.outcomes(x, y)
     assert 0.0 <= belief.no_light <= 1.0
-    assert (good >= 0.0).all()
-    assert (telling >= -1e-9).all()
-    assert (good + telling + belief.no_light <= 1.0 + 1e-6).all()
+    assert (seen.good >= 0.0).all()
+    assert (seen.lit >= seen.good - 1e-9).all()
+    assert (seen.missing_m >= 0.0).all()
+    assert (seen.lit.sum(axis=0) + belief.no_light <= 1.0 + 1e-6).all()
+    for place in places:
+        left = belief.edges.dark_at(place.x, place.y).outcomes(x, y)
+        assert (left.lit <= seen.lit + 1e-9).all()
 
 
 def test_a_dark_look_where_it_was_said_to_be_bright_refutes_the_hint() -> None:
     beyond = np.array([6.0])
-    before, _ = LightBelief(ORIGIN, 5.0, []).probabilities(beyond, np.zeros(1))
-    after, _ = LightBelief(ORIGIN, 5.0, [(Pose(5.5, 0.0, 0.0), 0.0)]).probabilities(
-        beyond, np.zeros(1)
-    )
-    assert before[0] > 0.8
-    assert after[0] < 0.2
+    before = LightBelief(ORIGIN, 5.0, []).edges.outcomes(beyond, np.zeros(1)).good.sum()
+    refuted = LightBelief(ORIGIN, 5.0, [(Pose(5.5, 0.0, 0.0), 0.0)])
+    after = refuted.edges.outcomes(beyond, np.zeros(1)).good.sum()
+    assert before > 0.6
+    assert after < 0.2
 
 
 @settings(max_examples=examples(20))

@@ -18,13 +18,14 @@ from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from hypothesis import assume, given
 from hypothesis import strategies as st
 import pytest
+from rule_model_rover import FIGURES, PROFILE
 
-VIEW = TurnView('explore', tools=frozenset({'move_forward', 'turn_left', 'turn_right'}))
+VIEW = TurnView(FIGURES, 'explore', tools=frozenset({'move_forward', 'turn_left', 'turn_right'}))
 START = Pose(1.0, -2.0, 0.5)
 
 
 def moved(tool: str, seconds: float, end: Pose, told_m: float = 0.0) -> Beliefs:
-    return Beliefs(pose=end, moves=[MotionBelief(tool, seconds, START, end, told_m, 0)])
+    return Beliefs(FIGURES, pose=end, moves=[MotionBelief(tool, seconds, START, end, told_m, 0)])
 
 
 @given(st.floats(0.05, 1.5), st.floats(1.0, 20.0), st.floats(0.0, 100.0))
@@ -35,7 +36,7 @@ def test_the_speed_is_that_between_the_poses_whatever_path_is_told(
     assume(abs(metres - 0.2) > 1e-6)
     end = Pose(START.x + metres * math.cos(0.5), START.y + metres * math.sin(0.5), 0.5)
     measured = motions_of(VIEW, moved('move_forward', seconds, end, told_m)).speed
-    assert measured == pytest.approx(speed if metres > 0.2 else 0.5)
+    assert measured == pytest.approx(speed if metres > 0.2 else PROFILE.straight)
 
 
 @given(st.sampled_from([1.0, -1.0]), st.floats(0.02, 0.3), st.floats(1.0, 10.0))
@@ -54,18 +55,19 @@ def test_a_turn_tells_its_rate_and_the_speed_along_its_arc(
     assert measured.turn_rate == pytest.approx(rate)
     assert measured.turn_speed == pytest.approx(radius * rate)
     # Of a rover that slips in a turn, the drive straight ahead is expected to slip as much.
-    assert measured.speed == pytest.approx(0.5 * radius * rate / 0.25)
+    assert measured.speed == pytest.approx(PROFILE.straight * radius * rate / PROFILE.arc)
 
 
-def test_before_any_motion_it_counts_with_the_rover_of_the_demo() -> None:
-    measured = motions_of(VIEW, Beliefs(pose=START))
-    assert (measured.speed, measured.turn_speed, measured.turn_rate) == (0.5, 0.25, 0.1)
+def test_before_any_motion_it_counts_with_the_rover_of_the_profile() -> None:
+    measured = motions_of(VIEW, Beliefs(FIGURES, pose=START))
+    assert (measured.speed, measured.turn_speed) == (PROFILE.straight, PROFILE.arc)
+    assert measured.radius_m == pytest.approx(PROFILE.radius_m)
     assert set(measured.costs) == VIEW.tools
 
 
 @given(st.floats(1.0, 60.0), st.integers(0, 3))
 def test_every_hop_without_a_pose_is_one_that_the_tools_accept(longest: float, hops: int) -> None:
-    view = TurnView('explore', longest_s=longest)
+    view = TurnView(FIGURES, 'explore', longest_s=longest)
     moves = [MotionBelief('move_forward', 6.0, None, None, None, 0) for _ in range(hops)]
-    motion = search_motion(view, Beliefs(moves=moves))
+    motion = search_motion(view, Beliefs(FIGURES, moves=moves))
     assert motion is None or 1.0 <= motion.duration_s <= longest

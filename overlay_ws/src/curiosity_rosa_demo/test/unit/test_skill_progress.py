@@ -56,14 +56,14 @@ def test_a_run_tells_at_most_once_a_second_and_a_tenth_at_a_time(
     for seconds, fraction in reports:
         now_s += seconds
         due = now_s - told[-1][0] >= TOLD_EVERY_S and abs(fraction - told[-1][1]) >= STEP
-        assert throttle.admits(fraction, now_s) is due
+        assert throttle.admits({'fraction': fraction}, now_s) is due
         if due:
             told.append((now_s, fraction))
 
 
 def test_a_run_without_an_end_in_sight_tells_every_ten_seconds() -> None:
     throttle = ProgressThrottle(0.0)
-    assert [second for second in range(35) if throttle.admits(None, second)] == [10, 20, 30]
+    assert [second for second in range(35) if throttle.admits({}, second)] == [10, 20, 30]
 
 
 @given(st.floats(0.0, 1e4), st.floats(0.0, 1e4))

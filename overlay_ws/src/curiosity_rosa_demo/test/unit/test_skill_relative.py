@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import math
 
-from arc_world import ArcWorld, Blinking
+from arc_world import ArcWorld, Blinking, PROFILE
 from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     MAX_LEG_S,
     MAX_LOST_LEGS,
@@ -60,7 +60,7 @@ def test_it_drives_the_distance_whatever_the_speed(distance: float, speed: float
 @given(
     angle=st.floats(-720.0, 720.0).filter(lambda angle: abs(angle) > 5.0),
     speed=st.floats(0.1, 0.5),
-    radius=st.floats(1.0, 4.0),
+    radius=st.floats(0.4 * PROFILE.radius_m, 1.6 * PROFILE.radius_m),
 )
 @settings(max_examples=examples(60))
 def test_it_turns_by_the_angle_to_its_side(angle: float, speed: float, radius: float) -> None:

@@ -17,7 +17,9 @@ from typing import Any, TYPE_CHECKING
 from curiosity_rosa_demo.agent.llm.keys import key_name, KEY_NAMES
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from langchain_core.language_models import BaseChatModel
 
 if TYPE_CHECKING:
@@ -28,12 +30,15 @@ class ModelSetupError(Exception):
     """The configured model cannot be created. The message names the fix."""
 
 
-def make_chat_model(llm: LlmConfig, usage: UsageLedger | None = None) -> BaseChatModel:
+def make_chat_model(
+    llm: LlmConfig, thresholds: Thresholds, usage: UsageLedger | None = None
+) -> BaseChatModel:
     """Create the configured chat model. Raises ModelSetupError, whose text never quotes a key.
+    ``thresholds``: the rover's figures, for the rule model.
     ``usage`` counts its calls and keeps their limits; the rule model's cost nothing.
     """
     if llm.provider == 'routine':
-        return RuleChatModel()
+        return RuleChatModel(rover=RoverFigures.of(thresholds))
     meter = None if usage is None else _meter_of(usage)
     model = _local_model(llm) if llm.provider == LOCAL else _provider_model(llm, meter)
     if meter is not None:

@@ -13,12 +13,15 @@ Pure. World frame, metres, radians (yaw about +Z, REP 103), seconds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 import math
 import re
 
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
+from curiosity_rosa_demo.domain.dead_reckoning import along, DIRECTIONS
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,
@@ -31,8 +34,7 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 _METRES = re.compile(r'at ([\d.]+) m')
-FRONT_M = 1.45  # of the rover before its base
-ASIDE_RAD = 0.6  # from the heading to what is in the way of a turn
+SAME_M = 0.5  # two obstacles that are nearer to each other are one
 SHORTER = 0.6  # the part of a motion to try that the fence has refused
 SCORE_TOLERANCE = 0.02  # scores closer than this count as equal
 
@@ -87,6 +89,7 @@ class MotionBelief:
 class Beliefs:
     """The believed state of the world. Pass each step to ``add_step``, in order."""
 
+    rover: RoverFigures
     mast: Mast = Mast.UNASKED
     must_stop: bool = False  # a motion failed, or the rover moves: stop first
     moving_unasked: bool = False  # the rover moves without a motion of this turn
@@ -100,6 +103,9 @@ class Beliefs:
     poses: dict[int, Pose] = field(default_factory=dict)
     obstacles: list[Obstacle] = field(default_factory=list)
     longest_s: dict[str, float] = field(default_factory=dict)  # of a motion that was refused here
+    free_m: dict[str, float] = field(
+        default_factory=dict
+    )  # of a motion with an obstacle in its way
     stow_first: str = ''  # the skill that stows an appendage for which a motion was refused
 
     @property
@@ -161,6 +167,7 @@ class Beliefs:
         # A failed motion may still have moved the rover.
         start = self.pose
         self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
+        self._add_free_ways(data.get('free_m'))
         if not step.result.ok:
             self.must_stop = True
             if OBSTACLE_AHEAD in reason:
@@ -191,17 +198,29 @@ class Beliefs:
     def _add_obstacle(self, tool: str, reason: str) -> None:
         """Where the scan has shown an obstacle in the way of ``tool``, as far as it is known."""
         self.longest_s[tool] = 0.0
-        metres = _METRES.search(reason)
-        if self.pose is None or metres is None:
+        if metres := _METRES.search(reason):
+            self._add_free_way(tool, float(metres.group(1)))
+
+    def _add_free_ways(self, told: object) -> None:
+        """``told``: the free metres of each motion from here, if the scan shows them."""
+        if not isinstance(told, Mapping):
             return
-        aside = {'turn_left': ASIDE_RAD, 'turn_right': -ASIDE_RAD}.get(tool, 0.0)
-        away = FRONT_M + float(metres.group(1))
-        heading = self.pose.yaw + aside
-        self.obstacles.append(
-            Obstacle(
-                self.pose.x + away * math.cos(heading), self.pose.y + away * math.sin(heading)
-            )
-        )
+        for tool in DIRECTIONS:
+            free_m = finite_float(told.get(tool))
+            if free_m is not None:
+                self.free_m[tool] = free_m
+                self._add_free_way(tool, free_m)
+
+    def _add_free_way(self, tool: str, free_m: float) -> None:
+        """The obstacle lies before the rover's front after so many metres of the motion."""
+        if self.pose is None:
+            return
+        turn = DIRECTIONS[tool] * free_m / self.rover.speeds.radius_m
+        x, y, yaw = along(self.pose.x, self.pose.y, self.pose.yaw, free_m, turn)
+        front_m = self.rover.front_m
+        there = Obstacle(x + front_m * math.cos(yaw), y + front_m * math.sin(yaw))
+        if all(math.hypot(there.x - it.x, there.y - it.y) > SAME_M for it in self.obstacles):
+            self.obstacles.append(there)
 
     def _add_mast_action(self, step: ToolStep) -> None:
         if not step.result.ok:
@@ -234,6 +253,7 @@ class Beliefs:
         if data.get('moving') is True:
             self.must_stop = self.moving_unasked = True
         self._set_pose(_pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
+        self._add_free_ways(data.get('free_m'))
 
     def _set_mast(self, mast: Mast) -> None:
         if self.mast is not Mast.NONE:
@@ -244,6 +264,7 @@ class Beliefs:
         self.spot += 1
         self.asked_here = False
         self.longest_s.clear()
+        self.free_m.clear()
         self._set_pose(pose)
 
     def _set_pose(self, pose: Pose | None) -> None:
@@ -254,7 +275,7 @@ class Beliefs:
 
 def beliefs_from(view: TurnView) -> Beliefs:
     """The beliefs after the steps of this turn."""
-    beliefs = Beliefs(mast=Mast.UNASKED if view.has_mast else Mast.NONE)
+    beliefs = Beliefs(view.rover, mast=Mast.UNASKED if view.has_mast else Mast.NONE)
     for step in view.steps:
         beliefs.add_step(step)
     return beliefs

@@ -84,7 +84,7 @@ def _pose_after(
     degrees = finite_float(arguments.get('angle_deg'))
     if tool == 'turn_angle' and degrees is not None:
         turn = math.radians(degrees)
-        return _after(pose, abs(turn) * motions.turn_speed / motions.turn_rate, turn)
+        return _after(pose, abs(turn) * motions.radius_m, turn)
     x, y = finite_float(arguments.get('x')), finite_float(arguments.get('y'))
     if tool == 'navigate_to_pose' and x is not None and y is not None:
         return Pose(x, y, math.atan2(y - pose.y, x - pose.x))

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.rule_model.ground_texts import ground_text
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
-from curiosity_rosa_demo.agent.rule_model.steering import motions_of, search_motion
+from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
 from curiosity_rosa_demo.agent.rule_model.texts import found_text, text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
@@ -128,14 +128,15 @@ def go_to_the_next_look(context: RuleContext) -> Decision:
     start = facts.poses[min(facts.poses)]
     belief = LightBelief(start, view.bright_x, facts.samples)
     prices = {tool: view.cost(tool) for tool in (*MOTIONS, *LOOK_TOOLS)}
+    motions = motions_of(view, facts)
     look = next_look(
         pose,
         facts.mast,
         belief,
-        motions_of(view, facts),
+        motions,
         prices,
         obstacles=tuple(facts.obstacles),
-        first_at_most=facts.longest_s,
+        first_at_most=first_at_most(motions, facts),
         seen_here=any(capture.motions_before == facts.spot for capture in facts.captures),
     )
     if look is None or belief.no_light > HOPELESS:

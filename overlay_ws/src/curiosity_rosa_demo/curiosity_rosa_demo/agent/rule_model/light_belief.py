@@ -16,6 +16,7 @@ radians.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
@@ -29,14 +30,80 @@ FARTHEST_M = 26.0  # of an edge from the start
 EDGE_STEP_M = 0.5
 WIDTHS_M = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 NEAR_M = 10.0  # an edge is less probable by e at each further so many metres
-HINT_WEIGHT = 0.8  # that a hint is right
+HINT_WEIGHT = 0.6  # that a hint is right
+HINT_ABOUT_WEIGHT = 0.15  # that only its direction is: the edge is a few metres off
 HINT_EDGES_M = (-0.2, 0.0, 0.2)
+HINT_ABOUT_M = tuple(np.arange(-6.0, 6.5, 0.5))
 NO_LIGHT_WEIGHT = 0.05
 SIGMA = 0.08  # of a score: the sensor's noise and the steps of the hypotheses
 DOUBT = 1e-4  # that a score says nothing
 GOOD = 0.8  # the score that a capture needs, until a bad one was seen above
 LIT = 0.05
-TELLING_M = 4.0  # a look so far from another one tells most of what the two can
+BIN_M, REACH_M = 0.5, 90.0  # of the sums over edges, and how far from the start they reach
+BINS = round(2 * REACH_M / BIN_M)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Of a look at each of some places: ``good`` and ``lit`` are the probabilities of a good
+    capture and of some light, ``missing_m`` the metres to a good one times their probability, by
+    heading of the light (rows); that of the place itself is a column.
+    """
+
+    good: Floats
+    lit: Floats
+    missing_m: Floats
+
+
+class Edges:
+    """Weights of hypotheses, summed over their edges: quick to ask at thousands of places."""
+
+    def __init__(
+        self, start: Pose, number: NDArray[np.int64], good_m: Floats, lit_m: Floats, weight: Floats
+    ) -> None:
+        """``number``: of a hypothesis' heading; its edges are metres along it from ``start``."""
+        self._start = start
+        self._number, self._weight = number, weight
+        self._good_m, self._lit_m = good_m, lit_m
+        self._good = self._summed(good_m, weight)
+        self._lit = self._summed(lit_m, weight)
+        self._good_way = self._summed(good_m, weight * good_m)
+        self._lit_way = self._summed(lit_m, weight * good_m)
+
+    def _summed(self, edge_m: Floats, weight: Floats) -> Floats:
+        bins = np.clip(np.ceil((edge_m + REACH_M) / BIN_M), 0, BINS - 1).astype(np.int64)
+        flat = np.bincount(self._number * BINS + bins, weight, minlength=HEADINGS * BINS)
+        sums: Floats = np.cumsum(flat.reshape(HEADINGS, BINS), axis=1)
+        return sums
+
+    def _along(self, x: Floats, y: Floats) -> Floats:
+        ahead: Floats = np.outer(COS, x - self._start.x) + np.outer(SIN, y - self._start.y)
+        return ahead
+
+    def outcomes(self, x: Floats, y: Floats) -> Outcomes:
+        along = self._along(x, y)
+        bins = np.clip((along + REACH_M) / BIN_M, 0, BINS - 1).astype(np.int64)
+        bins += np.arange(HEADINGS)[:, None] * BINS
+        good, lit = self._good.ravel()[bins], self._lit.ravel()[bins]
+        way = self._lit_way.ravel()[bins] - self._good_way.ravel()[bins]
+        return Outcomes(good, lit, np.maximum(way - along * (lit - good), 0.0))
+
+    def dark_at(self, x: float, y: float) -> Edges:
+        """What is left if a look there shows no light."""
+        along = self._along(np.array([x]), np.array([y]))[:, 0]
+        dark = self._lit_m > along[self._number]
+        return Edges(
+            self._start,
+            self._number[dark],
+            self._good_m[dark],
+            self._lit_m[dark],
+            self._weight[dark],
+        )
+
+
+ANGLES = np.round(np.linspace(-math.pi, math.pi, HEADINGS, endpoint=False), 9)
+COS, SIN = np.cos(ANGLES), np.sin(ANGLES)
+AHEAD = HEADINGS // 2  # the heading along x, that of a hint
 
 
 class LightBelief:
@@ -48,43 +115,24 @@ class LightBelief:
         self, start: Pose, hint_x: float | None, samples: Iterable[tuple[Pose, float]]
     ) -> None:
         seen = list(samples)
-        self._lit_places = [pose for pose, score in seen if score > LIT]
-        self._good = min(1.0, max([GOOD, *(score + LIT for _, score in seen)]))
-        self._cos, self._sin, self._bright, self._width, weight = _hypotheses(start, hint_x)
+        good = min(1.0, max([GOOD, *(score + LIT for _, score in seen)]))
+        hint_m = None if hint_x is None else hint_x - start.x
+        number, bright, width, weight = _hypotheses(hint_m)
         no_light = NO_LIGHT_WEIGHT
         for pose, score in seen:
-            weight *= _likelihood(score, self._scores(pose))
+            along = (pose.x - start.x) * COS[number] + (pose.y - start.y) * SIN[number]
+            expected = np.clip((along - bright) / width + 1.0, 0.0, 1.0)
+            weight = weight * _likelihood(score, expected)
             no_light *= float(_likelihood(score, np.zeros(1))[0])
         total = float(weight.sum()) + no_light
-        self._weight = weight / total
         self.no_light = no_light / total  # the probability that there is none
-
-    def _scores(self, pose: Pose) -> Floats:
-        along = pose.x * self._cos + pose.y * self._sin
-        scores: Floats = np.clip((along - self._bright) / self._width + 1.0, 0.0, 1.0)
-        return scores
-
-    def probabilities(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """For each place: that a capture is good, and that it shows light that tells something:
-        some, but not yet enough, and none was seen nearby.
-        """
-        good = self._share_beyond(self._bright - (1.0 - self._good) * self._width, x, y)
-        lit = self._share_beyond(self._bright - (1.0 - LIT) * self._width, x, y)
-        far = np.full_like(x, math.inf)
-        for pose in self._lit_places:
-            far = np.minimum(far, np.hypot(x - pose.x, y - pose.y))
-        return good, (lit - good) * (1.0 - np.exp(-far / TELLING_M))
-
-    def _share_beyond(self, edge: Floats, x: Floats, y: Floats) -> Floats:
-        """The weight of the hypotheses whose ``edge`` lies before each place."""
-        share = np.zeros_like(x)
-        order = np.lexsort((edge, self._sin, self._cos))
-        turns = (np.diff(self._cos[order]) != 0.0) | (np.diff(self._sin[order]) != 0.0)
-        for group in np.split(order, np.flatnonzero(turns) + 1):
-            along = x * self._cos[group[0]] + y * self._sin[group[0]]
-            summed = np.r_[0.0, np.cumsum(self._weight[group])]
-            share += summed[np.searchsorted(edge[group], along, side='right')]
-        return share
+        weight = weight / total
+        kept = weight > 1e-9
+        number, weight = number[kept], weight[kept]
+        bright, width = bright[kept], width[kept]
+        self.edges = Edges(
+            start, number, bright - (1.0 - good) * width, bright - (1.0 - LIT) * width, weight
+        )
 
 
 def _likelihood(score: float, expected: Floats) -> Floats:
@@ -93,28 +141,24 @@ def _likelihood(score: float, expected: Floats) -> Floats:
 
 
 def _hypotheses(
-    start: Pose, hint_x: float | None
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Cosine and sine of the heading, the bright edge along it, the width and the weight."""
-    headings = np.round(np.linspace(-math.pi, math.pi, HEADINGS, endpoint=False), 9)
+    hint_m: float | None,
+) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
+    """The number of the heading, the bright edge along it from the start, width and weight."""
     edges = np.arange(-2.0, FARTHEST_M, EDGE_STEP_M)
     heading, edge, width = (
-        grid.ravel() for grid in np.meshgrid(headings, edges, np.array(WIDTHS_M), indexing='ij')
+        grid.ravel()
+        for grid in np.meshgrid(np.arange(HEADINGS), edges, np.array(WIDTHS_M), indexing='ij')
     )
     weight = np.exp(-np.maximum(edge, 0.0) / NEAR_M)
-    weight *= (1.0 - NO_LIGHT_WEIGHT - (HINT_WEIGHT if hint_x is not None else 0.0)) / weight.sum()
-    cos, sin = np.cos(heading), np.sin(heading)
-    bright = start.x * cos + start.y * sin + edge
-    if hint_x is None:
-        return cos, sin, bright, width, weight
-    near, widths = (
-        grid.ravel() for grid in np.meshgrid(np.array(HINT_EDGES_M), np.array(WIDTHS_M))
-    )
-    hinted = np.full(near.size, HINT_WEIGHT / near.size)
-    return (
-        np.r_[cos, np.ones(near.size)],
-        np.r_[sin, np.zeros(near.size)],
-        np.r_[bright, hint_x + near],
-        np.r_[width, widths],
-        np.r_[weight, hinted],
-    )
+    hinted = 0.0 if hint_m is None else HINT_WEIGHT + HINT_ABOUT_WEIGHT
+    weight *= (1.0 - NO_LIGHT_WEIGHT - hinted) / weight.sum()
+    parts = [(heading, edge, width, weight)]
+    if hint_m is not None:
+        for offsets, share in ((HINT_EDGES_M, HINT_WEIGHT), (HINT_ABOUT_M, HINT_ABOUT_WEIGHT)):
+            near, widths = (
+                grid.ravel() for grid in np.meshgrid(np.array(offsets), np.array(WIDTHS_M))
+            )
+            each = np.full(near.size, share / near.size)
+            parts.append((np.full(near.size, AHEAD), hint_m + near, widths, each))
+    number, bright, widths, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return number.astype(np.int64), bright, widths, weights

@@ -6,26 +6,31 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Plan the next look: the place with the least expected cost until a good capture. Pure.
+"""Plan the next looks: the places with the least expected cost to a good capture. Pure.
 
-At a place a look is good with probability g, or it shows some light with probability l. If no
-light was seen nearby, that light shows the way: a good capture then costs about GRADIENT_CALLS
-more. After any other look the search goes on as before. So a place that is reached at cost c is
-worth
+A look shows nothing, some light, or enough. While looks show nothing there is nothing to choose:
+a plan is a sequence of places k = 1, 2, ... at costs c(k), and the first look that shows light
+ends it. That look is good, or the light is then known well enough to drive there at the cost v,
+which counts the arcs that the rover needs to turn to it. With d(k) the probability that no look
+before k showed light, m(k) that the look k is the first to show some, and v(k) the mean of v times
+its probability, a plan is worth
 
-    F = (c + l * gradient) / (g + l),
+    F = (sum of d(k) c(k) + v(k)) / (sum of m(k)),
 
-and the place with the least F is next. No place beyond a cost of the best F can be better.
+the expected cost if the search goes on at this rate afterwards. The first motion of the plan with
+the least F is next; whatever it shows, the search then plans anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+import math
 from types import MappingProxyType
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Mast, Obstacle, Pose
-from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
+from curiosity_rosa_demo.agent.rule_model.light_belief import ANGLES, Edges, Floats, LightBelief
 from curiosity_rosa_demo.agent.rule_model.motion_search import (
     FIRST_MOTION,
     FIRST_SECONDS,
@@ -34,14 +39,18 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import (
     SECONDS,
     X,
     Y,
+    YAW,
 )
 from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 import numpy as np
 
-GRADIENT_CALLS = ('mast_close', 'turn_left', 'move_forward', 'mast_open', 'capture_and_score')
-COST_PER_SECOND = 0.1  # of driving: one drive goes before two arcs
-FARTHEST_COST = 24.0  # of the motions to one look
+COST_PER_SECOND = 0.02  # of driving: of two ways at one price the shorter
+FARTHEST_COST = 20.0  # of the motions to one look
+LOOKS = 2  # of a plan
+PLANS = 5  # that are kept with one look fewer
+FURTHER_M, FURTHER_HEADINGS = 3.0, 8  # apart are the places of the looks after the first
+COST = SECONDS + 3  # a further column of the poses: the price of the motions to it
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,36 @@ class Look:
     expected: float
 
 
+@dataclass(frozen=True)
+class _Prices:
+    """``look``: of one with its mast; ``radian``: of an arc; ``metre``: straight ahead."""
+
+    look: float
+    radian: float
+    metre: float
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """``found``: the probability that a look of it shows light; ``spent``: the sum of the d c + v.
+    ``before``: the hypotheses of which no look but the last one would show light.
+    """
+
+    first: Look | None
+    end: Pose
+    found: float
+    spent: float
+    before: Edges
+
+    @property
+    def worth(self) -> float:
+        return self.spent / max(self.found, 1e-9)
+
+    @cached_property
+    def left(self) -> Edges:
+        return self.before if self.first is None else self.before.dark_at(self.end.x, self.end.y)
+
+
 def next_look(
     pose: Pose,
     mast: Mast,
@@ -76,29 +115,115 @@ def next_look(
     """
     free = MAST_SKILLS if mast is Mast.NONE else ()
     calls = {tool: 0.0 if tool in free else price for tool, price in prices.items()}
-    look = calls['capture_and_score']
-    here = look + (0.0 if mast is Mast.OPEN else calls['mast_open'])
-    there = look + calls['mast_open'] + (0.0 if mast is Mast.CLOSED else calls['mast_close'])
-    gradient = sum(calls[tool] for tool in GRADIENT_CALLS)
-    best: Look | None = None
-    for cost, poses in layers(pose, motions, obstacles, first_at_most):
-        if cost > FARTHEST_COST or (best is not None and cost + there >= best.expected):
-            break
-        if cost == 0.0 and seen_here:
-            continue
-        price = (here if cost == 0.0 else cost + there) + COST_PER_SECOND * poses[:, SECONDS]
-        good, telling = belief.probabilities(poses[:, X], poses[:, Y])
-        expected = (price + telling * gradient) / np.maximum(good + telling, 1e-9)
-        row = int(np.argmin(expected))
-        if best is None or expected[row] < best.expected:
-            tool = '' if cost == 0.0 else list(DIRECTIONS)[int(poses[row, FIRST_MOTION])]
-            best = Look(
-                tool=tool,
-                seconds=float(poses[row, FIRST_SECONDS]),
-                x=float(poses[row, X]),
-                y=float(poses[row, Y]),
-                good=float(good[row]),
-                cost=float(price[row]),
-                expected=float(expected[row]),
+    capture = calls['capture_and_score']
+    arc = min(calls['turn_left'], calls['turn_right']) / motions.longest_s
+    rates = _Prices(
+        look=capture + calls['mast_open'] + calls['mast_close'],
+        radian=arc / motions.turn_rate,
+        metre=calls['move_forward'] / motions.longest_s / motions.speed,
+    )
+    reached = _reached(pose, motions, obstacles, first_at_most)
+    limited, anywhere = bool(obstacles or first_at_most), reached[1:]
+    if obstacles and len(reached) == 1:  # better too near to one than nowhere
+        reached = _reached(pose, motions, (), first_at_most)
+    price = reached[:, COST] + rates.look
+    if mast is Mast.OPEN:  # an open mast is closed once, before a drive
+        price[reached[:, COST] == 0.0] = capture
+    if seen_here:
+        reached, price = reached[1:], price[1:]
+    if not len(reached):
+        return None
+    plans = _extended(_Plan(None, pose, 0.0, 0.0, belief.edges), reached, price, rates, motions)
+    best = plans[0]
+    further = _thinned(_reached(pose, motions, (), {})[1:] if limited else anywhere)
+    for _ in range(LOOKS - 1):
+        longer = [
+            plan
+            for each in plans
+            for plan in _extended(
+                each,
+                _moved(further, pose, each.end),
+                further[:, COST] + rates.look,
+                rates,
+                motions,
             )
-    return best
+        ]
+        plans = sorted([best, *longer], key=lambda plan: plan.worth)[:PLANS]
+        best = plans[0]
+    assert best.first is not None  # every plan but the root has one
+    return replace(best.first, expected=best.worth)
+
+
+def _reached(
+    pose: Pose,
+    motions: Motions,
+    obstacles: tuple[Obstacle, ...],
+    first_at_most: Mapping[str, float],
+) -> Floats:
+    """The poses within FARTHEST_COST, the start first, with their COST."""
+    rows: list[Floats] = []
+    for cost, poses in layers(pose, motions, obstacles, first_at_most):
+        if cost > FARTHEST_COST:
+            break
+        rows.append(np.column_stack((poses, np.full(len(poses), cost))))
+    return np.concatenate(rows)
+
+
+def _thinned(poses: Floats) -> Floats:
+    """The first pose of each place and heading."""
+    columns = (
+        np.round(poses[:, X] / FURTHER_M),
+        np.round(poses[:, Y] / FURTHER_M),
+        np.round(poses[:, YAW] % math.tau / math.tau * FURTHER_HEADINGS),
+    )
+    _, first = np.unique(np.column_stack(columns), axis=0, return_index=True)
+    thinned: Floats = poses[np.sort(first)]
+    return thinned
+
+
+def _moved(poses: Floats, start: Pose, end: Pose) -> Floats:
+    """The poses that motions reach from ``end`` which reach ``poses`` from ``start``."""
+    turn = end.yaw - start.yaw
+    cos, sin = math.cos(turn), math.sin(turn)
+    x, y = poses[:, X] - start.x, poses[:, Y] - start.y
+    after = poses.copy()
+    after[:, X] = end.x + cos * x - sin * y
+    after[:, Y] = end.y + sin * x + cos * y
+    after[:, YAW] += turn
+    return after
+
+
+def _extended(
+    plan: _Plan, poses: Floats, price: Floats, rates: _Prices, motions: Motions
+) -> list[_Plan]:
+    """The best plans with one more look, at one of ``poses``."""
+    seen = plan.left.outcomes(poses[:, X], poses[:, Y])
+    partly = seen.lit - seen.good
+    aside = np.abs((ANGLES[:, None] - poses[:, YAW] + math.pi) % math.tau - math.pi)
+    # A turn to the light advances by up to a radius. One more look than needed pays for what a
+    # single score leaves open.
+    advance_m = motions.radius_m * np.sin(np.minimum(aside, math.pi / 2))
+    straight_m = np.maximum(seen.missing_m - partly * advance_m, 0.0)
+    then = partly * (2.0 * rates.look + rates.radian * aside) + rates.metre * straight_m
+    found = plan.found + seen.lit.sum(axis=0)
+    here = (1.0 - plan.found) * (price + COST_PER_SECOND * poses[:, SECONDS])
+    spent = plan.spent + here + then.sum(axis=0)
+    best = np.argsort(spent / np.maximum(found, 1e-9), kind='stable')[:PLANS]
+    plans = []
+    for row in best:
+        x, y, yaw = (float(value) for value in poses[row, [X, Y, YAW]])
+        first = plan.first or Look(
+            tool=''
+            if poses[row, COST] == 0.0
+            else list(DIRECTIONS)[int(poses[row, FIRST_MOTION])],
+            seconds=float(poses[row, FIRST_SECONDS]),
+            x=x,
+            y=y,
+            good=float(seen.good[:, row].sum()),
+            cost=float(price[row]),
+            expected=math.inf,
+        )
+        plans.append(
+            _Plan(first, Pose(x, y, yaw), float(found[row]), float(spent[row]), plan.left)
+        )
+    return plans

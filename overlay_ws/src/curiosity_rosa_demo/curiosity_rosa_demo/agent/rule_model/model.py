@@ -21,6 +21,7 @@ from typing import Any
 import uuid
 
 from curiosity_rosa_demo.agent.rule_model.context import ToolCall
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.brain_state import DecisionType
@@ -54,6 +55,8 @@ _BRIGHT = re.compile(r'\bX\s*(?:>=|≥)\s*([-+]?\d+(?:\.\d+)?)')
 class RuleChatModel(BaseChatModel):
     """The chat model of provider ``routine``. Bind tools, then invoke it with the conversation."""
 
+    rover: RoverFigures
+
     @property
     def _llm_type(self) -> str:
         return 'routine'
@@ -76,7 +79,7 @@ class RuleChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         tools = kwargs.get('tools') or []
-        view = read_view(messages, tools)
+        view = read_view(self.rover, messages, tools)
         decision = decide(view, skill_words(tools))
         if isinstance(decision, ToolCall):
             message = _with_call(decision.thought, decision.tool, decision.args)
@@ -105,7 +108,7 @@ def _with_call(thought: str, tool: str, arguments: Mapping[str, Any]) -> AIMessa
 
 
 def read_view(
-    messages: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]] = ()
+    rover: RoverFigures, messages: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]] = ()
 ) -> TurnView:
     """The view of this turn, from the last human message, the steps after it, the system prompts
     and the tools.
@@ -117,6 +120,7 @@ def read_view(
     system = '\n'.join(m.text() for m in messages if isinstance(m, SystemMessage))
     bright = _BRIGHT.search(system)
     return TurnView(
+        rover,
         text=messages[goal_index].text() if goal_index >= 0 else '',
         steps=tuple(_read_steps(messages[goal_index + 1 :])),
         tools=frozenset(function['name'] for function in functions),

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle, Pose
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +27,19 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 DURATIONS = 10  # of each motion, evenly up to the longest
-REACH_M, CELL_M = 45.0, 1.5  # of the search around its start, and of a cell
+REACH_M, CELL_M = 44.0, 2.0  # of the search around its start, and of a cell
 CELLS, CELLS_AROUND = round(2 * REACH_M / CELL_M), 16
 # Columns of a layer of poses.
 X, Y, YAW, SECONDS, FIRST_MOTION, FIRST_SECONDS = range(6)
-BODY_M = 1.6  # half the corridor of a drive, and the rover's front
-NEAR_M = 1.6  # half the rover, its margin, and the rim of a rock
-STOP_M = 2.6  # the adapter stops the rover with less way to an obstacle
+ROCK_M = 0.7  # of an obstacle beside and behind the point of it that the scan has shown
+AHEAD_M = 10.0  # farther away an obstacle leaves time to turn
 
 
 @dataclass(frozen=True)
 class Motions:
     """What the motions do. ``speed`` m/s ahead, ``turn_speed`` m/s along an arc at ``turn_rate``
     rad/s; ``longest_s`` of one call; ``costs`` by motion, without those that are not to be used.
+    ``rover``: its body.
     """
 
     costs: Mapping[str, float]
@@ -46,6 +47,11 @@ class Motions:
     speed: float
     turn_speed: float
     turn_rate: float
+    rover: RoverFigures
+
+    @property
+    def radius_m(self) -> float:
+        return self.turn_speed / self.turn_rate
 
 
 def layers(
@@ -126,20 +132,32 @@ def _after(
     after[..., FIRST_SECONDS] = np.where(is_first, seconds, poses[:, None, FIRST_SECONDS])
     if obstacles:
         # A motion is as free as each shorter one with the same start.
-        free = np.logical_and.accumulate(_is_free(after, obstacles, turning=side != 0), axis=1)
+        clear, passes = _clear(after, obstacles, motions)
+        free = np.logical_and.accumulate(clear, axis=1) & passes
         return after[free]
     return after.reshape(-1, 6)
 
 
-def _is_free(after: Floats, obstacles: Sequence[Obstacle], *, turning: bool) -> NDArray[np.bool_]:
-    """Whether the adapter would let the rover stand at these poses, at the end of a motion."""
-    free = np.ones(after.shape[:2], dtype=bool)
+def _clear(
+    after: Floats, obstacles: Sequence[Obstacle], motions: Motions
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether the adapter would let the rover go on at these poses, and whether some motion leads
+    past every obstacle from there: a rover that cannot reverse never leaves a place without one.
+    """
+    rover, radius = motions.rover, motions.radius_m
+    half = rover.half_m + ROCK_M
+    clear = np.ones(after.shape[:2], dtype=bool)
+    blocked = np.zeros((3, *after.shape[:2]), dtype=bool)  # ahead, left, right
     cos, sin = np.cos(after[..., YAW]), np.sin(after[..., YAW])
     for obstacle in obstacles:
         dx, dy = obstacle.x - after[..., X], obstacle.y - after[..., Y]
-        if turning:  # an arc leads past most of what lies ahead; the adapter says what it doesn't
-            free &= np.hypot(dx, dy) > NEAR_M
-        else:
-            ahead, beside = dx * cos + dy * sin, dy * cos - dx * sin
-            free &= ~((ahead > -BODY_M) & (ahead < BODY_M + STOP_M) & (np.abs(beside) < BODY_M))
-    return free
+        ahead, beside = dx * cos + dy * sin, dy * cos - dx * sin
+        near = (ahead > -rover.rear_m) & (ahead < rover.front_m + rover.stop_m)
+        clear &= ~(near & (np.abs(beside) < half))
+        coming = (ahead > 0.0) & (ahead < AHEAD_M)
+        blocked[0] |= coming & (np.abs(beside) < half)
+        for row, side in ((1, 1.0), (2, -1.0)):
+            around = np.hypot(ahead, radius - side * beside)
+            swept = math.hypot(rover.front_m, radius + rover.half_m) + ROCK_M
+            blocked[row] |= coming & (around > radius - half) & (around < swept)
+    return clear, ~blocked.all(axis=0)

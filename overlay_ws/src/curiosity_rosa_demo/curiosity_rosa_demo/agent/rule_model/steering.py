@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
-from curiosity_rosa_demo.domain.dead_reckoning import KNOWN_SPEEDS
+from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
 FIRST_HOP_S = 6.0
@@ -40,9 +40,9 @@ class Motion:
 
 
 def motions_of(view: TurnView, facts: Beliefs) -> Motions:
-    """What the motions do, as measured in this turn; before that, as the demo's rover moves."""
+    """What the motions do, as measured in this turn; before that, as the profile says."""
     speed, arc = _speed(facts), _arc(facts)
-    known = KNOWN_SPEEDS
+    known = view.rover.speeds
     grip = speed / known.straight if speed else arc[0] / known.arc if arc else 1.0
     turn_speed, turn_rate = arc or (grip * known.arc, grip * known.turn)
     return Motions(
@@ -51,7 +51,20 @@ def motions_of(view: TurnView, facts: Beliefs) -> Motions:
         speed=speed or grip * known.straight,
         turn_speed=turn_speed,
         turn_rate=turn_rate,
+        rover=view.rover,
     )
+
+
+def first_at_most(motions: Motions, facts: Beliefs) -> dict[str, float]:
+    """The seconds that each motion may take from here: less than was refused, and none into what
+    the scan shows in its way.
+    """
+    at_most = dict(facts.longest_s)
+    for name, free_m in facts.free_m.items():
+        speed = motions.turn_speed if DIRECTIONS[name] else motions.speed
+        seconds = max(0.0, free_m - motions.rover.stop_m) / speed
+        at_most[name] = min(seconds, at_most.get(name, seconds))
+    return at_most
 
 
 def _speed(facts: Beliefs) -> float | None:

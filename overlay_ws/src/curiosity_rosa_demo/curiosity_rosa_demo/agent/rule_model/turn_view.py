@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
     MAST_IS_CLOSED,
@@ -70,6 +71,7 @@ class TurnView:
     begins. ``stows`` are the tools that stow an appendage, which every drive needs.
     """
 
+    rover: RoverFigures
     text: str
     steps: tuple[ToolStep, ...] = ()
     tools: frozenset[str] = frozenset()

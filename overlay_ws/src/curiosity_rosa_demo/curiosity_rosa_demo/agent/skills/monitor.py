@@ -23,7 +23,7 @@ import threading
 import time
 
 from curiosity_rosa_demo.agent.skills.errors import ResourceBusy
-from curiosity_rosa_demo.agent.skills.progress import fraction_of, ProgressThrottle
+from curiosity_rosa_demo.agent.skills.progress import ProgressThrottle
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
 from curiosity_rosa_demo.domain.models import SAFETY_VIOLATION
 
@@ -114,7 +114,7 @@ class SkillMonitor:
             throttle = self._throttles.get(goal_id)
             if throttle is None:
                 throttle = self._throttles[goal_id] = ProgressThrottle(now_s)
-            is_due = throttle.admits(fraction_of(progress), now_s)
+            is_due = throttle.admits(progress, now_s)
             shown_s = self._shown_s.get(goal_id)
             if shown_s is not None and now_s - shown_s < SHOWN_EVERY_S and not is_due:
                 return

@@ -43,6 +43,9 @@ def progress_text(skill: str, progress: Json) -> str:
     parts = []
     if (fraction := fraction_of(progress)) is not None:
         parts.append(f'{100.0 * fraction:.0f} %')
+    if says_a_loop(progress):
+        loop_m, goal_m = progress['loop_m'], progress['straight_m']
+        return f'{skill}: needs a loop of {loop_m:.0f} m for a goal {goal_m:.1f} m away'
     if type(legs := progress.get('legs')) is int:
         parts.append(f'{count_text(legs, "leg")} driven')
     if (metres := finite_float(progress.get('distance_m'))) is not None:
@@ -52,21 +55,29 @@ def progress_text(skill: str, progress: Json) -> str:
     return f'{skill}: {", ".join(parts) or "under way"}'
 
 
+def says_a_loop(progress: Mapping[str, object]) -> bool:
+    """Whether this is the report, before the first leg, that the goal needs a loop."""
+    return progress.get('legs') == 0 and 'loop_m' in progress
+
+
 class ProgressThrottle:
     """Selects the progress reports of one run to publish: at most one per TOLD_EVERY_S, and only
-    after a change of STEP. A run of any length so publishes about ten reports.
+    after a change of STEP. A run of any length so publishes about ten reports. What is said before
+    the rover drives is published at once.
     """
 
     def __init__(self, began_s: float) -> None:
         self._last_s, self._last_fraction = began_s, 0.0
 
-    def admits(self, fraction: float | None, now_s: float) -> bool:
+    def admits(self, progress: Json, now_s: float) -> bool:
         """Whether to publish a report at ``now_s`` (steady clock). True also records it."""
+        fraction = fraction_of(progress)
         since_s = now_s - self._last_s
         if fraction is None:
             due = since_s >= UNKNOWN_EVERY_S
         else:
             due = since_s >= TOLD_EVERY_S and abs(fraction - self._last_fraction) >= STEP
+            due = due or says_a_loop(progress)
         if due:
             self._last_s = now_s
             if fraction is not None:

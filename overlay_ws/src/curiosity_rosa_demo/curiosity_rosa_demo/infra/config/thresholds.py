@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from curiosity_rosa_demo.domain.dead_reckoning import MotionSpeeds
 from curiosity_rosa_demo.infra.config.base import (
     Fraction,
     Metres,
@@ -231,6 +232,8 @@ class GroundConfig(Section):
 
 
 class Thresholds(Section):
+    """``speeds`` are the profile's: they hold until a motion is measured."""
+
     light_model: LightModelConfig
     quality: Quality
     trace: TraceConfig
@@ -245,6 +248,11 @@ class Thresholds(Section):
     body: BodyConfig
     obstacles: ObstaclesConfig
     ground: GroundConfig
+
+    @property
+    def speeds(self) -> MotionSpeeds:
+        turn = self.body.turn_mps / self.obstacles.turn_radius_m
+        return MotionSpeeds(self.body.forward_mps, self.body.turn_mps, turn)
 
     @model_validator(mode='after')
     def _clears_beyond_the_stop(self) -> Thresholds:

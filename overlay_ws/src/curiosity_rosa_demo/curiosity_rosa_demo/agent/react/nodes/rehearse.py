@@ -93,7 +93,7 @@ def _stage(turn: TurnContext) -> Stage:
     return stage_of(
         turn.config,
         turn.registry,
-        turn.surroundings(),
+        turn.world.surroundings(),
         current_order().origin,
         detect_language(turn.text),
     )

@@ -14,7 +14,7 @@ import math
 import threading
 
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
-from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS, KNOWN_SPEEDS, MotionSpeeds
+from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS, MotionSpeeds
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -23,12 +23,12 @@ MAX_TURN_RAD = 5.0  # near a whole circle the change of the heading is ambiguous
 
 
 class MeasuredSpeeds:
-    """Metres and radians in the world frame, seconds. Until a motion is measured: KNOWN_SPEEDS."""
+    """Metres and radians in the world frame, seconds. Until a motion is measured: ``known``."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: MotionSpeeds) -> None:
         self._lock = threading.Lock()
-        self._straight = SpeedEstimate(KNOWN_SPEEDS.straight, 0.0)
-        self._arc = SpeedEstimate(KNOWN_SPEEDS.arc, KNOWN_SPEEDS.turn)
+        self._straight = SpeedEstimate(known.straight, 0.0)
+        self._arc = SpeedEstimate(known.arc, known.turn)
 
     def now(self) -> MotionSpeeds:
         with self._lock:

@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.react.rehearsal.motions import (
 )
 from curiosity_rosa_demo.agent.react.rehearsal.texts import rehearsal_text
 from curiosity_rosa_demo.domain.brain_state import Spent
-from curiosity_rosa_demo.domain.dead_reckoning import KNOWN_SPEEDS, MotionSpeeds, Place
+from curiosity_rosa_demo.domain.dead_reckoning import MotionSpeeds, Place
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
@@ -57,7 +57,7 @@ class Surroundings:
     shows them now; None: it has no view. ``stale``: the pose is old.
     """
 
-    speeds: MotionSpeeds = KNOWN_SPEEDS
+    speeds: MotionSpeeds
     obstacles: tuple[XY, ...] | None = None
     stale: bool = False
 

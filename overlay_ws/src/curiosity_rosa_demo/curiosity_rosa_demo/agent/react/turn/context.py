@@ -16,12 +16,11 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
-from curiosity_rosa_demo.agent.react.rehearsal.twin import Surroundings
 from curiosity_rosa_demo.agent.react.turn.messages import StepCache
+from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.react.turn.step_spans import StepSpans
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
-from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.reporter import TraceFunction
@@ -31,14 +30,14 @@ from langchain_core.messages import BaseMessage
 @dataclass
 class TurnContext:
     """``agent`` is ROSA's agent: one decision per call. ``fallback`` decides when the agent fails;
-    with None the turn ends then. ``surroundings``: what a rehearsal knows besides the facts.
+    with None the turn ends then.
     """
 
     config: Config
     limits: Limits
     registry: SkillRegistry
     skill_executor: SkillExecutor
-    world: SkillWorld
+    world: RoverWorld
     agent: Any
     trace: TraceFunction
     fallback: FallbackModel | None = None
@@ -48,6 +47,5 @@ class TurnContext:
     history: Sequence[BaseMessage] = ()
     memory: Callable[[], str] = lambda: ''
     recalled: str = ''  # the memory at the start of the turn
-    surroundings: Callable[[], Surroundings] = Surroundings
     steps: StepCache = field(default_factory=StepCache)
     step_spans: StepSpans = field(default_factory=StepSpans)

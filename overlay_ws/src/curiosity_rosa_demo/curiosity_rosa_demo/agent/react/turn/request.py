@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
-from curiosity_rosa_demo.agent.react.rehearsal.twin import Surroundings
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
-from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.trace.reporter import TraceFunction
@@ -43,7 +42,7 @@ class TurnEnvironment:
     """The objects that a turn uses."""
 
     registry: SkillRegistry
-    world: SkillWorld
+    world: RoverWorld
     approval_queue: ApprovalQueue
     checkpoints: Path | str  # file of resumable turns; ':memory:' for none
     trace: TraceFunction
@@ -51,7 +50,6 @@ class TurnEnvironment:
     on_react_state: Callable[[ReactState], None]
     monitor: SkillMonitor = field(default_factory=SkillMonitor)
     usage: UsageLedger | None = None  # None: the model's calls are not counted
-    surroundings: Callable[[], Surroundings] = Surroundings  # for rehearsals
 
 
 @dataclass

@@ -128,7 +128,6 @@ class AgentSession:
                 on_react_state=self._set_react_state,
                 monitor=self.monitor,
                 usage=self.usage,
-                surroundings=self.world.surroundings,
             )
         )
         self._direct_orders = DirectOrders(

@@ -32,7 +32,7 @@ class PlanarPose:
 
 @dataclass(frozen=True)
 class DubinsPath:
-    """Three segments, each a letter of L, S, R and its length in metres along the path."""
+    """At most three segments, each a letter of L, S, R and its length in metres along the path."""
 
     segments: tuple[tuple[str, float], ...]
 
@@ -54,6 +54,37 @@ def dubins_paths(start: PlanarPose, goal: PlanarPose, radius: float) -> Iterator
                     (letter, length * radius) for letter, length in zip(word, lengths, strict=True)
                 )
             )
+
+
+def paths_to_place(start: PlanarPose, x: float, y: float, radius: float) -> Iterator[DubinsPath]:
+    """Yield the paths to a place that may be the shortest one, with any heading at its end.
+
+    They are an arc and a straight line to a place outside the circle of that arc, else two arcs of
+    opposite directions (Bui, Soueres, Boissonnat and Laumond, "Shortest path synthesis for Dubins
+    non-holonomic robot", 1994).
+    """
+    dx, dy = (x - start.x) / radius, (y - start.y) / radius
+    ahead = dx * math.cos(start.yaw) + dy * math.sin(start.yaw)
+    left = dy * math.cos(start.yaw) - dx * math.sin(start.yaw)
+    for first, second, aside in (('L', 'R', left), ('R', 'L', -left)):  # mirrored: turn left first
+        away = math.hypot(ahead, aside - 1.0)  # from the centre of the first circle, in radii
+        bearing = math.atan2(aside - 1.0, ahead)
+        if away >= 1.0:
+            line = math.sqrt(away * away - 1.0)
+            turn = _normalized_angle(bearing - math.atan2(-1.0, line))
+            yield DubinsPath(((first, turn * radius), ('S', line * radius)))
+        if 1.0 <= away <= 3.0:  # the second circle touches the first and leads through the place
+            at = math.acos(min(1.0, max(-1.0, (away * away + 3.0) / (4.0 * away))))
+            for centre in (bearing + at, bearing - at):
+                # The second circle's centre lies two radii away from the first's at this angle.
+                to_x, to_y = 2.0 * math.cos(centre), 1.0 + 2.0 * math.sin(centre)
+                from_touch = math.atan2(-math.sin(centre), -math.cos(centre))
+                to_place = math.atan2(aside - to_y, ahead - to_x)
+                arcs = (
+                    _normalized_angle(centre + math.pi / 2),
+                    _normalized_angle(from_touch - to_place),
+                )
+                yield DubinsPath(((first, arcs[0] * radius), (second, arcs[1] * radius)))
 
 
 def _lengths(word: str, alpha: float, beta: float, d: float) -> tuple[float, float, float] | None:

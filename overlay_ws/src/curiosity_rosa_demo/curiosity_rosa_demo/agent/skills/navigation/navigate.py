@@ -57,7 +57,8 @@ def navigate_to_pose(
     call: SkillCall, x: Metres, y: Metres, yaw_rad: Heading | None = None
 ) -> ToolResult:
     """Drive to a place in the world frame, within 0.5 m and, if a heading is asked for, 0.3 rad.
-    Needs a closed mast. The rover turns in wide arcs; it refuses a goal that is near beside it.
+    Needs a closed mast. The rover turns in wide arcs: a goal near beside it or behind it needs a
+    loop, which is told first (loop_m) and refused if it is too long.
     """
     return _Navigation(call, NavigationGoal(x, y, yaw_rad)).run()
 
@@ -90,6 +91,7 @@ class _Navigation:
         self._pose: PlanarPose | None = None
         self._legs, self._driven_m, self._stuck, self._lost = 0, 0.0, 0, 0
         self._straight_m = 0.0  # from the start to the goal
+        self._loop_m: float | None = None  # the length of the first plan, if it is a loop
 
     def run(self) -> ToolResult:
         """Raises TurnCancelled."""
@@ -119,6 +121,8 @@ class _Navigation:
             longest_m=self._max_detour * self._straight_m - self._driven_m,
             current=self._plan,
         )
+        if self._plan is None and not self._legs and plan.is_loop:
+            self._loop_m = round(plan.length(radius), 1)
         refused = too_long(
             straight_m=self._straight_m,
             driven_m=self._driven_m,
@@ -137,8 +141,15 @@ class _Navigation:
                 'fraction': part_done(self._driven_m + left_m, left_m),
                 'distance_m': round(left_m, 3),
                 'legs': self._legs,
+                **self._loop(),
             }
         )
+
+    def _loop(self) -> dict[str, float]:
+        """What the goal needs, said before the rover drives and in the result."""
+        if self._loop_m is None:
+            return {}
+        return {'loop_m': self._loop_m, 'straight_m': round(self._straight_m, 1)}
 
     def _drive_leg(self, here: PlanarPose, plan: DrivePlan) -> PlanarPose:
         """Drive the first segment of ``plan``, or a part of it, and return the new pose.
@@ -236,4 +247,5 @@ class _Navigation:
             'yaw_rad': pose.yaw if pose else None,
             'distance_m': self._driven_m,
             'legs': self._legs,
+            **self._loop(),
         }

@@ -19,13 +19,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.agent.skills.navigation.dubins import dubins_paths, PlanarPose, pose_after
+from curiosity_rosa_demo.agent.skills.navigation.dubins import (
+    dubins_paths,
+    DubinsPath,
+    paths_to_place,
+    PlanarPose,
+    pose_after,
+)
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 
 TOLERANCE_M = 0.5
 TOLERANCE_RAD = 0.3
 KEPT_PART = 0.9  # of the tolerances: a plan that ends farther off is replaced
-MAX_HEADINGS = 16  # tried for a goal without a heading
+LOOP_RAD = math.pi  # a way that turns by more in all leads round a loop
 RING_POINTS = 8
 # Radii of the rings of target points, and offsets from the heading, in tolerances. The wide ring
 # serves only if all else is longer than the rover may still drive.
@@ -51,23 +57,30 @@ class NavigationGoal:
             or abs(math.remainder(place.yaw - self.yaw, math.tau)) <= part * TOLERANCE_RAD
         )
 
-    def candidate_poses(self, rings: tuple[float, ...]) -> Iterator[tuple[PlanarPose, float]]:
-        """Yield target poses with their penalty in metres: the centre, then points on rings.
-
-        A ring point can save a whole circle if the rover narrowly missed the centre.
+    def paths(
+        self, start: PlanarPose, radius: float, rings: tuple[float, ...]
+    ) -> Iterator[tuple[DubinsPath, float]]:
+        """Yield paths from ``start`` with their penalty in metres: to the centre, then to points
+        on rings. A ring point can save a whole circle if the rover narrowly missed the centre.
         """
-        if self.yaw is None:
-            yaws = [(math.tau * i / MAX_HEADINGS, 0.0) for i in range(MAX_HEADINGS)]
-        else:
-            offsets = (0.0, *(sign * part * TOLERANCE_RAD for part in rings for sign in (1, -1)))
-            yaws = [(self.yaw + offset, abs(offset)) for offset in offsets]
-        for yaw, cost in yaws:
-            yield PlanarPose(self.x, self.y, yaw), cost
-            for ring_m in (ring * TOLERANCE_M for ring in rings):
-                for i in range(RING_POINTS):
-                    angle = math.tau * i / RING_POINTS
-                    dx, dy = ring_m * math.cos(angle), ring_m * math.sin(angle)
-                    yield PlanarPose(self.x + dx, self.y + dy, yaw), cost + ring_m
+        offsets = (0.0, *(sign * part * TOLERANCE_RAD for part in rings for sign in (1, -1)))
+        for x, y, off_m in self._places(rings):
+            if self.yaw is None:
+                for path in paths_to_place(start, x, y, radius):
+                    yield path, off_m
+                continue
+            for offset in offsets:
+                end = PlanarPose(x, y, self.yaw + offset)
+                for path in dubins_paths(start, end, radius):
+                    yield path, off_m + abs(offset)
+
+    def _places(self, rings: tuple[float, ...]) -> Iterator[tuple[float, float, float]]:
+        yield self.x, self.y, 0.0
+        for ring_m in (ring * TOLERANCE_M for ring in rings):
+            for i in range(RING_POINTS):
+                angle = math.tau * i / RING_POINTS
+                dx, dy = ring_m * math.cos(angle), ring_m * math.sin(angle)
+                yield self.x + dx, self.y + dy, ring_m
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,11 @@ class DrivePlan:
         return sum(
             amount if letter == 'S' else amount * radius for letter, amount in self.segments
         )
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it leads round a loop: its arcs turn by more than half a circle."""
+        return sum(amount for letter, amount in self.segments if letter != 'S') > LOOP_RAD
 
     def end(self, start: PlanarPose, radius: float) -> PlanarPose:
         """Where the plan leads from ``start``."""
@@ -130,13 +148,9 @@ def _shortest(
     rings: tuple[float, ...],
     penalty: float = 1.0,
 ) -> DrivePlan:
-    """The path with the least sum of length and weighted penalty over all candidate poses."""
+    """The path with the least sum of length and weighted penalty."""
     _, path = min(
-        (
-            (path.length + penalty * cost, path)
-            for pose, cost in goal.candidate_poses(rings)
-            for path in dubins_paths(start, pose, radius)
-        ),
+        ((path.length + penalty * cost, path) for path, cost in goal.paths(start, radius, rings)),
         key=lambda each: each[0],
     )
     return DrivePlan(
@@ -166,7 +180,13 @@ def too_long(
         f'{done}the way there takes {left_m:.1f} m for a point {straight_m:.1f} m from the start; '
         f'the rover turns on {radius:.1f} m and neither reverses nor turns in place',
         f'up to {bound_m:.1f} m, navigation.max_detour = {max_detour:g} times the straight way',
-        f'at most {bound_m:.1f} m are driven (navigation.max_detour); choose a point farther away '
-        'or straighter ahead',
+        f'at most {bound_m:.1f} m are driven; raise navigation.max_detour to '
+        f'{_needed_detour(driven_m + left_m, straight_m):g}, or choose another heading, or a '
+        'point farther away or straighter ahead',
         rule='max_detour',
     )
+
+
+def _needed_detour(way_m: float, straight_m: float) -> float:
+    """The least max_detour, in tenths, that lets a first plan of ``way_m`` pass."""
+    return math.ceil(10.0 * way_m / ((1.0 - RESERVED_PART) * max(straight_m, TOLERANCE_M))) / 10.0
