@@ -3,6 +3,7 @@
 #
 #   scripts/run_demo.sh [-c COMMAND]... [--speed F] [--artifacts DIR] [--record DIR] [--config-dir DIR]
 #                       [--no-stand-in] [--stand-in NAME=VALUE]... [--rovers N] [--discovery-server]
+#                       [--body mujoco [--demos PATH] [--physics NAME=VALUE]...]
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 "$scripts/setup.sh"
