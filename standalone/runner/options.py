@@ -78,6 +78,10 @@ def parse(arguments: list[str]) -> Options:
         '--no-stand-in', action='store_true', help='a rover is already running (the Gazebo demo)'
     )
     parser.add_argument(
+        '--sim-time', choices=('true', 'false'),
+        help='with --no-stand-in: take the time from /clock; default: if /clock is published',
+    )  # fmt: skip
+    parser.add_argument(
         '--stand-in', metavar='NAME=VALUE', action='append', default=[],
         help=f'a parameter of the stand-in rover: {", ".join(_settable(STAND_IN))}',
     )  # fmt: skip
@@ -108,6 +112,8 @@ def parse(arguments: list[str]) -> Options:
         parser.error(f'--speed {parsed.speed:g}: must be from 0.1 to {FASTEST[parsed.body]:g}')
     if parsed.no_stand_in and (parsed.speed != 1.0 or parsed.stand_in):
         parser.error('--speed and --stand-in are for the stand-in rover')
+    if parsed.sim_time and not parsed.no_stand_in:
+        parser.error(f'--sim-time {parsed.sim_time}: is for --no-stand-in')
     if parsed.no_stand_in and parsed.body != STAND_IN:
         parser.error(f'--no-stand-in and --body {parsed.body}: a rover is running, or is to start')
     for flag, of_body, given in (
@@ -129,6 +135,7 @@ def parse(arguments: list[str]) -> Options:
         artifacts=os.path.abspath(parsed.artifacts) if parsed.artifacts else '',
         record=os.path.abspath(parsed.record) if parsed.record else '',
         body=body,
+        outside_sim_time=None if parsed.sim_time is None else parsed.sim_time == 'true',
         demos=os.path.abspath(parsed.demos) if parsed.demos else '',
         config_dir=os.path.abspath(parsed.config_dir) if parsed.config_dir else '',
         robot=parsed.robot,

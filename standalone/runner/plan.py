@@ -52,9 +52,18 @@ class Options:
     http_port: int = 0  # of the rover's agent; 0: as configured
     http_fleet: str = ''  # the robots of the page /fleet, as the agent reads them
 
+    outside_sim_time: bool | None = None  # of a rover that already runs; None: not known yet
+
     @property
     def sim_time(self) -> bool:
-        return self.body == MUJOCO or (self.body == STAND_IN and self.speed != 1.0)
+        if not self.body:
+            return bool(self.outside_sim_time)
+        return self.body == MUJOCO or self.speed != 1.0
+
+    @property
+    def clock(self) -> str:
+        """The topic of the simulated time."""
+        return f'/{self.rover}/clock' if self.rover else '/clock'
 
 
 @dataclass(frozen=True)
@@ -197,7 +206,7 @@ def _ros_arguments(options: Options) -> list[str]:
         parameters.append(f'rover_namespace:=/{options.rover}')
     remaps = _own_namespace(options)
     if options.rover and options.sim_time:
-        remaps.append(f'/clock:=/{options.rover}/clock')  # each stand-in has its own clock
+        remaps.append(f'/clock:={options.clock}')  # each stand-in has its own clock
     pairs = [*_pairs('-p', parameters), *_pairs('-r', remaps)]
     return ['--ros-args', '--log-level', 'warn', *pairs]
 

@@ -62,7 +62,11 @@ class PhysicsNode(Node):
         world = make(first.world, first.seed, rock_ahead_m=first.rock_ahead)
         self.built: Built = build(load(first), world, friction=first.friction)
         self._simulation = Simulation(
-            self.built, x=first.initial_x, y=first.initial_y, yaw=first.initial_yaw
+            self.built,
+            x=first.initial_x,
+            y=first.initial_y,
+            yaw=first.initial_yaw,
+            standing=first.standing,
         )
         self._lock = threading.Lock()  # of the simulation and the driver
         self._driver: WheelDriver | None = None

@@ -38,6 +38,7 @@ SUSPENSION = (
 # The P and D of the configuration. Its I does nothing: the demo's fork of effort_controllers
 # gives it the limits 0 and 0.
 SUSPENSION_P = (2200.0, 4200.0, 2200.0, 4200.0)  # Nm/rad
+STANDING = (0.3, -0.1, 0.3, -0.1)  # rad, what move_wheel commands from its start on
 SUSPENSION_D = 10.0  # Nm s/rad
 SUSPENSION_EFFORT = 10000.0  # Nm, the URDF's limit
 
@@ -98,9 +99,7 @@ class TrajectoryController:
 
 
 class WheelController:
-    """velocity_controllers/JointGroupVelocityController: each wheel at its velocity, from the first
-    command on; until then they stand.
-    """
+    """velocity_controllers/JointGroupVelocityController; until a command, the wheels stand."""
 
     def __init__(self) -> None:
         self.velocities: Angles = (0.0,) * len(WHEELS)

@@ -15,10 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 import math
 
-from curiosity_physics.controllers import Angles, Controllers, STEER
+from curiosity_physics.controllers import Angles, Controllers, STANDING, STEER
 
 PERIOD_S = 0.1
-STANDING: Angles = (0.3, -0.1, 0.3, -0.1)
 STEER_S = 1.0
 LENGTH_M, WIDTH_M = 2.08157, 1.53774  # of the chassis, as move_wheel has them
 STEER_LIMIT_RAD = 0.6

@@ -55,7 +55,7 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Shape:
-    """``kind`` is box (``size``: its edges), cylinder (radius, length along z) or mesh (a file)."""
+    """``kind`` is box (``size``: its edges), cylinder (its radius, length) or mesh (``file``)."""
 
     kind: str
     size: tuple[float, ...] = ()

@@ -7,8 +7,8 @@
 # language governing permissions and limitations under the License.
 
 
-"""A rover of our own making, of boxes and cylinders: the figures of the demo's rover (masses, places
-of joints, wheels), none of its files. The joints and frames have the demo's names.
+"""A rover of our own making, of boxes and cylinders: with the figures of the demo's rover (masses,
+places of joints, wheels) and none of its files. Joints and frames have the demo's names.
 
 Axes of the base: x ahead, y left, z up; the chassis is turned by 1.57 rad, so its x is to the left
 and its y is back. Metres and kilograms.
@@ -79,7 +79,7 @@ def _side(letter: str, side: int) -> tuple[list[Link], list[Joint]]:
     front, back, bogie = (_mirrored(place, side) for place in (FRONT_STEER, BACK_STEER, BOGIE))
     middle, pivot = _mirrored(MIDDLE_WHEEL, side), _mirrored(PIVOT, side)
     splayed = (0.0, math.cos(SPLAY_RAD), side * math.sin(SPLAY_RAD))
-    sprung = {'limits': (-SUSPENSION_LIMIT, SUSPENSION_LIMIT), 'friction': FRICTION}
+    limits = -SUSPENSION_LIMIT, SUSPENSION_LIMIT
     arm = (0.4, 1.0, 0.3)
     steering = (0.528, 0.21, 0.45)
     links = [
@@ -95,11 +95,13 @@ def _side(letter: str, side: int) -> tuple[list[Link], list[Joint]]:
               _box(0.08, 0.08, 0.14, (0.0, 0.0, -0.07))),
     ]  # fmt: skip
     joints = [
-        _turning(f'suspension_arm_F_{letter}', 'base_link', pivot, splayed, damping=DAMPING, **sprung),
-        _turning(f'suspension_arm_B_{letter}', 'base_link', pivot, splayed, damping=DAMPING, **sprung),
+        _turning(f'suspension_arm_F_{letter}', 'base_link', pivot, splayed,
+                 limits=limits, damped=True),
+        _turning(f'suspension_arm_B_{letter}', 'base_link', pivot, splayed,
+                 limits=limits, damped=True),
         _turning(
             f'suspension_arm_B2_{letter}', f'suspension_arm_B_{letter}', bogie, Y,
-            limits=(-BOGIE_LIMIT, BOGIE_LIMIT), friction=FRICTION, damping=DAMPING,
+            limits=(-BOGIE_LIMIT, BOGIE_LIMIT), damped=True,
         ),
         _turning(f'suspension_steer_F_{letter}', f'suspension_arm_F_{letter}', front, Z,
                  limits=(-STEER_LIMIT, STEER_LIMIT)),
@@ -131,21 +133,12 @@ def _turning(
     axis: Vector,
     *,
     limits: tuple[float, float] = FREE,
-    friction: float = 0.0,
-    damping: float = 0.0,
+    damped: bool = False,
     turned: Vector = ZERO,
 ) -> Joint:
-    return Joint(
-        f'{child}_joint',
-        parent,
-        child,
-        Place(place, turned),
-        True,
-        axis,
-        limits,
-        damping,
-        friction,
-    )
+    damping, friction = (DAMPING, FRICTION) if damped else (0.0, 0.0)
+    joint = f'{child}_joint'
+    return Joint(joint, parent, child, Place(place, turned), True, axis, limits, damping, friction)
 
 
 def _fixed(child: str, parent: str, place: Vector = ZERO, turned: Vector = ZERO) -> Joint:

@@ -33,6 +33,7 @@ class Settings:
     initial_y: float = 0.0
     initial_yaw: float = 0.0
     rock_ahead: float = 0.0
+    standing: bool = True
     e_stop: bool = False
 
 
@@ -76,6 +77,12 @@ PARAMETERS: dict[str, Parameter] = {
     'initial_yaw': Parameter(0.0, Number(-100.0, 100.0), 'radians', fixed=True),
     'rock_ahead': Parameter(
         0.0, Number(0.0, 25.0), 'metres to a rock in the way of the left wheels; 0: none',
+        fixed=True,
+    ),
+    'standing': Parameter(
+        True,
+        _boolean,
+        "stands on its suspension; false: squats until move_wheel's first command",
         fixed=True,
     ),
     'e_stop': Parameter(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-from curiosity_physics.controllers import Controllers, PERIOD_S, SUSPENSION
+from curiosity_physics.controllers import Controllers, PERIOD_S, STANDING, SUSPENSION
 from curiosity_physics.model import Built, SERVO_B, SERVO_K, VISUAL_GROUP
 from curiosity_physics.robot import Floats
 from curiosity_physics.worlds import WORLD_GROUP
@@ -36,8 +36,8 @@ _GROUPS[[WORLD_GROUP, VISUAL_GROUP]] = 1
 
 @dataclass(frozen=True)
 class State:
-    """The true state. ``place`` and ``velocity`` (of the base, in metres and metres per second) are
-    in the world's frame, ``spin`` in the base's; ``attitude`` is a quaternion w, x, y, z.
+    """The true state. ``place`` and ``velocity`` of the base are in the world's frame, in metres
+    and metres per second; ``spin`` is in the base's. ``attitude`` is a quaternion w, x, y, z.
     """
 
     seconds: float
@@ -71,9 +71,21 @@ class State:
 
 
 class Simulation:
-    """``advance`` steps one control period. The rover starts at x, y and yaw, settled."""
+    """``advance`` steps one control period. The rover starts at x, y and yaw, settled.
 
-    def __init__(self, built: Built, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0) -> None:
+    ``standing``: on its suspension, as a second after the start of the demo's move_wheel; without,
+    it squats until the suspension's first command, as Gazebo puts it down.
+    """
+
+    def __init__(
+        self,
+        built: Built,
+        *,
+        x: float = 0.0,
+        y: float = 0.0,
+        yaw: float = 0.0,
+        standing: bool = True,
+    ) -> None:
         self.model, self._built = built.model, built
         self._data = mujoco.MjData(built.model)
         self.controllers = Controllers()
@@ -89,6 +101,8 @@ class Simulation:
         self._sprung_at = np.array([int(model.joint(name).dofadr[0]) for name in SUSPENSION])
         self._steps = round(PERIOD_S / model.opt.timestep)
         self._lidar = int(model.body(LIDAR).id)
+        if standing:
+            self.controllers.suspension.command(STANDING)
         self._place(x, y, yaw)
 
     def _place(self, x: float, y: float, yaw: float) -> None:

@@ -160,8 +160,9 @@ def _rock_vertices(rng: np.random.Generator, rock: Rock) -> Floats:
     directions /= np.linalg.norm(directions, axis=1)[:, None]
     ball = directions * rng.uniform(0.85, 1.0, (40, 1))
     half = rock.height / 1.5
-    ball = ball * (rock.width / 2, rock.width / 2 * rng.uniform(0.75, 1.0), half)
-    return np.asarray(ball + (0.0, 0.0, rock.height - half))
+    ball = ball * np.array((rock.width / 2, rock.width / 2 * rng.uniform(0.75, 1.0), half))
+    ball[:, 2] += rock.height - half
+    return ball
 
 
 def _add_materials(spec: mujoco.MjSpec, rng: np.random.Generator) -> None:
