@@ -67,8 +67,8 @@ def _missing_m(world: World, config: Config) -> float:
     """From the start along the light's heading to where a picture may be good."""
     light = world.light
     threshold = config.thresholds.quality.score_threshold - NOISE * world.score_noise
-    return light.dark_m + threshold * (light.bright_m - light.dark_m) - light.along(
-        world.x, world.y
+    return (
+        light.dark_m + threshold * (light.bright_m - light.dark_m) - light.along(world.x, world.y)
     )
 
 

@@ -30,7 +30,7 @@ from curiosity_physics.settings import checked, PARAMETERS, Settings
 from curiosity_physics.simulation import Simulation, State
 from curiosity_physics.worlds import make
 from curiosity_stand_in import sensors
-from curiosity_stand_in.mast import Waypoint
+from curiosity_stand_in.trajectory import Waypoint
 from geometry_msgs.msg import Twist as TwistMessage
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
@@ -101,16 +101,14 @@ class PhysicsNode(Node):
     # --- what the drivers of our own call ------------------------------------------------------
 
     def move_mast(self, waypoints: tuple[Waypoint, ...]) -> None:
-        points = [
-            (point.seconds, (point.joints.fold, point.joints.yaw, point.joints.tilt))
-            for point in waypoints
-        ]
-        mast = self._simulation.controllers.mast
-        self._follow(mast, mast.joints, points)
+        self._move(self._simulation.controllers.mast, waypoints)
 
-    def move_arm(self, target: Sequence[float]) -> None:
-        arm = self._simulation.controllers.arm
-        self._follow(arm, arm.joints, [(4.0, target)])
+    def move_arm(self, waypoints: tuple[Waypoint, ...]) -> None:
+        self._move(self._simulation.controllers.arm, waypoints)
+
+    def _move(self, controller: TrajectoryController, waypoints: tuple[Waypoint, ...]) -> None:
+        points = [(point.seconds, point.joints) for point in waypoints]
+        self._follow(controller, controller.joints, points)
 
     # --- ROS -----------------------------------------------------------------------------------
 

@@ -14,12 +14,13 @@ of the simulation, radians.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 import math
+
+from curiosity_stand_in.trajectory import Angles, SERVO_LAG_S, Trajectory, Waypoint
 
 PERIOD_S = 0.01  # update_rate: 100
 # ign_ros2_control: position_proportional_gain 0.1 at 100 Hz turns an error into a velocity.
-POSITION_GAIN = 10.0  # 1/s
+POSITION_GAIN = 1.0 / SERVO_LAG_S  # 1/s
 FASTEST_RAD_S = 100.0  # the URDF's limit of each joint with a servo
 WHEELS = (
     'front_wheel_L_joint', 'middle_wheel_L_joint', 'back_wheel_L_joint',
@@ -42,23 +43,13 @@ STANDING = (0.3, -0.1, 0.3, -0.1)  # rad, what move_wheel commands from its star
 SUSPENSION_D = 10.0  # Nm s/rad
 SUSPENSION_EFFORT = 10000.0  # Nm, the URDF's limit
 
-Angles = tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Waypoint:
-    """Joints at a time from the start of the trajectory."""
-
-    seconds: float
-    angles: Angles
-
 
 class TrajectoryController:
     """joint_trajectory_controller: straight lines from where the joints are, then it holds."""
 
     def __init__(self, joints: tuple[str, ...]) -> None:
         self.joints = joints
-        self._waypoints: tuple[Waypoint, ...] = (Waypoint(0.0, (0.0,) * len(joints)),)
+        self._trajectory = _line((0.0,) * len(joints))
         self._started = 0.0
 
     def follow(
@@ -76,26 +67,17 @@ class TrajectoryController:
             raise ValueError(
                 f'its joints must be {", ".join(self.joints)}, not {", ".join(names)}'
             )
-        waypoints = [Waypoint(0.0, tuple(actual[name] for name in self.joints))]
+        waypoints = []
         for seconds, angles in points:
             if len(angles) != len(names) or not all(map(math.isfinite, angles)):
                 raise ValueError(f'a point must have {len(names)} finite angles')
-            if seconds <= waypoints[-1].seconds:
-                raise ValueError('the times of its points must rise from 0')
             by_name = dict(zip(names, angles, strict=True))
             waypoints.append(Waypoint(seconds, tuple(by_name[name] for name in self.joints)))
-        self._waypoints, self._started = tuple(waypoints), now
+        start = tuple(actual[name] for name in self.joints)
+        self._trajectory, self._started = _line(start, *waypoints), now
 
     def at(self, now: float) -> Angles:
-        seconds = now - self._started
-        before = self._waypoints[0]
-        for after in self._waypoints[1:]:
-            if seconds < after.seconds:
-                part = (seconds - before.seconds) / (after.seconds - before.seconds)
-                pairs = zip(before.angles, after.angles, strict=True)
-                return tuple(a + (b - a) * max(0.0, part) for a, b in pairs)
-            before = after
-        return before.angles
+        return self._trajectory.at(now - self._started)
 
 
 class WheelController:
@@ -155,6 +137,10 @@ class Controllers:
         return {
             name: max(-FASTEST_RAD_S, min(FASTEST_RAD_S, value)) for name, value in found.items()
         }
+
+
+def _line(start: Angles, *waypoints: Waypoint) -> Trajectory:
+    return Trajectory(start, waypoints, lag_s=0.0)  # the lag is the servo's: POSITION_GAIN
 
 
 def _checked(values: Sequence[float], count: int) -> Angles:

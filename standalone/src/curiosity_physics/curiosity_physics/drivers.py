@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 import math
 
-from curiosity_physics.controllers import Angles, Controllers, STANDING, STEER
+from curiosity_physics.controllers import Controllers, STANDING, STEER
+from curiosity_stand_in.trajectory import Angles
 
 PERIOD_S = 0.1
 STEER_S = 1.0

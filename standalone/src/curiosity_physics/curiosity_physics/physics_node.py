@@ -16,9 +16,11 @@ import sys
 
 from curiosity_physics import demos
 from curiosity_physics.settings import Settings
-from curiosity_stand_in.demo_nodes import ArmNode, MastNode, RunNode
+from curiosity_stand_in.demo_nodes import EmptyServices, RunNode
+from curiosity_stand_in.drivers import arm_effects, Effects, mast_effects
 from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.spin import Ending, NodeThread, run_app
+from rclpy.node import Node
 
 NAME = 'physics_node'
 NO_WHEEL = 'MuJoCo is not installed: scripts/setup.sh --physics'
@@ -52,12 +54,12 @@ class Physics:
         settings = self.body.settings
         self._faults = ServiceFaults()
         drives = not settings.demos
-        nodes = []
+        nodes: list[Node] = []
         if drives:
             nodes = [
                 RunNode(self._faults, time_scale=settings.time_scale),
-                MastNode(self.body, self._faults),
-                ArmNode(self.body, self._faults),
+                self._services('mast_node', mast_effects(self.body.move_mast)),
+                self._services('arm_node', arm_effects(self.body.move_arm)),
             ]
         self.body.start(drives=drives, on_crash=ending.crash)
         self._threads = [NodeThread(node, on_crash=ending.crash) for node in (*nodes, self.body)]
@@ -65,6 +67,12 @@ class Physics:
             f'This is MuJoCo, not Gazebo and not a robot: {self.body.built.robot.origin}, world '
             f'{settings.world}, friction {settings.friction:g}; time x {settings.time_scale:g}'
         )
+
+    def _services(self, name: str, effects: Effects) -> Node:
+        # A launch file sets another name.
+        node = Node(name, cli_args=['--ros-args', '-r', f'__node:={name}'])
+        EmptyServices(node, effects, self._faults)
+        return node
 
     def close(self) -> None:
         self._faults.close()

@@ -346,7 +346,9 @@ class AdapterApp:
             self._wait(lambda: self._has_stopped(number), timeout_s)
             if self._guard.settles:
                 settling_s = self._simulation.stretched(motion.settling_max_s)
-                self._wait(lambda: not self._guard.settles or self._has_stopped(number), settling_s)
+                self._wait(
+                    lambda: not self._guard.settles or self._has_stopped(number), settling_s
+                )
             response.message = self._rules.end_stop(number)
             response.success = not response.message
         self._calls.end(call, response.message)

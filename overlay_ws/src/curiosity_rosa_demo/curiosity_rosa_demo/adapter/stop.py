@@ -130,9 +130,7 @@ class StopProcedure:
             return since is not None and fresh is not None and fresh.at - since >= standstill_s
         return self._stays_still(fresh)
 
-    def advance(
-        self, now: float, odometry: Odometry | None, *, settles: bool = False
-    ) -> StopDue:
+    def advance(self, now: float, odometry: Odometry | None, *, settles: bool = False) -> StopDue:
         """The commands that are due now; each is returned once. ``settles``: the newest readings
         show a body that settles on standing wheels. No zero Twist ends that motion.
         """

@@ -255,7 +255,9 @@ def test_the_fastest_wheel_is_measured_by_positions_and_by_velocities(
     ]  # fmt: skip
     results = measured(*messages)
     assert results
-    assert results == pytest.approx([max(abs(left), abs(right))] * len(results), rel=1e-3, abs=1e-6)
+    assert results == pytest.approx(
+        [max(abs(left), abs(right))] * len(results), rel=1e-3, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize(
