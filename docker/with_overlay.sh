@@ -49,7 +49,7 @@ demo=$!
   set +m
   "$here/build_overlay.sh" || exit
   source "$here/ros_env.sh"
-  exec env --default-signal=INT ros2 launch curiosity_rosa_demo demo.launch.py agent:="${CURIOSITY_AGENT:-headless}"
+  exec env --default-signal=INT ros2 launch curiosity_rosa_demo demo.launch.py use_sim_time:=true agent:="${CURIOSITY_AGENT:-headless}"
 ) &
 overlay=$!
 trap 'shut_down 0' TERM INT

@@ -38,7 +38,7 @@ build() {  # build WORKSPACE PACKAGE...
 }
 
 source scripts/env.sh
-standalone=(curiosity_stand_in)
+standalone=(curiosity_stand_in curiosity_physics)
 [[ $(cat "$venv/.ros") == system ]] || standalone+=(control_msgs tf2_msgs)
 echo "setup: building the workspaces" >&2
 build standalone "${standalone[@]}"

