@@ -23,9 +23,9 @@ from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     reach_of,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
-from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
+from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from examples import examples
 from guardrails_world import fences, propose, READY, SHIPPED, with_fence
