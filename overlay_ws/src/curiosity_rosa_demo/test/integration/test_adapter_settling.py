@@ -128,6 +128,7 @@ def test_a_body_that_never_rests_is_told_from_wheels_that_turn(
 
 def test_the_stand_in_whose_mechanism_folds_is_confirmed(sandbox: Sandbox) -> None:
     world = AdapterWorld(sandbox, speed=1.0, fault_sag=2.5).drive()
+    world.twists.clear()
     world.does('move_stop')
     assert world.stands()
     assert world.wait_for_status(moving=False)['violation'] == ''
