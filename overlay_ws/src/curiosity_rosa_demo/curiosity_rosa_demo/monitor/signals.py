@@ -126,7 +126,9 @@ class SignalState:
             self._values.pop('wheels_stand_since', None)
 
     def _settles(self, now: float, speed: float, turn_rate: float) -> bool:
-        """Whether a body moves a little on wheels that stand, for no longer than it may."""
+        """Whether a body moves a little on wheels that stand, for no longer than it may, and nobody
+        else drives.
+        """
         motion, value = self.thresholds.motion, self._values.get
         little = (
             abs(speed) <= motion.settling_speed_mps
@@ -135,7 +137,7 @@ class SignalState:
         stand = self._fresh('standing wheels', now, self.thresholds.mast.joint_max_age_s)
         since = max(value('moves_since', now), value('wheels_stand_since', now))
         soon = now - since < motion.settling_max_s and value('way_m', 0.0) < motion.settling_way_m
-        return little and stand and soon
+        return little and stand and soon and not value('foreign_driver')
 
     def appendage(self, now: float, name: str, angles: Sequence[float]) -> None:
         """Radians of the appendage's joints, in the order of its profile."""

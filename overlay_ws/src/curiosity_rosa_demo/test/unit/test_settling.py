@@ -118,6 +118,17 @@ def test_what_does_not_settle_is_a_runaway_as_soon_as_ever(
     assert driving.twists_due > 0
 
 
+def test_wheels_that_zero_twists_hold_down_are_no_wheels_that_stand(driving: World) -> None:
+    driving.ask_stop()
+    while not driving.twists_due:
+        driving.wheels = 0.5  # a driver who never lets go
+        driving.step()
+    driving.sag = 0.1  # what is left of his drive between two zero Twists
+    driving.step(RUNAWAY_S)
+    assert driving.guard.violation
+    assert not driving.guard.settles
+
+
 def test_a_sag_after_the_stop_was_confirmed_is_no_motion_of_somebody(driving: World) -> None:
     driving.ask_stop()
     driving.step(1.0)
