@@ -171,8 +171,8 @@ class MotionGuard:
 
     @property
     def settles(self) -> bool:
-        """Whether the body still moves a little on standing wheels, within its time. Not while zero
-        Twists are due: they, and no brake, may hold down the wheels of another driver.
+        """Whether the body still moves a little on standing wheels, within its time. Not while
+        zero Twists are due: they, and no brake, may hold down the wheels of another driver.
         """
         flooded = self._stop is not None and bool(self._stop.failure)
         return not flooded and self._settling.goes_on(self._clock())

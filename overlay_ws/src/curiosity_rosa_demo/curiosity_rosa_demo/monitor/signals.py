@@ -126,8 +126,8 @@ class SignalState:
             self._values.pop('wheels_stand_since', None)
 
     def _settles(self, now: float, speed: float, turn_rate: float) -> bool:
-        """Whether a body moves a little on wheels that stand, for no longer than it may, and nobody
-        else drives.
+        """Whether a body moves a little on wheels that stand, for no longer than it may, and
+        nobody else drives.
         """
         motion, value = self.thresholds.motion, self._values.get
         little = (
