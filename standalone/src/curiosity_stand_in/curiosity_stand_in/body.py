@@ -87,7 +87,6 @@ class Body:
         *,
         pose: Pose | None = None,
         joints: Joints = mast.ZERO,
-        arm_joints: Angles = arm.ZERO,
         charge: float = 1.0,
         rates: Rates | None = None,
     ) -> None:
@@ -107,7 +106,7 @@ class Body:
         self._slip = 0.0
         self.sag_s = 0.0  # for which the mechanism folds after each stop
         self._mast, self._mast_began = Trajectory(joints), self._now
-        self._arm, self._arm_began = Trajectory(arm_joints), self._now
+        self._arm, self._arm_began = Trajectory(arm.ZERO), self._now
         self._battery, self._rates = Battery(charge), rates or Rates()
 
     # --- commands -----------------------------------------------------------------------------
@@ -146,11 +145,6 @@ class Body:
         """Set the fraction, 0 to 1, of each way that the rover loses from now on."""
         self._catch_up()
         self._slip = fraction
-
-    def place(self, pose: Pose) -> None:
-        """Set x, y and yaw, as an owner does that lets the rover collide or slide."""
-        self._catch_up()
-        self._pose = pose
 
     # --- truth --------------------------------------------------------------------------------
 

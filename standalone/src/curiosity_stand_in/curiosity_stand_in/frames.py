@@ -67,7 +67,9 @@ MAST = (
 CAMERA = Link('mast_cameras', CAMERA_FRAME, (0.13642, -0.218683, 0.222314), turn=-math.pi / 2)
 LIDARS = {
     'mast': Link('mast_cameras', LIDAR_FRAME, (0.0, 0.0, 0.325), turn=-math.pi / 2),
-    'body': Link('base_link', LIDAR_FRAME, (1.3, 0.0, -0.5)),
+    # A suspension holds the body nose up: this one looks level on a rover between standing and
+    # driving.
+    'body': Link('base_link', LIDAR_FRAME, (1.3, 0.0, -0.5), axis='y', turn=0.1),
 }
 
 

@@ -212,15 +212,6 @@ def test_a_new_mast_command_starts_from_where_the_joints_are() -> None:
     assert timed.wait(9.0).joints == OPENED
 
 
-def test_an_owner_may_place_it() -> None:
-    timed = Timed()
-    timed.body.drive(*FORWARD)
-    timed.wait(5.0)
-    timed.body.place(Pose(-3.0, 1.0, math.pi / 2))
-    state = timed.wait(1.0)
-    assert (state.pose.x, state.pose.y) == pytest.approx((-3.0, 1.0 + MPS))
-
-
 def test_a_clock_that_steps_back_does_not_undo_the_way() -> None:
     timed = Timed()
     timed.body.drive(*FORWARD)

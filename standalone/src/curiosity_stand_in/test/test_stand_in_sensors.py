@@ -31,6 +31,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import BatteryState
 
 STATE = State(12.5, Pose(1.0, -2.0, 0.5), Velocity(0.5, 0.2), Joints(1.57, -1.5, 0.1), Battery())
+THRESHOLDS = load_config().thresholds
+BOULDER = (18.6 - THRESHOLDS.obstacles.front_m, -31.36)  # the rover's place when it touches it
 STAMP = sensors.time_message(12.5)
 PICTURE = np.random.default_rng(1).integers(0, 255, (800, 800, 3), np.uint8)
 
@@ -127,9 +129,11 @@ def tree_of(state: State, lidar: str) -> FrameTree:
     return tree
 
 
-def lidar_axes(joints: Joints, lidar: str) -> tuple[list[float], list[list[float]]]:
+def lidar_axes(
+    joints: Joints, lidar: str, pitch: float = 0.0
+) -> tuple[list[float], list[list[float]]]:
     """Place above the ground and rotation of the lidar of a rover at the origin."""
-    place, rotation = lidar_pose(Pose(), joints, lidar)
+    place, rotation = lidar_pose(Pose(pitch=pitch), joints, lidar)
     return place.round(2).tolist(), rotation.round(2).tolist()
 
 
@@ -141,26 +145,42 @@ def test_the_lidar_on_the_stowed_mast_scans_a_vertical_plane_and_angle_0_is_up()
 
 
 def test_a_raised_mast_and_the_front_scan_level_planes() -> None:
-    for joints, lidar, height in ((ZERO, 'mast', 2.24), (CLOSED, 'body', 0.4)):
-        place, rotation = lidar_axes(joints, lidar)
-        assert (place[2], rotation[2]) == (height, [0.0, 0.0, 1.0])
+    # The one on the front looks level while the body is nose up.
+    for joints, lidar, pitch, height in ((ZERO, 'mast', 0.0, 2.24), (CLOSED, 'body', -0.1, 0.53)):
+        place, rotation = lidar_axes(joints, lidar, pitch)
+        assert (place[2], np.abs(rotation[2]).tolist()) == (height, [0.0, 0.0, 1.0])
 
 
-def view(joints: Joints, lidar: str) -> ObstacleView:
-    """What the overlay makes of this lidar's scan, posed by TF."""
-    tree = tree_of(State(0.0, Pose(), Velocity(), joints, Battery()), lidar)
-    sensor, _ = composed(*tree.chain('base_footprint', 'lidar_link', 0.0))
-    message = sensors.scan(State(0.0, Pose(), Velocity(), joints, Battery()), STAMP, lidar)
-    return view_of(scan_of(message), sensor, RoverShape.of(load_config().thresholds))
+def view(joints: Joints, lidar: str, pitch: float, x: float = 0.0, y: float = 0.0) -> ObstacleView:
+    """What the overlay makes of this lidar's scan, posed by TF and turned level. Nose up."""
+    state = State(0.0, Pose(x, y, pitch=-pitch), Velocity(), joints, Battery())
+    sensor, _ = composed(*tree_of(state, lidar).chain('base_footprint', 'lidar_link', 0.0))
+    turn = sensors.odometry(state, STAMP).pose.pose.orientation
+    body = Transform((0.0, 0.0, 0.0), (turn.x, turn.y, turn.z, turn.w))
+    message = sensors.scan(state, STAMP, lidar)
+    return view_of(scan_of(message), body.tilt @ sensor, RoverShape.of(THRESHOLDS))
+
+
+@pytest.mark.parametrize(
+    'pitch', [THRESHOLDS.body.standing_pitch_rad, 0.1, THRESHOLDS.body.driving_pitch_rad]
+)
+def test_a_rock_ahead_is_seen_by_a_body_that_is_nose_up(pitch: float) -> None:
+    for ahead_m in (5.8, 4.0, 2.2):
+        seen = view(CLOSED, 'body', pitch, x=BOULDER[0] - ahead_m, y=BOULDER[1])
+        assert seen.free_m['move_forward'] == pytest.approx(ahead_m, abs=0.5)
 
 
 @settings(max_examples=examples(25))
-@given(st.floats(0.0, 1.57), st.floats(-6.28, 0.0))
+@given(
+    st.floats(0.0, 1.57),
+    st.floats(-6.28, 0.0),
+    st.floats(THRESHOLDS.body.standing_pitch_rad, THRESHOLDS.body.driving_pitch_rad),
+)
 def test_the_demos_lidar_sees_the_way_ahead_in_no_pose_of_the_mast(
-    fold: float, yaw: float
+    fold: float, yaw: float, pitch: float
 ) -> None:
-    assert not view(Joints(fold, yaw, 0.0), 'mast').sees_ahead
-    assert view(Joints(fold, yaw, 0.0), 'body').sees_ahead
+    assert not view(Joints(fold, yaw, 0.0), 'mast', pitch).sees_ahead
+    assert view(Joints(fold, yaw, 0.0), 'body', pitch).sees_ahead
 
 
 @pytest.mark.parametrize(

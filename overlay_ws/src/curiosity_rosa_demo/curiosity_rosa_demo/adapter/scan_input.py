@@ -24,7 +24,11 @@ from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_o
 from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY_CLOCK
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
-from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.infra.tf.listener import (
+    level_pose,
+    make_transform_source,
+    TransformUnavailable,
+)
 from rclpy.node import Node
 from sensor_msgs.msg import LaserScan
 
@@ -48,7 +52,7 @@ class ScanInput:
         if not rules.obstacles.enabled:
             return
         self._thresholds = config.thresholds
-        self._base_frame = config.topics.tf.base_frame
+        self._frames = config.topics.tf
         self._topic = config.topics.rover.scan
         self._transforms = make_transform_source(self.node, config, simulation)
         self.node.create_subscription(LaserScan, self._topic, self._on_scan, NEWEST_ONLY)
@@ -64,8 +68,8 @@ class ScanInput:
 
     def _view(self, message: LaserScan) -> ObstacleView | None:
         try:
-            sensor = self._transforms.transform(
-                self._base_frame, message.header.frame_id, at_ns=stamp_ns(message)
+            sensor = level_pose(
+                self._transforms, self._frames, message.header.frame_id, at_ns=stamp_ns(message)
             )
         except TransformUnavailable:
             return None

@@ -131,9 +131,9 @@ class ObstacleView:
 
 
 def view_of(scan: Scan, sensor: Transform, shape: RoverShape) -> ObstacleView:
-    """``sensor``: pose of the scan's frame in the base frame. Accepts any numbers (REP 117): NaN,
-    -inf, zero and ranges below ``range_min`` are no measurement; +inf and ranges above
-    ``range_max`` say that nothing was hit.
+    """``sensor``: pose of the scan's frame in the base frame, turned level where its
+    roll and pitch are known. Accepts any numbers (REP 117): NaN, -inf, zero and ranges below
+    ``range_min`` are no measurement; +inf and ranges above ``range_max`` say that nothing was hit.
     """
     ranges = np.asarray(scan.ranges, dtype=np.float64).reshape(-1)
     if not ranges.size or not _is_usable(scan, sensor):

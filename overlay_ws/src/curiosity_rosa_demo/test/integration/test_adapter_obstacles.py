@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from adapter_world import AdapterWorld
+from adapter_world import AdapterWorld, THRESHOLDS
 from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, VIEW_LOST
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from harness import Sandbox, wait_until
@@ -19,10 +19,11 @@ from std_msgs.msg import String
 
 pytestmark = pytest.mark.ros
 
-# 5.8 m before a boulder of the stand-in's field, which lies to the right of the rover's middle.
-FACING_A_BOULDER = {'initial_x': 11.44, 'initial_y': -31.36}
+# 5.8 m before a boulder of the stand-in's field, so far to the right of the rover's middle that
+# its left turn leads past.
+FACING_A_BOULDER = {'initial_x': 11.44, 'initial_y': -30.8}
 BOULDER_FROM_X = 18.6
-FRONT_M = 1.45
+FRONT_M = THRESHOLDS.obstacles.front_m
 
 
 def test_the_rover_stops_before_a_rock_and_may_only_turn_away_from_it(sandbox: Sandbox) -> None:

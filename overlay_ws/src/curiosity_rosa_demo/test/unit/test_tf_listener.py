@@ -14,9 +14,11 @@ from collections.abc import Callable
 import math
 from typing import Any
 
+from curiosity_rosa_demo.infra.config.topics import TfTopics
 from curiosity_rosa_demo.infra.tf.listener import (
     ADAPTERS,
     ComposedTransforms,
+    level_pose,
     TransformUnavailable,
 )
 from curiosity_rosa_demo.infra.tf.tree import IDENTITY
@@ -103,6 +105,27 @@ def test_a_sensor_is_posed_in_all_six_dimensions_at_the_time_of_its_measurement(
     for at_s in (10.9, 13.1):
         with pytest.raises(TransformUnavailable, match=r'1\.1 s from the measurement'):
             heard.source.transform('base', 'lidar', at_ns=round(at_s * 1e9))
+
+
+@pytest.mark.parametrize('pitch', [-0.124, -0.07, 0.0, 0.3])
+@pytest.mark.parametrize('yaw', [0.0, 2.0])
+def test_a_pose_turned_level_has_the_bases_heading_and_its_true_height(
+    heard: Heard, pitch: float, yaw: float
+) -> None:
+    frames = TfTopics(
+        topic='/tf', static_topic='/tf_static', base_frame='base', world_frame='odom',
+        camera_frame='camera',
+    )  # fmt: skip
+    heard.link('base', 'lidar', (1.3, 0, -0.5), static=True)
+    unlevelled = level_pose(heard.source, frames, 'lidar', at_ns=12 * 10**9)
+    assert unlevelled.translation == (1.3, 0, -0.5)
+    sy, cy, sp, cp = math.sin(yaw / 2), math.cos(yaw / 2), math.sin(pitch / 2), math.cos(pitch / 2)
+    heard.link('odom', 'base', (5, 6, 0), (-sp * sy, sp * cy, cp * sy, cp * cy), stamp=12.0)
+    pose = level_pose(heard.source, frames, 'lidar', at_ns=12 * 10**9)
+    sin, cos = math.sin(pitch), math.cos(pitch)
+    wanted = (1.3 * cos - 0.5 * sin, 0.0, -1.3 * sin - 0.5 * cos)
+    assert pose.translation == pytest.approx(wanted, abs=1e-9)
+    assert pose.rotate((1.0, 0.0, 0.0)) == pytest.approx((cos, 0.0, -sin), abs=1e-9)
 
 
 def test_a_rigid_sensor_or_the_base_itself_needs_no_matching_time(heard: Heard) -> None:

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
 from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
 from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, subscribe_to_button
-from curiosity_rosa_demo.infra.tf.listener import TransformSource, TransformUnavailable
+from curiosity_rosa_demo.infra.tf.listener import level_pose, TransformSource, TransformUnavailable
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import BatteryState, LaserScan
@@ -52,7 +52,7 @@ class TelemetrySource:
         on_urgent: Callable[[], None],
     ) -> None:
         self._on_urgent = on_urgent
-        self._transforms, self._base_frame = transforms, config.topics.tf.base_frame
+        self._transforms, self._frames = transforms, config.topics.tf
         self._thresholds = config.thresholds
         self._readings: dict[str, Reading] = {}
         self._last_odometry = b''  # body of the last message
@@ -100,8 +100,8 @@ class TelemetrySource:
         except UnreadableMessage:
             return
         try:
-            sensor = self._transforms.transform(
-                self._base_frame, message.header.frame_id, at_ns=stamp_ns(message)
+            sensor = level_pose(
+                self._transforms, self._frames, message.header.frame_id, at_ns=stamp_ns(message)
             )
         except TransformUnavailable:
             view = None

@@ -24,6 +24,7 @@ from typing import Any, Protocol
 from curiosity_rosa_demo.domain.graph import FrameAge
 from curiosity_rosa_demo.domain.models import RoverPose, Stamp
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import TfTopics
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.tree import (
     composed,
@@ -83,6 +84,19 @@ class TransformSource(Protocol):
     def frames(self) -> list[FrameAge]:
         """All frames that were heard, and their ages by the clock of ``lookup``. Thread-safe."""
         ...
+
+
+def level_pose(source: TransformSource, tf: TfTopics, frame: str, *, at_ns: int) -> Transform:
+    """The newest pose of ``frame`` in the base frame turned level: at the base's origin, with its
+    heading, z up. A suspension that holds the body nose up turns a scan's heights. Where the world
+    does not know the base, in the base frame as it is. Raises TransformUnavailable as
+    ``transform`` does for the frame.
+    """
+    pose = source.transform(tf.base_frame, frame, at_ns=at_ns)
+    try:
+        return source.transform(tf.world_frame, tf.base_frame, at_ns=at_ns).tilt @ pose
+    except TransformUnavailable:
+        return pose
 
 
 class ComposedTransforms:

@@ -59,6 +59,15 @@ class Transform:
         """Radians about +Z, REP 103: the Z angle of the Z-Y-X Euler angles."""
         return yaw(*self.rotation)
 
+    @property
+    def tilt(self) -> Transform:
+        """Roll and pitch alone: from this child frame to one at the same place with the same
+        heading, whose z points up.
+        """
+        half = -self.yaw / 2.0
+        heading = (0.0, 0.0, math.sin(half), math.cos(half))
+        return Transform((0.0, 0.0, 0.0), _product(heading, self.rotation))
+
     def rotate(self, vector: Vector) -> Vector:
         """A direction of the child frame in the parent frame."""
         return _rotated(self.rotation, vector)
