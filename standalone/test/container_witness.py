@@ -65,10 +65,14 @@ class Witness(Node):
 
 
 def main() -> None:
+    ended = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
     rclpy.init()
     node = Witness()
-    threading.Thread(target=rclpy.spin, args=(node,), daemon=True).start()
-    sys.stdin.read()
+    while not ended.is_set():
+        rclpy.spin_once(node, timeout_sec=PERIOD_S)
+    node.destroy_node()
+    rclpy.shutdown()
 
 
 if __name__ == '__main__':
