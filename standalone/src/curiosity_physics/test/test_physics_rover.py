@@ -129,6 +129,20 @@ def test_the_lidar_sees_a_rock_where_it_is() -> None:
     assert 3.5 < hit.min() < 6.0  # its near side, from the mast
 
 
+def test_the_beams_meet_the_relief_where_the_relief_is() -> None:
+    world = worlds.make('relief', 0)
+    place = np.array((0.0, 0.0, world.height(0.0, 0.0) + 2.2))
+    bearings = np.linspace(-math.pi, math.pi, 64)
+    rays = np.column_stack((np.cos(bearings), np.sin(bearings), np.full(64, -0.2)))
+    rays /= np.linalg.norm(rays, axis=1)[:, None]
+    ranges = world.ranges(place, rays, 20.0)
+    assert np.isfinite(ranges).sum() > 50
+    for ray, reach in zip(rays, ranges, strict=True):
+        if math.isfinite(reach):
+            x, y, z = place + ray * reach
+            assert world.height(x, y) == pytest.approx(z, abs=0.03)
+
+
 def test_a_folder_that_is_no_clone_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='no clone of space-ros/demos'):
         demos.find(str(tmp_path))
