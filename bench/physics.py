@@ -167,7 +167,9 @@ class Scene:
 
 
 AWAY_RAD = 2.5
-TURNS = (':mast_close', ':arm_close', ':forward 4', ':left 8', ':right 8', ':mast_open')
+LONGEST_S = 20  # that the console allows
+STOW_ARM = 'stow the arm'
+TURNS = (STOW_ARM, ':mast_close', ':forward 4', ':left 8', ':right 8', ':mast_open')
 SCENES: dict[str, Scene] = {
     'flat': Scene(()),
     'relief': Scene(('--physics', 'world=relief')),
@@ -176,7 +178,7 @@ SCENES: dict[str, Scene] = {
     'forward left right, friction 0.7': Scene(('--physics', 'friction=0.7'), TURNS, finds=False),
     'rock in the way': Scene(
         ('--physics', 'rock_ahead=4.0'),
-        (':mast_close', ':arm_close', ':forward 14'),
+        (STOW_ARM, ':mast_close', ':forward 14'),
         finds=False,
     ),
     'factor 0.5': Scene(('--speed', '0.5')),
@@ -246,8 +248,13 @@ class Rehearsal:
     def _drive(self, bench: Bench, judge: Judge) -> Run:
         """Start everything and drive; returns with the rover on its way."""
         run = bench.run(*self._body)
-        for command in (':mast_close', ':arm_close', ':forward 60'):
+        for command, done, what in (
+            (STOW_ARM, lambda: judge.stowed, 'the arm to be stowed'),
+            (':mast_close', lambda: judge.closed, 'the mast to be stowed'),
+        ):
             run.send(command)
+            run.until(done, what, READY_S)
+        run.send(f':forward {LONGEST_S}')
         run.until(lambda: judge.wheel_rad_s > 1.5, 'the wheels to turn', READY_S + DRIVE_S)
         start = judge.path_m
         run.until(lambda: judge.path_m > start + 0.5, 'half a metre of way', DRIVE_S)

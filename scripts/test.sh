@@ -36,7 +36,9 @@ fi
 
 model=(--model)
 [[ -z $quick && ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || model=()  # only a test with nodes needs it
-scripts/setup.sh "${model[@]}"
+physics=(--physics)
+[[ ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || physics=()
+scripts/setup.sh "${model[@]}" "${physics[@]}"
 source scripts/env.sh
 
 tests=overlay_ws/src/curiosity_rosa_demo/test
@@ -56,7 +58,8 @@ static_checks() {
   lint-imports
   scripts/page.sh
   scripts/docs.sh & docs=$!  # as long as mypy, each on one core
-  mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner standalone/release
+  mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in \
+    standalone/src/curiosity_physics/curiosity_physics standalone/runner standalone/release
   wait "$docs"
 }
 

@@ -187,11 +187,20 @@ def agent(
     if crash:
         command += ['--after-crash', crash]
     command += _ros_arguments(options)
+    if body := _body_text(options):
+        command += ['-p', f'http_body:={body}']
     if options.http_port:
         command += ['-p', f'http_port:={options.http_port}']
     if options.http_fleet:
         command += ['-p', f'http_fleet:={options.http_fleet}']
     return command
+
+
+def _body_text(options: Options) -> str:
+    """What the page says of the rover; nothing of one that already runs."""
+    if options.body == MUJOCO:
+        return "mujoco (demo's URDF)" if options.demos else 'mujoco'
+    return options.body
 
 
 def _plan(node: NodeSpec, options: Options, root: Path) -> PlannedProcess:

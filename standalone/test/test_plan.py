@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+from curiosity_physics import demos
 from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from hypothesis import given
@@ -52,7 +53,7 @@ def test_the_monitor_runs_on_request_only() -> None:
 
 
 def test_without_the_stand_in_only_our_own_nodes_run() -> None:
-    planned = background(Options(stand_in=False), NODES, ROOT)
+    planned = background(Options(body=''), NODES, ROOT)
     assert 'stand_in' not in [process.name for process in planned]
     assert not any(process.stops_last for process in planned)
 
@@ -68,6 +69,39 @@ def test_another_speed_means_simulated_time_everywhere(speed: float, sim: str) -
         agent(options, NODES, ROOT, process_events_fd=9),
     ):
         assert f'use_sim_time:={sim}' in command
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'sim', 'body'),
+    [
+        ([], 'false', 'stand-in'),
+        (['--body', 'mujoco'], 'true', 'mujoco'),
+        (['--no-stand-in', '--sim-time', 'true'], 'true', None),
+        (['--no-stand-in', '--sim-time', 'false'], 'false', None),
+    ],
+)
+def test_each_body_has_its_time_and_its_name_on_the_page(
+    arguments: list[str], sim: str, body: str | None
+) -> None:
+    command = agent(parse(arguments), NODES, ROOT, process_events_fd=9)
+    assert f'use_sim_time:={sim}' in command
+    named = [word for word in command if word.startswith('http_body:=')]
+    assert named == ([] if body is None else [f'http_body:={body}'])
+
+
+def test_the_nodes_of_the_demo_run_as_they_are_beside_its_rover(tmp_path: Path) -> None:
+    clone = tmp_path / 'curiosity_rover'
+    files = [*demos.node_files(clone), clone / demos.DESCRIPTION]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    options = parse(['--body', 'mujoco', '--demos', str(tmp_path), '--physics', 'seed=7'])
+    body, *nodes = [each for each in background(options, NODES, ROOT) if each.stops_last]
+    assert {f'demos:={clone}', 'seed:=7', 'time_scale:=1.0'} <= set(body.command)
+    assert [Path(each.command[1]) for each in nodes] == files[:-1]
+    assert all('use_sim_time:=true' in each.command for each in nodes)
+    with pytest.raises(ConfigError, match='--demos /nowhere: no clone'):
+        background(replace(options, demos='/nowhere'), NODES, ROOT)
 
 
 def test_the_agent_gets_its_commands_as_they_are() -> None:
@@ -163,6 +197,18 @@ def test_a_page_on_any_free_port_stays_on_any_free_port() -> None:
         (['--stand-in', 'time_scale=3'], ['time_scale']),
         (['--no-stand-in', '--speed', '2'], ['stand-in rover']),
         (['--sped', '2'], ['--sped']),
+        (['--body', 'moon'], ["'moon'", 'mujoco']),
+        (['--body', 'mujoco', '--speed', '30'], ['--speed 30', '0.1 to 20']),
+        (['--body', 'mujoco', '--stand-in', 'initial_x=1'], ['--stand-in', '--body stand-in']),
+        (['--body', 'mujoco', '--physics', 'world=moon'], ["'moon'", 'relief']),
+        (['--body', 'mujoco', '--physics', 'initial_mast=zero'], ['initial_mast', 'friction']),
+        (['--body', 'mujoco', '--physics', 'demos=/'], ['no demos']),
+        (['--body', 'mujoco', '--rovers', '2'], ['--rovers', 'one rover']),
+        (['--body', 'mujoco', '--no-stand-in'], ['--no-stand-in', 'mujoco']),
+        (['--physics', 'world=rocks'], ['--physics', '--body mujoco']),
+        (['--demos', '/'], ['--demos', '--body mujoco']),
+        (['--sim-time', 'true'], ['--sim-time', '--no-stand-in']),
+        (['--no-stand-in', '--sim-time', 'maybe'], ["'maybe'"]),
         (['-c'], ['-c']),
         (['stray'], ['stray']),
     ],

@@ -42,16 +42,13 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import Parameter
 
-AGENT, MONITOR, AUTO = 'agent', 'monitor', 'auto'
+AGENT, MONITOR = 'agent', 'monitor'
 ARGUMENTS = {
     'config_dir': (str(shipped_config_dir()), 'folder of the YAML files'),
     'robot': ('', "the robot's profile, robots/NAME.yaml; empty: that of nodes.yaml"),
     'namespace': ('', "ROS namespace of the overlay's own names"),
     'rover_namespace': ('', "namespace of the rover's names, /tf included"),
-    'use_sim_time': (
-        AUTO,
-        f'take the time from /clock; {AUTO}: if it has a publisher at the start',
-    ),
+    'use_sim_time': ('auto', 'take the time from /clock; auto: if it has a publisher now'),
     'clock_topic': ('/clock', 'topic of the simulated time, such as /r1/clock'),
     'use_rviz': ('false', 'open RViz with rviz.yaml'),
     AGENT: (
@@ -235,7 +232,7 @@ class Overlay:
 
 
 def _sim_time(text: str, topic: str) -> bool:
-    if text.lower() != AUTO:
+    if text.lower() != 'auto':
         return _flag('use_sim_time', text)
     published = clock_is_published(topic)
     get_logger('demo').info(time_text(topic, published, 'use_sim_time:=true'))

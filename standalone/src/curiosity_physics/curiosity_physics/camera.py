@@ -15,7 +15,7 @@ import os
 
 from curiosity_physics.model import Built, CAMERA, PICTURE, VISUAL_GROUP
 from curiosity_physics.robot import Floats
-from curiosity_physics.worlds import WORLD_GROUP
+from curiosity_physics.worlds import RELIEF_GROUP, WORLD_GROUP
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class Camera:
             raise RuntimeError(f'{MISSING} ({error})') from None
         self._option = mujoco.MjvOption()
         self._option.geomgroup[:] = 0
-        self._option.geomgroup[[WORLD_GROUP, VISUAL_GROUP]] = 1
+        self._option.geomgroup[[WORLD_GROUP, RELIEF_GROUP, VISUAL_GROUP]] = 1
 
     def draw(self, configuration: Floats) -> NDArray[np.uint8]:
         """The picture, PICTURE x PICTURE in RGB, of the moment with these positions."""

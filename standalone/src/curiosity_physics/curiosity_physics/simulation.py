@@ -152,12 +152,15 @@ class Simulation:
         data = self._data
         mujoco.mj_kinematics(self.model, data)
         place = data.xpos[self._lidar]
-        rays = (_BEAMS @ data.xmat[self._lidar].reshape(3, 3).T).ravel()
+        rays = _BEAMS @ data.xmat[self._lidar].reshape(3, 3).T
         found = np.full(BEAMS, -1, np.int32)
         ranges = np.full(BEAMS, np.inf)
         mujoco.mj_multiRay(
-            self.model, data, place, rays, _GROUPS, True, self._lidar, found, ranges, None, BEAMS,
-            SCAN_MAX_M,
+            self.model, data, place, rays.ravel(), _GROUPS, True, self._lidar, found, ranges,
+            None, BEAMS, SCAN_MAX_M,
         )  # fmt: skip
-        ranges[(found < 0) | (ranges < SCAN_MIN_M) | (ranges > SCAN_MAX_M)] = np.inf
+        ranges[found < 0] = np.inf
+        if self._built.world.heights is not None:
+            ranges = np.minimum(ranges, self._built.world.ranges(place, rays, SCAN_MAX_M))
+        ranges[(ranges < SCAN_MIN_M) | (ranges > SCAN_MAX_M)] = np.inf
         return ranges

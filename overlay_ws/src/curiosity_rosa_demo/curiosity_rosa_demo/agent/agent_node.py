@@ -65,6 +65,7 @@ from curiosity_rosa_demo.agent.startup.startup import Startup
 from curiosity_rosa_demo.agent.startup.web import (
     check_address,
     WebServer,
+    with_http_body,
     with_http_fleet,
     with_http_port,
 )
@@ -146,6 +147,7 @@ class AgentApp:
         self.console_writer = ConsoleWriter(self._console_texts)
         self.node = Node('agent')
         config = with_http_port(self.node, node_config(self.node))
+        config = with_http_body(self.node, config)
         self.config = with_http_fleet(self.node, config)
         space = self.node.get_namespace()
         check_address(self.config.agent.http)

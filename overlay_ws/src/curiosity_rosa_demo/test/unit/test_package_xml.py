@@ -24,13 +24,14 @@ import pytest
 
 SOURCES = {
     'control_msgs': ROOT / 'standalone/src/control_msgs',
+    'curiosity_physics': ROOT / 'standalone/src/curiosity_physics',
     'curiosity_rosa_demo': ROOT / 'overlay_ws/src/curiosity_rosa_demo',
     'curiosity_rosa_interfaces': ROOT / 'overlay_ws/src/curiosity_rosa_interfaces',
     'curiosity_stand_in': ROOT / 'standalone/src/curiosity_stand_in',
     'tf2_msgs': ROOT / 'standalone/src/tf2_msgs',
 }
 LICENSES = {'control_msgs': 'BSD-3-Clause'}  # that of the package whose interfaces it has
-PYTHON = ['curiosity_rosa_demo', 'curiosity_stand_in']
+PYTHON = ['curiosity_physics', 'curiosity_rosa_demo', 'curiosity_stand_in']
 KEYS = {  # where rosdep calls a module otherwise
     'cv2': 'python3-opencv',
     'jinja2': 'python3-jinja2',
@@ -46,7 +47,8 @@ RUN = {  # what is started, not imported
     'rosidl_default_runtime',
 }
 REQUIREMENTS = [ROOT / 'standalone/requirements.txt', ROOT / 'docker/requirements.txt']
-OPTIONAL = ROOT / 'standalone/requirements-model.txt'  # what scripts/setup.sh --model adds
+# What scripts/setup.sh adds with --model and --physics.
+OPTIONAL = [ROOT / f'standalone/requirements-{name}.txt' for name in ('model', 'physics')]
 
 
 def depends(package: str, *tags: str) -> set[str]:
@@ -96,7 +98,7 @@ def test_every_import_is_declared_or_pinned(package: str) -> None:
         if KEYS.get(name, name) in declared:
             continue
         homes = {normal(home) for home in found.get(name, [name])}  # it may be left out
-        if homes & pinned(OPTIONAL):
+        if any(homes & pinned(file) for file in OPTIONAL):
             continue
         for requirements in REQUIREMENTS:
             assert homes & pinned(requirements), (

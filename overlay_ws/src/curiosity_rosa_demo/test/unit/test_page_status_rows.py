@@ -74,6 +74,11 @@ def status(state: BrainState, **changes: Any) -> dict[str, Any]:
     return status_data(state, None, NODES, **{**NOTHING, **changes})
 
 
+def test_the_head_names_the_body_that_it_was_told() -> None:
+    assert status(BrainState(), body='mujoco')['body'] == 'mujoco'
+    assert status(BrainState())['body'] == ''  # a real rover, or one that nobody has named
+
+
 def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
     state = BrainState(
         tasks=TasksState(mode=Mode.SAFE, mode_reason='the e-stop is pressed'),

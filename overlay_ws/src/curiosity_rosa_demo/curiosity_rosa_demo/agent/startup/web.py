@@ -42,6 +42,20 @@ def with_http_port(node: Node, config: Config) -> Config:
     return _with_http(config, port=port)
 
 
+def with_http_body(node: Node, config: Config) -> Config:
+    """The configuration with the body of the node's parameter ``http_body``, if that is set.
+    Raises ConfigError.
+    """
+    text = "What the page calls the rover's body; empty: http.body of agent.yaml."
+    if not (body := start_parameter(node, 'http_body', '', text)):
+        return config
+    try:
+        HttpConfig.model_validate({**config.agent.http.model_dump(), 'body': body})
+    except ValidationError as error:
+        raise ConfigError(f'parameter http_body = {body!r}: {_first_error(error)}') from None
+    return _with_http(config, body=body)
+
+
 def with_http_fleet(node: Node, config: Config) -> Config:
     """The configuration with the robots of the node's parameter ``http_fleet``, if that is set.
     Raises ConfigError.

@@ -179,6 +179,7 @@ class HttpConfig(Section):
     requests_per_s: float = Field(gt=0.0)  # per address; bursts of ten times as many
     camera_hz: float = Field(gt=0.0, le=30.0)
     mcp: bool
+    body: str = Field(max_length=40)  # what the page calls the rover's body; empty: nothing
     # of the page /fleet
     fleet: Annotated[list[FleetRobot], AfterValidator(unique_names)] = Field(max_length=MAX_ROBOTS)
 

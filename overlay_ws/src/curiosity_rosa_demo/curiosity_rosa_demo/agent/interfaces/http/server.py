@@ -60,6 +60,7 @@ STANDALONE_SETTINGS = HttpConfig(
     requests_per_s=50.0,
     camera_hz=10.0,
     mcp=False,
+    body='',
     fleet=[],
 )
 HTTP_METHODS = ('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE')

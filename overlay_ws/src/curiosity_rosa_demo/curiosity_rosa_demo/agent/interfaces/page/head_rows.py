@@ -41,9 +41,11 @@ def status_data(
     limits: Mapping[str, float],
     tasks: Sequence[Task] = (),
     usage: str = '',
+    body: str = '',
 ) -> PanelData:
     """The head. ``limits``: the age in seconds from which a source is stale. ``replay``: a
-    recording is shown. ``usage``: of the language model; '' for the routine.
+    recording is shown. ``usage``: of the language model; '' for the routine. ``body``: which rover
+    it is, such as the stand-in; '' where nobody has said.
     """
     robot = state.robot
     return {
@@ -81,6 +83,7 @@ def status_data(
             for each in health
         ],
         'usage': clipped(usage),
+        'body': clipped(body),
         'replay': replay,
     }
 

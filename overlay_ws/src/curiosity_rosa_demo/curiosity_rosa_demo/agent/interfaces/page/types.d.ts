@@ -176,6 +176,8 @@ interface StatusFacts {
   sources: { name: string; silent: boolean; limit: number | null }[];
   nodes: { name: string; ok: boolean; aged: boolean; text: string }[];
   usage: string;
+  /** Which rover it is, such as the stand-in; empty where nobody has said. */
+  body: string;
   replay: boolean;
   past?: boolean;
 }

@@ -85,6 +85,7 @@ class ViewModel:
     ) -> None:
         self._robot, self._talk_lines = robot, talk_lines
         self._history = history or History()
+        self._body = config.agent.http.body
         self._limits = {
             'odometry': config.thresholds.telemetry.odometry_max_age_s,
             'scan': config.thresholds.telemetry.scan_max_age_s,
@@ -130,6 +131,7 @@ class ViewModel:
                 auto_on=robot.autonomy_is_on(),
                 tasks=tasks,
                 usage=robot.usage_text(),
+                body=self._body,
                 replay=replay,
                 limits=self._limits,
             ),

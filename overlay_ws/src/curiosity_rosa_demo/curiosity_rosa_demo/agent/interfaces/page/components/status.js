@@ -10,6 +10,7 @@ export default defineComponent({
       <div class="group task-now" role="group" aria-label="Mode and task">
         <div class="row">
           <h1>Curiosity ROSA</h1>
+          <span v-if="facts.body" class="quiet body" title="The body of the rover: not a real one">{{ facts.body }}</span>
           <dl><div class="fact mode" :class="{ recorded: facts.past }" :data-mode="facts.past ? null : facts.mode"><dt class="sr">Mode</dt><dd :title="facts.why" :data-from="facts.past ? null : 'node:kernel'"><span class="value">{{ facts.mode }}{{ facts.past ? ' (then)' : '' }}</span></dd></div></dl>
           <label class="switch" title="Whether the rover acts on its own: :auto">
             <input type="checkbox" role="switch" :disabled="facts.past" :checked="facts.auto_on" @click.prevent="say(facts.auto_on ? ':auto off' : ':auto on')" />auto
