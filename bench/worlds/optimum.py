@@ -43,7 +43,7 @@ States = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def optimum(world: World, config: Config) -> float | None:
-    """The cost, in the units of tool_costs.yaml; None: no light, or none within MAX_COST."""
+    """The cost, in the units of tool_costs.yaml; None: no light, or no way to it within MAX_COST."""
     costs = config.tool_costs.tools
     look = float(costs.capture_and_score)
     missing_m = _missing_m(world, config) - NEAR_M
@@ -51,6 +51,8 @@ def optimum(world: World, config: Config) -> float | None:
         return None
     if missing_m <= 0.0:
         return look
+    if world.obstacles and _least_drive(_at(world), world, config) is None:
+        return None  # between its rocks a rover that cannot reverse may have no way out
     # The adapter has not confirmed any mast at the start: a drive needs a mast_close.
     fixed = look + costs.mast_open + costs.mast_close
     angle = (world.yaw - world.light.heading_rad) % math.tau
@@ -61,6 +63,10 @@ def optimum(world: World, config: Config) -> float | None:
 
 
 _GRID = np.linspace(0.0, math.tau, ANGLES + 1)
+
+
+def _at(world: World) -> States:
+    return np.array([[world.x, world.y, world.yaw]])
 
 
 def _missing_m(world: World, config: Config) -> float:

@@ -77,7 +77,8 @@ class Edges:
         return sums
 
     def _along(self, x: Floats, y: Floats) -> Floats:
-        ahead: Floats = np.outer(COS, x - self._start.x) + np.outer(SIN, y - self._start.y)
+        dx, dy = x - self._start.x, y - self._start.y
+        ahead: Floats = COS[:, None] * dx + SIN[:, None] * dy
         return ahead
 
     def outcomes(self, x: Floats, y: Floats) -> Outcomes:

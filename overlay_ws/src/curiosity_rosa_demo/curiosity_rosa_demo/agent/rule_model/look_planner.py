@@ -45,7 +45,7 @@ from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 import numpy as np
 
-COST_PER_SECOND = 0.02  # of driving: of two ways at one price the shorter
+COST_PER_SECOND = 0.08  # of driving: one drive goes before two arcs that are as long
 FARTHEST_COST = 20.0  # of the motions to one look
 LOOKS = 2  # of a plan
 PLANS = 5  # that are kept with one look fewer
