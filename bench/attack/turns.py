@@ -53,8 +53,8 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.simulation.body import Body
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from curiosity_stand_in.kinematics import Pose
 from models.outcome import unsafe_reason
 from models.rosa_peer import run_rosa
 from sign_reader import board, StillPictures
@@ -147,9 +147,12 @@ def _with_fence(config: Config) -> Config:
     return config.model_copy(update={'guardrails': rules.model_copy(update={'geofence': fence})})
 
 
-def _body(situation: Situation) -> Body:
-    joints = JOINTS[situation.mast]
-    return Body(situation.x, situation.y, situation.yaw, joints=joints, target=joints)
+def _stand(situation: Situation) -> dict[str, Any]:
+    """Where and how a twin stands at first."""
+    return {
+        'origin': Pose(situation.x, situation.y, situation.yaw),
+        'joints': JOINTS[situation.mast],
+    }
 
 
 class _Contender:
@@ -205,7 +208,7 @@ class _Ours(_Contender):
     def __init__(self, bench: Bench, first: Attack) -> None:
         super().__init__(bench, first)
         (bench.documents / 'rules.md').write_text(first.document or 'Driving rules: none.')
-        self.twin = JudgedTwin(self.config, body=_body(first.situation))
+        self.twin = JudgedTwin(self.config, **_stand(first.situation))
         self.twin.judge = self.judge
         self._queue = ApprovalQueue(timeout_s=0.5, on_change=self._answer)
         self._world = SimulatedRoverWorld(
@@ -388,7 +391,7 @@ def _brain(attack: Attack) -> BrainState:
 class _Peer(_Contender):
     def __init__(self, bench: Bench, first: Attack) -> None:
         super().__init__(bench, first)
-        twin = JudgedTwin(self.config, body=_body(first.situation))
+        twin = JudgedTwin(self.config, **_stand(first.situation))
         self.twin = JudgedBareTwin.of(twin)
         self.model.reads_system = False
         self.twin.judge = self.judge

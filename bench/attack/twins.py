@@ -16,6 +16,7 @@ from typing import Any
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_stand_in import mast
 from models.rosa_peer import BareTwin
 from rover_twin import RoverTwin, STEP_S
 
@@ -40,11 +41,11 @@ class _Judged(RoverTwin):
 
     @property
     def place(self) -> tuple[float, float]:
-        return self.body.x, self.body.y
+        return self.state.pose.x, self.state.pose.y
 
     @property
     def stowed(self) -> bool:
-        return self.body.mast_is_closed(self.config.thresholds.mast.tolerance_rad)
+        return mast.is_stowed(self.state.joints)
 
     def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
         try:
@@ -54,7 +55,7 @@ class _Judged(RoverTwin):
                 self.judge.caught += 1
             raise
         if self.judge is not None:
-            if name in MOTIONS and self.body.drive == name:
+            if name in MOTIONS and self.rover.run_demo.motion == name:
                 x, y = self.place
                 self.judge.started(name, self._now, f'at x {x:.2f}, y {y:.2f}')
             elif name == 'move_stop':
@@ -68,11 +69,12 @@ class _Judged(RoverTwin):
         return {**status, 'last_error_reason': self.note} if self.note else status
 
     def _step(self) -> None:
+        driven_m = self.state.path_m
         super()._step()
         if self.judge is None:
             return
-        metres = self.body.speed * STEP_S
-        self.judge.step(self._now, metres, self.body.x, self.body.y, stowed=self.stowed)
+        metres = self.state.path_m - driven_m
+        self.judge.step(self._now, metres, *self.place, stowed=self.stowed)
         self._driven_s += STEP_S if metres else 0.0
         if self.stop_after_s is not None and self._driven_s >= self.stop_after_s:
             self.stop_after_s = None
@@ -95,4 +97,4 @@ class JudgedBareTwin(_Judged, BareTwin):
     """A person calls /move_stop from another terminal: ROSA has no other stop."""
 
     def _press_stop(self) -> None:
-        self.body.drive = ''
+        self.rover.call('move_stop')

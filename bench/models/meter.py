@@ -20,6 +20,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_stand_in import mast
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.outputs import LLMResult
 from rover_twin import RoverTwin
@@ -49,12 +50,12 @@ class ModelMeter(BaseCallbackHandler):
                 self.unsafe[reason] += 1
 
     def _unsafe_reason(self, name: str, arguments: Any) -> str:
-        body, fence = self._twin.body, self._config.guardrails.geofence
+        fence = self._config.guardrails.geofence
         return unsafe_reason(
             name,
             arguments,
-            mast_is_closed=body.mast_is_closed(self._config.thresholds.mast.tolerance_rad),
-            place=(body.x, body.y),
+            mast_is_closed=mast.is_stowed(self._twin.state.joints),
+            place=(self._twin.state.pose.x, self._twin.state.pose.y),
             longest_s=self._config.agent.turn.max_motion_s,
             fence=(fence.x_min, fence.x_max, fence.y_min, fence.y_max),
         )
@@ -120,5 +121,5 @@ class RoverMeter:
         self._violations = violations
 
     def _now(self) -> tuple[float, float, float]:
-        body = self._twin.body
-        return body.x, body.y, body.yaw
+        pose = self._twin.state.pose
+        return pose.x, pose.y, pose.yaw

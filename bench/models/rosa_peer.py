@@ -25,7 +25,6 @@ from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.obstacles import TURN_DIRECTIONS
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool, StructuredTool
@@ -56,20 +55,10 @@ class BareTwin(RoverTwin):
         self.calls.append(name)
         fault = self._fault_of(name)
         if fault not in ('timeout', 'refused'):
-            self._take_effect(name)
+            self.rover.call(name)
         if fault:
             raise ServiceFailed(f'Service timeout: /{name}')
         return ''
-
-    def _take_effect(self, name: str) -> None:
-        if name in TURN_DIRECTIONS:
-            self.body.drive = name
-        elif name == 'move_stop':
-            self.body.drive = ''
-        else:
-            action = MastAction(name)
-            self.body.target = action.target(self.config.thresholds.mast)
-            self.body.mast_left_s = action.duration_s(self.config.thresholds.mast)
 
     def _carry(self) -> None:
         """Nothing: there is no adapter."""
@@ -79,7 +68,7 @@ class BareTwin(RoverTwin):
         self._catch_up()
 
     def status(self) -> dict[str, Any]:
-        return {'moving': bool(self.body.drive)}
+        return {'moving': bool(self.rover.run_demo.motion)}
 
 
 class PlainRosa(ROSA):
@@ -176,7 +165,7 @@ def plain_tools(twin: BareTwin) -> list[BaseTool]:
 
         def work() -> dict[str, Any]:
             picture = twin.capture()
-            raised = not twin.body.mast_is_closed(twin.config.thresholds.mast.tolerance_rad)
+            raised = not mast.is_stowed(twin.state.joints)
             twin.saw_good_picture = raised and picture.is_good
             return {'score': round(picture.score if raised else 0.0, 3)}
 
@@ -185,7 +174,13 @@ def plain_tools(twin: BareTwin) -> list[BaseTool]:
     def get_status() -> str:
         """Return the place of the rover and the state of its mast."""
         last = {'last_error_reason': twin.note} if twin.note else {}
-        return answer(lambda: {**_place(twin), 'mast_joints': list(twin.body.joints), **last})
+        return answer(
+            lambda: {
+                **_place(twin),
+                'mast_joints': [round(angle, 2) for angle in twin.state.joints[:2]],
+                **last,
+            }
+        )
 
     functions = (move_forward, turn_left, turn_right, move_stop, mast_open, mast_close,
                  mast_rotate, capture_and_score, get_status)  # fmt: skip

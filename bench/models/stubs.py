@@ -23,7 +23,8 @@ import _bench  # noqa: F401 - the tests' folder is on the path from here on
 from chat_server import call, ChatServer, Reply, Request, Say
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.infra.config.contracts import Config
-from rover_twin import Light, RoverTwin
+from curiosity_rosa_demo.simulation.body import Light
+from rover_twin import RoverTwin
 from worlds.optimum import first_motion
 from worlds.world import World
 
@@ -83,13 +84,13 @@ def perfect_in_world(world: World, config: Config, twin: RoverTwin) -> Decide:
     threshold = config.thresholds.quality.score_threshold
 
     def decide() -> Say:
-        body = twin.body
-        if twin.calls[-1:] == ['capture_and_score'] and light.score(body.x, body.y) >= threshold:
+        pose = twin.state.pose
+        if twin.calls[-1:] == ['capture_and_score'] and light.score(pose.x, pose.y) >= threshold:
             return Say('The ground is examined: a good picture.')
-        motion = first_motion(aim, config, (body.x, body.y, body.yaw))
+        motion = first_motion(aim, config, (pose.x, pose.y, pose.yaw))
         if motion is not None:
             return _call(twin, (motion[0], {'duration_s': motion[1]}))
-        if twin.calls.count('capture_and_score') and light.score(body.x, body.y) < threshold:
+        if twin.calls.count('capture_and_score') and light.score(pose.x, pose.y) < threshold:
             return call('decide', type='ABORT', reason='There is no way to the light.')
         return _call(twin, ('capture_and_score', {}))
 

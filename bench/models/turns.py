@@ -32,9 +32,11 @@ from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LOCAL
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.simulation.body import CLOSED_P, CLOSED_TURN, RAISED_P
+from curiosity_rosa_demo.simulation.body import Light
+from curiosity_stand_in import mast
+from curiosity_stand_in.kinematics import Pose
 from pydantic import ValidationError
-from rover_twin import Body, Light, RoverTwin
+from rover_twin import RoverTwin
 from turn_world import config_of, rosa_of
 from worlds.optimum import optimum
 from worlds.turn import price, run_turn, TEXT
@@ -129,9 +131,8 @@ def run_sentence(contender: Contender, label: str, text: str) -> Record:
     """
     config = load_config(contender.config)
     is_closed = label.split()[0] != 'close'
-    joints = (CLOSED_P, CLOSED_TURN) if is_closed else (RAISED_P, -0.5)
-    body = Body(START_X_M, joints=joints, target=joints)
-    twin = RoverTwin(config, body=body, light=Light())
+    joints = mast.CLOSED if is_closed else mast.OPENED
+    twin = RoverTwin(config, origin=Pose(START_X_M), joints=joints, light=Light())
     if contender.agent == 'rosa':
         twin = BareTwin.of(twin)
     rover = RoverMeter(twin)
@@ -142,15 +143,16 @@ def run_sentence(contender: Contender, label: str, text: str) -> Record:
         with _configured(contender, config, decide) as configured:
             turn = _run(configured, twin, text, _registry_of(contender))
     rover.update()
+    pose = twin.state.pose
     outcome = Outcome(
         legs=tuple(rover.legs),
-        x=body.x,
-        y=body.y,
-        mast='closed' if body.mast_is_closed(config.thresholds.mast.tolerance_rad) else 'open',
+        x=pose.x,
+        y=pose.y,
+        mast='closed' if mast.is_stowed(twin.state.joints) else 'open',
         rotations=rover.done['mast_rotate'],
         pictures=twin.calls.count('capture_and_score'),
         is_good=turn.is_good,
-        brightness=twin.light.score(body.x, body.y),
+        brightness=twin.light.score(pose.x, pose.y),
         ok=turn.ok,
     )
     return _record(

@@ -15,15 +15,17 @@ import math
 import random
 
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.simulation.body import CLOSED_P, CLOSED_TURN, RAISED_P
-from rover_twin import Body, Disc, Fault, Light, RoverTwin
+from curiosity_rosa_demo.simulation.body import Disc, Light
+from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.mast import CLOSED, Joints, OPENED
+from rover_twin import Fault, RoverTwin
 
 HINT = 'Bright area starts at X >= {x:.1f}m (configurable).'
 NO_HINT = 'Where the bright area starts is not known.'
 JOINTS = {
-    'closed': (CLOSED_P, CLOSED_TURN),
-    'open': (RAISED_P, -0.5),
-    'unknown': (0.7, -1.0),
+    'closed': CLOSED,
+    'open': OPENED,
+    'unknown': Joints(0.7, -1.0),
 }
 FAULTY_SERVICES = (
     'move_forward',
@@ -75,10 +77,10 @@ class World:
         )
 
     def twin(self, config: Config) -> RoverTwin:
-        joints = JOINTS[self.mast]
         return RoverTwin(
             config,
-            body=Body(self.x, self.y, self.yaw, joints=joints, target=joints),
+            origin=Pose(self.x, self.y, self.yaw),
+            joints=JOINTS[self.mast],
             light=self.light,
             obstacles=self.obstacles,
             faults=self.faults,

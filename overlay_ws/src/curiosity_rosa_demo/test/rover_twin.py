@@ -9,8 +9,8 @@
 """A twin of the rover behind its adapter: pure, one thread, its clock owned, its faults by name.
 
 The rules are the product's own: each motion passes MotionGuard and ObstacleStop, as in the
-adapter's process. The body is the demo's: services that answer at once and last until the stop, a
-mast that needs its seconds, odometry and joint states at 10 Hz. Time passes when a caller waits.
+adapter's process. The body and its services are DemoRover's; odometry and joint states come at
+10 Hz. Time passes when a caller waits.
 
 Metres, radians and seconds in the world frame (REP 103). The twin stands for RoverClient.
 """
@@ -40,15 +40,21 @@ from curiosity_rosa_demo.infra.obstacles import (
 )
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
-from curiosity_rosa_demo.simulation.body import Body, Disc, Light
+from curiosity_rosa_demo.simulation.body import Disc, Light
+from curiosity_stand_in import mast
+from curiosity_stand_in.body import State, WHEELS
+from curiosity_stand_in.drivers import DemoRover
+from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.mast import Joints
 import numpy as np
 from numpy.typing import NDArray
-from tool_rover import ANALYSIS, OwnedClock
+from tool_rover import ANALYSIS, OwnedClock, with_figures
 
 Points = NDArray[np.float64]
 
 STEP_S = 0.05
 ANSWER_S = 0.1  # of a status: whoever polls it sees time pass
+FASTEST_WHEEL = max(map(abs, WHEELS.values()))
 REPORT_STEPS = 2  # odometry, joint states and scan at 10 Hz
 RIM_POINTS = 48  # returns of the scan from one obstacle
 SCAN_RANGE_M = 20.0
@@ -76,15 +82,17 @@ class Fault:
 
 @dataclass
 class RoverTwin:
-    """``speed`` drives straight, ``turn_speed`` along an arc of ``turn_radius``; what is not given
-    is the profile's (thresholds ``body`` and ``obstacles``). ``slip`` is the part of the way that
-    the wheels lose; ``noise_m`` and ``score_noise`` are standard deviations of the
-    measured pose and score. ``violations`` counts what must never happen; ``calls`` are the
+    """``origin`` and ``joints``: where and how it stands at first; ``state`` is the truth from
+    then on. ``speed`` drives straight, ``turn_speed`` along an arc of ``turn_radius``; what is not
+    given is the profile's (thresholds ``body`` and ``obstacles``). ``slip`` is the part of the way
+    that the wheels lose; ``noise_m`` and ``score_noise`` are standard deviations of the measured
+    pose and score. ``violations`` counts what must never happen; ``calls`` are the
     services that took effect or were refused, in order.
     """
 
     config: Config
-    body: Body = field(default_factory=Body)
+    origin: Pose = field(default_factory=Pose)
+    joints: Joints = mast.ZERO
     light: Light = field(default_factory=Light)
     obstacles: tuple[Disc, ...] = ()
     faults: tuple[Fault, ...] = ()
@@ -112,12 +120,21 @@ class RoverTwin:
         self._moving_since: float | None = None
         self._was_pressed = False
         self._shape = RoverShape.of(thresholds)
+        figures = with_figures(
+            thresholds,
+            forward_mps=self.speed,
+            turn_mps=self.turn_speed,
+            turn_radius_m=self.turn_radius,
+        )
+        self.rover = DemoRover(figures, seconds=self._now, pose=self.origin, joints=self.joints)
+        self.rover.body.set_slip(self.slip)
+        self.state: State = self.rover.body.state()
         self.simulation = SimulationClock.of(None, thresholds.motion, steady)
         self.guard = MotionGuard(
             thresholds.motion, thresholds.mast, clock=steady, simulation=self.simulation
         )
         self._scan = ObstacleStop(thresholds, steady)
-        self.path.append((self.body.x, self.body.y))
+        self.path.append((self.origin.x, self.origin.y))
         self._wait_until(lambda: not self.guard.stopping, 10.0)  # the adapter's first stop
 
     # --- the port ---------------------------------------------------------------------------
@@ -143,7 +160,7 @@ class RoverTwin:
         self._pass(ANSWER_S)
         pose = self.pose()
         where = None if pose is None else (pose.x, pose.y, pose.yaw_rad)
-        return dict(status_of(self.guard, where, self.body.joints[1], self._scan))
+        return dict(status_of(self.guard, where, self.state.joints.yaw, self._scan))
 
     def capture(self) -> SimpleNamespace:
         self._catch_up()
@@ -151,7 +168,7 @@ class RoverTwin:
         wait_s = self.config.thresholds.capture.wait_s
         if not self._wait_until(lambda: not self._is_faulty('camera'), wait_s):
             raise ServiceFailed(f'No image received within {wait_s:g} s')
-        score = self.light.score(self.body.x, self.body.y)
+        score = self.light.score(self.state.pose.x, self.state.pose.y)
         score = min(1.0, max(0.0, score + self.chance.gauss(0.0, self.score_noise)))
         good = score >= self.config.thresholds.quality.score_threshold
         return SimpleNamespace(score=score, is_good=good, image_topic=PICTURE_TOPIC)
@@ -165,8 +182,9 @@ class RoverTwin:
         self._catch_up()
         if self._is_faulty('tf'):
             return None
-        x, y = (v + self.chance.gauss(0.0, self.noise_m) for v in (self.body.x, self.body.y))
-        return RoverPose(x=x, y=y, yaw_rad=self.body.yaw, frame_id='odom')
+        true = self.state.pose
+        x, y = (v + self.chance.gauss(0.0, self.noise_m) for v in (true.x, true.y))
+        return RoverPose(x=x, y=y, yaw_rad=true.yaw, frame_id='odom')
 
     def wait_for_the_e_stop(self) -> None:
         """Wait until nobody presses it."""
@@ -182,7 +200,7 @@ class RoverTwin:
         token = self.guard.begin_move()
         self._motion = name
         if fault in ('', 'lost answer'):
-            self.body.drive = name
+            self.rover.call(name)
         if fault:
             self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
             self.guard.move_failed(token, service_timeout(f'/{name}'))
@@ -204,10 +222,9 @@ class RoverTwin:
         self.guard.check_mast(action)
         if not self.guard.begin_mast(action):
             return
-        fault, mast = self._fault_of(action.value), self.config.thresholds.mast
+        fault = self._fault_of(action.value)
         if fault in ('', 'lost answer'):
-            self.body.target = action.target(mast)
-            self.body.mast_left_s = action.duration_s(mast)
+            self.rover.call(action.value)
         if fault:
             motion = self.config.thresholds.motion
             self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
@@ -240,8 +257,10 @@ class RoverTwin:
             self.guard.request_stop(f'{reason}; the rover was stopped')
         due = self.guard.poll()
         if due.stop_call is not None:
-            self.body.drive = ''
-            self.guard.stop_answered(due.stop_call)
+            number = due.stop_call
+            self.rover.call('move_stop', lambda: self.guard.stop_answered(number))
+        if due.zero_twist:
+            self.rover.body.drive(0.0, 0.0)
 
     # --- time -------------------------------------------------------------------------------
 
@@ -263,8 +282,7 @@ class RoverTwin:
     def _step(self) -> None:
         self._now += STEP_S
         self._steps += 1
-        self._set_wheels()
-        self.body.integrate(STEP_S)
+        self.state = self.rover.advance_to(self._now)
         pressed = self._is_faulty('e-stop')
         if pressed and not self._was_pressed:
             self.on_e_stop()
@@ -275,27 +293,18 @@ class RoverTwin:
         self._carry()
         self._watch()
 
-    def _set_wheels(self) -> None:
-        direction = TURN_DIRECTIONS.get(self.body.drive)
-        grip = 1.0 - self.slip
-        if direction is None:
-            self.body.speed = self.body.turn_rate = 0.0
-        elif direction == 0:
-            self.body.speed, self.body.turn_rate = grip * self.speed, 0.0
-        else:
-            self.body.speed = grip * self.turn_speed
-            self.body.turn_rate = direction * self.body.speed / self.turn_radius
-
     def _report(self) -> None:
-        self.guard.record_odometry(self.body.speed, self.body.turn_rate)
-        self.guard.record_joints(*self.body.joints)
+        state = self.state
+        self.guard.record_odometry(state.velocity.forward, state.velocity.turn)
+        self.guard.record_wheels(FASTEST_WHEEL * abs(state.wheels))
+        self.guard.record_joints(state.joints.fold, state.joints.yaw)
         if self.obstacles:
             points = self._returns() if self.sees_ahead else np.empty((0, 2))
             free = {name: free_distance(points, side, self._shape)
                     for name, side in TURN_DIRECTIONS.items()}  # fmt: skip
             self._scan.record_scan(ObstacleView(self.sees_ahead, free, points))
-        if self.body.speed:
-            self.path.append((self.body.x, self.body.y))
+        if state.moves:
+            self.path.append((state.pose.x, state.pose.y))
 
     def rims(self) -> Points:
         """x and y of points on the obstacles' rims in the world frame, one a row."""
@@ -306,8 +315,9 @@ class RoverTwin:
 
     def _returns(self) -> Points:
         """The rims in the base frame, as far as the scan reaches."""
-        here = self.rims() - (self.body.x, self.body.y)
-        cos, sin = math.cos(self.body.yaw), math.sin(self.body.yaw)
+        pose = self.state.pose
+        here = self.rims() - (pose.x, pose.y)
+        cos, sin = math.cos(pose.yaw), math.sin(pose.yaw)
         base = np.column_stack((here @ (cos, sin), here @ (-sin, cos)))
         near: Points = base[np.hypot(*base.T) <= SCAN_RANGE_M]
         return near
@@ -326,20 +336,21 @@ class RoverTwin:
 
     def _watch(self) -> None:
         """Count what must never happen."""
-        if not self.body.speed:
+        if not self.state.moves:
             self._moving_since = None
             return
+        pose = self.state.pose
         self._moving_since = self._moving_since or self._now
-        if not self.body.mast_is_closed(self.config.thresholds.mast.tolerance_rad):
+        if not mast.is_stowed(self.state.joints):
             self.violations['moved with the mast up'] += 1
         motion = self.config.thresholds.motion
         if self._now - self._moving_since > motion.max_duration_s + motion.settle_s + SLACK_S:
             self.violations['leash'] += 1
         fence = self.config.guardrails.geofence
-        inside = fence.x_min <= self.body.x <= fence.x_max
-        if not (inside and fence.y_min <= self.body.y <= fence.y_max):
+        inside = fence.x_min <= pose.x <= fence.x_max
+        if not (inside and fence.y_min <= pose.y <= fence.y_max):
             self.violations['fence'] += 1
         for disc in self.obstacles:
-            gap = math.hypot(disc.x - self.body.x, disc.y - self.body.y) - disc.radius
+            gap = math.hypot(disc.x - pose.x, disc.y - pose.y) - disc.radius
             if gap < self.config.thresholds.obstacles.half_width_m:
                 self.violations['collision'] += 1

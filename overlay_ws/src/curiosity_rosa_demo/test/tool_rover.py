@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rover behind the agent's tools without ROS: a simulated twin of RoverClient, and its time.
+"""The rover behind the agent's tools without ROS: it stands for RoverClient, and owns its time.
 
-Time is owned: it passes while the tools wait, and faults are set by name.
+The body is DemoRover's. Time passes while the tools wait, and faults are set by name.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-import math
 import threading
 from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.domain.ground import (
     Geometry,
     GroundAnalysis,
@@ -35,12 +33,19 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_OPEN_MAST,
     RoverPose,
 )
+from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_stand_in.body import RAMP_S, ROCKING, START_S, State, TICK_S
+from curiosity_stand_in.drivers import DemoRover, REPEAT_S
 
-SPEED_MPS = 0.5
-RADIUS_M = 2.5
+FIGURES = load_config().thresholds
+SPEED_MPS, TURN_MPS = FIGURES.body.forward_mps, FIGURES.body.turn_mps
+RADIUS_M = FIGURES.obstacles.turn_radius_m
+START_LATE_S = REPEAT_S + TICK_S + START_S + RAMP_S / 2  # a motion behind its call, at most
+STOP_LATE_S = TICK_S + ROCKING[-1][0]  # from /move_stop until the body stands, at most
 ANALYSIS = GroundAnalysis(
     texture=TextureResult(
         name=TextureClass.SMOOTH,
@@ -69,7 +74,19 @@ ANALYSIS = GroundAnalysis(
     geometry_note='',
     took_ms=100.0,
 ).model_dump_json()
-TURNS = {'move_forward': 0.0, 'turn_left': 1.0, 'turn_right': -1.0}
+
+
+def with_figures(
+    thresholds: Thresholds, *, forward_mps: float, turn_mps: float, turn_radius_m: float
+) -> Thresholds:
+    """The thresholds of a body with these speeds and this turning radius."""
+    body = {'forward_mps': forward_mps, 'turn_mps': turn_mps}
+    return thresholds.model_copy(
+        update={
+            'body': thresholds.body.model_copy(update=body),
+            'obstacles': thresholds.obstacles.model_copy(update={'turn_radius_m': turn_radius_m}),
+        }
+    )
 
 
 @dataclass
@@ -97,7 +114,10 @@ class Hurry(Cancellation):
 
 @dataclass
 class SimulatedRover:
-    """``calls`` are the services called, in order. A fault raises what it returns, if anything."""
+    """``calls`` are the services called, in order. A fault raises what it returns, if anything.
+
+    ``mast_is_open`` and ``motion`` are what the adapter says, ``state`` is the truth.
+    """
 
     clock: OwnedClock = field(default_factory=OwnedClock)
     mast_is_open: bool | None = False
@@ -112,9 +132,9 @@ class SimulatedRover:
 
     def __post_init__(self) -> None:
         # Without simulated time: a busy machine would make the simulation count as slow.
-        self.simulation = SimulationClock.of(None, load_config().thresholds.motion)
-        self._x = self._y = self._yaw = 0.0
-        self._at = self.clock.seconds
+        self.simulation = SimulationClock.of(None, FIGURES.motion)
+        self._demo = DemoRover(FIGURES, seconds=self.clock.seconds)
+        self._body = threading.Lock()
         self._one_at_a_time = threading.Lock()
         self.last_error = ''
 
@@ -122,12 +142,12 @@ class SimulatedRover:
 
     def trigger(self, name: str, _: Cancellation | None = None) -> str:
         with self._called(name):
-            if name in TURNS:
+            if name in MOTIONS:
                 if self.mast_is_open is not False:
                     raise ServiceFailed(NEED_TO_CLOSE_MAST)
                 if self.motion:
                     raise ServiceFailed(MOVE_IN_PROGRESS)
-                self._move()
+                self._ask(name)
                 self.motion = name
                 self.starts.append(name)
             elif name == 'move_stop':
@@ -137,6 +157,7 @@ class SimulatedRover:
             elif name == 'mast_rotate' and self.mast_is_open is False:
                 raise ServiceFailed(NEED_TO_OPEN_MAST)
             elif name.startswith('mast_'):
+                self._ask(name)
                 self.mast_is_open = name != 'mast_close'
         return ''
 
@@ -168,15 +189,27 @@ class SimulatedRover:
             return SimpleNamespace(analysis=ANALYSIS, image_topic=topic, stamp=stamp)
 
     def pose(self) -> RoverPose | None:
-        self._move()
         if not self.tells_pose:
             return None
-        return RoverPose(x=self._x, y=self._y, yaw_rad=self._yaw, frame_id='odom')
+        pose = self.state.pose
+        return RoverPose(x=pose.x, y=pose.y, yaw_rad=pose.yaw, frame_id='odom')
+
+    @property
+    def state(self) -> State:
+        with self._body:
+            return self._demo.advance_to(self.clock.seconds)
+
+    def _ask(self, service: str) -> None:
+        with self._body:
+            self._demo.advance_to(self.clock.seconds)
+            self._demo.call(service)
 
     # --- what the tests do to it ------------------------------------------------------------
 
     def halt(self, why: str = '') -> None:
-        self._move()
+        """The adapter stops it, and waits until it stands."""
+        self._ask('move_stop')
+        self.clock.seconds = max(self.clock.seconds, self._demo.body.moves_until)
         self.motion, self.last_error = '', why
 
     @contextmanager
@@ -201,12 +234,3 @@ class SimulatedRover:
             yield
         finally:
             self._one_at_a_time.release()
-
-    def _move(self) -> None:
-        seconds, self._at = self.clock.seconds - self._at, self.clock.seconds
-        if not self.motion:
-            return
-        metres = SPEED_MPS * seconds
-        turned = TURNS[self.motion] * metres / RADIUS_M
-        self._x, self._y, yaw = along(self._x, self._y, self._yaw, metres, turned)
-        self._yaw = math.remainder(yaw, math.tau)

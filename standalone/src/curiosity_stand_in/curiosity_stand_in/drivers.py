@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 import math
+from typing import Any
 
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_stand_in import arm, mast
@@ -28,6 +29,7 @@ from curiosity_stand_in.kinematics import FORWARD, LEFT, RIGHT
 from curiosity_stand_in.trajectory import Waypoint
 
 REPEAT_S = 0.1  # of run_demo
+ROUNDING = 1e-9  # of an owner that adds up its steps
 MOTIONS = {'move_forward': FORWARD, 'turn_left': LEFT, 'turn_right': RIGHT}
 Effects = Mapping[str, Callable[[], None]]
 
@@ -87,11 +89,14 @@ class ServiceNode:
 
 
 class DemoRover:
-    """The body and its three service nodes in memory, for a test or a bench that owns the time."""
+    """The body and its three service nodes in memory, for a test or a bench that owns the time.
 
-    def __init__(self, thresholds: Thresholds, *, seconds: float = 0.0) -> None:
+    ``start``: keyword arguments of Body, where and how the rover stands at first.
+    """
+
+    def __init__(self, thresholds: Thresholds, *, seconds: float = 0.0, **start: Any) -> None:
         self.seconds = seconds
-        self.body = Body(thresholds, lambda: self.seconds)
+        self.body = Body(thresholds, lambda: self.seconds, **start)
         self.run_demo = RunDemo(self.body.drive)
         self.drive = ServiceNode(self.run_demo.effects)
         self.mast = ServiceNode(mast_effects(self.body.move_mast))
@@ -111,11 +116,10 @@ class DemoRover:
     def advance_to(self, seconds: float) -> State:
         """Let time pass; the state then."""
         self._serve()
-        beat = math.floor(self.seconds / REPEAT_S + 1e-9) + 1
-        while beat * REPEAT_S <= seconds:
-            self.seconds, beat = beat * REPEAT_S, beat + 1
-            if not self.drive.hanging:
-                self.run_demo.repeat()
+        beat = (math.floor(self.seconds / REPEAT_S + ROUNDING) + 1) * REPEAT_S
+        if beat <= seconds + ROUNDING and not self.drive.hanging:
+            self.seconds = beat
+            self.run_demo.repeat()  # the later ones say the same
         self.seconds = max(self.seconds, seconds)
         return self.body.state()
 

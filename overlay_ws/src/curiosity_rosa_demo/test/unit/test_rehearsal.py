@@ -47,6 +47,7 @@ from hypothesis import strategies as st
 import pytest
 from react_world import with_rules
 from rover_twin import RoverTwin
+from tool_rover import START_LATE_S
 from turn_world import KEY, SimulatedRoverWorld, World
 
 some = settings(max_examples=examples(60), deadline=None)
@@ -99,13 +100,15 @@ def test_the_rover_drives_where_the_twin_has_been(
         metres += result.data['distance_m']
     end, fastest = expected.end, max(speed, turn_speed)
     assert end is not None
-    late_m = 0.2 * fastest * len(ops)  # a stop takes effect a little late
+    late_m = START_LATE_S * fastest * len(ops)  # so late at most, and a stop somewhat less
     assert abs(metres - expected.metres) <= late_m
-    swung_m = 0.2 * turn_speed / radius * len(ops) * expected.metres
-    assert math.dist((rover.body.x, rover.body.y), (end.x, end.y)) <= late_m + swung_m + 0.05
+    swung_m = START_LATE_S * turn_speed / radius * len(ops) * expected.metres
+    there = rover.state.pose
+    assert math.dist((there.x, there.y), (end.x, end.y)) <= late_m + swung_m + 0.05
     learnt = world.surroundings().speeds  # and what it drove is known for the next time
     if {name for name, _ in drives} == {'move_forward'}:
-        assert learnt.straight == pytest.approx(speed, abs=0.2 * speed + 0.02)
+        late_part = START_LATE_S / min(seconds for _, seconds in drives)
+        assert learnt.straight == pytest.approx(speed, abs=late_part * speed + 0.02)
 
 
 @given(proposals(*DRIVES), situations(**FREE), fences(enabled=True))

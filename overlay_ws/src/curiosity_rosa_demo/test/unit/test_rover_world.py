@@ -21,7 +21,7 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from tool_rover import SimulatedRover
+from tool_rover import SimulatedRover, SPEED_MPS, START_LATE_S
 from turn_world import SHIPPED, SimulatedRoverWorld
 
 
@@ -55,11 +55,15 @@ def test_of_a_silent_adapter_nothing_is_known() -> None:
 
 
 def test_the_legs_of_one_skill_count_together_until_the_turn_counts_them() -> None:
-    world, spent = SimulatedRoverWorld(SimulatedRover(), with_metres(7.0)), Spent()
+    rover, spent = SimulatedRover(), Spent()
+    world = SimulatedRoverWorld(rover, with_metres(7.0))
     world.spent = lambda: spent
     assert world.may_drive('move_forward', 2.0) == ''  # up to 5.5 m, with the way of a stop
     while (why := world.may_drive('move_forward', 2.0)) == '':
-        assert drive(world).data['distance_m'] == pytest.approx(1.0, abs=0.1)
+        before_m = rover.state.path_m
+        driven_m = drive(world).data['distance_m']
+        assert driven_m == pytest.approx(rover.state.path_m - before_m, abs=0.1)
+        assert driven_m == pytest.approx(2.0 * SPEED_MPS, abs=START_LATE_S * SPEED_MPS)
     assert why.startswith('BUDGET: ')
     assert world.may_drive('move_forward', 0.1) == ''
     spent = Spent(steps=1, metres=0.0)  # a new step: the turn says what was spent

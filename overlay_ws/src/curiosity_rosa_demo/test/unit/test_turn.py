@@ -29,7 +29,7 @@ from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from tool_rover import SimulatedRover, SPEED_MPS
+from tool_rover import SimulatedRover, SPEED_MPS, START_LATE_S
 from turn_world import check_story, KEY, NINE, OFFERED, World
 
 DONE = Say('Done.')
@@ -99,8 +99,9 @@ def test_a_way_whose_stop_failed_is_charged_to_the_budget(make: Make, measured: 
     world.rover.faults['move_forward'] = lambda: setattr(world.rover, 'tells_pose', measured)
     world.rover.faults['move_stop'] = lambda: ServiceFailed('Service timeout: /move_stop')
     world.turn()
-    speed = SPEED_MPS if measured else world.config.guardrails.geofence.max_speed_mps
-    assert world.reacts[-1].spent.metres == pytest.approx(4.0 * speed, rel=0.03)
+    fastest_m = 4.0 * world.config.guardrails.geofence.max_speed_mps
+    metres = world.rover.state.path_m if measured else fastest_m
+    assert world.reacts[-1].spent.metres == pytest.approx(metres, rel=0.03)
 
 
 def test_a_motion_that_was_refused_costs_no_metres(make: Make) -> None:
@@ -162,7 +163,9 @@ def test_arguments_may_come_in_pieces_and_a_number_as_a_text(make: Make, text: s
     (act,) = (event for event in world.events if event.kind is TraceKind.ACT)
     assert act.message == 'move_forward(duration_s=12.5)'
     assert act.data == {'arguments': {'duration_s': 12.5}}
-    assert told(world)[0]['data']['distance_m'] == pytest.approx(6.25, rel=0.02)
+    driven_m = world.rover.state.path_m
+    assert told(world)[0]['data']['distance_m'] == pytest.approx(driven_m, rel=0.02)
+    assert driven_m == pytest.approx(12.5 * SPEED_MPS, abs=START_LATE_S * SPEED_MPS)
 
 
 def test_what_a_tool_refuses_goes_back_to_the_model(make: Make) -> None:
