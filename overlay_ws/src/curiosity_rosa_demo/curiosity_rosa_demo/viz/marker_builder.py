@@ -18,7 +18,7 @@ import unicodedata
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.config.thresholds import VizConfig
+from curiosity_rosa_demo.infra.config.thresholds import ObstaclesConfig, VizConfig
 from curiosity_rosa_demo.viz.scene import Capture, Scene
 from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
@@ -39,10 +39,7 @@ KIND_COLOURS: dict[TraceKind, Colour] = {
     TraceKind.ERROR: RED,
 }
 
-# Size of the rover, from the wheel base and the deck of the real Curiosity.
-BODY_SIZE = (3.0, 2.0, 0.6)
-BODY_HEIGHT = 0.9  # of its middle above the ground
-
+HULL_HEIGHT_M = 0.6  # of the drawn body: from its top down to the wheels
 LINE_COLUMNS = 90
 LINE_HEIGHT = 0.35  # of a letter
 LINE_STEP = 0.5
@@ -58,8 +55,8 @@ class MarkerBuilder:
     clock.
     """
 
-    def __init__(self, config: VizConfig, frame_id: str) -> None:
-        self._config = config
+    def __init__(self, config: VizConfig, body: ObstaclesConfig, frame_id: str) -> None:
+        self._config, self._body = config, body
         self._frame_id = frame_id.lstrip('/')
 
     def build(self, scene: Scene, shown: VisibleMarkers = frozenset()) -> MarkerArray:
@@ -83,12 +80,20 @@ class MarkerBuilder:
     def _rover(self, pose: RoverPose | None) -> Iterator[Marker]:
         if pose is None:
             return
+        shape = self._body
+        length, top = shape.front_m + shape.rear_m, shape.rover_height_m
         body = self._marker('rover', 0, Marker.CUBE, (0.85, 0.85, 0.90, 0.8))
-        body.scale = Vector3(x=BODY_SIZE[0], y=BODY_SIZE[1], z=BODY_SIZE[2])
+        body.scale = Vector3(x=length, y=2.0 * shape.half_width_m, z=HULL_HEIGHT_M)
         heading = self._marker('rover', 1, Marker.ARROW, (0.20, 0.55, 1.00, 1.0))
-        heading.scale = Vector3(x=BODY_SIZE[0], y=0.25, z=0.25)  # length, width, height
-        for marker, height in ((body, BODY_HEIGHT), (heading, BODY_HEIGHT + BODY_SIZE[2])):
-            marker.pose.position = Point(x=pose.x, y=pose.y, z=height)
+        heading.scale = Vector3(x=length, y=0.25, z=0.25)  # length, width, height
+        ahead = (shape.front_m - shape.rear_m) / 2.0  # of the base frame: the body's middle
+        middle = (
+            pose.x + ahead * math.cos(pose.yaw_rad),
+            pose.y + ahead * math.sin(pose.yaw_rad),
+            top - HULL_HEIGHT_M / 2.0,
+        )
+        for marker, (x, y, z) in ((body, middle), (heading, (pose.x, pose.y, top))):
+            marker.pose.position = Point(x=x, y=y, z=z)
             marker.pose.orientation.z = math.sin(pose.yaw_rad / 2.0)
             marker.pose.orientation.w = math.cos(pose.yaw_rad / 2.0)
             yield marker

@@ -51,7 +51,9 @@ class Visualizer:
         config = node_config(self._node)
         self._frames = config.topics.tf
         self._threshold = config.thresholds.quality.score_threshold
-        self._builder = MarkerBuilder(config.thresholds.viz, self._frames.world_frame)
+        self._builder = MarkerBuilder(
+            config.thresholds.viz, config.thresholds.obstacles, self._frames.world_frame
+        )
         self._events = TraceBuffer(config.thresholds.trace.buffer_size)
         self._trail = Trail(config.thresholds.viz.trail_points)
         self._capture: Capture | None = None

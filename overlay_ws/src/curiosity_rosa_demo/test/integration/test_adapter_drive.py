@@ -50,7 +50,7 @@ def test_slip_of_30_percent_is_noticed_and_stopped(world: AdapterWorld) -> None:
 def test_the_diagnostics_name_a_figure_of_the_profile_that_is_far_off(
     world: AdapterWorld,
 ) -> None:
-    arrays: list[DiagnosticArray] = world.sandbox.collect(DiagnosticArray, '/diagnostics')
+    arrays: list[DiagnosticArray] = world.box.collect(DiagnosticArray, '/diagnostics')
     world.drive()
     start = world.x
     wait_until(lambda: world.x > start + 2.0, 'a leg that is long enough to tell')

@@ -62,7 +62,8 @@ scenes = st.builds(
     capture=st.none() | captures,
 )
 shipped = load_config().thresholds.viz
-builder = MarkerBuilder(shipped, 'odom')
+shape = load_config().thresholds.obstacles
+builder = MarkerBuilder(shipped, shape, 'odom')
 
 
 def drawn(array: MarkerArray) -> dict[str, list[Marker]]:
@@ -89,7 +90,7 @@ def colour(marker: Marker) -> tuple[float, ...]:
 @settings(max_examples=examples(40))
 @given(configs, scenes)
 def test_every_marker_is_one_that_rviz_can_draw(config: VizConfig, scene: Scene) -> None:
-    array = MarkerBuilder(config, '/odom').build(scene)
+    array = MarkerBuilder(config, shape, '/odom').build(scene)
     allowed = {('bright_zone', 0), ('rover', 0), ('rover', 1), ('trail', 0), ('score', 0)}
     allowed |= {('trace', slot) for slot in range(config.trace_lines)}
     keys = [(marker.ns, marker.id) for marker in array.markers]
@@ -142,8 +143,13 @@ def test_the_rover_stands_and_looks_as_its_pose(x: float, y: float, yaw: float) 
     scene = Scene(RoverPose(x=x, y=y, yaw_rad=yaw, frame_id='odom'))
     body, heading = drawn(builder.build(scene))['rover']
     assert heading.type == Marker.ARROW
+    assert (heading.pose.position.x, heading.pose.position.y) == (x, y)
+    front_x = body.pose.position.x + body.scale.x / 2.0 * math.cos(yaw)
+    rear_y = body.pose.position.y - body.scale.x / 2.0 * math.sin(yaw)
+    assert front_x == pytest.approx(x + shape.front_m * math.cos(yaw))
+    assert rear_y == pytest.approx(y - shape.rear_m * math.sin(yaw))
+    assert body.scale.y == 2.0 * shape.half_width_m
     for marker in (body, heading):
-        assert (marker.pose.position.x, marker.pose.position.y) == (x, y)
         turn = marker.pose.orientation
         assert 2.0 * math.atan2(turn.z, turn.w) == pytest.approx(yaw)
 
