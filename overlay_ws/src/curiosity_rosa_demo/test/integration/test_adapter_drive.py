@@ -53,7 +53,7 @@ def test_the_diagnostics_name_a_figure_of_the_profile_that_is_far_off(
     arrays: list[DiagnosticArray] = world.box.collect(DiagnosticArray, '/diagnostics')
     world.drive()
     start = world.x
-    wait_until(lambda: world.x > start + 2.0, 'a leg that is long enough to tell')
+    wait_until(lambda: world.x > start + 6.0, 'a leg that is long enough to tell')
     world.does('move_stop')
 
     def told() -> str:
