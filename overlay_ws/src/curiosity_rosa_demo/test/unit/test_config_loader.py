@@ -135,6 +135,12 @@ REFUSALS = [
         'telemetry: {obstacle_stop_m: 3.0}',
         'obstacles.clear_m = 2.3: must be greater than telemetry.obstacle_stop_m (3.0)',
     ),
+    (
+        'thresholds',
+        'obstacles: {parts: {arm: {x_min: 1.0, x_max: 1.0, y_min: 0.0, y_max: 1.0, '
+        'height_m: 1.0}}}',
+        'obstacles.parts.arm.x_max = 1.0: must be greater than x_min (1.0)',
+    ),
     ('agent', 'llm: {provider: openai}', "llm.model = '': must be set when provider is 'openai'"),
     (
         'agent',

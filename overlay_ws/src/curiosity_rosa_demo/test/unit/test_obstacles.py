@@ -166,6 +166,20 @@ def test_a_part_that_is_out_hides_its_own_box_and_no_more(
     assert {name for name, view in seen.items() if not view.points.size} == hidden_by
 
 
+@pytest.mark.parametrize(
+    ('robot', 'driving_m', 'before_m'),
+    [('curiosity_2025', 2.25, 2.25), ('curiosity', 1.39, 3.16)],
+)
+def test_an_arm_that_no_command_stows_is_out_while_the_rover_drives(
+    robot: str, driving_m: float, before_m: float
+) -> None:
+    """A rover drives with all its appendages stowed, and starts with none known to be."""
+    config = load_config(robot=robot)
+    assert list(config.thresholds.obstacles.parts) == ['arm']
+    driving = RoverShape.of(config.thresholds, config.robot.appendages)
+    assert (driving.front_m, RoverShape.of(config.thresholds).front_m) == (driving_m, before_m)
+
+
 @pytest.mark.parametrize(('shape', 'front_m'), [(SHAPE, 2.25), (STOWED_ARM, 1.39), (OUT, 3.16)])
 def test_the_free_way_begins_at_the_front_of_the_present_posture(
     shape: RoverShape, front_m: float
