@@ -137,9 +137,9 @@ REFUSALS = [
     ),
     (
         'thresholds',
-        'obstacles: {parts: {arm: {x_min: 1.0, x_max: 1.0, y_min: 0.0, y_max: 1.0, '
+        'obstacles: {parts: {boom: {x_min: 1.0, x_max: 1.0, y_min: 0.0, y_max: 1.0, '
         'height_m: 1.0}}}',
-        'obstacles.parts.arm.x_max = 1.0: must be greater than x_min (1.0)',
+        'obstacles.parts.boom.x_max = 1.0: must be greater than x_min (1.0)',
     ),
     ('agent', 'llm: {provider: openai}', "llm.model = '': must be set when provider is 'openai'"),
     (
