@@ -52,7 +52,7 @@ MAST = ('mast_p_joint', 'mast_02_joint')
 ARM = ('arm_01_joint', 'arm_02_joint', 'arm_03_joint', 'arm_04_joint', 'arm_tools_joint')
 WHEELS = tuple(f'{at}_wheel_{side}_joint' for side in 'LR' for at in ('front', 'middle', 'back'))
 ROW_S, RATE_S = 0.1, 0.1  # of the record, and over which a wheel's velocity is measured
-READY_S, DRIVE_S, STAND_S, RUN_S = 60.0, 30.0, 12.0, 300.0  # limits, wall time
+READY_S, DRIVE_S, STAND_S, RUN_S = 60.0, 30.0, 30.0, 300.0  # limits, wall time
 HEAD = 't,x,y,z,roll,pitch,yaw,forward,mast_p,mast_02,arm_01,wheel,linear_x,angular_z'
 UNCONFIRMED = 'not confirmed'
 
