@@ -21,10 +21,11 @@ elif [[ ${1-} == --distro ]]; then
   shift 2
 fi
 
-# Tests of the fast picture path, of the drawn tree and of the page need these packages, which a fresh Debian lacks.
+# Tests of the fast picture path, of the drawn tree, of the camera in physics and of the page need these packages, which a fresh Debian lacks.
 missing=()
 ldconfig -p | grep -q libturbojpeg.so.0 || missing+=(libturbojpeg0)
 command -v dot >/dev/null || missing+=(graphviz)
+[[ -n $quick ]] || ldconfig -p | grep -q libEGL_mesa.so.0 || missing+=(libegl1 libegl-mesa0 libgl1-mesa-dri)
 [[ -n $quick ]] || command -v chromium >/dev/null || missing+=(chromium fonts-dejavu-core)
 if ((${#missing[@]})); then
   if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
