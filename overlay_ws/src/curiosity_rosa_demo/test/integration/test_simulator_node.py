@@ -87,9 +87,7 @@ class Rover:
         if self.fold_speed or self.camera_speed:
             self.last_motion_ns = stamp.sec * 1_000_000_000 + stamp.nanosec
         if self.has_joints:
-            joints = JointState(
-                name=['mast_02_joint', 'mast_p_joint'], position=[-0.5, self.fold]
-            )
+            joints = JointState(name=['mast_02_joint', 'mast_p_joint'], position=[-0.5, self.fold])
             joints.header.stamp = stamp
             self.joints.publish(joints)
         if self.tf_on:
