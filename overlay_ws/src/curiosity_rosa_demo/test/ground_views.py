@@ -94,7 +94,8 @@ def _rise(relief: Relief, x: float, y: float, heading: float) -> float:
 @dataclass
 class Judgement:
     """Of the rocks within COUNTED_M that are wide enough and not hidden: how many were found. Of
-    the found ones: how many lie on a painted rock. Errors: fraction of the distance, degrees, and
+    the found ones: how many lie on a painted rock (it covers a fifth of their box, or their box
+    half of it). Errors: fraction of the distance, degrees, and
     percentage points of the coverage.
     """
 
@@ -168,7 +169,7 @@ def _judge(out: Judgement, renderer: Renderer, view: View, analysis: GroundAnaly
         over = [(int(mask[part].sum()), n) for n, (_, mask, *_) in enumerate(truth)]
         pixels, which = max(over, default=(0, -1))
         out.found += 1
-        if pixels <= 0.2 * wide * tall:
+        if which < 0 or pixels <= 0.2 * wide * tall and pixels <= 0.5 * truth[which][1].sum():
             continue
         out.right += 1
         hit.add(which)
