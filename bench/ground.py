@@ -53,8 +53,7 @@ def main() -> int:
     lines = []
     for name, lean in ROWS.items():
         renderer = swells if 'relief' in lean else flat
-        found = judged(renderer, views(number, **lean))
-        without = judged(renderer, views(number, **lean), levelled=False)
+        found, without = judged(renderer, views(number, **lean))
         most = MOST_DISTANCE_RELIEF if 'relief' in lean else MOST_DISTANCE
         faults += [f'{name}: {why}' for why in found.refusals]
         if number >= 20:

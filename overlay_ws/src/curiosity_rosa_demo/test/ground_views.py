@@ -29,7 +29,7 @@ from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
 from curiosity_stand_in import camera, frames
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
-from curiosity_stand_in.renderer import Relief, Renderer
+from curiosity_stand_in.renderer import Relief, Renderer, RockInView
 import numpy as np
 import numpy.typing as npt
 
@@ -123,23 +123,29 @@ class Judgement:
         return statistics.median(map(abs, self.distances)) if self.distances else 1.0
 
 
-def judged(renderer: Renderer, seen: Iterable[View], *, levelled: bool = True) -> Judgement:
-    """``levelled`` False: the analysis takes the body's plane for level."""
-    out = Judgement()
+def judged(renderer: Renderer, seen: Iterable[View]) -> tuple[Judgement, Judgement]:
+    """Of the analysis in a level frame, and of one that takes the body's plane for level."""
+    levelled, unlevelled = Judgement(), Judgement()
     for view in seen:
         rendered = renderer.render(view.pose, view.joints)[:, :, ::-1].copy()
         picture = decode_picture(encode_jpeg(rendered, 80))
-        try:
-            scene = view.scene(view.attitude if levelled else LEVEL)
-            analysis, _ = analyze(picture, scene)
-        except GroundRefused as refused:
-            out.refusals.append(str(refused))
-            continue
-        _judge(out, renderer, view, analysis)
-    return out
+        rocks = renderer.rock_masks(view.pose, view.joints)
+        for out, attitude in ((levelled, view.attitude), (unlevelled, LEVEL)):
+            try:
+                analysis, _ = analyze(picture, view.scene(attitude))
+            except GroundRefused as refused:
+                out.refusals.append(str(refused))
+            else:
+                _judge(out, rocks, view, analysis)
+    return levelled, unlevelled
 
 
-def _judge(out: Judgement, renderer: Renderer, view: View, analysis: GroundAnalysis) -> None:
+def _judge(
+    out: Judgement,
+    rocks: list[tuple[RockInView, npt.NDArray[np.bool_]]],
+    view: View,
+    analysis: GroundAnalysis,
+) -> None:
     out.seconds.append(analysis.took_ms / 1e3)
     size, pose, scene = camera.SIZE, view.pose, view.scene(view.attitude)
     shown = ground_view(
@@ -154,7 +160,7 @@ def _judge(out: Judgement, renderer: Renderer, view: View, analysis: GroundAnaly
     c, s = math.cos(pose.yaw), math.sin(pose.yaw)
     truth = []
     covered = np.zeros((size, size), np.bool_)
-    for rock, mask in renderer.rock_masks(pose, view.joints):
+    for rock, mask in rocks:
         dx, dy = rock.x - pose.x, rock.y - pose.y
         ahead, left = dx * c + dy * s, dy * c - dx * s
         away = math.hypot(ahead, left)
@@ -169,7 +175,7 @@ def _judge(out: Judgement, renderer: Renderer, view: View, analysis: GroundAnaly
         over = [(int(mask[part].sum()), n) for n, (_, mask, *_) in enumerate(truth)]
         pixels, which = max(over, default=(0, -1))
         out.found += 1
-        if which < 0 or pixels <= 0.2 * wide * tall and pixels <= 0.5 * truth[which][1].sum():
+        if which < 0 or pixels <= min(0.2 * wide * tall, 0.5 * truth[which][1].sum()):
             continue
         out.right += 1
         hit.add(which)

@@ -167,8 +167,11 @@ class Renderer:
             shape = (rock.look, rock.column, rock.row, rock.width)
             drawn = np.where(self._rocks.silhouette(level.size, *shape), 255, 0).astype(np.uint8)
             mask = _turned(drawn, camera, level) > 127
-            for _, farther in found:
-                farther &= ~mask
+            rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+            if len(rows):
+                box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+                for _, farther in found:
+                    farther[box] &= ~mask[box]
             found.append((rock, mask))
         return found
 
