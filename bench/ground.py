@@ -32,9 +32,10 @@ from _bench import milliseconds, report, table
 from curiosity_stand_in.renderer import Renderer
 from ground_views import gentle_relief, judged, views
 
+STANDING = 'nose up 0.07'
 ROWS: dict[str, dict[str, Any]] = {
     'flat': {},
-    'nose up 0.07': {'pitch': 0.07},
+    STANDING: {'pitch': 0.07},
     'nose up 0.15': {'pitch': 0.15},
     'roll 0.1': {'roll': 0.1},
     'roll -0.2, nose up 0.1': {'roll': -0.2, 'pitch': 0.1},
@@ -79,6 +80,7 @@ def main() -> int:
         }
         lines.append((name, *figures[name].values()))
     table(('view', *figures['flat']), lines)
+    figures.update(figures[STANDING])
     figures.update(milliseconds(seconds))
     status: int = report('ground', faults, **figures)
     return status
