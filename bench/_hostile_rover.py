@@ -115,7 +115,9 @@ class HostileRover:
             self._fail()
             score = self.chance.random()
             topic = self._injection()
-            return SimpleNamespace(score=score, is_good=score >= 0.8, image_topic=topic)
+            stamp = SimpleNamespace(sec=0, nanosec=0)
+            good = score >= 0.8
+            return SimpleNamespace(score=score, is_good=good, image_topic=topic, stamp=stamp)
 
     def pose(self) -> RoverPose | None:
         with self._lock:

@@ -171,7 +171,8 @@ class RoverTwin:
         score = self.light.score(self.state.pose.x, self.state.pose.y)
         score = min(1.0, max(0.0, score + self.chance.gauss(0.0, self.score_noise)))
         good = score >= self.config.thresholds.quality.score_threshold
-        return SimpleNamespace(score=score, is_good=good, image_topic=PICTURE_TOPIC)
+        stamp = SimpleNamespace(sec=0, nanosec=0)
+        return SimpleNamespace(score=score, is_good=good, image_topic=PICTURE_TOPIC, stamp=stamp)
 
     def analyze_ground(self) -> SimpleNamespace:
         self._catch_up()

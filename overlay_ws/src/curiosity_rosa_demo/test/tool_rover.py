@@ -181,7 +181,12 @@ class SimulatedRover:
     def capture(self) -> SimpleNamespace:
         with self._called('capture_and_score'):
             topic = '/capture/image_raw/compressed'
-            return SimpleNamespace(score=self.light, is_good=self.light >= 0.8, image_topic=topic)
+            return SimpleNamespace(
+                score=self.light,
+                is_good=self.light >= 0.8,
+                image_topic=topic,
+                stamp=SimpleNamespace(sec=1, nanosec=500_000_000),
+            )
 
     def analyze_ground(self) -> SimpleNamespace:
         with self._called('analyze_ground'):

@@ -13,7 +13,7 @@ Equal poses and joints always give equal pictures.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 import math
@@ -30,6 +30,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+Relief = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 Phase = NDArray[np.integer]  # a position in a tile in units of 2 ** -32: integer overflow wraps it
 
 HAZE_M = 70.0  # the ground loses 63 % of its contrast over this distance
@@ -58,10 +59,11 @@ class RockInView:
     look: float
 
 
-def rocks_in_view(camera: Camera) -> list[RockInView]:
+def rocks_in_view(camera: Camera, relief: Relief | None = None) -> list[RockInView]:
     """The rocks that are painted, the farthest first, for a camera without roll."""
     rocks = rocks_near(camera.place[0], camera.place[1], ROCKS_TO_M)
-    column, row, depth = camera.project(rocks.x, rocks.y, 0.0)
+    feet = 0.0 if relief is None else relief(rocks.x, rocks.y)
+    column, row, depth = camera.project(rocks.x, rocks.y, feet)
     width = 2 * FOCAL * rocks.radius / np.maximum(depth, NEAREST_ROCK_M)
     seen = (depth > NEAREST_ROCK_M) & (width > SMALLEST_ROCK_PX)
     seen &= abs(column - camera.centre) < 1.3 * width + camera.size / 2
@@ -73,10 +75,12 @@ def rocks_in_view(camera: Camera) -> list[RockInView]:
 
 
 class Renderer:
-    """Holds the textures and draws. The constructor makes them, which takes most of a second."""
+    """Holds the textures and draws. The constructor makes them, which takes most of a second.
+    ``relief``: heights on which the rocks stand; the sand between them is drawn flat.
+    """
 
-    def __init__(self, signs: Sequence[Sign] = ()) -> None:
-        self._signs = signs
+    def __init__(self, signs: Sequence[Sign] = (), relief: Relief | None = None) -> None:
+        self._signs, self._relief_of_rocks = signs, relief
         self._colours = textures.ground_colours()
         self._relief = textures.ground_relief()
         self._sky = textures.sky(SKY_SIZE)
@@ -141,7 +145,7 @@ class Renderer:
 
     def _draw_rocks(self, picture: Image, camera: Camera) -> None:
         self._rocks.face(camera.heading)
-        for rock in rocks_in_view(camera):
+        for rock in rocks_in_view(camera, self._relief_of_rocks):
             self._rocks.paint(
                 picture,
                 look=rock.look,
@@ -159,12 +163,15 @@ class Renderer:
         camera = mast_camera(pose, joints)
         level = camera.level()
         found: list[tuple[RockInView, NDArray[np.bool_]]] = []
-        for rock in rocks_in_view(level):
+        for rock in rocks_in_view(level, self._relief_of_rocks):
             shape = (rock.look, rock.column, rock.row, rock.width)
-            drawn = 255 * self._rocks.silhouette(level.size, *shape).astype(np.uint8)
+            drawn = np.where(self._rocks.silhouette(level.size, *shape), 255, 0).astype(np.uint8)
             mask = _turned(drawn, camera, level) > 127
-            for _, farther in found:
-                farther &= ~mask
+            rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+            if len(rows):
+                box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+                for _, farther in found:
+                    farther[box] &= ~mask[box]
             found.append((rock, mask))
         return found
 

@@ -31,3 +31,11 @@ def yaw_of(quaternion: Quaternion) -> float:
 def yaw(x: float, y: float, z: float, w: float) -> float:
     """Like ``yaw_of``, from the components."""
     return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def roll_pitch(x: float, y: float, z: float, w: float) -> tuple[float, float]:
+    """The X and Y angles of the Z-Y-X Euler angles of a unit quaternion, in radians (REP 103): a
+    nose that points up has a negative pitch.
+    """
+    roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    return roll, math.asin(max(-1.0, min(1.0, 2.0 * (w * y - z * x))))

@@ -27,10 +27,10 @@ class TextureClass(str, Enum):
 
 
 class Geometry(str, Enum):
-    """Where lens and pose of the camera came from."""
+    """Where the camera's lens and pose, and the body's attitude, came from."""
 
-    MEASURED = 'measured'  # camera info and TF
-    ESTIMATED = 'estimated'  # the configured ones stand in for at least one of both
+    MEASURED = 'measured'  # camera info, the camera's TF, and roll and pitch of the base
+    ESTIMATED = 'estimated'  # configured ones stand in for at least one of them
 
 
 class TextureResult(Model):
@@ -75,3 +75,5 @@ class GroundAnalysis(Model):
     geometry: Geometry
     geometry_note: str  # why the geometry is an estimate; empty: it is measured
     took_ms: float
+    body_roll_deg: float = 0.0  # right side down; older recordings do not have these two
+    body_pitch_deg: float = 0.0  # nose up

@@ -98,6 +98,11 @@ def obstacle_ahead(free_m: float, ways_out: Sequence[str]) -> str:
     return f'{OBSTACLE_AHEAD} at {free_m:.1f} m: {way}'
 
 
+def camera_is_moving(part: str) -> str:
+    """``part``: a joint, or a link of TF."""
+    return f'Camera is moving: {part}'
+
+
 def tf_unavailable(world: str, base: str) -> str:
     return f'TF unavailable: {world} -> {base}'
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The newest frame of the rover's camera, with a subscription only while frames are requested.
+"""The newest frames of the rover's camera, with a subscription only while frames are requested.
 
 Without a subscriber the rover renders, compresses and sends no pictures. Frames are not decoded
 here.
@@ -14,8 +14,10 @@ here.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+import math
 import threading
 import time
 from typing import Any
@@ -27,6 +29,8 @@ from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage, Image
 
+KEPT_FRAMES = 3  # the newest may have come before the joints' reading of its moment
+RECHECK_S = 0.02  # while a frame that is here cannot be used yet
 MAX_FRAME_BYTES = 4 * MAX_PIXELS  # RGBA; larger pictures are refused anyway
 
 
@@ -64,7 +68,8 @@ class Camera:
             else (CompressedImage, images.input_compressed)
         )
         self._frame_arrived = threading.Condition()
-        self._newest: Frame | None = None
+        self._frames: deque[Frame] = deque(maxlen=KEPT_FRAMES)
+        self._received = 0
         self._subscription: Any = None
         self._wanted_since_s = self._wanted_until_s = 0.0
         self._closed = False
@@ -89,18 +94,25 @@ class Camera:
     def age_s(self) -> float | None:
         """Seconds since the newest frame; None before the first."""
         with self._frame_arrived:
-            return None if self._newest is None else self._clock() - self._newest.received_s
+            return self._clock() - self._frames[-1].received_s if self._frames else None
 
     def frame_wait_s(self) -> float | None:
         """Seconds without a frame while subscribed; None without a subscription."""
         with self._frame_arrived:
             if self._subscription is None:
                 return None
-            received_s = self._newest.received_s if self._newest else self._wanted_since_s
+            received_s = self._frames[-1].received_s if self._frames else self._wanted_since_s
             return self._clock() - max(received_s, self._wanted_since_s)
 
-    def fresh(self, *, max_age_s: float, wait_s: float) -> Frame:
-        """The newest frame if it is at most ``max_age_s`` old, else the next frame.
+    def fresh(
+        self,
+        *,
+        max_age_s: float,
+        wait_s: float,
+        why_unusable: Callable[[Frame], str] = lambda frame: '',
+    ) -> Frame:
+        """The newest usable frame that is at most ``max_age_s`` old, else the next one.
+        ``why_unusable`` says why a frame cannot be used now; '': it can.
 
         Blocks: do not call it on the thread that spins ``node``. Raises NoFrame after ``wait_s``,
         at once when the camera is closed.
@@ -109,14 +121,20 @@ class Camera:
         with self._frame_arrived:
             deadline = self._clock() + wait_s
             while True:
-                frame, now = self._newest, self._clock()
-                if frame is not None and now - frame.received_s <= max_age_s:
-                    return frame
+                now, why = self._clock(), ''
+                for frame in reversed(self._frames):
+                    if now - frame.received_s > max_age_s:
+                        break
+                    why_not = why_unusable(frame)
+                    if not why_not:
+                        return frame
+                    why = why or why_not
                 if now >= deadline or self._closed:
-                    if frame is None:
+                    if not self._frames:
                         raise NoFrame(NO_IMAGE_RECEIVED)
-                    raise NoFrame(f'Image is stale: {now - frame.received_s:.1f} s old')
-                self._frame_arrived.wait(deadline - now)
+                    age_s = now - self._frames[-1].received_s
+                    raise NoFrame(why or f'Image is stale: {age_s:.1f} s old')
+                self._frame_arrived.wait(min(deadline - now, RECHECK_S if why else math.inf))
 
     def close(self) -> None:
         """Wake every waiting ``fresh`` call and refuse new subscriptions."""
@@ -128,7 +146,8 @@ class Camera:
         if len(message.data) > MAX_FRAME_BYTES:
             return  # no camera's: the newest frame goes stale, which the callers report
         with self._frame_arrived:
-            number = self._newest.number + 1 if self._newest else 1
-            frame = self._newest = Frame(message, self._clock(), number)
+            self._received += 1
+            frame = Frame(message, self._clock(), self._received)
+            self._frames.append(frame)
             self._frame_arrived.notify_all()
         self._on_frame(frame)

@@ -18,24 +18,30 @@ from dataclasses import dataclass
 import threading
 from typing import Any
 
+from curiosity_rosa_demo.domain.geometry import roll_pitch
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import tf_unavailable
 from curiosity_rosa_demo.imaging.camera import Frame
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.tf.listener import TransformSource, TransformUnavailable
 from curiosity_rosa_demo.infra.tf.tree import Transform, Vector
+from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CameraInfo, Image
 
 OPTICAL_SUFFIXES = ('_optical', '_optical_frame')  # REP 103: z along the view, x right, y down
+PLANAR_RAD = 1e-9  # a measured roll and pitch are never both so exactly 0
 
 
 @dataclass(frozen=True)
 class Taken:
-    """A captured frame with the camera's model and pose; None: unknown, ``why`` says so."""
+    """A captured frame with the camera's model and pose in the base frame, and roll and pitch of
+    the base in radians; None: unknown, ``why`` says so.
+    """
 
     message: Any
     info: CameraInfo | None
     pose: Transform | None
+    attitude: tuple[float, float] | None
     why: str
 
 
@@ -45,27 +51,58 @@ class GroundEye:
     def __init__(self, config: Config, transforms: TransformSource) -> None:
         self._config, self._transforms = config, transforms
         self._info: CameraInfo | None = None
+        self._odometry: Odometry | None = None
         self._taken: Taken | None = None
         self._working = threading.Lock()
 
     def receive_info(self, message: CameraInfo) -> None:
         self._info = message
 
+    def receive_odometry(self, message: Odometry) -> None:
+        self._odometry = message
+
     def remember(self, frame: Frame) -> None:
-        """Keep the frame of a successful capture, with the camera's pose of now."""
+        """Keep the frame of a successful capture, with the poses of now: nothing has moved since
+        the frame.
+        """
         message, info = frame.message, self._info
         tf, notes = self._config.topics.tf, []
-        pose: Transform | None = None
-        stamp = message.header.stamp
-        try:
-            at_ns = stamp.sec * 1_000_000_000 + stamp.nanosec
-            pose = self._transforms.transform(tf.base_frame, tf.camera_frame, at_ns=at_ns)
-        except TransformUnavailable:
+        at_ns = _stamp_ns(message)
+        pose = self._transform(tf.base_frame, tf.camera_frame, at_ns)
+        if pose is None:
             notes.append(tf_unavailable(tf.base_frame, tf.camera_frame))
+        attitude = self._attitude(at_ns)
+        if attitude is None:
+            standing = self._config.thresholds.body.standing_pitch_rad
+            notes.append(
+                f'No roll and pitch in {tf.world_frame} -> {tf.base_frame} or on '
+                f'{self._config.topics.rover.odometry}, taken for {standing:g} rad nose up'
+            )
         if info is None or not info.width or not (info.k[0] > 0.0 and info.k[4] > 0.0):
             info = None
             notes.append(f'No camera info on {self._config.topics.images.input_camera_info}')
-        self._taken = Taken(message, info, pose, '; '.join(notes))
+        self._taken = Taken(message, info, pose, attitude, '; '.join(notes))
+
+    def _transform(self, world: str, base: str, at_ns: int) -> Transform | None:
+        try:
+            return self._transforms.transform(world, base, at_ns=at_ns)
+        except TransformUnavailable:
+            return None
+
+    def _attitude(self, at_ns: int) -> tuple[float, float] | None:
+        """Roll and pitch of the base, by TF or else by odometry. None: both are planar, or there
+        are none at the time of the frame.
+        """
+        tf, odometry = self._config.topics.tf, self._odometry
+        found = self._transform(tf.world_frame, tf.base_frame, at_ns)
+        turns = [] if found is None else [found.rotation]
+        if odometry is not None:
+            apart_s = abs(_stamp_ns(odometry) - at_ns) / 1e9
+            turn = odometry.pose.pose.orientation
+            if apart_s <= self._config.thresholds.tf.max_age_s:
+                turns.append((turn.x, turn.y, turn.z, turn.w))
+        attitudes = (roll_pitch(*each) for each in turns)
+        return next((each for each in attitudes if max(map(abs, each)) > PLANAR_RAD), None)
 
     def analyze(self) -> tuple[GroundAnalysis, bytes, Any]:
         """The analysis of the last capture, its annotated JPEG, and the header of its frame.
@@ -93,9 +130,10 @@ class GroundEye:
 
     def _scene(self, taken: Taken, width: int, height: int) -> Any:
         from curiosity_rosa_demo.imaging.ground.analysis import Scene
-        from curiosity_rosa_demo.imaging.ground.view import Body, CameraPose, Lens
+        from curiosity_rosa_demo.imaging.ground.view import Attitude, Body, CameraPose, Lens
 
         ground, body = self._config.thresholds.ground, self._config.thresholds.obstacles
+        standing = self._config.thresholds.body.standing_pitch_rad
         if taken.info is not None:
             k, wide = taken.info.k, width / taken.info.width
             lens = Lens(float(k[0]), float(k[4]), float(k[2]), float(k[5])).scaled(wide)
@@ -104,14 +142,23 @@ class GroundEye:
         if taken.pose is not None:
             pose = _camera_pose(taken.pose, body.ground_z_m, self._config.topics.tf.camera_frame)
         else:
-            pose = CameraPose.level(ground.camera_height_m, ground.camera_tilt_rad)
+            # The configured tilt is that of a rover that stands.
+            tilt = ground.camera_tilt_rad + standing
+            pose = CameraPose.level(ground.camera_height_m, tilt)
         return Scene(
             lens,
             pose,
             Body(body.front_m, body.rear_m, body.half_width_m, ground.deck_height_m),
             ground.range_m,
             taken.why,
+            Attitude(*(taken.attitude or (0.0, -standing))),
+            -body.ground_z_m,
         )
+
+
+def _stamp_ns(message: Any) -> int:
+    stamp = message.header.stamp
+    return int(stamp.sec * 1_000_000_000 + stamp.nanosec)
 
 
 def _camera_pose(transform: Transform, ground_z: float, frame: str) -> Any:

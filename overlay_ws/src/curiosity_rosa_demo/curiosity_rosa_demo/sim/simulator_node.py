@@ -16,12 +16,14 @@ subscriber. ``simulator_service`` serves one capture at a time and may block unt
 from __future__ import annotations
 
 import array
+from contextlib import suppress
 import math
 import sys
 import threading
 import time
+from typing import Any
 
-from curiosity_rosa_demo.domain.models import LightScore, RoverPose
+from curiosity_rosa_demo.domain.models import camera_is_moving, LightScore, RoverPose
 from curiosity_rosa_demo.imaging.camera import Camera, Frame, NoFrame
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
@@ -41,16 +43,20 @@ from curiosity_rosa_demo.infra.tf.listener import make_transform_source, Transfo
 from curiosity_rosa_demo.sim.ground_eye import GroundEye
 from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
 from curiosity_rosa_demo.sim.light_model import LightModel
+from curiosity_rosa_demo.sim.stillness import Instant, Stillness
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
+from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import CameraInfo, CompressedImage, Image
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image, JointState
 
 # the camera stays subscribed for this long after a capture, so that the next finds a frame
 CAMERA_LINGER_S = 5.0
 POSE_POLL_PERIOD_S = 0.05
 # a capture that starts sooner than this after a failed one was queued behind it
 QUEUED_WITHIN_S = 0.2
+# After a capture, so that its picture stays on the latched topic for who reads it by its stamp.
+CAPTURE_HOLD_S = 2.0
 POLL_PERIOD_S = 0.5  # between two checks for subscribers of the output
 
 # Reliable and latched: compatible with every subscriber, and a late one gets the last capture.
@@ -90,7 +96,24 @@ class SimulatorApp:
             self.node, CompressedImage, self._output_topic, CAPTURE_QOS, losses
         )
         self._simulation = SimulationClock.of(self.node.get_clock(), config.thresholds.motion)
-        self._transforms = make_transform_source(self.node, config, self._simulation)
+        motion, mast = config.thresholds.motion, config.thresholds.mast
+        self._stillness = Stillness(
+            still_mps=motion.still_speed_mps,
+            still_radps=motion.still_turn_radps,
+            max_age_s=lambda: self._simulation.stretched(mast.joint_max_age_s),
+            skew_s=lambda: (
+                self._limits.max_image_age_s * max(1.0, self._simulation.measured or 1.0)
+            ),
+        )
+        self._mast_joints = tuple(mast.joints) if config.robot.has_mast else ()
+        self._output_lock = threading.Lock()
+        self._held_until_s = -math.inf  # republishing pauses
+        self._transforms = make_transform_source(
+            self.node,
+            config,
+            self._simulation,
+            on_link=lambda link: self._stillness.record_link(link, time.monotonic()),
+        )
         self._eye = GroundEye(config, self._transforms)
         self._analysis_topic = config.topics.images.output_analysis_compressed
         self._analysis_output = GuardedPublisher.create(
@@ -102,6 +125,13 @@ class SimulatorApp:
             self._eye.receive_info,
             NEWEST_ONLY,
         )
+        self.node.create_subscription(
+            Odometry, config.topics.rover.odometry, self._eye.receive_odometry, NEWEST_ONLY
+        )
+        if self._mast_joints:
+            self.node.create_subscription(
+                JointState, config.topics.rover.joint_states, self._on_joints, NEWEST_ONLY
+            )
         self._camera = Camera(self.node, config.topics.images, self._republish)
         self.node.create_timer(POLL_PERIOD_S, self._update_camera_demand, clock=STEADY_CLOCK)
         Diagnostics(self.node, config, 'camera', self._diagnose, losses)
@@ -167,7 +197,10 @@ class SimulatorApp:
         if not self._output.get_subscription_count():
             return
         try:
-            self._process(frame)
+            with self._output_lock:
+                if time.monotonic() < self._held_until_s:
+                    return
+                self._process(frame)
         except CAPTURE_FAILURES as error:
             self._failure = str(error)
             if type(error) is not self._last_error_type:
@@ -191,8 +224,10 @@ class SimulatorApp:
         try:
             self._fresh_frame(until_s)
             self._await_pose(until_s)
-            frame = self._fresh_frame(until_s)  # the wait for the pose may have aged the first
-            light, pose = self._process(frame)
+            frame = self._still_frame(until_s)
+            with self._output_lock:
+                light, pose = self._process(frame)
+                self._held_until_s = time.monotonic() + CAPTURE_HOLD_S
         except CAPTURE_FAILURES as error:
             self._failure = response.error_reason = str(error)
             response.debug = self._debug(frame, asked_s)
@@ -205,10 +240,10 @@ class SimulatorApp:
             response.ok = True
             response.score, response.is_good = light.score, light.is_good
             response.image_topic = self._output_topic
+            response.stamp = frame.message.header.stamp
             response.debug = f'{self._debug(frame, asked_s)}; x = {pose.x:.3f} m'
         self.node.get_logger().debug(f'capture: {response.error_reason or response.debug}')
         self._camera.request_frames(CAMERA_LINGER_S)
-        response.stamp = self.node.get_clock().now().to_msg()
         return response
 
     def _analyze(
@@ -235,6 +270,30 @@ class SimulatorApp:
         """A frame within the age limit; waits until ``until_s``, steady. Raises NoFrame."""
         wait_s = max(0.0, until_s - time.monotonic())
         return self._camera.fresh(max_age_s=self._max_image_age_s(), wait_s=wait_s)
+
+    def _still_frame(self, until_s: float) -> Frame:
+        """A fresh frame that was taken while base and camera stood still. Raises NoFrame."""
+        wait_s = max(0.0, until_s - time.monotonic())
+        return self._camera.fresh(
+            max_age_s=self._max_image_age_s(), wait_s=wait_s, why_unusable=self._motion_during
+        )
+
+    def _motion_during(self, frame: Frame) -> str:
+        """Why the camera may have moved when the frame was taken; '': it stood still."""
+        tf, parts = self._topics.tf, list(self._mast_joints)
+        for world, base in ((tf.base_frame, tf.camera_frame), (tf.world_frame, tf.base_frame)):
+            with suppress(TransformUnavailable):
+                parts += self._transforms.moving_links(world, base)
+        taken = Instant(_seconds(frame.message), frame.received_s)
+        part = self._stillness.moving(parts, taken, time.monotonic())
+        return camera_is_moving(part) if part else ''
+
+    def _on_joints(self, message: JointState) -> None:
+        at = Instant(_seconds(message), time.monotonic())
+        angles = dict(zip(message.name, message.position, strict=False))
+        for joint in self._mast_joints:
+            if joint in angles:
+                self._stillness.record_angle(joint, float(angles[joint]), at)
 
     def _max_image_age_s(self) -> float:
         """In steady seconds: a slow simulation renders its pictures more seldom."""
@@ -283,6 +342,11 @@ class SimulatorApp:
             f'{took}; frame {frame.number} of {self._camera.topic}, received {when}; '
             f'{self._processed} frames processed'
         )
+
+
+def _seconds(message: Any) -> float:
+    stamp = message.header.stamp
+    return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
 def main() -> None:

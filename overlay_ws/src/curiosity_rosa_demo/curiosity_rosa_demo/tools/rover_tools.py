@@ -115,6 +115,7 @@ class RoverTools:
             'score': float(response.score),
             'is_good': bool(response.is_good),
             'image_topic': response.image_topic,
+            'image_stamp_s': _seconds(response.stamp),
         }
 
     def _analyze(self) -> dict[str, Any]:
@@ -123,11 +124,10 @@ class RoverTools:
             analysis = GroundAnalysis.model_validate_json(response.analysis)
         except ValueError as error:
             raise ServiceFailed(f'analyze_ground answered no analysis: {error}'[:300]) from error
-        stamp = response.stamp
         return {
             **analysis.model_dump(mode='json'),
             'image_topic': response.image_topic,
-            'image_stamp_s': stamp.sec + stamp.nanosec * 1e-9,
+            'image_stamp_s': _seconds(response.stamp),
         }
 
     def _drive(
@@ -313,6 +313,10 @@ class RoverTools:
             path.add(self._client.pose())
         self._free_m = status.get('free_m')
         path.add(self._client.pose())
+
+
+def _seconds(stamp: Any) -> float:
+    return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
 def _internal_error(name: str, error: Exception) -> str:

@@ -207,6 +207,11 @@ class CaptureTaken:
     data: Json | None
 
     @property
+    def stamp_s(self) -> float | None:
+        """Stamp of its frame, which its picture has too; None: the frame has none."""
+        return finite_float((self.data or {}).get('image_stamp_s')) or None
+
+    @property
     def judged_good(self) -> bool | None:
         """The simulator's judgement; None: there is none."""
         judged = (self.data or {}).get('is_good')

@@ -195,6 +195,26 @@ def test_each_capture_is_asked_for_by_its_event(sandbox: Sandbox) -> None:
     assert kept.of(captured(0.5)) is None  # of which nobody has heard
 
 
+@pytest.mark.parametrize('always_on', [False, True])
+def test_a_capture_has_the_picture_with_the_stamp_of_its_frame(
+    sandbox: Sandbox, always_on: bool
+) -> None:
+    """The simulator republishes later frames on the same topic."""
+    publisher = sandbox.node.create_publisher(CompressedImage, CAPTURES, history_qos(1))
+    kept = Captures(sandbox.node, CONFIG, lambda: POSE, always_on=always_on)
+    wait_until(lambda: publisher.get_subscription_count() == int(always_on), 'the subscription')
+    later, own = compressed(jpeg(160)), compressed(jpeg(40))
+    later.header.stamp.sec, own.header.stamp.sec = 8, 7
+    publisher.publish(later)
+    event = captured(0.5, data={'image_stamp_s': 7.0})
+    kept.record_event(event)
+    wait_until(lambda: publisher.get_subscription_count() == 1, 'the subscription')
+    publisher.publish(own)
+    capture = kept.of(event)
+    assert capture is not None
+    assert capture.picture.jpeg == jpeg(40)
+
+
 def test_a_capture_without_a_picture_is_not_waited_for(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,7 +29,7 @@ import numpy as np
 import psutil
 import pytest
 from rclpy.time import Time
-from sensor_msgs.msg import CameraInfo, CompressedImage, Image
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image, JointState
 from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
@@ -51,6 +51,12 @@ class Rover:
         self.node = box.node
         self.camera_on = self.tf_on = True
         self.has_camera_frame = False
+        self.camera_speed = 0.0  # radians a tick, of the camera's frame
+        self.camera_turn = 0.4
+        self.has_joints, self.fold, self.fold_speed = False, 1.57, 0.0  # radians, a tick
+        self.last_motion_ns = 0
+        self.stamps = True
+        self.pitch = 0.0  # of the base
         self.x = 2.5
         self.sent = 0
         pixels = noise(4.0)
@@ -66,6 +72,7 @@ class Rover:
         topic = '/image_raw' if raw else '/image_raw/compressed'
         self.images = self.node.create_publisher(Image if raw else CompressedImage, topic, 10)
         self.tf = self.node.create_publisher(TFMessage, '/tf', 100)
+        self.joints = self.node.create_publisher(JointState, '/joint_states', 10)
         self.timer = self.node.create_timer(0.05, self.tick, clock=STEADY_CLOCK)
 
     @property
@@ -75,15 +82,25 @@ class Rover:
     def tick(self) -> None:
         self.sent += 1
         stamp = self.node.get_clock().now().to_msg()
+        self.fold += self.fold_speed
+        self.camera_turn += self.camera_speed
+        if self.fold_speed or self.camera_speed:
+            self.last_motion_ns = stamp.sec * 1_000_000_000 + stamp.nanosec
+        if self.has_joints:
+            joints = JointState(name=['mast_02_joint', 'mast_p_joint'], position=[-0.5, self.fold])
+            joints.header.stamp = stamp
+            self.joints.publish(joints)
         if self.tf_on:
             link = TransformStamped(child_frame_id='/base_footprint')
             link.header.frame_id, link.header.stamp = '/odom', stamp
             link.transform.translation.x = self.x
-            link.transform.rotation.w = 1.0
+            turn = link.transform.rotation
+            turn.y, turn.w = math.sin(self.pitch / 2), math.cos(self.pitch / 2)
             camera = TransformStamped(child_frame_id='camera_link')
             camera.header.frame_id, camera.header.stamp = 'base_footprint', stamp
             camera.transform.translation.z = CAMERA_Z
-            camera.transform.rotation.y, camera.transform.rotation.w = math.sin(0.2), math.cos(0.2)
+            turn, half = camera.transform.rotation, self.camera_turn / 2
+            turn.y, turn.w = math.sin(half), math.cos(half)
             self.tf.publish(TFMessage(transforms=[link, camera][: 1 + self.has_camera_frame]))
         if self.camera_on:
             message: Any = (
@@ -91,7 +108,9 @@ class Rover:
                 if self.is_raw
                 else CompressedImage(format='jpeg', data=array.array('B', self.jpeg))
             )
-            message.header.stamp, message.header.frame_id = stamp, 'camera'
+            message.header.frame_id = 'camera'
+            if self.stamps:
+                message.header.stamp = stamp
             self.images.publish(message)
 
     def runs(self, ticks: int) -> None:
@@ -135,7 +154,7 @@ def failed(sandbox: Sandbox, reason: str) -> str:
     assert not response.is_good
     assert response.score == 0.0
     assert response.image_topic == ''
-    assert response.stamp.sec > 0
+    assert response.stamp.sec == 0
     return str(response.error_reason)
 
 
@@ -352,6 +371,79 @@ def test_it_ends_at_once_while_a_capture_waits(sandbox: Sandbox) -> None:
     rover.timer.cancel()
 
 
+def ns(stamp: Any) -> int:
+    return int(stamp.sec * 1_000_000_000 + stamp.nanosec)
+
+
+def rising(rover: Rover) -> None:
+    rover.has_joints, rover.fold_speed = True, -0.02  # 0.4 rad/s
+
+
+def panning(rover: Rover) -> None:
+    rover.has_camera_frame, rover.camera_speed = True, 0.02
+
+
+@pytest.mark.parametrize(
+    ('move', 'part'),
+    [(rising, 'mast_p_joint'), (panning, 'base_footprint -> camera_link')],
+)
+def test_a_moving_camera_takes_no_picture_until_it_stands_still(
+    sandbox: Sandbox, rover: Rover, simulator: Process, move: Any, part: str
+) -> None:
+    move(rover)
+    failed(sandbox, f'Camera is moving: {part}')
+    with ThreadPoolExecutor() as pool:
+        pending = pool.submit(captured, sandbox)
+        rover.runs(4)
+        rover.fold_speed = rover.camera_speed = 0.0
+        response = pending.result(timeout=20)
+    assert ns(response.stamp) > rover.last_motion_ns
+
+
+def test_a_driving_rover_takes_no_picture(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    captured(sandbox)
+    driving = sandbox.node.create_timer(
+        0.05, lambda: setattr(rover, 'x', rover.x + 0.025), clock=STEADY_CLOCK
+    )
+    failed(sandbox, 'Camera is moving: odom -> base_footprint')
+    driving.cancel()
+    captured(sandbox)
+
+
+def test_frames_without_a_stamp_are_judged_by_their_receipt(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    rover.stamps = False
+    rising(rover)
+    failed(sandbox, 'Camera is moving: mast_p_joint')
+    rover.fold_speed = 0.0
+    captured(sandbox)
+
+
+def test_joints_that_fell_silent_hold_up_no_capture(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    rising(rover)
+    failed(sandbox, 'Camera is moving: mast_p_joint')
+    rover.has_joints = False
+    captured(sandbox)
+
+
+def test_the_picture_has_the_stamp_of_the_response_and_stays_on_the_topic(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    live = sandbox.collect(CompressedImage, OUTPUT, NEWEST_ONLY)
+    wait_until(lambda: live, 'a republished picture')
+    response = captured(sandbox)
+    rover.runs(6)
+    late = sandbox.collect(CompressedImage, OUTPUT, CAPTURE_QOS)
+    wait_until(lambda: late, 'the latched picture')
+    assert ns(late[0].header.stamp) == ns(response.stamp)
+    wait_until(lambda: ns(late[-1].header.stamp) > ns(response.stamp), 'republished frames')
+
+
 def test_the_ground_of_the_last_capture_is_analyzed_by_the_cameras_own_pose(
     sandbox: Sandbox, rover: Rover, simulator: Process
 ) -> None:
@@ -374,7 +466,9 @@ def test_the_ground_of_the_last_capture_is_analyzed_by_the_cameras_own_pose(
     guessed = wait_until(analyzed, 'an analysis without the camera')
     assert guessed['geometry'] != 'measured'
     assert 'No camera info on /camera_info' in guessed['geometry_note']
-    rover.has_camera_frame = True
+    assert 'No roll and pitch in odom -> base_footprint or on /model/' in guessed['geometry_note']
+    assert guessed['body_pitch_deg'] == pytest.approx(math.degrees(0.07), abs=0.01)
+    rover.has_camera_frame, rover.pitch = True, -0.1
 
     def measured() -> Any:
         infos.publish(CameraInfo(width=800, height=800, k=pinhole))
@@ -383,4 +477,5 @@ def test_the_ground_of_the_last_capture_is_analyzed_by_the_cameras_own_pose(
 
     found = wait_until(measured, 'an analysis by camera info and TF')
     assert found['camera_height_m'] == pytest.approx(CAMERA_Z + 0.9, abs=0.01)
+    assert found['body_pitch_deg'] == pytest.approx(math.degrees(0.1), abs=0.01)
     assert picture(wait_until(lambda: pictures, 'an annotated picture')[-1]).any()

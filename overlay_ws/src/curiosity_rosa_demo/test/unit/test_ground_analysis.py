@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.ground_texts import ground_text
 from curiosity_rosa_demo.domain.ground import Geometry, GroundAnalysis, TextureClass
@@ -18,7 +19,9 @@ from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused, 
 from curiosity_rosa_demo.imaging.ground.classes import class_of
 from curiosity_rosa_demo.imaging.ground.texture import texture_of
 from curiosity_rosa_demo.imaging.ground.view import Body, CameraPose, ground_view, Lens
+from curiosity_stand_in.renderer import Renderer
 import cv2
+from ground_views import gentle_relief, judged, views
 import numpy as np
 import pytest
 from skimage import data
@@ -102,6 +105,30 @@ def test_a_painted_rock_is_found_where_it_stands(ahead: float, left: float) -> N
 def test_it_refuses_in_words(picture: np.ndarray, scene: Scene, why: str) -> None:
     with pytest.raises(GroundRefused, match=f'^Ground cannot be analyzed: .*{why}'):
         analyze(picture, scene)
+
+
+@pytest.mark.parametrize(
+    ('lean', 'most', 'unlevelled'),
+    [
+        ({}, 0.05, 0.0),
+        ({'pitch': 0.07}, 0.05, 0.15),
+        ({'pitch': 0.15}, 0.05, 0.25),
+        ({'roll': -0.15, 'pitch': 0.05}, 0.05, 0.15),
+        ({'pitch': 0.07, 'relief': gentle_relief}, 0.10, 0.15),
+    ],
+    ids=['flat', 'standing', 'nose-up', 'rolled', 'relief'],
+)
+def test_rocks_of_rendered_scenes_are_found_where_they_stand(
+    lean: dict[str, Any], most: float, unlevelled: float
+) -> None:
+    found, without = judged(Renderer(relief=lean.get('relief')), views(20, **lean))
+    assert found.refusals == []
+    assert found.rocks > 70
+    assert found.recall >= 0.85
+    assert found.precision >= 0.95
+    assert found.distance_error <= most
+    # Without the attitude the same pictures give wrong distances.
+    assert without.distance_error >= unlevelled
 
 
 def test_a_point_of_the_ground_projects_back_to_its_pixel() -> None:

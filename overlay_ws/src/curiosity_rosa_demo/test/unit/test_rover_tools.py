@@ -423,6 +423,7 @@ def test_a_capture_is_taken_unless_the_mast_is_known_closed(mast: bool | None) -
         'score': 0.5,
         'is_good': False,
         'image_topic': '/capture/image_raw/compressed',
+        'image_stamp_s': 1.5,
         'cost': COSTS['capture_and_score'],
     }
 

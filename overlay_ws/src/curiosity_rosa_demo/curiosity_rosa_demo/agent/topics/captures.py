@@ -10,6 +10,7 @@
 
 The simulator latches each captured picture, and publishes every frame while it has a subscriber.
 So this module subscribes when a capture has succeeded, and unsubscribes when its picture is here.
+The picture of a capture is the one with the stamp of its frame.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ class _PendingCapture:
     pose: RoverPose | None
     until_s: float
 
+    def has(self, stamp_s: float) -> bool:
+        """Whether a picture with this stamp is its own; any is, if its frame has no stamp."""
+        return self.taken.stamp_s in (None, stamp_s)
+
 
 class Captures:
     """``pose`` returns the rover's pose; None: unknown. ``always_on``: keep one subscription. A
@@ -69,6 +74,8 @@ class Captures:
         self._changed = threading.Condition(self._lock)
         self._pending: deque[_PendingCapture] = deque(maxlen=MAX_CAPTURES)
         self._subscription: Any = self._subscribe() if always_on else None
+        # of a lasting subscription: the picture may come before its capture is recorded here
+        self._last: tuple[float, Picture] | None = None
         self._done_with: list[Any] = []  # subscriptions to destroy in the spin thread
         self._captures: deque[Capture] = deque(maxlen=MAX_CAPTURES)
         self._timer = node.create_timer(POLL_PERIOD_S, self._drop_expired, clock=STEADY_CLOCK)
@@ -104,6 +111,9 @@ class Captures:
             return
         pending = _PendingCapture(event, taken, self._pose(), time.monotonic() + PICTURE_TIMEOUT_S)
         with self._lock:
+            if taken.stamp_s is not None and self._last and pending.has(self._last[0]):
+                self._keep(pending, self._last[1])
+                return
             self._pending.append(pending)
             if self._subscription is None:
                 self._subscription = self._subscribe()
@@ -118,16 +128,26 @@ class Captures:
         if len(message.data) > MAX_PICTURE_BYTES:
             return
         picture = Picture(bytes(message.data), time.time(), time.monotonic())
+        stamp = message.header.stamp
+        stamp_s = stamp.sec + stamp.nanosec * 1e-9
         with self._lock:
-            if not self._pending:
+            if self._always_on:
+                self._last = stamp_s, picture
+            pending = next((each for each in reversed(self._pending) if each.has(stamp_s)), None)
+            if pending is None:
                 return
-            pending = self._pending.pop()
-            self._pending.clear()  # the newest picture has replaced theirs
-            self._captures.append(_capture_of(pending, picture, self._threshold))
-            while sum(len(each.picture.jpeg) for each in self._captures) > MAX_KEPT_BYTES:
-                self._captures.popleft()
-            self._changed.notify_all()
-            self._unsubscribe()
+            while self._pending.popleft() is not pending:
+                pass  # a newer picture has replaced theirs
+            self._keep(pending, picture)
+            if not self._pending:
+                self._unsubscribe()
+
+    def _keep(self, pending: _PendingCapture, picture: Picture) -> None:
+        """Call with the lock held."""
+        self._captures.append(_capture_of(pending, picture, self._threshold))
+        while sum(len(each.picture.jpeg) for each in self._captures) > MAX_KEPT_BYTES:
+            self._captures.popleft()
+        self._changed.notify_all()
 
     def _unsubscribe(self) -> None:
         """Call with the lock held. The next capture subscribes anew and gets the latched picture.

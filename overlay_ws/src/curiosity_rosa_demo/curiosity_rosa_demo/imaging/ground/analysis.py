@@ -37,11 +37,13 @@ from curiosity_rosa_demo.imaging.ground.quality import (
 from curiosity_rosa_demo.imaging.ground.rocks import find_rocks, FoundRock
 from curiosity_rosa_demo.imaging.ground.texture import texture_of
 from curiosity_rosa_demo.imaging.ground.view import (
+    Attitude,
     Body,
     CameraPose,
     ground_view,
     GroundView,
     Lens,
+    LEVEL,
     Mask,
 )
 import cv2
@@ -67,13 +69,18 @@ class GroundRefused(Exception):
 
 @dataclass(frozen=True)
 class Scene:
-    """How the picture was taken. ``note``: why lens or pose are estimates; empty: measured."""
+    """How the picture was taken. ``mount``: the camera in the base frame, whose origin lies
+    ``base_height`` above the ground. ``note``: why lens, mount or attitude are estimates; empty:
+    they are measured.
+    """
 
     lens: Lens
-    pose: CameraPose
+    mount: CameraPose
     body: Body
     farthest: float
     note: str = ''
+    attitude: Attitude = LEVEL
+    base_height: float = 0.0
 
 
 def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
@@ -86,7 +93,10 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
         pixels = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_GRAY2BGR), np.uint8)
     pixels, lens = _at_most(pixels, scene.lens)
     height, width = pixels.shape[:2]
-    view = ground_view(width, height, lens, scene.pose, farthest=scene.farthest, body=scene.body)
+    pose = scene.mount.levelled(scene.attitude, scene.base_height)
+    view = ground_view(
+        width, height, lens, pose, farthest=scene.farthest, body=scene.body, mount=scene.mount
+    )
     if np.count_nonzero(view.mask) < LEAST_SHARE * view.mask.size:
         raise GroundRefused(
             f'less than {100 * LEAST_SHARE:g} % of the picture shows ground within '
@@ -128,12 +138,14 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
         rock_coverage_pct=round(_coverage_pct(rock_mask, view), 2),
         largest_rock=_result(biggest, trust) if biggest else None,
         nearest_rocks=tuple(kept[:KEPT_ROCKS]),
-        rocks_confidence=round(_rocks_confidence(rocks, sharp, clipped), 2),
+        rocks_confidence=round(trust * _rocks_confidence(rocks, sharp, clipped), 2),
         range_m=scene.farthest,
         sharpness=round(sharp, 2),
         exposure_luma=round(middle, 1),
         clipped_pct=round(100 * clipped, 2),
-        camera_height_m=round(scene.pose.height, 3),
+        camera_height_m=round(pose.height, 3),
+        body_roll_deg=round(math.degrees(scene.attitude.roll), 2),
+        body_pitch_deg=round(-math.degrees(scene.attitude.pitch), 2),
         geometry=Geometry.ESTIMATED if scene.note else Geometry.MEASURED,
         geometry_note=scene.note,
         took_ms=0.0,

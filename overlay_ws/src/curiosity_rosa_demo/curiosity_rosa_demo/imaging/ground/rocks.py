@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 SMALLEST_M = 0.20  # width; smaller ones belong to the texture
 SMALLEST_PX = 5
-STRONG, WEAK = 22.0, 18.0  # difference from the ground around: about CIE L* units
+STRONG, WEAK = 19.0, 15.0  # difference from the ground around: about CIE L* units
 LEAST_FILL = 0.35  # of the bounding box
 WIDEST_TO_TALL = 3.0  # a flatter patch is a shadow or dust
 BRIGHTER = 0.2  # weight of a brighter pixel: dust is bright, a rock and its shadow are dark

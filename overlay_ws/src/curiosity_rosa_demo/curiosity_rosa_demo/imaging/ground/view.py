@@ -9,8 +9,9 @@
 """The camera's view of the ground: which pixels show it, and where each of them lies.
 
 A pinhole camera over a level plane (Hartley and Zisserman, Multiple View Geometry, section 8.2).
-Frames: ``base`` is the rover's base with x ahead, y left, z up (REP 103) and the ground at
-``z = 0`` here; the camera's axes are x along the view, y left, z up. Metres and radians.
+Frames: ``base`` is the rover's base with x ahead, y left, z up (REP 103); the level frame has the
+base's place and heading without its roll and pitch. The ground is at ``z = 0`` here. The camera's
+axes are x along the view, y left, z up. Metres and radians.
 """
 
 from __future__ import annotations
@@ -52,9 +53,20 @@ class Lens:
 
 
 @dataclass(frozen=True)
+class Attitude:
+    """Of the base in the level frame (REP 103): a nose that points up has a negative pitch."""
+
+    roll: float
+    pitch: float
+
+
+LEVEL = Attitude(0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class CameraPose:
-    """Position in the base frame, z above the ground, and the rotation of the camera's axes (its
-    columns) into the base frame.
+    """Position in the base frame or in the level one, z above the ground, and the rotation of the
+    camera's axes (its columns) into that frame.
     """
 
     x: float
@@ -67,6 +79,18 @@ class CameraPose:
         """Above the base, looking ahead and ``tilt_rad`` below the horizontal."""
         c, s = math.cos(tilt_rad), math.sin(tilt_rad)
         return cls(0.0, 0.0, height, ((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)))
+
+    def levelled(self, attitude: Attitude, base_height: float) -> CameraPose:
+        """This pose of the base frame in the level frame. The base, ``base_height`` above the
+        ground, is the centre of the turn.
+        """
+        cp, sp = math.cos(attitude.pitch), math.sin(attitude.pitch)
+        cr, sr = math.cos(attitude.roll), math.sin(attitude.roll)
+        turn = np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])
+        x, y, z = turn @ (self.x, self.y, self.height - base_height)
+        first, second, third = (turn @ np.array(self.rotation)).tolist()
+        rotation = tuple(first), tuple(second), tuple(third)
+        return CameraPose(float(x), float(y), float(z) + base_height, rotation)
 
 
 @dataclass(frozen=True)
@@ -81,7 +105,7 @@ class Body:
 
 @dataclass(frozen=True)
 class GroundView:
-    """Arrays of the picture's size. ``ahead`` and ``left`` are metres in the base frame,
+    """Arrays of the picture's size. ``ahead`` and ``left`` are metres in the level frame,
     ``distance`` metres from the base; all are infinite at and above the horizon.
     ``metres_per_pixel``: across the view. ``mask``: the ground within ``farthest``.
     """
@@ -109,10 +133,40 @@ def ground_view(
     *,
     farthest: float,
     body: Body | None = None,
+    mount: CameraPose | None = None,
 ) -> GroundView:
-    """Where each pixel's ray meets the ground. Rays that meet the body's top, or the ground within
-    the body, show no ground.
+    """Where each pixel's ray meets the ground. ``pose``: of the camera in the level frame. Rays
+    that meet the body's top, or the ground within the body, show no ground; ``mount``: the pose in
+    the body's frame, if that is not level.
     """
+    ahead, left, reach = _ground_points(width, height, lens, pose)
+    above = ~np.isfinite(reach)
+    distance = np.hypot(ahead, left)
+    rover = np.zeros(above.shape, np.bool_)
+    mount = mount or pose
+    if body is not None and mount.height > body.top:
+        own = (ahead, left) if mount == pose else _ground_points(width, height, lens, mount)[:2]
+        part = np.float32((mount.height - body.top) / mount.height)
+        for share in (part, np.float32(1.0)):
+            with np.errstate(invalid='ignore'):
+                x = mount.x + share * (own[0] - mount.x)
+                y = mount.y + share * (own[1] - mount.y)
+            rover |= (x <= body.front) & (x >= -body.rear) & (np.abs(y) <= body.half_width)
+    return GroundView(
+        ahead,
+        left,
+        distance,
+        reach / np.float32(lens.fx),
+        (distance <= farthest) & ~rover,
+        above,
+        rover,
+    )
+
+
+def _ground_points(
+    width: int, height: int, lens: Lens, pose: CameraPose
+) -> tuple[Floats, Floats, Floats]:
+    """Metres ahead and to the left of the base, and along the view; infinite above the horizon."""
     right = (np.arange(width, dtype=np.float32) - lens.cx) / lens.fx
     down = (np.arange(height, dtype=np.float32) - lens.cy) / lens.fy
     along, aside, up = (
@@ -124,21 +178,4 @@ def ground_view(
     with np.errstate(invalid='ignore'):
         ahead = np.where(sinks, pose.x + reach * along, np.inf).astype(np.float32)
         left = np.where(sinks, pose.y + reach * aside, np.inf).astype(np.float32)
-    distance = np.hypot(ahead, left)
-    rover = np.zeros(sinks.shape, np.bool_)
-    if body is not None and pose.height > body.top:
-        part = np.float32((pose.height - body.top) / pose.height)
-        for share in (part, np.float32(1.0)):
-            with np.errstate(invalid='ignore'):
-                x = pose.x + share * (ahead - pose.x)
-                y = pose.y + share * (left - pose.y)
-            rover |= (x <= body.front) & (x >= -body.rear) & (np.abs(y) <= body.half_width)
-    return GroundView(
-        ahead,
-        left,
-        distance,
-        reach / np.float32(lens.fx),
-        (distance <= farthest) & ~rover,
-        ~sinks,
-        rover,
-    )
+    return ahead, left, reach

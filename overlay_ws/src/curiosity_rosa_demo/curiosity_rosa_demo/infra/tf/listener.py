@@ -81,6 +81,13 @@ class TransformSource(Protocol):
         """
         ...
 
+    def moving_links(self, world: str, base: str) -> list[str]:
+        """The names of the links between two frames that are not static. Thread-safe.
+
+        Raises TransformUnavailable like ``lookup``.
+        """
+        ...
+
     def frames(self) -> list[FrameAge]:
         """All frames that were heard, and their ages by the clock of ``lookup``. Thread-safe."""
         ...
@@ -100,10 +107,18 @@ def level_pose(source: TransformSource, tf: TfTopics, frame: str, *, at_ns: int)
 
 
 class ComposedTransforms:
-    """TransformSource without tf2_ros: composes the newest transform of each link."""
+    """TransformSource without tf2_ros: composes the newest transform of each link. ``on_link``
+    runs for each new transform, on the thread that receives it; it must not block.
+    """
 
-    def __init__(self, max_age_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        max_age_s: float,
+        clock: Callable[[], float] = time.monotonic,
+        on_link: Callable[[FrameLink], None] | None = None,
+    ) -> None:
         self._tree = FrameTree(max_age_s)
+        self._tell = on_link
         self._max_age_s = max_age_s
         self._clock = clock
         self._lock = threading.Lock()
@@ -127,6 +142,8 @@ class ComposedTransforms:
                 )
                 if link is not None:
                     self._on_link(before, link)
+                    if self._tell is not None:
+                        self._tell(link)
 
     def frames(self) -> list[FrameAge]:
         with self._lock:
@@ -135,6 +152,11 @@ class ComposedTransforms:
                 FrameAge(each.parent, each.child, max(0.0, now_s - each.changed_s), each.static)
                 for each in self._tree
             ]
+
+    def moving_links(self, world: str, base: str) -> list[str]:
+        with self._lock:
+            up, down = self._tree.chain(world, base, self._clock())
+        return [link.name for link in (*down, *up) if not link.static]
 
     def lookup(self, world: str, base: str) -> RoverPose:
         transform, stamp_ns = self._newest(world, base)
@@ -181,8 +203,13 @@ class Tf2Transforms(ComposedTransforms):
     restarts.
     """
 
-    def __init__(self, max_age_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(max_age_s, clock)
+    def __init__(
+        self,
+        max_age_s: float,
+        clock: Callable[[], float] = time.monotonic,
+        on_link: Callable[[FrameLink], None] | None = None,
+    ) -> None:
+        super().__init__(max_age_s, clock, on_link)
         import tf2_ros
 
         self._tf2_ros: Any = tf2_ros
@@ -236,13 +263,18 @@ ADAPTERS: list[type[ComposedTransforms]] = [
 
 
 def make_transform_source(
-    node: Node, config: Config, simulation: SimulationClock | None = None
+    node: Node,
+    config: Config,
+    simulation: SimulationClock | None = None,
+    *,
+    on_link: Callable[[FrameLink], None] | None = None,
 ) -> TransformSource:
     """Create the preferred adapter, with subscriptions on ``node``. The caller spins ``node``.
-    ``simulation``: the clock of this process, if it has one.
+    ``simulation``: the clock of this process, if it has one. ``on_link``: as ComposedTransforms
+    has it.
     """
     clock = simulation or SimulationClock.of(node.get_clock(), config.thresholds.motion)
-    source, topics = ADAPTERS[0](config.thresholds.tf.max_age_s, clock), config.topics.tf
+    source, topics = ADAPTERS[0](config.thresholds.tf.max_age_s, clock, on_link), config.topics.tf
     for topic, qos, static in (
         (topics.topic, TF_QOS, False),
         (topics.static_topic, TF_STATIC_QOS, True),

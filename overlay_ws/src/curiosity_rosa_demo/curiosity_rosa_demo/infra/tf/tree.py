@@ -72,6 +72,12 @@ class Transform:
         """A direction of the child frame in the parent frame."""
         return _rotated(self.rotation, vector)
 
+    def differs(self, other: Transform, metres: float, radians: float) -> bool:
+        """Whether it lies farther than ``metres`` from another pose, or is turned by more."""
+        cosine = abs(sum(a * b for a, b in zip(self.rotation, other.rotation, strict=True)))
+        turn = 2.0 * math.acos(min(1.0, cosine))
+        return math.dist(self.translation, other.translation) > metres or turn > radians
+
     def is_finite(self) -> bool:
         return all(map(math.isfinite, (*self.translation, *self.rotation)))
 

@@ -167,7 +167,7 @@ class _RunBuilder:
     decoder: Decoder
     # positions from the adapter's status
     adapter_places: list[TimedPlace] = field(default_factory=list)
-    images: list[tuple[float, bytes]] = field(default_factory=list)
+    images: list[tuple[float, float, bytes]] = field(default_factory=list)  # when, stamp, JPEG
     # annotated pictures by the stamp of their frame
     ground_images: dict[float, bytes] = field(default_factory=dict)
     picture_bytes: int = 0
@@ -199,7 +199,9 @@ class _RunBuilder:
             self._event(at_s, message.data)
         elif role == 'capture':
             if self._has_picture_room(message.data):
-                self.images.append((at_s, bytes(message.data)))
+                stamp = message.header.stamp
+                stamp_s = stamp.sec + stamp.nanosec * 1e-9
+                self.images.append((at_s, stamp_s, bytes(message.data)))
         elif role == 'analysis':
             stamp = message.header.stamp
             stamp_s = stamp.sec + stamp.nanosec * 1e-9
@@ -294,15 +296,23 @@ class _RunBuilder:
         return RoverPose(x=x, y=y, yaw_rad=yaw, frame_id='world') if known else None
 
     def captures(self) -> list[ReportCapture]:
-        """Pair each capture with the first picture between it and the next successful capture."""
+        """Pair each capture with the picture that has the stamp of its frame; without such a
+        stamp, with the first picture between it and the next successful capture.
+        """
         events = self.run.events
         captures = [(at_s, event) for at_s, event in events if CaptureTaken.of(event)]
         good = [at_s for at_s, event in captures if event.ok]
         pictures: dict[float, bytes] = {}
-        for at_s, picture in self.images:
+        by_stamp: dict[float, bytes] = {}
+        for at_s, stamp_s, picture in self.images:
+            by_stamp.setdefault(stamp_s, picture)
             before = bisect_right(good, at_s)
             if before:
                 pictures.setdefault(good[before - 1], picture)
+        for at_s, event in captures:
+            taken = CaptureTaken.of(event)
+            if taken is not None and taken.stamp_s is not None:
+                pictures[at_s] = by_stamp.get(taken.stamp_s, b'')
         return [
             self._capture(number, at_s, event, pictures.get(at_s, b'') if event.ok else b'')
             for number, (at_s, event) in enumerate(captures, 1)
