@@ -43,7 +43,7 @@ States = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def optimum(world: World, config: Config) -> float | None:
-    """The cost, in the units of tool_costs.yaml; None: no light, or no way to it within MAX_COST."""
+    """The cost, in units of tool_costs.yaml; None: no light, or no way to it within MAX_COST."""
     costs = config.tool_costs.tools
     look = float(costs.capture_and_score)
     missing_m = _missing_m(world, config) - NEAR_M

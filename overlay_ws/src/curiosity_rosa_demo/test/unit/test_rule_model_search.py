@@ -120,13 +120,14 @@ def test_the_first_layers_are_the_single_motions() -> None:
 
 @pytest.mark.parametrize(
     ('obstacle', 'refused'),
-    [(Obstacle(3.5, 0.0), {}), (None, {'move_forward': 0.0})],
+    [(Obstacle(1.2 * PROFILE.radius_m, 0.0), {}), (None, {'move_forward': 0.0})],
     ids=['an obstacle ahead', 'a refusal'],
 )
 def test_it_plans_around_what_is_in_the_way(
     obstacle: Obstacle | None, refused: dict[str, float]
 ) -> None:
-    belief = LightBelief(ORIGIN, 8.0, [(ORIGIN, 0.0)])
+    bright_x = 2.0 * PROFILE.radius_m
+    belief = LightBelief(ORIGIN, bright_x, [(ORIGIN, 0.0)])
     look = plan(
         belief,
         obstacles=(obstacle,) if obstacle else (),
@@ -134,7 +135,23 @@ def test_it_plans_around_what_is_in_the_way(
         seen_here=True,
     )
     assert look.tool in ('turn_left', 'turn_right')
-    assert look.x > 8.0
+    assert look.x > bright_x - 0.2 * 10.0
+
+
+@given(st.floats(4.5, 12.0), st.floats(-3.0, 3.0))
+@settings(max_examples=examples(20))
+def test_no_motion_ends_where_an_obstacle_leaves_no_way_on(ahead: float, beside: float) -> None:
+    """Straight ahead and both arcs blocked: a rover that cannot reverse never leaves."""
+    rock, half = Obstacle(ahead, beside), FIGURES.half_m
+    for cost, reached in layers(ORIGIN, MOTIONS, (rock,), {}):
+        if cost > 8.0:
+            break
+        for row in reached if cost else ():
+            dx, dy = rock.x - row[X], rock.y - row[Y]
+            x = dx * math.cos(row[YAW]) + dy * math.sin(row[YAW])
+            y = dy * math.cos(row[YAW]) - dx * math.sin(row[YAW])
+            before_it = 0.0 < x < 4.0
+            assert not (before_it and abs(y) < half / 2), (row, x, y)
 
 
 @settings(max_examples=examples(30))

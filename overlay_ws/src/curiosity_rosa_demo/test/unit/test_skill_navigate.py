@@ -14,7 +14,12 @@ import math
 from typing import Any
 
 from arc_world import ArcWorld, Blinking, LETTER
-from curiosity_rosa_demo.agent.skills.navigation.dubins import dubins_paths, PlanarPose, pose_after
+from curiosity_rosa_demo.agent.skills.navigation.dubins import (
+    dubins_paths,
+    paths_to_place,
+    PlanarPose,
+    pose_after,
+)
 from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     MAX_LEG_S,
     MAX_LEGS,
@@ -34,6 +39,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
     SpeedEstimate,
     turning_radius,
 )
+from curiosity_rosa_demo.agent.skills.progress import progress_text
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_GONE,
@@ -319,6 +325,59 @@ def test_every_way_leads_to_its_goal(start: PlanarPose, goal: PlanarPose, radius
         assert math.hypot(end.x - goal.x, end.y - goal.y) < 1e-5
         assert abs(math.remainder(end.yaw - goal.yaw, math.tau)) < 1e-5
         assert way.length >= math.hypot(start.x - goal.x, start.y - goal.y) - 1e-6
+
+
+@given(start=places, x=metres, y=metres, radius=st.floats(0.2, 8.0))
+@settings(max_examples=examples(100), deadline=None)
+def test_the_way_to_a_place_is_the_shortest_with_any_heading(
+    start: PlanarPose, x: float, y: float, radius: float
+) -> None:
+    ways = list(paths_to_place(start, x, y, radius))
+    for way in ways:
+        end = start
+        for letter, length in way.segments:
+            assert length >= 0.0
+            end = pose_after(end, letter, length, radius)
+        assert math.hypot(end.x - x, end.y - y) < 1e-5
+        assert way.length >= math.hypot(start.x - x, start.y - y) - 1e-6
+    shortest = min(way.length for way in ways)
+    for part in range(24):
+        there = PlanarPose(x, y, math.tau * part / 24)
+        assert all(way.length >= shortest - 1e-5 for way in dubins_paths(start, there, radius))
+
+
+def test_a_goal_that_needs_a_loop_says_so_before_it_drives() -> None:
+    world, heard = ArcWorld(config=with_detour(20.0)), list[Any]()
+    result = navigate_to_pose(call_of(world, Blinking(), heard), *BESIDE)
+    assert result.ok
+    first, later = heard[0], heard[1:]
+    assert first['legs'] == 0
+    assert first['straight_m'] == pytest.approx(BESIDE_M, abs=0.1)
+    assert first['loop_m'] == pytest.approx(first['distance_m'], abs=0.1)
+    assert first['loop_m'] > 4.0 * RADIUS_M
+    assert all(each['loop_m'] == first['loop_m'] == result.data['loop_m'] for each in later)
+    told = progress_text('navigate_to_pose', first)
+    assert told == (
+        f'navigate_to_pose: needs a loop of {first["loop_m"]:.0f} m '
+        f'for a goal {first["straight_m"]:.1f} m away'
+    )
+
+
+def test_a_loop_that_is_too_long_is_refused_with_its_length_and_the_way_out() -> None:
+    world = ArcWorld()
+    result = checked_trip(world, *BESIDE, None)
+    assert not world.tools
+    assert result.data['refusal']['code'] == 'NAV_TOO_LONG'
+    assert result.data['loop_m'] > DETOUR * result.data['straight_m']
+    raised = result.data['refusal']['way_out'].split('max_detour to ')[1].split(',')[0]
+    assert checked_trip(ArcWorld(config=with_detour(float(raised))), *BESIDE, None).ok
+
+
+@pytest.mark.parametrize('goal', [(10.0, 0.0), (2.0 * RADIUS_M, RADIUS_M)])
+def test_a_goal_ahead_needs_no_loop(goal: tuple[float, float]) -> None:
+    heard = list[Any]()
+    assert navigate_to_pose(call_of(ArcWorld(), Blinking(), heard), *goal).ok
+    assert not any('loop_m' in each for each in heard)
 
 
 @given(start=places, goal=goals, radius=st.floats(0.2, 8.0), bound=st.floats(0.0, 60.0))

@@ -61,6 +61,13 @@ def test_a_run_tells_at_most_once_a_second_and_a_tenth_at_a_time(
             told.append((now_s, fraction))
 
 
+def test_a_loop_is_told_at_once_and_once() -> None:
+    throttle = ProgressThrottle(0.0)
+    loop = {'fraction': 0.0, 'distance_m': 46.0, 'loop_m': 46.0, 'straight_m': 5.0}
+    assert throttle.admits({**loop, 'legs': 0}, 0.0)
+    assert not throttle.admits({**loop, 'legs': 1}, 0.1)
+
+
 def test_a_run_without_an_end_in_sight_tells_every_ten_seconds() -> None:
     throttle = ProgressThrottle(0.0)
     assert [second for second in range(35) if throttle.admits({}, second)] == [10, 20, 30]
