@@ -89,7 +89,7 @@ def model_problem(llm: dict[str, Any]) -> str:
     """Why this model cannot be measured here; empty if it can."""
     try:
         checked = config_of(llm=llm)
-        make_chat_model(checked.agent.llm, checked.thresholds)
+        make_chat_model(checked.agent.llm, checked)
         config = checked.agent.llm
     except (ModelSetupError, ValidationError) as error:
         return ' '.join(str(error).split())
@@ -196,7 +196,7 @@ def _shipped_registry(provider: str) -> SkillRegistry:
 def _run(
     config: Config, twin: RoverTwin, text: str, registry: SkillRegistry | None = None
 ) -> _Turn:
-    model = make_chat_model(config.agent.llm, config.thresholds)
+    model = make_chat_model(config.agent.llm, config)
     meter, story = ModelMeter(twin, config), Story()
     model.callbacks = [meter]
     began = time.perf_counter()

@@ -55,7 +55,7 @@ COSTS = {
     'get_status': 1,
 }
 LONGEST_S = 20.0
-FIGURES = RoverFigures.of(load_config().thresholds)
+FIGURES = RoverFigures.of(load_config())
 PROFILE = FIGURES.speeds
 DEMO = '地面のテクスチャを調査して（Analyze the ground texture）'
 HINT = 'About Your Environment: - Bright area starts at X >= 5.0m (configurable).'

@@ -127,7 +127,7 @@ def rosa_of(
         usage=usage,
     )
     if model is None:
-        model = make_chat_model(config.agent.llm, config.thresholds, usage)
+        model = make_chat_model(config.agent.llm, config, usage)
     return CuriosityRosa(model, environment, saver or TurnCheckpointer(checkpoints))
 
 

@@ -136,7 +136,7 @@ class CuriosityRosa(ROSA):
         self._sight = Sight(llm, environment.world.pictures) if can_see(llm, model) else None
         if self._sight is not None:
             environment.registry.offer_vision_skills()
-        self._rover = RoverFigures.of(config.thresholds)
+        self._rover = RoverFigures.of(config)
         self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
         self._our_tools = [*make_tools(environment.registry, _refuse_direct_run), decide_tool()]
         self._make_turn_executor = lambda agent: TurnExecutor(

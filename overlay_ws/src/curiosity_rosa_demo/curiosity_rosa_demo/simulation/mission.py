@@ -120,7 +120,7 @@ class Mission:
         self.rover.on_step = self.judge.on_step
         self.graph.watch = self._watch
         self.model = SimulatedModel(
-            rover=RoverFigures.of(self.config.thresholds), chance=self._chance('model')
+            rover=RoverFigures.of(self.config), chance=self._chance('model')
         )
         self.app: AgentApp | None = None
         self._processes: dict[str, SimulatedProcess] = {}

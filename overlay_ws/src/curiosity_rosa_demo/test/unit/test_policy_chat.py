@@ -75,7 +75,7 @@ def llm_of(server: ChatServer, **changes: Any) -> LlmConfig:
 def asking(server: ChatServer, *script: Reply, **changes: Any) -> Ask:
     server.says(*script)
     llm = llm_of(server, **changes)
-    return ask_chat_model(make_chat_model(llm, SHIPPED.thresholds), WORLD, llm)
+    return ask_chat_model(make_chat_model(llm, SHIPPED), WORLD, llm)
 
 
 def suggestion(arguments: Any = GOOD, name: str = 'PolicyAction') -> Say:

@@ -69,7 +69,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> str:
 def refused(**llm: Any) -> str:
     """Why the model cannot be made."""
     with pytest.raises(ModelSetupError) as caught:
-        make_chat_model(config_of(llm={**LLM, **llm}).agent.llm, SHIPPED.thresholds)
+        make_chat_model(config_of(llm={**LLM, **llm}).agent.llm, SHIPPED)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     assert not parts_of_the_key(str(caught.value))
     return str(caught.value)
@@ -97,12 +97,12 @@ def system_prompt(world: World) -> str:
 
 
 def test_the_routine_needs_nothing() -> None:
-    assert isinstance(make_chat_model(SHIPPED.agent.llm, SHIPPED.thresholds), RuleChatModel)
+    assert isinstance(make_chat_model(SHIPPED.agent.llm, SHIPPED), RuleChatModel)
 
 
 def test_the_settings_reach_the_model(key: str) -> None:
     llm = config_of(llm={**LLM, 'base_url': 'http://127.0.0.1:9/v1', 'streaming': False}).agent.llm
-    model = make_chat_model(llm, SHIPPED.thresholds)
+    model = make_chat_model(llm, SHIPPED)
     assert isinstance(model, ChatOpenAI)
     assert model.model_name == 'scripted'
     assert model.openai_api_base == 'http://127.0.0.1:9/v1'

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.contracts import Config
 from langchain_core.language_models import BaseChatModel
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ class ModelSetupError(Exception):
 
 
 def make_chat_model(
-    llm: LlmConfig, thresholds: Thresholds, usage: UsageLedger | None = None
+    llm: LlmConfig, config: Config, usage: UsageLedger | None = None
 ) -> BaseChatModel:
     """Create the configured chat model. Raises ModelSetupError, whose text never quotes a key.
-    ``thresholds``: the rover's figures, for the rule model.
+    ``config``: of the rover, whose figures the rule model needs.
     ``usage`` counts its calls and keeps their limits; the rule model's cost nothing.
     """
     if llm.provider == 'routine':
-        return RuleChatModel(rover=RoverFigures.of(thresholds))
+        return RuleChatModel(rover=RoverFigures.of(config))
     meter = None if usage is None else _meter_of(usage)
     model = _local_model(llm) if llm.provider == LOCAL else _provider_model(llm, meter)
     if meter is not None:

@@ -13,13 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.domain.dead_reckoning import MotionSpeeds
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.obstacles import RoverShape
 
 
 @dataclass(frozen=True)
 class RoverFigures:
-    """Metres from the base: ``front_m`` and ``rear_m`` to the ends of the body, ``half_m`` to each
-    side of its corridor. ``stop_m``: the adapter stops a motion with less free way.
+    """Metres from the base of a rover that drives, with its appendages stowed: ``front_m`` and
+    ``rear_m`` to the ends of the body, ``half_m`` to each side of its corridor. ``stop_m``: the
+    adapter stops a motion with less free way.
     """
 
     speeds: MotionSpeeds
@@ -29,12 +31,13 @@ class RoverFigures:
     stop_m: float
 
     @classmethod
-    def of(cls, thresholds: Thresholds) -> RoverFigures:
-        shape = thresholds.obstacles
+    def of(cls, config: Config) -> RoverFigures:
+        thresholds = config.thresholds
+        shape = RoverShape.of(thresholds, stowed=config.robot.appendages)
         return cls(
             speeds=thresholds.speeds,
             front_m=shape.front_m,
-            rear_m=shape.rear_m,
+            rear_m=thresholds.obstacles.rear_m,
             half_m=shape.half_width_m + shape.margin_m,
             stop_m=thresholds.telemetry.obstacle_stop_m,
         )

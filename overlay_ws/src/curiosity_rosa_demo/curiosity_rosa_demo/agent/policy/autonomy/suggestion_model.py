@@ -68,7 +68,7 @@ def _make_ask(config: Config, usage: UsageLedger | None) -> Ask:
 
     llm = for_policy(config.agent.llm, config.agent.policy)
     try:
-        model = make_chat_model(llm, config.thresholds, usage)
+        model = make_chat_model(llm, config, usage)
     except ModelSetupError as error:
         raise SuggestionFailed(str(error)) from None
     return ask_chat_model(model, config.world, llm)

@@ -55,9 +55,7 @@ class RosaLoader:
             self._agent.set_exception(ModelUnavailable(f'ROSA cannot be imported: {why}'))
             return
         try:
-            model = make_chat_model(
-                self._config.agent.llm, self._config.thresholds, self._environment.usage
-            )
+            model = make_chat_model(self._config.agent.llm, self._config, self._environment.usage)
             saver = TurnCheckpointer(self._environment.checkpoints)
             if self._kept_threads is not None:
                 saver.delete_others(self._kept_threads)
