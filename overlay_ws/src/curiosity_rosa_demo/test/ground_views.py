@@ -36,7 +36,7 @@ import numpy.typing as npt
 RANGE_M, COUNTED_M = 20.0, 19.0
 LEAST_WIDTH_M, LEAST_PX = 0.35, 30
 BASE_HEIGHT_M = 0.9
-BODY = Body(front=1.45, rear=1.45, half_width=1.3, top=1.1)  # as in thresholds.yaml
+BODY = Body(-1.45, 1.45, -1.3, 1.3, top=1.1)
 LENS = Lens(camera.FOCAL, camera.FOCAL, camera.CENTRE, camera.CENTRE)
 
 
@@ -63,7 +63,7 @@ class View:
         first, second, third = rotation.tolist()
         x, y, z = place.tolist()
         mount = CameraPose(x, y, z, (tuple(first), tuple(second), tuple(third)))
-        return Scene(LENS, mount, BODY, RANGE_M, '', attitude, BASE_HEIGHT_M)
+        return Scene(LENS, mount, (BODY,), RANGE_M, '', attitude, BASE_HEIGHT_M)
 
 
 def views(
@@ -154,7 +154,7 @@ def _judge(
         LENS,
         scene.mount.levelled(scene.attitude, BASE_HEIGHT_M),
         farthest=RANGE_M,
-        body=BODY,
+        bodies=(BODY,),
         mount=scene.mount,
     )
     c, s = math.cos(pose.yaw), math.sin(pose.yaw)

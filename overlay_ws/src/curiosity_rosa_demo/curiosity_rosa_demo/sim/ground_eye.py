@@ -14,9 +14,10 @@ runs in a thread of its own; its first call imports OpenCV's and scikit-image's 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 import threading
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from curiosity_rosa_demo.domain.geometry import roll_pitch
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
@@ -27,6 +28,9 @@ from curiosity_rosa_demo.infra.tf.listener import TransformSource, TransformUnav
 from curiosity_rosa_demo.infra.tf.tree import Transform, Vector
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CameraInfo, Image
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.imaging.ground.view import Body
 
 OPTICAL_SUFFIXES = ('_optical', '_optical_frame')  # REP 103: z along the view, x right, y down
 PLANAR_RAD = 1e-9  # a measured roll and pitch are never both so exactly 0
@@ -104,6 +108,17 @@ class GroundEye:
         attitudes = (roll_pitch(*each) for each in turns)
         return next((each for each in attitudes if max(map(abs, each)) > PLANAR_RAD), None)
 
+    def _bodies(self) -> Iterator[Body]:
+        """The deck, and each part that sticks out and that no command stows."""
+        from curiosity_rosa_demo.imaging.ground.view import Body
+
+        shape = self._config.thresholds.obstacles
+        half, deck = shape.half_width_m, self._config.thresholds.ground.deck_height_m
+        yield Body(-shape.rear_m, shape.front_m, -half, half, deck)
+        for name, part in shape.parts.items():
+            if name not in self._config.robot.appendages:
+                yield Body(part.x_min, part.x_max, part.y_min, part.y_max, part.height_m)
+
     def analyze(self) -> tuple[GroundAnalysis, bytes, Any]:
         """The analysis of the last capture, its annotated JPEG, and the header of its frame.
 
@@ -130,7 +145,7 @@ class GroundEye:
 
     def _scene(self, taken: Taken, width: int, height: int) -> Any:
         from curiosity_rosa_demo.imaging.ground.analysis import Scene
-        from curiosity_rosa_demo.imaging.ground.view import Attitude, Body, CameraPose, Lens
+        from curiosity_rosa_demo.imaging.ground.view import Attitude, CameraPose, Lens
 
         ground, body = self._config.thresholds.ground, self._config.thresholds.obstacles
         standing = self._config.thresholds.body.standing_pitch_rad
@@ -148,7 +163,7 @@ class GroundEye:
         return Scene(
             lens,
             pose,
-            Body(body.front_m, body.rear_m, body.half_width_m, ground.deck_height_m),
+            tuple(self._bodies()),
             ground.range_m,
             taken.why,
             Attitude(*(taken.attitude or (0.0, -standing))),

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import math
 from typing import Any
 
@@ -22,6 +23,8 @@ from curiosity_rosa_demo.imaging.ground.view import Body, CameraPose, ground_vie
 from curiosity_stand_in.renderer import Renderer
 import cv2
 from ground_views import gentle_relief, judged, views
+from hypothesis import assume, given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from skimage import data
@@ -29,7 +32,7 @@ from skimage import data
 SIZE, RANGE_M, TILT = 800, 20.0, 0.3
 LENS = Lens.of_field_of_view(SIZE, SIZE, 1.3962634)
 CAMERA = CameraPose.level(2.0, TILT)
-BODY = Body(1.45, 1.45, 1.3, 1.1)
+BODY = (Body(-1.45, 1.45, -1.3, 1.3, 1.1),)
 SCENE = Scene(LENS, CAMERA, BODY, RANGE_M)
 
 
@@ -90,6 +93,31 @@ def test_a_painted_rock_is_found_where_it_stands(ahead: float, left: float) -> N
     assert picture.shape == (SIZE, SIZE, 3)
     assert analysis.geometry is Geometry.MEASURED
     assert GroundAnalysis.model_validate_json(analysis.model_dump_json()) == analysis
+
+
+def test_an_arm_that_is_out_is_no_rock() -> None:
+    arm = Body(1.0, 2.25, -0.03, 0.67, 1.8)
+    picture = with_rock(11.0, 2.0, 0.8)  # where the arm's top hides the ground
+    assert analyze(picture, SCENE)[0].rocks == 1
+    assert analyze(picture, replace(SCENE, bodies=(*BODY, arm)))[0].rocks == 0
+
+
+@given(
+    st.tuples(st.floats(-3.0, 3.0), st.floats(0.1, 3.0)),
+    st.tuples(st.floats(-3.0, 3.0), st.floats(0.1, 3.0)),
+    st.floats(0.1, 1.9),
+    st.tuples(st.floats(-20.0, 20.0), st.floats(-20.0, 20.0)),
+)
+def test_a_box_hides_a_ray_that_passes_through_it(
+    x: tuple[float, float], y: tuple[float, float], top: float, point: tuple[float, float]
+) -> None:
+    box = Body(x[0], x[0] + x[1], y[0], y[0] + y[1], top)
+    shares = np.linspace((CAMERA.height - top) / CAMERA.height, 1.0, 4001)
+    way = np.outer(shares, point)
+    margins = np.minimum(way - (box.x_min, box.y_min), (box.x_max, box.y_max) - way).min(axis=1)
+    assume(abs(margins.max()) > 0.01)  # the samples lie less than that apart
+    rays = (np.float32([[one]]) for one in point)
+    assert bool(box.hides(CAMERA, *rays)) == (margins.max() > 0.0)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class Scene:
 
     lens: Lens
     mount: CameraPose
-    body: Body
+    bodies: tuple[Body, ...]  # of the rover itself
     farthest: float
     note: str = ''
     attitude: Attitude = LEVEL
@@ -95,7 +95,7 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
     height, width = pixels.shape[:2]
     pose = scene.mount.levelled(scene.attitude, scene.base_height)
     view = ground_view(
-        width, height, lens, pose, farthest=scene.farthest, body=scene.body, mount=scene.mount
+        width, height, lens, pose, farthest=scene.farthest, bodies=scene.bodies, mount=scene.mount
     )
     if np.count_nonzero(view.mask) < LEAST_SHARE * view.mask.size:
         raise GroundRefused(

@@ -16,6 +16,7 @@ axes are x along the view, y left, z up. Metres and radians.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
@@ -95,12 +96,33 @@ class CameraPose:
 
 @dataclass(frozen=True)
 class Body:
-    """The rover's own box in the base frame, from the ground up to ``top``."""
+    """A box of the rover itself in the base frame, from the ground up to ``top``."""
 
-    front: float
-    rear: float
-    half_width: float
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
     top: float
+
+    def hides(self, mount: CameraPose, ahead: Floats, left: Floats) -> Mask:
+        """The rays from ``mount`` to these points of the ground that pass through the box.
+
+        Slabs: the shares of a ray between its limits in z, x and y overlap.
+        """
+        if mount.height <= self.top:
+            return np.zeros(ahead.shape, np.bool_)
+        first = np.full(ahead.shape, (mount.height - self.top) / mount.height, np.float32)
+        last = np.ones(ahead.shape, np.float32)
+        with np.errstate(invalid='ignore', divide='ignore'):
+            for points, at, low, high in (
+                (ahead, mount.x, self.x_min, self.x_max),
+                (left, mount.y, self.y_min, self.y_max),
+            ):
+                way = points - np.float32(at)
+                ends = np.float32(low - at) / way, np.float32(high - at) / way
+                first = np.maximum(first, np.minimum(*ends))
+                last = np.minimum(last, np.maximum(*ends))
+            return np.asarray(first <= last)
 
 
 @dataclass(frozen=True)
@@ -132,26 +154,21 @@ def ground_view(
     pose: CameraPose,
     *,
     farthest: float,
-    body: Body | None = None,
+    bodies: Sequence[Body] = (),
     mount: CameraPose | None = None,
 ) -> GroundView:
     """Where each pixel's ray meets the ground. ``pose``: of the camera in the level frame. Rays
-    that meet the body's top, or the ground within the body, show no ground; ``mount``: the pose in
-    the body's frame, if that is not level.
+    that meet one of the rover's ``bodies`` show no ground; ``mount``: the pose in the base frame,
+    if that is not level.
     """
     ahead, left, reach = _ground_points(width, height, lens, pose)
     above = ~np.isfinite(reach)
     distance = np.hypot(ahead, left)
     rover = np.zeros(above.shape, np.bool_)
     mount = mount or pose
-    if body is not None and mount.height > body.top:
-        own = (ahead, left) if mount == pose else _ground_points(width, height, lens, mount)[:2]
-        part = np.float32((mount.height - body.top) / mount.height)
-        for share in (part, np.float32(1.0)):
-            with np.errstate(invalid='ignore'):
-                x = mount.x + share * (own[0] - mount.x)
-                y = mount.y + share * (own[1] - mount.y)
-            rover |= (x <= body.front) & (x >= -body.rear) & (np.abs(y) <= body.half_width)
+    own = (ahead, left) if mount == pose else _ground_points(width, height, lens, mount)[:2]
+    for body in bodies:
+        rover |= body.hides(mount, *own)
     return GroundView(
         ahead,
         left,
