@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A rover that refuses nothing, has its own clock and records forbidden events."""
+"""A rover that refuses nothing, has its own clock and records forbidden events. Its body and its
+services are DemoRover's.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,17 @@ from _bench import ROOT  # noqa: F401 - the tests' folder is on the path from he
 from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout, ToolResult
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
-from tool_rover import OwnedClock, TURNS
+from curiosity_stand_in.drivers import DemoRover
+from curiosity_stand_in.kinematics import Pose
+from tool_rover import OwnedClock, with_figures
 from turn_world import SimulatedRoverWorld
 
-SERVICES = {*TURNS, 'move_stop', 'mast_open', 'mast_close', 'mast_rotate'}
+SERVICES = {*MOTIONS, 'move_stop', 'mast_open', 'mast_close', 'mast_rotate'}
 TOOLS = {*SERVICES, 'capture_and_score', 'get_status'}
 SLACK_S = 0.1  # the own clock advances in steps
 INJECTIONS = (
@@ -61,17 +65,23 @@ class HostileRover:
         """Draw a pose near the fence and a random state."""
         with self._lock:
             pick, fence = self.chance, self.config.guardrails.geofence
-            self.x, self.y = (1.1 * pick.uniform(fence.x_min, fence.x_max) for _ in 'xy')
+            x, y = (1.1 * pick.uniform(fence.x_min, fence.x_max) for _ in 'xy')
             if pick.random() < 0.5:  # well inside the fence, where motions are allowed
-                self.x, self.y = self.x / 3, self.y / 3
-            self.yaw = pick.uniform(-math.pi, math.pi)
+                x, y = x / 3, y / 3
+            pose = Pose(x, y, pick.uniform(-math.pi, math.pi))
             self.mast: bool | None = pick.choice((False, False, False, True, None))
-            self.speed = pick.choice((1.0, pick.uniform(0.1, 1.0))) * fence.max_speed_mps
-            self.radius = pick.uniform(0.5, 3.0)
+            speed = pick.choice((1.0, pick.uniform(0.1, 1.0))) * fence.max_speed_mps
+            figures = with_figures(
+                self.config.thresholds,
+                forward_mps=speed,
+                turn_mps=speed,
+                turn_radius_m=pick.uniform(0.5, 3.0),
+            )
+            self._demo = DemoRover(figures, seconds=self.clock.seconds, pose=pose)
             self.flaky = pick.choice((0.0, 0.0, 0.0, 0.05, 0.3))
             self.mode = pick.choice((*[Mode.EXEC] * 12, Mode.IDLE, Mode.SAFE, Mode.CHARGE))
             self.latch = pick.choice((*[''] * 9, pick.choice(INJECTIONS)))
-            self.motion, self._at = '', self.clock.seconds
+            self.motion = ''
             self.reported_mast = 'unknown'
             self.excused = False  # the operator allowed it to leave the fence
 
@@ -81,12 +91,13 @@ class HostileRover:
         with self._lock:
             if name not in SERVICES:
                 self.violated('foreign', f'service {name!r:.80}')
-            elif name in TURNS:
+            elif name in MOTIONS:
                 self._drive(name)
             elif name == 'move_stop':
                 self._stop()
             else:
                 self._fail()
+                self._demo.call(name)
                 self.mast = name != 'mast_close'
         return ''
 
@@ -124,17 +135,23 @@ class HostileRover:
             self._move()
             if self._unlucky():
                 return None
-            return RoverPose(x=self.x, y=self.y, yaw_rad=self.yaw, frame_id='odom')
+            pose = self._truth
+            return RoverPose(x=pose.x, y=pose.y, yaw_rad=pose.yaw, frame_id='odom')
 
     def halt(self) -> None:
         with self._lock:
             self._move()
-            self.motion = ''
+            self._halt()
 
     # --- internal state ---------------------------------------------------------------------
 
+    @property
+    def _truth(self) -> Pose:
+        return self._demo.advance_to(self.clock.seconds).pose
+
     def _drive(self, name: str) -> None:
-        where = f'{name} at x {self.x:.2f}, y {self.y:.2f}, mast {self.mast}/{self.reported_mast}'
+        at = self._truth
+        where = f'{name} at x {at.x:.2f}, y {at.y:.2f}, mast {self.mast}/{self.reported_mast}'
         if self.mast is not False or self.reported_mast != 'closed':
             self.violated('mast', where)
         if self.mode not in (Mode.EXEC, Mode.IDLE) or self.latch:
@@ -142,6 +159,7 @@ class HostileRover:
         self._fail()
         self._move()
         self.motions += 1
+        self._demo.call(name)
         self.motion, self.began, self.where = name, self.clock.seconds, where
         self._pass(self.config.thresholds.motion.service_timeout_s)  # a late response
         if self._unlucky() and self.chance.random() < 0.3:
@@ -153,6 +171,10 @@ class HostileRover:
         motion = self.config.thresholds.motion
         self._pass(motion.stop_timeout_s + motion.settle_s)
         self._move()
+        self._halt()
+
+    def _halt(self) -> None:
+        self._demo.call('move_stop')
         self.motion = ''
 
     def _pass(self, most_s: float) -> None:
@@ -162,27 +184,22 @@ class HostileRover:
             self._move()
 
     def _move(self) -> None:
-        seconds, self._at = self.clock.seconds - self._at, self.clock.seconds
-        if not self.motion:
-            return
-        metres = self.speed * seconds
-        turned = TURNS[self.motion] * metres / self.radius
-        self.x, self.y, yaw = along(self.x, self.y, self.yaw, metres, turned)
-        self.yaw = math.remainder(yaw, math.tau)
-        self._check_limits()
+        place = self._truth
+        if self.motion:
+            self._check_limits(place)
 
-    def _check_limits(self) -> None:
+    def _check_limits(self, at: Pose) -> None:
         fence, thresholds = self.config.guardrails.geofence, self.config.thresholds
-        inside = fence.x_min <= self.x <= fence.x_max and fence.y_min <= self.y <= fence.y_max
+        inside = fence.x_min <= at.x <= fence.x_max and fence.y_min <= at.y <= fence.y_max
         if not inside and not self.excused:
-            self.violated('fence', f'{self.where}; now x {self.x:.2f}, y {self.y:.2f}')
-            self.motion = ''
+            self.violated('fence', f'{self.where}; now x {at.x:.2f}, y {at.y:.2f}')
+            self._halt()
         motion = thresholds.motion
         most_s = self.config.agent.turn.max_motion_s + SLACK_S
         most_s += 2 * motion.service_timeout_s + motion.stop_timeout_s + motion.settle_s
         if self.motion and self.clock.seconds - self.began > most_s:
             self.violated('leash', f'{self.where}, for {self.clock.seconds - self.began:.1f} s')
-            self.motion = ''
+            self._halt()
 
     def violated(self, what: str, where: str) -> None:
         self.violations[what] += 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 import bisect
 
 from adapter_world import in_motion, mast_of, near, ODOMETRY
-from curiosity_rosa_demo.simulation.body import CLOSED_P, CLOSED_TURN
+from curiosity_stand_in import mast
 from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
@@ -51,8 +51,8 @@ class Witness:
             since = at if since is None else since
             if at - since > LEASH_S + SLACK_S:
                 found.append(f'{at:.2f} s: drives since {since:.2f} s')
-            before = bisect.bisect_right(masts, at, key=lambda mast: mast[0])
-            if before and not near(masts[before - 1][1], CLOSED_P, CLOSED_TURN):
+            before = bisect.bisect_right(masts, at, key=lambda each: each[0])
+            if before and not near(masts[before - 1][1], *mast.CLOSED[:2]):
                 found.append(f'{at:.2f} s: drives with its mast at {masts[before - 1][1]}')
         return found
 

@@ -8,7 +8,7 @@
 
 """A rover in pure Python that answers tool calls as the adapter does, and turns through the model.
 
-Only what the routine's tests need: an arc-driving rover, its mast, the light, and faults.
+Only what the routine's tests need: DemoRover, the adapter's view of its mast, the light, faults.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
-from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
     MAST_IS_CLOSED,
@@ -33,6 +32,8 @@ from curiosity_rosa_demo.domain.models import (
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_stand_in.drivers import DemoRover
+from curiosity_stand_in.kinematics import Pose
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
@@ -41,6 +42,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.tools import StructuredTool
+from tool_rover import STOP_LATE_S, with_figures
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 COSTS = {
@@ -55,7 +57,9 @@ COSTS = {
     'get_status': 1,
 }
 LONGEST_S = 20.0
-FIGURES = RoverFigures.of(load_config())
+CONFIG = load_config()
+THRESHOLDS = CONFIG.thresholds
+FIGURES = RoverFigures.of(CONFIG)
 PROFILE = FIGURES.speeds
 DEMO = '地面のテクスチャを調査して（Analyze the ground texture）'
 HINT = 'About Your Environment: - Bright area starts at X >= 5.0m (configurable).'
@@ -63,7 +67,10 @@ HINT = 'About Your Environment: - Bright area starts at X >= 5.0m (configurable)
 
 @dataclass
 class Rover:
-    """``known`` is the adapter's view of the mast, ``is_up`` the truth. m, rad, s."""
+    """``known`` is the adapter's view of the mast, ``is_up`` the truth. m, rad, s.
+
+    ``x``, ``y`` and ``yaw`` are where it stands: at first, and after each call.
+    """
 
     x: float = 0.0
     y: float = 0.0
@@ -88,6 +95,16 @@ class Rover:
     def __post_init__(self) -> None:
         if not self.has_mast:
             self.is_up = self.known = False
+        figures = with_figures(
+            THRESHOLDS,
+            forward_mps=self.speed,
+            turn_mps=self.speed * PROFILE.arc / PROFILE.straight,
+            turn_radius_m=self.radius,
+        )
+        self._demo = DemoRover(figures, pose=Pose(self.x, self.y, self.yaw))
+        self._demo.body.set_slip(1.0 if self.stuck else 0.0)
+        if self.moving:
+            self._demo.call('move_forward')
 
     @property
     def score(self) -> float:
@@ -95,18 +112,18 @@ class Rover:
 
     def call(self, tool: str, args: Mapping[str, Any]) -> ToolResult:
         if self.moving:
-            self.drive(1.0, 0.0)
+            self._pass(1.0)
         result = self._faulty(tool, args)
         self.calls.append((tool, dict(args), result))
         return result
 
-    def drive(self, seconds: float, sign: float) -> None:
-        if self.stuck:
-            return
-        speed = self.speed * PROFILE.arc / PROFILE.straight if sign else self.speed
-        metres = speed * seconds
-        self.x, self.y, yaw = along(self.x, self.y, self.yaw, metres, sign * metres / self.radius)
-        self.yaw = math.remainder(yaw, math.tau)
+    def _pass(self, seconds: float) -> None:
+        pose = self._demo.advance_to(self._demo.seconds + seconds).pose
+        self.x, self.y, self.yaw = pose.x, pose.y, pose.yaw
+
+    def _stop(self) -> None:
+        self._demo.call('move_stop')
+        self._pass(STOP_LATE_S)
 
     def _faulty(self, tool: str, args: Mapping[str, Any]) -> ToolResult:
         reason = self.broken.get(tool) or self.glitches.get(len(self.calls))
@@ -120,6 +137,7 @@ class Rover:
             self.known = None
         if tool in MOTIONS and self.known is False:
             self.moving = True  # it started, and the answer was lost
+            self._demo.call(tool)
         return ToolResult.failure(reason, cost=COSTS[tool])
 
     def _act(self, tool: str, args: Mapping[str, Any]) -> ToolResult:
@@ -130,6 +148,7 @@ class Rover:
             return self._mast(tool)
         if tool == 'move_stop':
             self.moving = False
+            self._stop()
             return ToolResult.success(cost=1)
         if tool == 'get_status':
             return self._status()
@@ -146,7 +165,9 @@ class Rover:
         if self.moving:
             return ToolResult.failure(MOVE_IN_PROGRESS, cost=COSTS[tool])
         x, y = self.x, self.y
-        self.drive(seconds, {'move_forward': 0.0, 'turn_left': 1.0, 'turn_right': -1.0}[tool])
+        self._demo.call(tool)
+        self._pass(seconds)
+        self._stop()
         metres = math.hypot(self.x - x, self.y - y)
         pose = {'distance_m': metres, 'x': self.x, 'y': self.y, 'yaw_rad': self.yaw}
         told = pose if self.tells_pose else dict.fromkeys(pose)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A world whose rover drives arcs at speeds of its own, for the skills of navigation."""
+"""A world whose DemoRover has speeds and a radius of its own, for the skills of navigation."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ import math
 import random
 from typing import Any
 
-from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose, pose_after
+from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.navigate import DUBINS_MOTIONS
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_stand_in.drivers import DemoRover
+from curiosity_stand_in.kinematics import Pose
 from skill_calls import SHIPPED, StillWorld
+from tool_rover import STOP_LATE_S, with_figures
 
-PROFILE = SHIPPED.thresholds.speeds
+THRESHOLDS = SHIPPED.thresholds
+PROFILE = THRESHOLDS.speeds
 LETTER = {name: letter for letter, name in DUBINS_MOTIONS.items()}
 
 
 class ArcWorld(StillWorld):
-    """``noise``: each leg's speed and radius are off by up to this part. ``coast_s``: it rolls on
-    for so long after each leg.
+    """``noise``: each leg's speed and radius are off by up to this part. ``coast_s``: each
+    leg's stop comes so late.
     """
 
     def __init__(
@@ -62,11 +66,20 @@ class ArcWorld(StillWorld):
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         super().tool(name, cancellation, **arguments)
-        letter, off = LETTER[name], self.noise
-        speed = self.speeds[letter] * (1 + self.random.uniform(-off, off))
-        driven = speed * (arguments['duration_s'] + self.coast_s)
+        off = self.noise
+        speed = self.speeds[LETTER[name]] * (1 + self.random.uniform(-off, off))
         radius = self.radius_m * (1 + self.random.uniform(-off, off))
-        self.at = pose_after(self.at, letter, driven, radius)
+        figures = with_figures(THRESHOLDS, forward_mps=speed, turn_mps=speed, turn_radius_m=radius)
+        rover = DemoRover(figures, pose=Pose(self.at.x, self.at.y, self.at.yaw))
+        rover.call(name)
+        rover.advance_to(arguments['duration_s'] + self.coast_s)
+        rover.call('move_stop')
+        state = rover.advance_to(rover.seconds + STOP_LATE_S)
+        there = PlanarPose(state.pose.x, state.pose.y, state.pose.yaw)
+        turned = abs(math.remainder(there.yaw - self.at.yaw, math.tau))
+        ahead_m = math.hypot(there.x - self.at.x, there.y - self.at.y)
+        driven = turned * radius if turned else ahead_m
+        self.at = there
         self.driven_m += driven
         return self.answers.get(len(self.tools), ToolResult.success(distance_m=driven))
 

@@ -114,7 +114,8 @@ def test_a_motion_starts_waits_stops_and_waits_until_the_rover_is_still(
     waited_s = rover.clock.seconds - began
     assert duration - 0.1 <= waited_s <= duration + STOP_LATE_S + 0.1
     assert result.data['duration_s'] == duration
-    driven_m, speed = rover.state.path_m, SPEED_MPS if name == 'move_forward' else TURN_MPS
+    pose, ahead = rover.state.pose, name == 'move_forward'
+    driven_m, speed = (pose.x, SPEED_MPS) if ahead else (abs(pose.yaw) * RADIUS_M, TURN_MPS)
     assert result.data['distance_m'] == pytest.approx(driven_m, rel=0.05, abs=0.03)
     assert driven_m == pytest.approx(duration * speed, rel=0.05, abs=START_LATE_S * speed)
     assert result.data['cost'] == COSTS[name]
@@ -123,8 +124,8 @@ def test_a_motion_starts_waits_stops_and_waits_until_the_rover_is_still(
 def test_the_way_is_measured_along_the_arc() -> None:
     rover = SimulatedRover()
     result = tools_of(rover).run('turn_left', duration_s=10.0)
-    driven_m = rover.state.path_m
-    angle = driven_m / RADIUS_M
+    angle = rover.state.pose.yaw
+    driven_m = angle * RADIUS_M
     chord = math.hypot(result.data['x'], result.data['y'])  # type: ignore[arg-type]
     assert chord == pytest.approx(2 * RADIUS_M * math.sin(angle / 2), rel=0.03)
     assert result.data['distance_m'] == pytest.approx(driven_m, rel=0.03)
@@ -236,7 +237,7 @@ def test_a_motion_that_something_ended_says_so_and_how_far_it_came(reason: str, 
     seconds = result.data['duration_s']
     assert isinstance(seconds, float)
     assert 0.0 < seconds < 1.0
-    assert result.data['distance_m'] == pytest.approx(rover.state.path_m, rel=0.1)
+    assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.1)
 
 
 class Slowing(Cancellation):
@@ -289,7 +290,7 @@ def test_slow_time_within_the_limit_takes_longer() -> None:
     rover = SimulatedRover()
     result = impatient_tools(rover, 0.8).run('move_forward', duration_s=0.5)
     assert result.ok, result.error_reason
-    assert result.data['distance_m'] == pytest.approx(rover.state.path_m, rel=0.2)
+    assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.2)
 
 
 def slow_rover(factor: float) -> SimulatedRover:
@@ -311,7 +312,7 @@ def test_a_motion_longer_than_the_leash_of_a_slow_simulation_has_legs(
     assert result.ok, result.error_reason
     assert orders_of(rover) == ['move_forward', 'move_stop'] * legs
     assert result.data['duration_s'] == pytest.approx(6.0)
-    assert result.data['distance_m'] == pytest.approx(rover.state.path_m, rel=0.05)
+    assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.05)
 
 
 def test_a_leg_that_is_refused_ends_the_motion() -> None:
@@ -339,7 +340,7 @@ def test_the_way_is_told_although_the_stop_failed() -> None:
     rover.faults['move_stop'] = lambda: ServiceFailed('Service timeout: /adapter/move_stop')
     result = tools_of(rover).run('move_forward', duration_s=4.0)
     assert result.error_reason == 'Service timeout: /adapter/move_stop'
-    assert result.data['distance_m'] == pytest.approx(rover.state.path_m, rel=0.03)
+    assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.03)
     assert result.data['duration_s'] == pytest.approx(4.0, abs=0.1)
 
 

@@ -60,9 +60,9 @@ def test_the_legs_of_one_skill_count_together_until_the_turn_counts_them() -> No
     world.spent = lambda: spent
     assert world.may_drive('move_forward', 2.0) == ''  # up to 5.5 m, with the way of a stop
     while (why := world.may_drive('move_forward', 2.0)) == '':
-        before_m = rover.state.path_m
+        before_m = rover.state.pose.x
         driven_m = drive(world).data['distance_m']
-        assert driven_m == pytest.approx(rover.state.path_m - before_m, abs=0.1)
+        assert driven_m == pytest.approx(rover.state.pose.x - before_m, abs=0.1)
         assert driven_m == pytest.approx(2.0 * SPEED_MPS, abs=START_LATE_S * SPEED_MPS)
     assert why.startswith('BUDGET: ')
     assert world.may_drive('move_forward', 0.1) == ''

@@ -100,7 +100,7 @@ def test_a_way_whose_stop_failed_is_charged_to_the_budget(make: Make, measured: 
     world.rover.faults['move_stop'] = lambda: ServiceFailed('Service timeout: /move_stop')
     world.turn()
     fastest_m = 4.0 * world.config.guardrails.geofence.max_speed_mps
-    metres = world.rover.state.path_m if measured else fastest_m
+    metres = world.rover.state.pose.x if measured else fastest_m
     assert world.reacts[-1].spent.metres == pytest.approx(metres, rel=0.03)
 
 
@@ -163,7 +163,7 @@ def test_arguments_may_come_in_pieces_and_a_number_as_a_text(make: Make, text: s
     (act,) = (event for event in world.events if event.kind is TraceKind.ACT)
     assert act.message == 'move_forward(duration_s=12.5)'
     assert act.data == {'arguments': {'duration_s': 12.5}}
-    driven_m = world.rover.state.path_m
+    driven_m = world.rover.state.pose.x
     assert told(world)[0]['data']['distance_m'] == pytest.approx(driven_m, rel=0.02)
     assert driven_m == pytest.approx(12.5 * SPEED_MPS, abs=START_LATE_S * SPEED_MPS)
 

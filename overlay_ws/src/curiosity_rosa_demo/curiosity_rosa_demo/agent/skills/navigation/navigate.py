@@ -40,7 +40,8 @@ from pydantic import Field
 
 MAX_LEG_S = 5.0
 FIRST_LEG_S = 1.5  # longest leg of a motion whose speed is not measured yet
-MIN_LEG_S = 0.2
+START_S = 0.25  # a motion begins so much later after its call than it ends after that of a stop
+MIN_LEG_S = 0.4  # a shorter leg hardly moves it
 MAX_LEGS = 100
 MAX_STUCK_LEGS = 3  # consecutive legs that hardly moved the rover
 MAX_TURN_RAD = 1.5  # of a leg
@@ -179,7 +180,7 @@ class _Navigation:
             self._plan = None
             return there
         turned = math.remainder(there.yaw - here.yaw, math.tau) * (-1.0 if letter == 'R' else 1.0)
-        if estimate.update(seconds, metres, turned):
+        if estimate.update(max(seconds - START_S, START_S), metres, turned):
             self._stuck = 0
         else:
             self._stuck += 1
@@ -213,7 +214,7 @@ class _Navigation:
 
     def _segment_seconds(self, letter: str, amount: float) -> float:
         estimate = self._estimates[letter]
-        return amount / (estimate.speed if letter == 'S' else estimate.turn)
+        return START_S + amount / (estimate.speed if letter == 'S' else estimate.turn)
 
     def _check_guardrails(self, name: str, seconds: float) -> None:
         why = self._call.world.may_drive(name, seconds)
