@@ -10,4 +10,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --physics
 source scripts/env.sh
-exec python bench/physics.py "$@"
+exec python standalone/physics/rehearsal.py "$@"

@@ -53,7 +53,7 @@ def repository(folder: Path, version: str, heading: str) -> Path:
 
 def test_all_packages_of_this_repository_have_one_version() -> None:
     versions = declared_versions(ROOT)
-    assert len(versions) == 7
+    assert len(versions) == 9
     assert len(set(versions.values())) == 1
     assert version_problems(ROOT, versions.popitem()[1], snapshot=True) == []
 

@@ -40,6 +40,7 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_stand_in.body import RAMP_S, ROCKING, START_S, State, TICK_S
 from curiosity_stand_in.drivers import DemoRover, REPEAT_S
+from curiosity_stand_in.kinematics import Pose
 
 FIGURES = load_config().thresholds
 SPEED_MPS, TURN_MPS = FIGURES.body.forward_mps, FIGURES.body.turn_mps
@@ -192,6 +193,10 @@ class SimulatedRover:
         with self._called('analyze_ground'):
             topic, stamp = '/capture/analysis/compressed', SimpleNamespace(sec=1, nanosec=0)
             return SimpleNamespace(analysis=ANALYSIS, image_topic=topic, stamp=stamp)
+
+    def place(self, x: float) -> None:
+        """Put it there, facing ahead, with its mast as at the start."""
+        self._demo = DemoRover(FIGURES, seconds=self.clock.seconds, pose=Pose(x))
 
     def pose(self) -> RoverPose | None:
         if not self.tells_pose:

@@ -72,7 +72,8 @@ def _triangles(geometry: ET.Element) -> list[tuple[str, Floats]]:
     }
     for vertices in geometry.iter(f'{NS}vertices'):
         source = vertices.find(f"{NS}input[@semantic='POSITION']")
-        arrays[vertices.get('id', '')] = arrays[source.get('source', '')[1:]]  # type: ignore[union-attr]
+        if source is not None:
+            arrays[vertices.get('id', '')] = arrays[source.get('source', '')[1:]]
     result = []
     for triangles in geometry.iter(f'{NS}triangles'):
         inputs = triangles.findall(f'{NS}input')

@@ -9,7 +9,8 @@
 
 """The stand-in's pure body, and our own model, against the records of the demo's rover in physics.
 
-``bench/physics_drives.py --demos`` makes the records: the same services at the same times.
+``standalone/physics/record_drives.py --demos`` makes the records: the same services at the same
+times.
 """
 
 from __future__ import annotations

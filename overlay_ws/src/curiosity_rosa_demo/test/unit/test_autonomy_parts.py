@@ -190,7 +190,7 @@ def test_the_model_is_made_once_and_not_before_the_agents_own_is_imported(
     order: list[str] = []
     action = PolicyAction(type='rest')
 
-    def make(llm: Any, usage: Any) -> str:
+    def make(llm: Any, config: Any, usage: Any) -> str:
         order.append(f'made with {llm.max_retries} retries')
         return 'model'
 

@@ -29,6 +29,7 @@ HUMBLE = {
     'rclpy.callback_groups': 'MutuallyExclusiveCallbackGroup ReentrantCallbackGroup',
     'rclpy.client': 'Client',
     'rclpy.clock': 'Clock ClockType',
+    'rclpy.context': 'Context',
     'rclpy.duration': 'Duration',
     'rclpy.executors': 'Executor ExternalShutdownException MultiThreadedExecutor '
     'SingleThreadedExecutor',
@@ -36,7 +37,7 @@ HUMBLE = {
     'rclpy.node': 'Node',
     'rclpy.parameter': 'Parameter parameter_value_to_python',
     'rclpy.qos': 'DurabilityPolicy HistoryPolicy LivelinessPolicy QoSCompatibility '
-    'QoSProfile ReliabilityPolicy qos_check_compatible',
+    'QoSProfile ReliabilityPolicy qos_check_compatible qos_profile_sensor_data',
     'rclpy.qos_event': 'SubscriptionEventCallbacks',
     'rclpy.serialization': 'deserialize_message serialize_message',
     'rclpy.service': 'Service',
@@ -52,14 +53,15 @@ KEYWORDS = {
     'ActionClient': 'feedback_sub_qos_profile',
     'ActionServer': 'cancel_callback feedback_pub_qos_profile goal_callback '
     'handle_accepted_callback result_timeout',
-    'Node': 'parameter_overrides start_parameter_services',
+    'Node': 'cli_args context enable_rosout parameter_overrides start_parameter_services '
+    'use_global_arguments',
     'create_client': 'callback_group qos_profile',
     'create_node': 'namespace parameter_overrides start_parameter_services',
     'create_publisher': 'callback_group event_callbacks qos_overriding_options',
     'create_service': 'callback_group qos_profile',
     'create_subscription': 'callback_group event_callbacks qos_overriding_options raw',
     'create_timer': 'callback_group clock',
-    'init': 'args domain_id signal_handler_options',
+    'init': 'args context domain_id signal_handler_options',
 }
 # Public names that Jazzy's or Kilted's nodes, clients and executors have and Humble's have not.
 LATER = """

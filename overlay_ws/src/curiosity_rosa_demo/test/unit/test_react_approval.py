@@ -185,7 +185,7 @@ def test_an_edit_that_may_leave_the_fence_is_asked_for_anew(
 ) -> None:
     rules = with_rules(approval={'skills': ['move_forward']}, geofence={'leaving': 'ask'})
     nodes = Nodes([action('move_forward', {'duration_s': 1.0})], config=rules)
-    nodes.rover._x = 85.0
+    nodes.rover.place(85.0)
     nodes.think()
     again = nodes.answer(monkeypatch, 'EDIT', arguments={'duration_s': 20.0}).react.question
     assert again is not None

@@ -30,7 +30,7 @@ MAX_KEPT_LINES = 5000  # of the trace
 MAX_KEPT_PLACES = 50_000  # of the trail
 MAX_STARTS = 100
 MAX_MARKS = 500
-FORMAT = 1  # of the parts; of another one, a panel could not show them
+FORMAT = 2  # of the parts; of another one, a panel could not show them
 
 T = TypeVar('T')
 Place = tuple[float, float]

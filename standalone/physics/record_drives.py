@@ -12,7 +12,7 @@
 The records are fixtures: quick tests hold the stand-in's body against them. It is stepped in this
 process, so that a record is the same each time, and does what the demo's nodes do.
 
-Run: python bench/physics_drives.py [--demos PATH] [FOLDER]
+Run: python standalone/physics/record_drives.py [--demos PATH] [FOLDER]
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 import sys
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 
 from _bench import ROOT
 from curiosity_physics import demos, worlds

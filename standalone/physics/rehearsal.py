@@ -30,6 +30,8 @@ import sys
 import time
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
+
 from _bench import report, ROOT, Sandbox, table
 
 sys.path.insert(0, str(ROOT / 'standalone/test'))
