@@ -72,6 +72,8 @@ class RoverClient:
         self._sent_lock = threading.Lock()
         self._sent: Counter[str] = Counter()
         self._timeouts = _timeouts(config)
+        motion = config.thresholds.motion
+        self._stop_discovery_s = motion.stop_timeout_s + motion.stop_confirm_s + TIMEOUT_MARGIN_S
         self._capture_timeout_s = config.thresholds.capture.wait_s + 2.0 + TIMEOUT_MARGIN_S
 
     def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
@@ -111,6 +113,8 @@ class RoverClient:
                     self._triggers[name],
                     Trigger.Request(),
                     timeout_s=self._timeouts[name],
+                    # A stop that settles may take long; that there is no adapter is told soon.
+                    discovery_s=self._stop_discovery_s if name == 'move_stop' else None,
                     # get_status waits for nothing that the simulator does
                     clock=time.monotonic if name == 'get_status' else self.simulation,
                     done=done,

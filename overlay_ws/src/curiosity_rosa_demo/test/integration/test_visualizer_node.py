@@ -18,6 +18,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from curiosity_rosa_demo.viz.visualizer_node import MARKER_QOS
@@ -133,7 +134,12 @@ def test_the_rover_comes_moves_vanishes_and_comes_again(
     wait_until(lambda: ('rover', 0) in view.markers, 'the rover', 30.0)
     assert ('trail', 0) not in view.markers
     rover.x = 2.0
-    wait_until(lambda: view.markers['rover', 0].pose.position.x == 2.0, 'the rover at 2 m')
+    shape = load_config().thresholds.obstacles
+    middle = 2.0 + (shape.front_m - shape.rear_m) / 2.0  # of the body
+    wait_until(
+        lambda: view.markers['rover', 0].pose.position.x == pytest.approx(middle),
+        'the rover at 2 m',
+    )
     assert [point.x for point in view.markers['trail', 0].points] == [0.0, 2.0]
 
     view.deleted.clear()

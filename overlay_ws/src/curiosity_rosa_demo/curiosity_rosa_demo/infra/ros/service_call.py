@@ -37,6 +37,7 @@ def call(
     request: Any,
     *,
     timeout_s: float,
+    discovery_s: float | None = None,
     done: threading.Event | None = None,
     sending: Callable[[], AbstractContextManager[Any]] = nullcontext,
     again_s: float | None = None,
@@ -45,15 +46,16 @@ def call(
     """Send ``request`` and return the response. Call it from a thread other than the one that
     spins ``client``.
 
-    ``timeout_s``: seconds of the steady clock for discovery, then seconds of ``clock`` for the
-    response; ``clock`` is never faster than the steady one.
+    ``timeout_s``: seconds of ``clock`` for the response; ``clock`` is never faster than the steady
+    one. ``discovery_s``: steady seconds until the service must be found; None: ``timeout_s``.
     ``done``: setting it ends the wait for the response. ``sending``: returns the context manager
     that each send runs in. ``again_s``: an idempotent request is sent again at this period, since
     a killed server may have received the first one. A request that a saturated transport refused
     is always sent again. Raises ServiceFailed.
     """
     name = client.srv_name
-    if not client.service_is_ready() and not client.wait_for_service(timeout_sec=timeout_s):
+    find_s = timeout_s if discovery_s is None else discovery_s
+    if not client.service_is_ready() and not client.wait_for_service(timeout_sec=find_s):
         raise ServiceFailed(service_unavailable(name))
     done = done or threading.Event()
     until_s = clock() + timeout_s
