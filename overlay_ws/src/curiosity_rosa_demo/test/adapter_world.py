@@ -42,6 +42,7 @@ SOUND: dict[str, Any] = {
     'fault_odometry': False,
     'fault_slip': 0.0,
     'fault_tilt': 0.0,
+    'fault_wheel_node': False,
     'fault_scan': False,
     'fault_services': [''],
 }

@@ -22,7 +22,7 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in import sensors, settings
-from curiosity_stand_in.body import State
+from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import INITIAL, Joints
 from curiosity_stand_in.renderer import Renderer
@@ -45,10 +45,11 @@ from sensor_msgs.msg import (
     JointState,
     LaserScan,
 )
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 ODOMETRY_TOPIC = 'model/curiosity_mars_rover/odometry'
+WHEEL_TOPIC = 'wheel_velocity_controller/commands'
 SENSOR_S, SENSOR_LEAST_S = 0.1, 0.02  # period in the rover's time; the least in wall time
 CAMERA_LEAST_S = 0.1
 JOINTS_S = 0.01  # the demo's joint_state_broadcaster; the least in wall time as well
@@ -88,6 +89,7 @@ class BodyNode(Node):
         self._on_settings = on_settings
         self.add_on_set_parameters_callback(self._settings_change)
         self._wheels = self.create_subscription(Twist, 'cmd_vel', self._drive, 10)
+        self.create_subscription(Float64MultiArray, WHEEL_TOPIC, self._command_wheels, 10)
         self._publish_e_stop()
         stamp = self._stamp(self.rover.state())
         self._tf_static.publish(sensors.fixed_frames(stamp, self.settings.lidar))
@@ -152,6 +154,8 @@ class BodyNode(Node):
         self._compressed = self.create_publisher(CompressedImage, 'image_raw/compressed', 10)
 
     def _drive(self, twist: Twist) -> None:
+        if self.settings.fault_wheel_node:
+            return
         try:
             with self.rover.body() as body:
                 body.drive(twist.linear.x, twist.angular.z)
@@ -161,6 +165,14 @@ class BodyNode(Node):
                 throttle_duration_sec=1.0,
                 throttle_time_source_type=STEADY,
             )
+
+    def _command_wheels(self, command: Float64MultiArray) -> None:
+        """Stop wheels whose node is dead. A living move_wheel would repeat its own command within
+        0.1 s. Like the controller, reject another number of values.
+        """
+        if self.settings.fault_wheel_node and list(command.data) == [0.0] * len(WHEELS):
+            with self.rover.body() as body:
+                body.drive(0.0, 0.0)
 
     def _stamp(self, state: State) -> Time:
         return sensors.time_message(state.seconds if self.settings.publish_clock else time.time())

@@ -83,6 +83,7 @@ class Settings:
     fault_odometry: bool = False
     fault_slip: float = 0.0
     fault_tilt: float = 0.0
+    fault_wheel_node: bool = False
     fault_sag: float = 0.0
     fault_battery: bool = False
     fault_scan: bool = False
@@ -198,6 +199,12 @@ PARAMETERS: dict[str, Parameter] = {
         0.0,
         Number(-1.5, 1.5),
         "radians, nose down, in the odometry instead of the body's pitch",
+    ),
+    'fault_wheel_node': Parameter(
+        False,
+        _boolean,
+        'nobody hears /cmd_vel, as after the death of move_wheel: the wheels keep their last '
+        'command until zeros arrive on /wheel_velocity_controller/commands',
     ),
     'fault_sag': Parameter(
         0.0,

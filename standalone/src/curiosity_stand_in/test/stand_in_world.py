@@ -40,6 +40,7 @@ SOUND: dict[str, Any] = {
     'fault_slip': 0.0,
     'fault_tilt': 0.0,
     'fault_sag': 0.0,
+    'fault_wheel_node': False,
     'fault_battery': False,
     'fault_scan': False,
     'fault_services': [''],

@@ -40,7 +40,7 @@ from stand_in_world import (
     wait_until_still,
     watch,
 )
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
@@ -164,6 +164,24 @@ def test_the_wheels_keep_the_last_twist_of_anyone(box: Sandbox) -> None:
     spot = Twist()
     spot.angular.z = 1.0
     publisher.publish(spot)
+    wait_until_still(odometry)
+
+
+def test_without_its_wheel_node_only_zeros_for_each_wheel_stop_the_rover(box: Sandbox) -> None:
+    odometry = watch(box, Odometry, ODOMETRY)
+    way = Way(odometry)
+    publisher = box.node.create_publisher(
+        Float64MultiArray, '/wheel_velocity_controller/commands', 10
+    )
+    wait_until(lambda: publisher.get_subscription_count() > 0, 'the controller to listen')
+    call(box, '/move_forward')
+    wait_until(lambda: way.ahead > 0.5, 'the rover to drive')
+    assert set_parameters(box, fault_wheel_node=True) == []
+    call(box, '/move_stop')
+    publisher.publish(Float64MultiArray(data=[0.0] * 5))
+    here = way.ahead
+    wait_until(lambda: way.ahead > here + 3.0, 'the rover to drive on')
+    publisher.publish(Float64MultiArray(data=[0.0] * 6))
     wait_until_still(odometry)
 
 

@@ -45,6 +45,7 @@ from curiosity_rosa_demo.adapter.presence import PresenceLink
 from curiosity_rosa_demo.adapter.profile_match import mismatch
 from curiosity_rosa_demo.adapter.rival_publishers import RivalPublishers
 from curiosity_rosa_demo.adapter.scan_input import ScanInput
+from curiosity_rosa_demo.adapter.standstill_command import StandstillCommand
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
@@ -68,7 +69,6 @@ from curiosity_rosa_demo.infra.ros_io import (
 )
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.trace.trace_codec import new_event
-from geometry_msgs.msg import Twist
 from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import String
@@ -130,7 +130,10 @@ class AdapterApp:
         self._stops_asked = 0
         self._wakeup_at = 0.0
         self._stop_future: Future | None = None
-        self._cmd_vel = GuardedPublisher.create(self.node, Twist, topics.rover.cmd_vel, 10, losses)
+        wheels = self._config.thresholds.motion.wheel_joints if robot.mobile_base else ()
+        self._standstill = StandstillCommand.create(
+            self.node, topics.rover, wheels=len(wheels), losses=losses
+        )
         self._status_schedule = StatusSchedule()
         self._status_topic = GuardedPublisher.create(
             self.node, String, topics.status.adapter, history_qos(1), losses
@@ -149,7 +152,7 @@ class AdapterApp:
             on_calls=self._calls.record_sent,
             mast=self._config.thresholds.mast.joints if robot.has_mast else (),
             appendages={name: part.joints for name, part in self._config.robot.appendages.items()},
-            wheels=self._config.thresholds.motion.wheel_joints if robot.mobile_base else (),
+            wheels=wheels,
         )
         PresenceLink(
             self.node,
@@ -211,7 +214,7 @@ class AdapterApp:
         due = self._rules.due()
         if due.stop_call is not None:
             self._call_stop(due.stop_call)
-        if due.zero_twist and not self._cmd_vel.publish(Twist()):
+        if due.zero_twist and not self._standstill.publish():
             self._rules.twist_lost()
         self._appendage_commands.hold(due.holds)
         for warning in due.warnings:

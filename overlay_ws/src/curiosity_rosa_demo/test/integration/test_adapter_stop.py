@@ -20,10 +20,12 @@ from adapter_world import AdapterWorld, CLOSED, in_motion, METRES_PER_S, near, S
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, NEED_TO_CLOSE_MAST
 from harness import Process, Sandbox, wait_until
 import pytest
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
 
+WHEEL_COMMANDS = '/wheel_velocity_controller/commands'
 LEASH_S = 1.5
 SHORT_LEASH = {'motion': {'max_duration_s': LEASH_S}}
 LEASHED = f'Stopped by the leash after {LEASH_S} s'
@@ -127,6 +129,24 @@ def test_stops_of_many_callers_are_all_answered(world: AdapterWorld) -> None:
     wait_until(lambda: all(future.done() for future in futures), 'ten answers')
     assert all(future.result().success for future in futures)
     assert world.stands()
+
+
+@pytest.mark.parametrize('faults', [[''], ['move_stop:hang']], ids=['answered', 'hanging'])
+def test_a_rover_whose_wheel_node_died_is_stopped_at_its_wheels(
+    world: AdapterWorld, faults: list[str]
+) -> None:
+    commands = world.box.collect(Float64MultiArray, WHEEL_COMMANDS, 100)
+    world.drive()
+    assert not commands  # not in a normal drive
+    world.fault(fault_wheel_node=True, fault_services=faults)
+    world.does('move_stop')
+    world.wait_until_it_stands()
+    world.wait_for_status('a confirmed stop', moving=False)
+    assert all(list(each.data) == [0.0] * 6 for each in commands)
+    count = len(commands)
+    assert count > 0
+    assert world.stands()
+    assert len(commands) == count  # nor after a confirmed stop
 
 
 def test_the_e_stop_holds_rover_and_mast(world: AdapterWorld) -> None:

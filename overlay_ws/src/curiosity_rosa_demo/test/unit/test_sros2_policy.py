@@ -35,6 +35,7 @@ MOVERS = {
 }
 OWN = {
     TOPICS.rover.cmd_vel,
+    TOPICS.rover.wheel_commands,
     TOPICS.rover.adapter_presence,
 }  # of the rover's, the adapter's to write
 CAMERA = TOPICS.images.input_compressed

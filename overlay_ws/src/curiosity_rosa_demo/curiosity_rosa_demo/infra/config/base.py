@@ -40,6 +40,10 @@ def ros_name(value: str) -> str:
     return value
 
 
+def _optional_ros_name(value: str) -> str:
+    return ros_name(value) if value else value
+
+
 def _frame_name(value: str) -> str:
     if not re.fullmatch(r'/?[^/\s]+(/[^/\s]+)*', value):
         raise ValueError('not a frame name: no spaces, not empty, e.g. base_footprint')
@@ -48,6 +52,7 @@ def _frame_name(value: str) -> str:
 
 FileName = Annotated[str, Field(pattern=r'^[A-Za-z0-9_]{1,60}$')]
 Name = Annotated[str, AfterValidator(ros_name)]
+OptionalName = Annotated[str, AfterValidator(_optional_ros_name)]
 Frame = Annotated[str, AfterValidator(_frame_name)]
 Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
 Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
@@ -56,6 +61,8 @@ Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 def below(namespace: str, name: str) -> str:
-    """Put ``name`` into ``namespace``; an empty namespace leaves it unchanged."""
+    """Put ``name`` into ``namespace``; an empty namespace, or name, leaves it
+    unchanged.
+    """
     namespace = namespace.strip('/')
-    return f'/{namespace}/{name.lstrip("/")}' if namespace else name
+    return f'/{namespace}/{name.lstrip("/")}' if namespace and name else name

@@ -17,6 +17,7 @@ from curiosity_rosa_demo.infra.config.base import (
     below,
     Frame,
     Name,
+    OptionalName,
     Section,
 )
 
@@ -94,7 +95,10 @@ class CuriosityServices(Section):
 
 
 class RoverTopics(Section):
+    """``wheel_commands``: empty if the robot has none."""
+
     cmd_vel: Name
+    wheel_commands: OptionalName
     odometry: Name
     joint_states: Name
     scan: Name
