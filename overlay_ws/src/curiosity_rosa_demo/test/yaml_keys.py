@@ -32,6 +32,7 @@ import yaml
 WORDS: dict[Callable[..., Any], str] = {
     models.json_object: 'keys with JSON values',
     base.ros_name: 'ROS name',
+    base.optional_ros_name: 'ROS name, or empty',
     base._frame_name: 'frame name',
     checked_time_zone: 'time zone',
     world._key: 'name',

@@ -81,6 +81,7 @@ def test_the_rover_of_the_tutorial_has_the_names_of_its_topics(tmp_path: Path) -
     for service in topics.curiosity.model_dump().values():
         name = service['name']
         assert name.startswith('/mast_') or f"'{name.removeprefix('/scout/')}'" in rover
+    assert topics.in_namespace('own', rover='r1').rover.wheel_commands == ''  # it has none
     names = (topics.rover.odometry, topics.rover.cmd_vel, topics.images.input_compressed)
     for name in (*names, topics.tf.base_frame, topics.tf.world_frame):
         assert f"'{name}'" in rover

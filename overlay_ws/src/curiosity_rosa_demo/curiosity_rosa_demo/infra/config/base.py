@@ -40,7 +40,7 @@ def ros_name(value: str) -> str:
     return value
 
 
-def _optional_ros_name(value: str) -> str:
+def optional_ros_name(value: str) -> str:
     return ros_name(value) if value else value
 
 
@@ -52,7 +52,7 @@ def _frame_name(value: str) -> str:
 
 FileName = Annotated[str, Field(pattern=r'^[A-Za-z0-9_]{1,60}$')]
 Name = Annotated[str, AfterValidator(ros_name)]
-OptionalName = Annotated[str, AfterValidator(_optional_ros_name)]
+OptionalName = Annotated[str, AfterValidator(optional_ros_name)]
 Frame = Annotated[str, AfterValidator(_frame_name)]
 Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
 Metres = Annotated[float, Field(ge=-1e6, le=1e6)]

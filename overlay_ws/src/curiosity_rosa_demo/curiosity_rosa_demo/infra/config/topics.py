@@ -95,8 +95,6 @@ class CuriosityServices(Section):
 
 
 class RoverTopics(Section):
-    """``wheel_commands``: empty if the robot has none."""
-
     cmd_vel: Name
     wheel_commands: OptionalName
     odometry: Name
