@@ -412,21 +412,36 @@ def test_what_is_not_refused_stays_within_the_bound(
 
 @given(speed=st.floats(0.1, 2.0), turn=st.floats(0.05, 1.0), guess=st.floats(0.1, 2.0))
 def test_a_pace_becomes_what_was_measured(speed: float, turn: float, guess: float) -> None:
-    pace = SpeedEstimate(guess, guess / RADIUS_M)
+    pace = SpeedEstimate(guess, guess / RADIUS_M, 0.0)
     assert turning_radius([pace]) is None
     assert pace.update(2.0, 2.0 * speed, 2.0 * turn)
     assert (pace.speed, pace.turn) == (pytest.approx(speed), pytest.approx(turn))
-    assert turning_radius([pace, SpeedEstimate(1.0, 0.1)]) == pytest.approx(speed / turn)
+    assert turning_radius([pace, SpeedEstimate(1.0, 0.1, 0.0)]) == pytest.approx(speed / turn)
     assert not pace.update(2.0, 0.3 * speed, 2.0 * turn)
     assert pace.speed == pytest.approx(1.3 / 3.0 * speed)  # 1 s of it, 2 s of 0.15
     assert not pace.update(2.0, 2.0 * speed, -2.0 * turn)
     assert pace.speed == pytest.approx(1.3 / 3.0 * speed)
 
 
+@given(
+    speed=st.floats(0.1, 2.0),
+    turn=st.just(0.0) | st.floats(0.05, 1.0),
+    start_s=st.floats(0.0, 1.0),
+    seconds=st.floats(2.0, 20.0),
+)
+def test_the_time_until_it_starts_is_no_part_of_the_pace(
+    speed: float, turn: float, start_s: float, seconds: float
+) -> None:
+    pace, driving_s = SpeedEstimate(1.0, turn and 0.5, start_s), seconds - start_s
+    assert pace.update(seconds, speed * driving_s, turn * driving_s)
+    assert (pace.speed, pace.turn) == (pytest.approx(speed), pytest.approx(turn))
+    assert pace.seconds_for(driving_s * (turn or speed)) == pytest.approx(seconds)
+
+
 @given(too_high=st.floats(1.0, 10.0), seconds=st.floats(0.2, 3.0))
 def test_a_first_leg_that_lasted_too_long_does_not_spoil_the_pace(
     too_high: float, seconds: float
 ) -> None:
-    pace = SpeedEstimate(1.0, 0.0)
+    pace = SpeedEstimate(1.0, 0.0, 0.0)
     assert pace.update(3.0, 3.0 * too_high, 0.0)
     assert any(pace.update(seconds, seconds, 0.0) for _ in range(MAX_STUCK_LEGS))

@@ -57,6 +57,16 @@ def test_it_drives_the_distance_whatever_the_speed(distance: float, speed: float
     assert {name for name, _ in world.tools} == {'move_forward'}
 
 
+@pytest.mark.parametrize('start_s', [0.0, 0.25, 0.75])
+def test_a_leg_is_so_much_longer_as_the_profiles_rover_starts_late(start_s: float) -> None:
+    body = SHIPPED.thresholds.body.model_copy(update={'start_s': start_s})
+    thresholds = SHIPPED.thresholds.model_copy(update={'body': body})
+    guess_mps = SHIPPED.guardrails.geofence.max_speed_mps
+    world = ArcWorld(config=SHIPPED.model_copy(update={'thresholds': thresholds}))
+    checked(world, drive_distance, 0.5 * guess_mps)
+    assert world.tools[0][1]['duration_s'] == pytest.approx(0.5 + start_s)
+
+
 @given(
     angle=st.floats(-720.0, 720.0).filter(lambda angle: abs(angle) > 5.0),
     speed=st.floats(0.1, 0.5),

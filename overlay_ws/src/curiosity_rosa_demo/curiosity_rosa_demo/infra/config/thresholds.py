@@ -174,6 +174,7 @@ class BodyConfig(Section):
 
     forward_mps: float = Field(gt=0.0, le=10.0)
     turn_mps: float = Field(gt=0.0, le=10.0)
+    start_s: float = Field(ge=0.0, le=10.0)
     standing_pitch_rad: float = Field(ge=-0.5, le=0.5)
     driving_pitch_rad: float = Field(ge=-0.5, le=0.5)
 

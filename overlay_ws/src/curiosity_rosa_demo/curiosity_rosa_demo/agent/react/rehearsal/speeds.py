@@ -23,12 +23,14 @@ MAX_TURN_RAD = 5.0  # near a whole circle the change of the heading is ambiguous
 
 
 class MeasuredSpeeds:
-    """Metres and radians in the world frame, seconds. Until a motion is measured: ``known``."""
+    """Metres and radians in the world frame, seconds. Until a motion is measured: ``known``.
+    ``start_s``: from the call of a motion until the rover moves.
+    """
 
-    def __init__(self, known: MotionSpeeds) -> None:
+    def __init__(self, known: MotionSpeeds, start_s: float) -> None:
         self._lock = threading.Lock()
-        self._straight = SpeedEstimate(known.straight, 0.0)
-        self._arc = SpeedEstimate(known.arc, known.turn)
+        self._straight = SpeedEstimate(known.straight, 0.0, start_s)
+        self._arc = SpeedEstimate(known.arc, known.turn, start_s)
 
     def now(self) -> MotionSpeeds:
         with self._lock:

@@ -93,7 +93,7 @@ class RoverWorld:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
         self._legs = _DrivenLegs()
-        self._speeds = MeasuredSpeeds(config.thresholds.speeds)
+        self._speeds = MeasuredSpeeds(config.thresholds.speeds, config.thresholds.body.start_s)
         self._home: tuple[float, float] | None = None  # where the pose was known first
         self.brain_state, self.spent, self.say = brain_state, spent, say
         self._graph = graph

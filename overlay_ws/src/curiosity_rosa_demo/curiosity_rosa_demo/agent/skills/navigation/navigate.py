@@ -40,7 +40,6 @@ from pydantic import Field
 
 MAX_LEG_S = 5.0
 FIRST_LEG_S = 1.5  # longest leg of a motion whose speed is not measured yet
-START_S = 0.25  # a motion begins so much later after its call than it ends after that of a stop
 MIN_LEG_S = 0.4  # a shorter leg hardly moves it
 MAX_LEGS = 100
 MAX_STUCK_LEGS = 3  # consecutive legs that hardly moved the rover
@@ -84,8 +83,9 @@ class _Navigation:
         self._codes = tuple(config.skills.error_map)
         self._configured_radius_m = config.thresholds.obstacles.turn_radius_m
         turn = max_mps / self._configured_radius_m
+        start_s = config.thresholds.body.start_s
         self._estimates = {
-            letter: SpeedEstimate(max_mps, 0.0 if letter == 'S' else turn)
+            letter: SpeedEstimate(max_mps, 0.0 if letter == 'S' else turn, start_s)
             for letter in DUBINS_MOTIONS
         }
         self._plan: DrivePlan | None = None
@@ -180,7 +180,7 @@ class _Navigation:
             self._plan = None
             return there
         turned = math.remainder(there.yaw - here.yaw, math.tau) * (-1.0 if letter == 'R' else 1.0)
-        if estimate.update(max(seconds - START_S, START_S), metres, turned):
+        if estimate.update(seconds, metres, turned):
             self._stuck = 0
         else:
             self._stuck += 1
@@ -195,26 +195,27 @@ class _Navigation:
         """The plan without leading segments that are too short to drive and that the goal does not
         need; the seconds of its next leg.
         """
-        while self._segment_seconds(*plan.segments[0]) < MIN_LEG_S:
+        while self._segment_seconds(plan) < MIN_LEG_S:
             shorter = DrivePlan(plan.segments[1:])
             if not shorter.segments or not self._goal.is_reached(
                 shorter.end(here, self._radius_m), KEPT_PART
             ):
                 break
             plan = shorter
-        letter, amount = plan.segments[0]
+        letter = plan.segments[0][0]
         longest_s = self._longest_s
         estimate = self._estimates[letter]
         if not estimate.is_known:
             longest_s = min(longest_s, FIRST_LEG_S)
         if letter != 'S':  # a change of heading above half a circle is ambiguous
             longest_s = min(longest_s, MAX_TURN_RAD / estimate.turn)
-        seconds = min(max(self._segment_seconds(letter, amount), MIN_LEG_S), longest_s)
+        seconds = min(max(self._segment_seconds(plan), MIN_LEG_S), longest_s)
         return plan, seconds
 
-    def _segment_seconds(self, letter: str, amount: float) -> float:
-        estimate = self._estimates[letter]
-        return START_S + amount / (estimate.speed if letter == 'S' else estimate.turn)
+    def _segment_seconds(self, plan: DrivePlan) -> float:
+        """Of the first segment."""
+        letter, amount = plan.segments[0]
+        return self._estimates[letter].seconds_for(amount)
 
     def _check_guardrails(self, name: str, seconds: float) -> None:
         why = self._call.world.may_drive(name, seconds)

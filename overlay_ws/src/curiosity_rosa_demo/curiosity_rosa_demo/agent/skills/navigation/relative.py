@@ -26,7 +26,6 @@ from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     MIN_LEG_S,
     POSE_ATTEMPTS,
     POSE_RETRY_S,
-    START_S,
 )
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.progress import part_done
@@ -72,7 +71,7 @@ class _Legs:
         self._call, self._name, self._amount = call, name, amount
         self._turns = name != 'move_forward'
         rate = max_mps / config.thresholds.obstacles.turn_radius_m if self._turns else 0.0
-        self._estimate = SpeedEstimate(max_mps, rate)
+        self._estimate = SpeedEstimate(max_mps, rate, config.thresholds.body.start_s)
         self._longest_s = min(
             MAX_LEG_S, config.agent.turn.max_motion_s, config.thresholds.motion.max_duration_s
         )
@@ -88,7 +87,7 @@ class _Legs:
             here = self._read_pose()
             while self._amount - self._done > near:
                 seconds = self._seconds_left()
-                if self._legs and seconds < (START_S + MIN_LEG_S) / 2:
+                if self._legs and seconds < (self._estimate.start_s + MIN_LEG_S) / 2:
                     break
                 here = self._drive(here, max(seconds, MIN_LEG_S))
                 self._report()
@@ -113,8 +112,7 @@ class _Legs:
         longest_s = self._longest_s if estimate.is_known else min(self._longest_s, FIRST_LEG_S)
         if self._turns:  # a change of heading above half a circle is ambiguous
             longest_s = min(longest_s, MAX_TURN_RAD / estimate.turn)
-        rate = estimate.turn if self._turns else estimate.speed
-        return min(START_S + left / rate, longest_s)
+        return min(estimate.seconds_for(left), longest_s)
 
     def _drive(self, here: RoverPose, seconds: float) -> RoverPose:
         """One leg; returns the pose after it. Raises _LegFailed and TurnCancelled."""
@@ -141,7 +139,7 @@ class _Legs:
             if link_was_lost(why) and self._lost <= MAX_LOST_LEGS:
                 return there
             raise _LegFailed(why if why.startswith(self._codes) else f'NAV_BLOCKED: {why}')
-        moved = self._estimate.update(max(seconds - START_S, START_S), metres, gained)
+        moved = self._estimate.update(seconds, metres, gained)
         self._stuck = 0 if moved else self._stuck + 1
         if self._stuck >= MAX_STUCK_LEGS:
             raise _LegFailed(f'NAV_BLOCKED: the rover hardly moved in {MAX_STUCK_LEGS} legs')

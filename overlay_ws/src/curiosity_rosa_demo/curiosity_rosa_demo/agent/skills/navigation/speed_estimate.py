@@ -22,23 +22,31 @@ MIN_MOVED_FRACTION = 0.2  # of the estimate; a later leg below this hardly moved
 
 @dataclass
 class SpeedEstimate:
-    """One motion: ``speed`` in m/s, ``turn`` in rad/s in the commanded direction."""
+    """One motion: ``speed`` in m/s, ``turn`` in rad/s in the commanded direction, 0.0 straight
+    ahead. Its first ``start_s`` seconds pass before the rover moves.
+    """
 
     speed: float  # a guess until the first update
     turn: float
+    start_s: float
     seconds: float = 0.0  # weighted time of measurement; 0: a guess
 
     @property
     def is_known(self) -> bool:
         return self.seconds > 0.0
 
+    def seconds_for(self, amount: float) -> float:
+        """Seconds of a leg of ``amount``: metres straight ahead, radians of a turn."""
+        return self.start_s + amount / (self.turn or self.speed)
+
     def update(self, seconds: float, metres: float, radians: float) -> bool:
-        """Add a measured leg. Returns False if the rover hardly moved, in a leg long enough to
-        tell.
+        """Add a measured leg; ``seconds``: what it was asked to last. Returns False if the rover
+        hardly moved, in a leg long enough to tell.
 
         A leg far below the estimate counts at least as much as all before, since the estimate may
         be the wrong one: a computer that stalls lets a leg last too long.
         """
+        seconds = max(seconds - self.start_s, self.start_s)
         straight = self.turn == 0.0
         if metres < MIN_DISTANCE_M or (not straight and radians < MIN_ANGLE_RAD):
             return self._is_too_short(seconds)
