@@ -32,7 +32,7 @@ from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LOCAL
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.simulation.body import Light
+from curiosity_rosa_demo.simulation.scenery import Light
 from curiosity_stand_in import mast
 from curiosity_stand_in.kinematics import Pose
 from pydantic import ValidationError

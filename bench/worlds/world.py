@@ -15,7 +15,7 @@ import math
 import random
 
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.simulation.body import Disc, Light
+from curiosity_rosa_demo.simulation.scenery import Disc, Light
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, Joints, OPENED
 from rover_twin import Fault, RoverTwin

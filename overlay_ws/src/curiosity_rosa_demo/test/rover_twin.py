@@ -40,7 +40,7 @@ from curiosity_rosa_demo.infra.obstacles import (
 )
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
-from curiosity_rosa_demo.simulation.body import Disc, Light
+from curiosity_rosa_demo.simulation.scenery import Disc, Light
 from curiosity_stand_in import mast
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.drivers import DemoRover

@@ -31,7 +31,6 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import Process
 from curiosity_rosa_demo.simulation import files, ros, threads
-from curiosity_rosa_demo.simulation.body import Disc, Light
 from curiosity_rosa_demo.simulation.disk import Disk, DiskFaults, Host, installed
 from curiosity_rosa_demo.simulation.disk.faults import NO_FAULTS
 from curiosity_rosa_demo.simulation.happenings import Happening, KINDS, START_S
@@ -39,6 +38,7 @@ from curiosity_rosa_demo.simulation.judge import Judge, Violation
 from curiosity_rosa_demo.simulation.model import SimulatedModel
 from curiosity_rosa_demo.simulation.record import Record
 from curiosity_rosa_demo.simulation.rover import Rover
+from curiosity_rosa_demo.simulation.scenery import Disc, Light
 from curiosity_rosa_demo.simulation.scheduler import Scheduler, SimulatedProcess, Spinning
 from curiosity_stand_in.kinematics import Pose
 from geometry_msgs.msg import Twist

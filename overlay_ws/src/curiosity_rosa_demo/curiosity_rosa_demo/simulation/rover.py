@@ -30,8 +30,8 @@ from curiosity_rosa_demo.domain.ground import (
 )
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.simulation.body import Disc, Light
 from curiosity_rosa_demo.simulation.ros import Graph, WorldNode
+from curiosity_rosa_demo.simulation.scenery import Disc, Light
 from curiosity_rosa_demo.simulation.scheduler import SimulatedProcess
 from curiosity_rosa_demo.simulation.threads import EPOCH_S
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore

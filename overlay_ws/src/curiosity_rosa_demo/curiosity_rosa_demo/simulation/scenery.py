@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The truth about the rover's surroundings: light and rocks. Pure.
+"""What surrounds the rover in truth: light and rocks. Pure.
 
 Metres and radians in the world frame (REP 103).
 """
