@@ -24,6 +24,7 @@ from tool_rover import STOP_LATE_S
 
 THRESHOLDS = load_config().thresholds
 START_S = THRESHOLDS.body.start_s
+ROLLS_BACK_S = 0.16  # of a drive, in its heading, which loses what the way does not
 KNOWN = MotionSpeeds(1.0, 1.0, 0.1)
 
 
@@ -54,7 +55,7 @@ def test_it_learns_the_speed_of_the_rover_under_way(
     seconds=st.floats(MIN_SECONDS, 20.0),
     waited_s=st.floats(0.0, 1.0),
 )
-def test_a_short_drive_teaches_no_speed_that_the_rover_exceeds(
+def test_a_short_drive_teaches_the_speed_of_a_long_one(
     name: str, seconds: float, waited_s: float
 ) -> None:
     rover = DemoRover(THRESHOLDS)
@@ -67,6 +68,5 @@ def test_a_short_drive_teaches_no_speed_that_the_rover_exceeds(
     yaw = state.pose.yaw
     done = ToolResult.success(duration_s=seconds, distance_m=state.path_m, yaw_rad=yaw)
     speeds.learn(name, {'yaw_rad': 0.0}, done)
-    learnt, true, late_part = speeds.now(), THRESHOLDS.speeds, START_S / seconds
-    for one, other in zip(astuple(learnt), astuple(true), strict=True):
-        assert 0.95 * other <= one <= (1.0 + late_part) * other
+    for learnt, true in zip(astuple(speeds.now()), astuple(THRESHOLDS.speeds), strict=True):
+        assert -ROLLS_BACK_S <= (learnt / true - 1.0) * seconds <= START_S
