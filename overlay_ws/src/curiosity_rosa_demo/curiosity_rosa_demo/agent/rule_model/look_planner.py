@@ -46,7 +46,7 @@ from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 import numpy as np
 
 COST_PER_SECOND = 0.08  # of driving: one drive goes before two arcs that are as long
-FARTHEST_COST = 20.0  # of the motions to one look
+FARTHEST_COST = 20.0  # of the motions to one look, if that turns the rover round
 LOOKS = 2  # of a plan
 PLANS = 5  # that are kept with one look fewer
 FURTHER_M, FURTHER_HEADINGS = 3.0, 8  # apart are the places of the looks after the first
@@ -160,10 +160,14 @@ def _reached(
     obstacles: tuple[Obstacle, ...],
     first_at_most: Mapping[str, float],
 ) -> Floats:
-    """The poses within FARTHEST_COST, the start first, with their COST."""
+    """The poses within reach of a look, the start first, with their COST."""
+    turns = [motions.costs[tool] for tool in ('turn_left', 'turn_right') if tool in motions.costs]
+    half_circle = math.ceil(math.pi / (motions.turn_rate * motions.longest_s))
+    ahead = motions.costs.get('move_forward', 0.0)
+    farthest = max(FARTHEST_COST, min(turns, default=0.0) * half_circle + 2.0 * ahead)
     rows: list[Floats] = []
     for cost, poses in layers(pose, motions, obstacles, first_at_most):
-        if cost > FARTHEST_COST:
+        if cost > farthest:
             break
         rows.append(np.column_stack((poses, np.full(len(poses), cost))))
     return np.concatenate(rows)

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 DURATIONS = 10  # of each motion, evenly up to the longest
-REACH_M, CELL_M = 44.0, 2.0  # of the search around its start, and of a cell
-CELLS, CELLS_AROUND = round(2 * REACH_M / CELL_M), 16
+REACH_M = 44.0  # of the search around its start
+LEAST_CELL_M, MOST_CELL_M = 0.5, 2.0
+LEAST_CELLS_AROUND, MOST_CELLS_AROUND = 16, 64
 # Columns of a layer of poses.
 X, Y, YAW, SECONDS, FIRST_MOTION, FIRST_SECONDS = range(6)
 ROCK_M = 0.7  # of an obstacle beside and behind the point of it that the scan has shown
@@ -54,6 +55,41 @@ class Motions:
         return self.turn_speed / self.turn_rate
 
 
+@dataclass(frozen=True)
+class _Grid:
+    """Cells of equal poses around a start, ``cells_across`` by as many by ``cells_around``."""
+
+    start: Pose
+    cell_m: float
+    cells_across: int
+    cells_around: int
+
+    @classmethod
+    def of(cls, start: Pose, motions: Motions) -> _Grid:
+        """A longest arc leads out of its cell, also of a rover that is slower than its profile."""
+        arc_m = motions.turn_speed * motions.longest_s
+        arc_rad = motions.turn_rate * motions.longest_s
+        cell_m = max(LEAST_CELL_M, min(MOST_CELL_M, arc_m / 2.0))
+        around = min(MOST_CELLS_AROUND, max(LEAST_CELLS_AROUND, 1.5 * math.tau / arc_rad))
+        return cls(start, cell_m, round(2 * REACH_M / cell_m), round(around))
+
+    @property
+    def size(self) -> int:
+        return self.cells_across * self.cells_across * self.cells_around
+
+    def cells(self, poses: Floats) -> NDArray[np.int64]:
+        """The cell of each pose as one number; poses beyond REACH_M share those of the rim."""
+        last = self.cells_across - 1
+        x, y = (
+            np.clip((poses[:, axis] - at + REACH_M) / self.cell_m, 0, last).astype(np.int64)
+            for axis, at in ((X, self.start.x), (Y, self.start.y))
+        )
+        turned = (poses[:, YAW] % math.tau) / math.tau * self.cells_around
+        around = np.minimum(turned.astype(np.int64), self.cells_around - 1)
+        cells: NDArray[np.int64] = (x * self.cells_across + y) * self.cells_around + around
+        return cells
+
+
 def layers(
     start: Pose,
     motions: Motions,
@@ -65,12 +101,13 @@ def layers(
     ``first_at_most``: the seconds that a motion may take at the start.
     """
     names = [name for name in DIRECTIONS if name in motions.costs]
+    grid = _Grid.of(start, motions)
     first = np.array([[start.x, start.y, start.yaw, 0.0, -1.0, 0.0]])
     open_layers: dict[float, list[Floats]] = {0.0: [first]}
-    seen = np.zeros(CELLS * CELLS * CELLS_AROUND, dtype=bool)
+    seen = np.zeros(grid.size, dtype=bool)
     while open_layers:
         cost = min(open_layers)
-        poses = _unseen(np.concatenate(open_layers.pop(cost)), start, seen)
+        poses = _unseen(np.concatenate(open_layers.pop(cost)), grid, seen)
         if not len(poses):
             continue
         yield cost, poses
@@ -80,25 +117,14 @@ def layers(
                 longest_s = min(longest_s, first_at_most.get(name, longest_s))
             after = _after(poses, name, motions, obstacles, longest_s)
             open_layers.setdefault(cost + motions.costs[name], []).append(
-                after[~seen[_cells(after, start)]]
+                after[~seen[grid.cells(after)]]
             )
 
 
-def _cells(poses: Floats, start: Pose) -> NDArray[np.int64]:
-    """The cell of each pose as one number; poses beyond REACH_M share the cells of its rim."""
-    x = np.clip((poses[:, X] - start.x + REACH_M) / CELL_M, 0, CELLS - 1).astype(np.int64)
-    y = np.clip((poses[:, Y] - start.y + REACH_M) / CELL_M, 0, CELLS - 1).astype(np.int64)
-    around = ((poses[:, YAW] % math.tau) / math.tau * CELLS_AROUND).astype(np.int64)
-    cells: NDArray[np.int64] = (x * CELLS + y) * CELLS_AROUND + np.minimum(
-        around, CELLS_AROUND - 1
-    )
-    return cells
-
-
-def _unseen(poses: Floats, start: Pose, seen: NDArray[np.bool_]) -> Floats:
+def _unseen(poses: Floats, grid: _Grid, seen: NDArray[np.bool_]) -> Floats:
     """One pose of each new cell, the one with the least driving."""
     poses = poses[np.argsort(poses[:, SECONDS], kind='stable')]
-    cells = _cells(poses, start)
+    cells = grid.cells(poses)
     _, first = np.unique(cells, return_index=True)
     fresh = first[~seen[cells[first]]]
     seen[cells[fresh]] = True
