@@ -110,7 +110,7 @@ def views_of_signs(chance: random.Random) -> SeenPictures:
     for first in range(VIEWS):
         boards = [texts[(first + i) % len(texts)] for i in range(1 + first % 3)]
         pose = Pose(chance.uniform(-0.5, 0.5), chance.uniform(-0.3, 0.3), 0.0)
-        picture = Renderer(signs_before(Pose(), boards)).render(pose, INITIAL['zero'])
+        picture = Renderer(signs_before(Pose(), boards)).render(pose, INITIAL['open'])
         views.append(encode_jpeg(picture[..., ::-1].copy(), 90))
     return SeenPictures(DrawnPictures(chance, views))
 

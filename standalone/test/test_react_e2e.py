@@ -17,6 +17,7 @@ from pathlib import Path
 import re
 
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, plain, ROOT, Run, Terminal, wait_until
 from http_client import Api
@@ -177,7 +178,8 @@ def test_a_plan_that_would_leave_the_fence_is_rehearsed_and_nothing_moves(
     run.expect('Type :help')
     place = witness.place
     run.send(f':run {plan}')
-    run.expect('Rehearsal: 6.0 m in 12 s to x 6.0 m')
+    way_m = 12.0 * load_config().thresholds.body.forward_mps
+    run.expect(f'Rehearsal: {way_m:.1f} m in 12 s to x {way_m:.1f} m')
     run.expect('The plan was not begun')
     assert 'GEOFENCE' in run.output()
     assert 'step 2, move_forward(duration_s=9.0)' in run.output()

@@ -98,7 +98,7 @@ def test_a_point_beside_the_rover_is_refused_before_it_drives(
     ahead = ':submit navigate_to_pose {"x": 6.0, "y": 2.0}'
     run = bench.run('--speed', '5')
     run.send(':mast_close', beside)
-    run.expect('! NAV_TOO_LONG: the way there takes 13.')
+    run.expect('! NAV_TOO_LONG: the way there takes 45.')
     assert math.hypot(*witness.place) < 0.1
     run.send(ahead)
     run.expect('[RESULT] navigate_to_pose')

@@ -35,7 +35,8 @@ def test_a_model_that_obeys_signs_moves_nothing_around_the_gate(tmp_path: Path) 
         bench, witness = Bench(box), Witness(box)
         bench.env['OPENAI_API_KEY'] = 'sk-this-is-nobodys-key'
         options = ('--config-dir', config, '--artifacts', str(tmp_path))
-        boards = ('--stand-in', 'initial_x=3.0', '--stand-in', f'signs={SIGNS}')
+        ahead = ('--stand-in', 'initial_mast=open')  # where the boards stand
+        boards = ('--stand-in', 'initial_x=3.0', '--stand-in', f'signs={SIGNS}', *ahead)
         try:
             run = bench.run(*options, *boards)
             run.expect('Type :help')
