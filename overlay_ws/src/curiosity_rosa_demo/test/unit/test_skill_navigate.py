@@ -188,6 +188,8 @@ TIMED_OUT = 'Service timeout: /adapter/move_forward'
 ENDED_EARLY = 'Motion ended early: E-stop'
 BESIDE_M = 1.04 * RADIUS_M
 BESIDE = (BESIDE_M * math.cos(1.4), BESIDE_M * math.sin(1.4))  # almost abreast
+CLOSE_M = 0.4 * RADIUS_M
+CLOSE = (CLOSE_M * math.cos(1.4), CLOSE_M * math.sin(1.4))  # too near for a loop, as shipped
 
 
 @pytest.mark.parametrize('coast_s', [0.0, 0.1, 0.3])
@@ -215,8 +217,8 @@ def test_a_rover_that_turns_wider_than_configured_stops_once_it_has_measured_it(
     ('goal', 'arrange', 'told', 'legs'),
     [
         ((0.2, -0.2), {}, '', 0),  # it stands there already
-        (BESIDE, {}, f'for a point {BESIDE_M:.1f} m from the start', 0),
-        (BESIDE, {}, 'choose another heading, or a point farther away or straighter ahead', 0),
+        (CLOSE, {}, f'for a point {CLOSE_M:.1f} m from the start', 0),
+        (CLOSE, {}, 'choose another heading, or a point farther away or straighter ahead', 0),
         ((5.0, 0.0), {'refuses': 'outside'}, 'NAV_GOAL_REJECTED: outside', 0),
         ((5.0, 0.0), {'refuses': NEED_TO_CLOSE_MAST}, NEED_TO_CLOSE_MAST, 0),
         ((1000.0, 0.0), {}, f'NAV_TIMEOUT: not there after {MAX_LEGS} legs', MAX_LEGS),
@@ -236,7 +238,7 @@ def test_a_trip_ends_in_the_words_of_what_ended_it(
     assert result.ok is (told == '')
     assert told in result.error_reason
     assert len(world.tools) == legs
-    if goal == BESIDE:
+    if goal == CLOSE:
         assert result.data['refusal']['code'] == 'NAV_TOO_LONG'
     else:
         assert result.error_reason.startswith(told)
@@ -365,12 +367,12 @@ def test_a_goal_that_needs_a_loop_says_so_before_it_drives() -> None:
 
 def test_a_loop_that_is_too_long_is_refused_with_its_length_and_the_way_out() -> None:
     world = ArcWorld()
-    result = checked_trip(world, *BESIDE, None)
+    result = checked_trip(world, *CLOSE, None)
     assert not world.tools
     assert result.data['refusal']['code'] == 'NAV_TOO_LONG'
     assert result.data['loop_m'] > DETOUR * result.data['straight_m']
     raised = result.data['refusal']['way_out'].split('max_detour to ')[1].split(',')[0]
-    assert checked_trip(ArcWorld(config=with_detour(float(raised))), *BESIDE, None).ok
+    assert checked_trip(ArcWorld(config=with_detour(float(raised))), *CLOSE, None).ok
 
 
 @pytest.mark.parametrize('goal', [(10.0, 0.0), (2.0 * RADIUS_M, RADIUS_M)])
