@@ -223,9 +223,7 @@ def test_a_model_without_tools_is_told_of() -> None:
 
 def test_the_model_of_rules_is_no_suggester() -> None:
     failure(
-        ask_chat_model(
-            RuleChatModel(rover=RoverFigures.of(SHIPPED.thresholds)), WORLD, SHIPPED.agent.llm
-        )
+        ask_chat_model(RuleChatModel(rover=RoverFigures.of(SHIPPED)), WORLD, SHIPPED.agent.llm)
     )
 
 
