@@ -44,9 +44,12 @@ class SpeedEstimate:
         hardly moved, in a leg long enough to tell.
 
         A leg far below the estimate counts at least as much as all before, since the estimate may
-        be the wrong one: a computer that stalls lets a leg last too long.
+        be the wrong one: a computer that stalls lets a leg last too long. A short first leg
+        teaches nothing: the rover starts and stops for most of it.
         """
         seconds = max(seconds - self.start_s, self.start_s)
+        if not self.is_known and seconds < MIN_TELLING_S:
+            return True
         straight = self.turn == 0.0
         if metres < MIN_DISTANCE_M or (not straight and radians < MIN_ANGLE_RAD):
             return self._is_too_short(seconds)
@@ -66,7 +69,7 @@ class SpeedEstimate:
         """Whether a leg of this time moves a sound rover less than can be told from noise."""
         short = self.speed * seconds < MIN_DISTANCE_M
         turns_little = 0.0 < self.turn * seconds < MIN_ANGLE_RAD
-        return short or turns_little if self.is_known else seconds < MIN_TELLING_S
+        return self.is_known and (short or turns_little)
 
 
 def turning_radius(estimates: Iterable[SpeedEstimate]) -> float | None:
