@@ -53,7 +53,7 @@ from curiosity_rosa_demo.adapter.agent_link import AgentLink
 from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.appendage import Appendage
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
-from curiosity_rosa_demo.adapter.other_adapters import contest
+from curiosity_rosa_demo.adapter.other_adapters import contest, stopped_for_others
 from curiosity_rosa_demo.adapter.settling import Settling
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
 from curiosity_rosa_demo.adapter.stop_result import (
@@ -69,7 +69,6 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
     need_to_stow,
-    OTHER_ADAPTER,
     service_timeout,
     STOP_NOT_CONFIRMED,
     stopped_for,
@@ -416,9 +415,10 @@ class MotionGuard:
         """Record the nodes of other adapters in front of this rover. A motion of either is
         stopped by both.
         """
+        refusal = contest(self.other_adapters)
         if names and names != self.other_adapters:
-            self.request_stop(f'{contest(names)}; the rover was stopped')
-        elif not names and self.last_error.startswith(OTHER_ADAPTER):
+            self.request_stop(stopped_for_others(names))
+        elif not names and self.last_error in (refusal, stopped_for_others(self.other_adapters)):
             self.last_error = ''
         self.other_adapters = names
 

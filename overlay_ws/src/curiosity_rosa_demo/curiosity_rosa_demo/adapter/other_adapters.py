@@ -70,3 +70,8 @@ class OtherAdapters:
 def contest(names: tuple[str, ...]) -> str:
     """Why the rover may not move; '' without another adapter."""
     return f'{OTHER_ADAPTER}: {", ".join(names)}' if names else ''
+
+
+def stopped_for_others(names: tuple[str, ...]) -> str:
+    """Why a motion has ended."""
+    return f'{contest(names)}; the rover was stopped'

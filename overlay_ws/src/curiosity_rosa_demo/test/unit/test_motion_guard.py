@@ -185,6 +185,13 @@ def test_what_ends_a_motion_forbids_the_next_until_it_is_over(driving: World, na
         assert driving.ask_move() == end.then
 
 
+def test_a_robots_own_words_are_not_taken_for_another_adapter(driving: World) -> None:
+    driving.guard.set_other_adapters(('/r1/adapter',))
+    driving.guard.mast_failed(words := f'{OTHER_ADAPTER}, says the mast')
+    driving.guard.set_other_adapters(())
+    assert driving.guard.last_error == words
+
+
 NOTHING = dict.fromkeys(MastAction, '')
 
 
