@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # Build both colcon workspaces into standalone/install and overlay_ws/install, if their inputs have changed.
-# Python sources are linked, not copied: an edit needs no build. With CURIOSITY_DISTRO=kilted it builds below .kilted.
+# Python sources are linked, not copied: an edit needs no build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-home=$PWD
-[[ ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || home+=/.$CURIOSITY_DISTRO
-venv=$home/.venv
-[[ -x $venv/bin/colcon ]] || { echo "build_overlay: no environment in $home yet; run scripts/setup.sh" >&2; exit 1; }
+venv=$PWD/.venv
+[[ -x $venv/bin/colcon ]] || { echo "build_overlay: no environment in $PWD yet; run scripts/setup.sh" >&2; exit 1; }
 source scripts/checkout.sh
 if _cr_is_moved "$venv"; then
   echo "build_overlay: $venv was made for $(_cr_made_in "$venv"); run scripts/setup.sh, which makes it anew" >&2
@@ -25,7 +23,7 @@ key=$(inputs | sha256sum)
 rm -f "$venv/.built"
 
 build() {  # build WORKSPACE PACKAGE...
-  local to=$home/$1
+  local to=$PWD/$1
   local log=$to/log/setup.txt
   mkdir -p "$to/log"
   if ! (cd "$1" && PYTHONWARNINGS=ignore "$venv/bin/python" "$venv/bin/colcon" --log-base "$to/log" build --symlink-install \

@@ -10,12 +10,3 @@ lock --output-file docker/requirements.txt docker/requirements.in --constraint s
 lock --output-file standalone/requirements-node.txt standalone/requirements-node.in "$@"
 lock --output-file standalone/requirements-docs.txt standalone/requirements-docs.in "$@"
 lock --output-file standalone/requirements-release.txt standalone/requirements-release.in "$@"
-
-# Kilted: its own ROS wheels, all other packages as above. It has no python_cmake_module, and its rosidl needs
-# ament_cmake_ros_core.
-others=$(mktemp) kilted=$(mktemp); trap 'rm -f "$others" "$kilted"' EXIT
-grep -v '^ros-' standalone/requirements.txt >"$others"
-cat "$others" standalone/requirements-kilted.txt >"$kilted"
-sed -E 's/^ros-jazzy-/ros-kilted-/; s/-python-cmake-module$/-ament-cmake-ros-core/' standalone/requirements.in |
-  lock --output-file "$kilted" - --constraint "$others" "$@"
-grep '^ros-' "$kilted" >standalone/requirements-kilted.txt

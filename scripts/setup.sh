@@ -8,8 +8,6 @@
 #   system   a ROS installation: sourced, or found in /opt/ros    (default where one is sourced)
 #   --model  also llama.cpp and the language model of llm.provider local, 130 MB; a later run without it keeps them
 #   --physics  also MuJoCo, the body of run_demo.sh --body mujoco, 9 MB; a later run without it keeps it
-#
-# With CURIOSITY_DISTRO=kilted in the environment it installs ROS 2 Kilted's wheels and builds on them, inside .kilted.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -18,8 +16,7 @@ say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
 source scripts/checkout.sh
-here=.venv; [[ ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || here=.$CURIOSITY_DISTRO/.venv
-_cr_leave_other "$root/$here"
+_cr_leave_other "$root/.venv"
 
 sourced_ros() {  # print the first prefix on AMENT_PREFIX_PATH with rclpy, outside this checkout
   local prefix
@@ -35,7 +32,7 @@ while (($#)); do
     --ros) ros=${2-}; shift 2 || die "--ros needs a value: wheels or system" ;;
     --model) model=1; shift ;;
     --physics) physics=1; shift ;;
-    -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) die "unknown argument '$1'; usage: scripts/setup.sh [--ros wheels|system] [--model] [--physics]" ;;
   esac
 done
@@ -50,15 +47,7 @@ case $ros in
     fi ;;
   *) die "--ros '$ros' is not one of: wheels, system" ;;
 esac
-distro=${CURIOSITY_DISTRO:-jazzy}
-case $distro in
-  jazzy) home=$root ;;
-  kilted)
-    home=$root/.kilted
-    [[ $ros == wheels ]] || die "CURIOSITY_DISTRO=$distro is for --ros wheels; unset it, or use a shell without a sourced ROS" ;;
-  *) die "CURIOSITY_DISTRO='$distro' is not one of: jazzy, kilted" ;;
-esac
-venv=$home/.venv
+venv=$root/.venv
 [[ ! -e $venv/.model ]] || model=1  # a new environment gets it too
 [[ ! -e $venv/.physics ]] || physics=1
 
@@ -80,23 +69,22 @@ sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.
   die "Python's headers are missing: apt-get install python3-dev"
 
 # --- the environment -------------------------------------------------------------------------
-requirements() {  # print the pins; the ROS wheels depend on the distribution
-  case $ros-$distro in
-    wheels-jazzy) cat standalone/requirements.txt ;;
-    wheels-*) grep -v '^ros-' standalone/requirements.txt; cat "standalone/requirements-$distro.txt" ;;
-    system-*) grep -Ev '^(ros-|empy==)' standalone/requirements.txt ;;  # rosidl needs the system's EmPy
+requirements() {  # print the pins; a ROS installation has its own packages, and its rosidl needs the system's EmPy
+  case $ros in
+    wheels) cat standalone/requirements.txt ;;
+    system) grep -Ev '^(ros-|empy==)' standalone/requirements.txt ;;
   esac
 }
 if _cr_is_moved "$venv"; then
-  say "${venv#"$root"/} was made for $(_cr_made_in "$venv"), and contains that path: recreating it"
-  rm -rf "$venv" "$home"/standalone/{build,install} "$home"/overlay_ws/{build,install}
+  say ".venv was made for $(_cr_made_in "$venv"), and contains that path: recreating it"
+  rm -rf "$venv" "$root"/standalone/{build,install} "$root"/overlay_ws/{build,install}
 fi
 key=$({ echo "$ros"; "$python" -VV; requirements; cat scripts/setup.sh; } | sha256sum)
 if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
-  say "installing Python packages into ${venv#"$root"/} (about a minute and a half the first time)"
+  say "installing Python packages into .venv (about a minute and a half the first time)"
   recorded=$(cat "$venv/.ros" 2>/dev/null || true)
   if [[ $recorded != "$ros" ]] || ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
-    rm -rf "$venv" "$home"/standalone/{build,install} "$home"/overlay_ws/{build,install}
+    rm -rf "$venv" "$root"/standalone/{build,install} "$root"/overlay_ws/{build,install}
     options=(); [[ $ros == wheels ]] || options=(--system-site-packages)
     "$python" -m venv "${options[@]}" "$venv"
     echo "$ros" >"$venv/.ros"
@@ -122,7 +110,7 @@ add() {  # add NAME SIZE: install the pins of standalone/requirements-NAME.txt i
   local pins=standalone/requirements-$1.txt mark=$venv/.$1 key
   key=$({ "$python" -VV; cat "$pins"; } | sha256sum)
   [[ $(cat "$mark" 2>/dev/null) != "$key" ]] || return 0
-  say "installing what --$1 needs into ${venv#"$root"/} ($2)"
+  say "installing what --$1 needs into .venv ($2)"
   : >"$mark"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$pins" ||
     die "pip could not install $pins; read its message above, then run scripts/setup.sh --$1 again"

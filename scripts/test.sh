@@ -3,9 +3,6 @@
 #
 #   scripts/test.sh [PYTEST ARGUMENT]...     e.g. scripts/test.sh -k motion_guard
 #   scripts/test.sh --quick                  what starts no node and no browser, with fewer random examples
-#   scripts/test.sh --distro kilted [PYTEST ARGUMENT]...
-#
-# With --distro kilted: only the core tests, without lint, on the wheels of ROS 2 Kilted in a separate environment.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 unset PYTHONDONTWRITEBYTECODE  # without bytecode files each of several hundred processes compiles its modules
@@ -14,11 +11,6 @@ if [[ ${1-} == --quick ]]; then
   quick=1
   shift
   (($# == 0)) || { echo "test.sh: --quick takes no further argument, not '$*'" >&2; exit 2; }
-elif [[ ${1-} == --distro ]]; then
-  export CURIOSITY_DISTRO=${2-}
-  [[ $CURIOSITY_DISTRO == jazzy || $CURIOSITY_DISTRO == kilted ]] ||
-    { echo "test.sh: --distro '$CURIOSITY_DISTRO' is not one of: jazzy, kilted" >&2; exit 2; }
-  shift 2
 fi
 
 # Tests of the fast picture path, of the drawn tree, of the camera in physics and of the page need these packages, which a fresh Debian lacks.
@@ -36,22 +28,15 @@ if ((${#missing[@]})); then
 fi
 
 model=(--model)
-[[ -z $quick && ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || model=()  # only a test with nodes needs it
+[[ -z $quick ]] || model=()  # only a test with nodes needs it
 scripts/setup.sh "${model[@]}"
 source scripts/env.sh
 # MuJoCo has no wheel for Python 3.10, where the tests of the physics are not collected.
-if [[ ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] && python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+if python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
   scripts/setup.sh --physics
 fi
 
 tests=overlay_ws/src/curiosity_rosa_demo/test
-if [[ ${CURIOSITY_DISTRO:-} == kilted ]]; then
-  (($#)) || set -- "$tests"/integration/test_{adapter_node,adapter_stop,simulator_node,trace_topic,run_task_ros}.py \
-    "$tests"/unit/test_{service_call,tf_listener,diagnostics}.py standalone/src/curiosity_stand_in/test/test_stand_in_{ros,process}.py \
-    standalone/test/test_run_demo.py::test_the_demo_finds_the_light
-  exec python -m pytest "$@"
-fi
-
 with_nodes=("$tests" --ignore "$tests/unit" standalone)  # to collect all tests takes long
 without_nodes='not ros and not e2e and not browser'
 two_at_a_time=(-n 2 --dist loadfile)  # each in domains of its own; the tests of a file share nodes

@@ -63,7 +63,7 @@ KEYWORDS = {
     'create_timer': 'callback_group clock',
     'init': 'args context domain_id signal_handler_options',
 }
-# Public names that Jazzy's or Kilted's nodes, clients and executors have and Humble's have not.
+# Public names that nodes, clients and executors of later distributions have, but not Humble's.
 LATER = """
 add_post_set_parameters_callback add_pre_set_parameters_callback configure_introspection
 count_clients count_services get_content_filter get_count_clients get_count_services
@@ -71,7 +71,7 @@ get_fully_qualified_node_names is_cft_enabled remove_post_set_parameters_callbac
 remove_pre_set_parameters_callback services_are_ready set_content_filter wait_for_node
 wait_for_services
 """
-# What a Node of Humble, Jazzy or Kilted calls and keeps. Humble calls its own _set_parameters.
+# What a Node of Humble or a later one calls and keeps. Humble calls its own _set_parameters.
 PRIVATE = """
 _allow_undeclared_parameters _apply_descriptor _apply_descriptor_and_set _apply_descriptors
 _apply_floating_point_range _apply_integer_range _call_post_set_parameters_callback
