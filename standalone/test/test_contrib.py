@@ -55,9 +55,6 @@ def test_every_script_is_bash_and_can_be_run(script: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_its_ogma_files_are_those_of_the_documentation() -> None:
-    ours = {path.name: path.read_text() for path in (ROOT / 'docs/ogma').iterdir()}
-    assert {path.name: path.read_text() for path in (FOLDER / 'ogma').iterdir()} == ours
 
 
 def test_the_readme_answers_each_part_of_the_issue() -> None:

@@ -99,10 +99,10 @@ def test_a_gap_is_an_error_that_names_file_entry_and_rule(
 
 
 def test_the_files_for_ogma_are_what_the_formulas_say() -> None:
-    folder = ROOT / 'docs/ogma'
+    folder = 'contrib/space-ros-demos/curiosity_rover_rosa/ogma'
     for name, text in files(CONFIG).items():
-        assert (folder / name).read_text(encoding='utf-8') == text, (
-            'run: python -m curiosity_rosa_demo.monitor.ogma docs/ogma'
+        assert (ROOT / folder / name).read_text(encoding='utf-8') == text, (
+            f'run: python -m curiosity_rosa_demo.monitor.ogma {folder}'
         )
 
 
