@@ -55,8 +55,6 @@ def test_every_script_is_bash_and_can_be_run(script: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-
-
 def test_the_readme_answers_each_part_of_the_issue() -> None:
     text = (FOLDER / 'README.md').read_text()
     for words in (
