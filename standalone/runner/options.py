@@ -17,8 +17,8 @@ import re
 from typing import Any, NoReturn
 
 from curiosity_physics import settings as physics
+from curiosity_rosa_demo.infra.yaml_file import parse_yaml, YamlError
 from curiosity_stand_in import settings as stand_in
-import yaml
 
 from runner.plan import MUJOCO, Options, STAND_IN
 
@@ -182,9 +182,9 @@ def _problem(assignment: str, body: str) -> str:
     if name not in _settable(body):
         return f'there is no {name}; there are {", ".join(_settable(body))}'
     try:
-        value: Any = yaml.safe_load(text)
+        value: Any = parse_yaml(text)
         BODIES[body][1]({name: value})
-    except yaml.YAMLError:
+    except YamlError:
         return 'the value is not YAML'
     except ValueError as error:
         return str(error)

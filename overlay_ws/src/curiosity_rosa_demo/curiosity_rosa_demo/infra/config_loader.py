@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from curiosity_rosa_demo.domain.text import clip, one_line
+from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.infra.config.accepted import with_our_names
 from curiosity_rosa_demo.infra.config.agent import AgentConfig
 from curiosity_rosa_demo.infra.config.base import RULE
@@ -27,8 +27,8 @@ from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config.triggers import TriggersConfig
 from curiosity_rosa_demo.infra.config.world import WorldView
+from curiosity_rosa_demo.infra.yaml_file import read_yaml, YamlError
 from pydantic import BaseModel, ValidationError
-import yaml
 
 CONFIG_FILES: dict[str, type[BaseModel]] = {
     'topics': Topics,
@@ -48,7 +48,6 @@ WORLD_FILES = (
     'companion',
     'stationary',
 )  # the shipped ones; a config_dir may add others
-LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much faster
 
 
 class ConfigError(Exception):
@@ -186,13 +185,11 @@ def _keys(error: ValidationError) -> list[str]:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        values = yaml.load(path.read_text(encoding='utf-8'), LOADER)
+        values = read_yaml(path)
     except FileNotFoundError:
         raise ConfigError(f'{path}: no such file; copy it from {shipped_config_dir()}') from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f'{path}: cannot be read: {error}') from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: date 2026-13-01
-        raise ConfigError(f'{path}: not YAML: {one_line(str(error))}') from error
+    except YamlError as error:
+        raise ConfigError(str(error)) from error
     if values is None:
         return {}
     if not isinstance(values, dict):

@@ -15,8 +15,8 @@ from pathlib import Path
 import re
 from typing import Literal
 
+from curiosity_rosa_demo.infra.yaml_file import read_yaml, YamlError
 from pydantic import BaseModel, ConfigDict, Field, model_validator, ValidationError
-import yaml
 
 FILE = Path(__file__).with_name('requirements.yaml')
 Severity = Literal['advisory', 'caution', 'warning', 'critical']
@@ -73,9 +73,9 @@ class Requirement(BaseModel):
 def load_requirements(path: Path = FILE) -> tuple[Requirement, ...]:
     """The entries in file order. Raises RequirementsError."""
     try:
-        entries = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise RequirementsError(f'{path}: {error}') from error
+        entries = read_yaml(path)
+    except (OSError, YamlError) as error:
+        raise RequirementsError(str(error)) from error
     if not isinstance(entries, list):
         raise RequirementsError(f'{path}: must be a list of requirements')
     found: dict[str, Requirement] = {}

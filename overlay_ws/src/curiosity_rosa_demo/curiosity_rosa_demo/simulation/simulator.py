@@ -51,12 +51,13 @@ def fix_the_interpreter(arguments: Sequence[str]) -> None:
 def mission_config(folder: Path) -> Path:
     """The shipped contracts in ``folder``, with a near fence, questions, and without HTTP."""
     from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
+    from curiosity_rosa_demo.infra.yaml_file import read_yaml
 
     shutil.copytree(shipped_config_dir(), folder, dirs_exist_ok=True)
 
     def change(name: str, update: Callable[[Any], None]) -> None:
         path = folder / f'{name}.yaml'
-        value = yaml.safe_load(path.read_text(encoding='utf-8'))
+        value = read_yaml(path)
         update(value)
         path.write_text(yaml.safe_dump(value, allow_unicode=True), encoding='utf-8')
 

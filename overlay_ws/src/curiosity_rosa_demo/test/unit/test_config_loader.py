@@ -23,6 +23,7 @@ from curiosity_rosa_demo.infra.config_loader import (
     load_config,
     shipped_config_dir,
 )
+from curiosity_rosa_demo.infra.yaml_file import parse_yaml
 from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -216,6 +217,35 @@ def key_paths(values: Any, path: tuple = ()) -> list[tuple]:
         if isinstance(value, (dict, list)):
             paths += key_paths(value, (*path, key))
     return paths
+
+
+# The path below config_dir, its text, and the key and lines of the message.
+REPEATED = [
+    ('skills.yaml', 'skills:\n  react: {}\n  look: {}\n  react: {}\n', 'skills.react', (2, 4)),
+    ('skills.yaml', 'error_map: {A: RETRY, "A": ABORT}', 'error_map.A', (1, 1)),
+    ('nodes.yaml', 'robot: curiosity\nnodes: []\nrobot: scout\n', 'robot', (1, 3)),
+    ('triggers.yaml', 'triggers:\n- name: a\n  name: b\n', 'triggers.0.name', (2, 3)),
+    ('robots/curiosity_2025.yaml', 'topics:\n\ntopics:\n', 'topics', (1, 3)),
+    ('world_view.yaml', 'says: a\nplaces: {}\nsays: b\n', 'says', (1, 3)),
+]
+
+
+@pytest.mark.parametrize(('name', 'text', 'key', 'lines'), REPEATED)
+def test_a_repeated_key_is_refused_with_file_key_and_lines(
+    name: str, text: str, key: str, lines: tuple[int, int], tmp_path: Path
+) -> None:
+    file = folder_with(tmp_path) / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding='utf-8')
+    with pytest.raises(ConfigError) as error:
+        load_config(tmp_path)
+    wanted = f'{file}: {key}: this key stands twice, in lines {lines[0]} and {lines[1]}'
+    assert str(error.value) == wanted
+
+
+def test_an_alias_and_a_merge_repeat_no_key() -> None:
+    text = 'a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: [*a, *a]\n'
+    assert parse_yaml(text)['b'] == {'x': 3, 'y': 2}
 
 
 KEYS = [(name, path) for name in CONFIG_FILES for path in key_paths(yaml.safe_load(SHIPPED[name]))]

@@ -98,6 +98,14 @@ def test_a_gap_is_an_error_that_names_file_entry_and_rule(
     assert str(file) in str(error.value)
 
 
+def test_a_repeated_key_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / 'requirements.yaml'
+    file.write_text('- id: S1\n  severity: caution\n  id: S2\n', encoding='utf-8')
+    with pytest.raises(RequirementsError) as error:
+        load_requirements(file)
+    assert str(error.value) == f'{file}: 0.id: this key stands twice, in lines 1 and 3'
+
+
 def test_the_files_for_ogma_are_what_the_formulas_say() -> None:
     folder = 'contrib/space-ros-demos/curiosity_rover_rosa/ogma'
     for name, text in files(CONFIG).items():
