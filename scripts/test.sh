@@ -1,24 +1,29 @@
 #!/usr/bin/env bash
-# Set up, lint, type-check, build the documentation, run all tests and smoke-test the benchmarks. Fails if no test ran.
+# Set up, lint, type-check, build the documentation and run the tests. Fails if no test ran.
 #
-#   scripts/test.sh [PYTEST ARGUMENT]...     e.g. scripts/test.sh -k motion_guard
-#   scripts/test.sh --quick                  what starts no node and no browser, with fewer random examples
+#   scripts/test.sh                          every check; the same random examples in each run
+#   scripts/test.sh --quick                  what starts no node and no browser, with fewer examples; of the checks only ruff
+#   scripts/test.sh --thorough               what a release asks for, some hours: new examples and ten times as many, 10,000
+#                                            missions, coverage floors, the net, each benchmark at its smallest size, physics
+#   scripts/test.sh PYTEST ARGUMENT...       the checks and these tests, e.g. scripts/test.sh -k motion_guard
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 unset PYTHONDONTWRITEBYTECODE  # without bytecode files each of several hundred processes compiles its modules
-quick=
-if [[ ${1-} == --quick ]]; then
-  quick=1
-  shift
-  (($# == 0)) || { echo "test.sh: --quick takes no further argument, not '$*'" >&2; exit 2; }
-fi
+depth=
+case ${1-} in
+  --quick | --thorough)
+    depth=${1#--}
+    (($# == 1)) || { echo "test.sh: $1 takes no further argument, not '${*:2}'" >&2; exit 2; } ;;
+esac
 
 # Tests of the fast picture path, of the drawn tree, of the camera in physics and of the page need these packages, which a fresh Debian lacks.
 missing=()
 ldconfig -p | grep -q libturbojpeg.so.0 || missing+=(libturbojpeg0)
 command -v dot >/dev/null || missing+=(graphviz)
-[[ -n $quick ]] || ldconfig -p | grep -q libEGL_mesa.so.0 || missing+=(libegl1 libegl-mesa0 libgl1-mesa-dri)
-[[ -n $quick ]] || command -v chromium >/dev/null || missing+=(chromium fonts-dejavu-core)
+if [[ $depth != quick ]]; then
+  ldconfig -p | grep -q libEGL_mesa.so.0 || missing+=(libegl1 libegl-mesa0 libgl1-mesa-dri)
+  command -v chromium >/dev/null || missing+=(chromium fonts-dejavu-core)
+fi
 if ((${#missing[@]})); then
   if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
     echo "test.sh: missing: apt-get install ${missing[*]}" >&2
@@ -28,15 +33,14 @@ if ((${#missing[@]})); then
 fi
 
 model=(--model)
-[[ -z $quick ]] || model=()  # only a test with nodes needs it
+[[ $depth != quick ]] || model=()  # only a test with nodes needs it
 scripts/setup.sh "${model[@]}"
 source scripts/env.sh
 # MuJoCo has no wheel for Python 3.10, where the tests of the physics are not collected.
-if python -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
-  scripts/setup.sh --physics
-fi
+python -c 'import sys; sys.exit(sys.version_info < (3, 11))' && scripts/setup.sh --physics
 
 tests=overlay_ws/src/curiosity_rosa_demo/test
+package=overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo
 with_nodes=("$tests" --ignore "$tests/unit" standalone)  # to collect all tests takes long
 without_nodes='not ros and not e2e and not browser'
 two_at_a_time=(-n 2 --dist loadfile)  # each in domains of its own; the tests of a file share nodes
@@ -46,39 +50,48 @@ static_checks() {
   lint-imports
   scripts/page.sh
   scripts/docs.sh & docs=$!  # as long as mypy, each on one core
-  mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in \
-    standalone/src/curiosity_physics/curiosity_physics standalone/runner standalone/release
+  mypy "$package" standalone/src/curiosity_stand_in/curiosity_stand_in standalone/src/curiosity_physics/curiosity_physics \
+    standalone/runner standalone/release
   wait "$docs"
 }
 
-if [[ -n $quick ]]; then
-  static_checks
-  HYPOTHESIS_PROFILE=quick exec python -m pytest -n 2 -m "$without_nodes" --timeout 1200
+if [[ $depth == quick ]]; then
+  ruff check .
+  HYPOTHESIS_PROFILE=quick exec python -m pytest -n 2 --dist worksteal -m "$without_nodes" --timeout 1200
 fi
 static_checks
+if [[ -z $depth ]] && (($#)); then exec python -m pytest "$@"; fi
 
-if (($#)); then exec python -m pytest "$@"; fi
+floored=(domain adapter sim trace viz agent/policy)
+coverage=() limit_s=1200
+if [[ $depth == thorough ]]; then
+  export HYPOTHESIS_PROFILE=thorough
+  limit_s=14400
+  coverage=(--cov-report= "${floored[@]/#/--cov=$package/}")
+  rm -rf .coverage .coverage.* run/coverage
+  mkdir -p run/coverage
+fi
 
 # The unit tests use both cores; the tests with nodes mostly wait. Each group runs two at a time, the groups in turn.
 # pytest's status 5, "no tests found", counts as a failure. Coverage is that of the unit tests and of the tests of single
-# nodes, in the packages with a floor: tracing costs CPU time.
-floored=(domain adapter sim trace viz agent/policy)
-coverage=(--cov-report= "${floored[@]/#/--cov=overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo/}")
-rm -rf .coverage .coverage.* run/coverage
-mkdir -p run/coverage
+# nodes, in the packages with a floor.
 status=0
-COVERAGE_FILE=$PWD/run/coverage/unit python -m pytest -n 2 -m "$without_nodes" --timeout 1200 "${coverage[@]}" ||
-  status=$?
-python -m pytest -m browser standalone/test || status=$?
+COVERAGE_FILE=$PWD/run/coverage/unit python -m pytest -n 2 --dist worksteal -m "$without_nodes" \
+  --timeout "$limit_s" --durations 15 "${coverage[@]}" || status=$?
+python -m pytest standalone/test -m browser "${two_at_a_time[@]}" --durations 5 || status=$?
 COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros "${two_at_a_time[@]}" --durations 15 \
   "${coverage[@]}" || status=$?
 python -m pytest standalone/test -m e2e "${two_at_a_time[@]}" --durations 15 || status=$?
-((status == 0)) || exit "$status"
-echo 'each benchmark at its smallest size: run/bench-smoke'
-scripts/bench.sh --smoke
+if ((status)) || [[ $depth != thorough ]]; then exit "$status"; fi
+
 coverage combine run/coverage/unit run/coverage/ros
 coverage report
-for package in "${floored[@]}"; do
-  coverage report --include="*/curiosity_rosa_demo/$package/*" --fail-under=90 >/dev/null ||
-    { echo "test.sh: coverage of $package is below 90 %" >&2; exit 1; }
+for each in "${floored[@]}"; do
+  coverage report --include="*/curiosity_rosa_demo/$each/*" --fail-under=90 >/dev/null ||
+    { echo "test.sh: coverage of $each is below 90 %" >&2; exit 1; }
 done
+unset HYPOTHESIS_PROFILE
+scripts/net.sh
+echo 'each benchmark at its smallest size: run/bench-smoke'
+scripts/bench.sh --smoke
+[[ ! -e .venv/.physics ]] || scripts/physics.sh

@@ -11,6 +11,8 @@
 A test that says nothing takes the profile's number of examples; one that says how many takes
 ``examples(count)``, so that the profile counts there, too. ``quick`` and ``default`` try the same
 examples in every run, so that a test which fails in a checkout fails for that checkout's sake.
+``thorough`` draws anew and keeps what failed in ``.hypothesis``; such an example belongs into the
+test, by ``@example``.
 """
 
 from __future__ import annotations
@@ -18,24 +20,33 @@ from __future__ import annotations
 import os
 
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
-DEFAULT = 100
-PROFILES = {'quick': DEFAULT // 5, 'default': DEFAULT, 'thorough': 10 * DEFAULT}
+PROFILES = {'quick': 15, 'default': 30, 'thorough': 1000}
+MOST = 100  # of ``examples`` in the default profile
 
 
 def load_profile() -> None:
     """Load the profile of the environment. Raises hypothesis.errors.InvalidArgument."""
-    for name, count in PROFILES.items():
+    name = os.environ.get('HYPOTHESIS_PROFILE', 'default')
+    for each, count in PROFILES.items():
         settings.register_profile(
-            name,
+            each,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],
             max_examples=count,
-            derandomize=name != 'thorough',
+            derandomize=each != 'thorough',
         )
-    settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'default'))
+    settings.load_profile(name)
+    if name != 'thorough':
+        # Hypothesis also tries the constants of the modules that are imported so far; these differ
+        # from run to run.
+        assert providers._get_local_constants
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 def examples(count: int) -> int:
-    """``count`` in the default profile, in the others in proportion."""
-    return max(1, count * settings().max_examples // DEFAULT)
+    """``count`` in the default profile, MOST at most; a fifth of that or ten times the count."""
+    most = min(count, MOST)
+    by_profile = {PROFILES['quick']: max(1, most // 5), PROFILES['thorough']: 10 * count}
+    return by_profile.get(settings().max_examples, most)
