@@ -17,7 +17,8 @@ import sys
 from action_profile import NAME, write_action_profile
 from curiosity_rosa_demo.domain.models import need_to_stow
 from demo_bench import Bench
-from harness import ROOT, Sandbox
+from harness import ROOT, Sandbox, wait_until
+from nav_msgs.msg import Odometry
 import pytest
 from rover_witness import Witness
 from sensor_msgs.msg import JointState
@@ -55,15 +56,18 @@ def test_the_rover_of_the_tutorial_is_driven_by_its_profile_alone(
     robots = Path(folder, 'robots')
     robots.mkdir(exist_ok=True)
     (robots / 'scout.yaml').write_text(profile, encoding='utf-8')
+    odometry = sandbox.collect(Odometry, '/scout/odom')
     sandbox.run([sys.executable, str(ROOT / 'examples/scout_rover.py')], 'scout')
+    wait_until(lambda: odometry, 'the rover of the tutorial to be up', STARTS_S)
     status, _, output = bench.commands(
-        ':status', ':forward 2', 'drive 1 m', 'raise the mast', 'is the mast open?', ':demo',
+        'how are you?', ':status', ':forward 2', 'drive 1 m', 'raise the mast',
+        'is the mast open?', ':demo',
         options=('--no-stand-in', '--config-dir', folder, '--robot', 'scout'),
     )  # fmt: skip
     said = output.split('\n> ')
-    shown, forward, driven, raised, asked, demo = said[-6:]
-    assert 'may drive' in shown
-    assert 'mast' not in shown.partition('standing still')[2]
+    answered, shown, forward, driven, raised, asked, demo = said[-7:]
+    assert re.search(r'moving: no; .*position x = -?\d', answered), output
+    assert re.search(r'x -?\d.*; standing still; may (not )?drive', shown), output  # no mast
     assert '[RESULT] move_forward: duration 2.0 s' in forward
     assert '[RESULT] drive_distance' in driven
     assert 'there is no tool mast_open' in raised

@@ -12,42 +12,61 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 
-READY_TIMEOUT_S = 20.0
-STANDSTILL_TIMEOUT_S = 3.0
+SERVICES_TIMEOUT_S = 20.0
+STATUS_TIMEOUT_S = 10.0  # the rover may start after its adapter
+POSE_TIMEOUT_S = 3.0  # a robot without TF never has one
+PERIOD_S = 0.05
 
 
 def wait_for_nodes(
     client: RoverClient,
     status_of: Callable[[], ToolResult],
+    heard: Callable[[], Status | None],
     cancellation: Cancellation,
     notice: Callable[[str], None],
 ) -> None:
-    """Wait for the services, a pose and standstill, each for a limited time.
+    """Wait for the services, for a status that says that the rover stands still, and for a pose,
+    each for a limited time. So the first question has an answer.
 
-    ``status_of`` returns the rover's status; ``notice`` gets the text about a missing condition.
-    Raises TurnCancelled.
+    ``status_of`` asks the adapter for the status; ``heard`` is the last one that came without
+    asking, from which the agent answers questions. ``notice`` gets the text about a missing
+    condition. Raises TurnCancelled.
     """
-    for _ in range(int(READY_TIMEOUT_S / 0.02)):
-        if client.ready():
-            break
-        cancellation.sleep(0.02)
-    else:
-        notice(
-            f'! The adapter or the simulator node did not appear within {READY_TIMEOUT_S:g} s; '
-            'commands will say what is missing.'
-        )
-        return
-    for _ in range(int(STANDSTILL_TIMEOUT_S / 0.05)):  # the adapter begins by stopping the rover
-        status = status_of()
-        still = status.ok and not status.data.get('moving')
-        if still and client.pose() is not None:  # the first transforms arrive a little later
+
+    def services() -> str:
+        return '' if client.ready() else 'The adapter or the simulator node did not appear'
+
+    def standstill() -> str:
+        """The adapter begins by stopping the rover."""
+        asked, last = status_of(), heard()
+        if not asked.ok or asked.data.get('moving'):
+            reason = asked.error_reason or asked.data.get('last_error_reason')
+            return f'The rover does not stand still: {reason or "it still moves"}'
+        is_heard = last is not None and not last.get('moving')
+        return '' if is_heard else 'The status of the rover did not arrive'
+
+    def pose() -> str:
+        is_known = client.pose() is not None and (heard() or {}).get('rover_x') is not None
+        return '' if is_known else 'The pose is unknown'
+
+    for problem, timeout_s in ((services, SERVICES_TIMEOUT_S), (standstill, STATUS_TIMEOUT_S)):
+        if why := _problem_after(problem, timeout_s, cancellation):
+            notice(f'! {why} (within {timeout_s:g} s); commands will say what is missing.')
             return
-        cancellation.sleep(0.05)
-    if still:
-        return
-    reason = status.error_reason or status.data.get('last_error_reason') or 'it still moves'
-    notice(f'! The rover does not stand still: {reason}')
+    _problem_after(pose, POSE_TIMEOUT_S, cancellation)
+
+
+def _problem_after(
+    problem: Callable[[], str], timeout_s: float, cancellation: Cancellation
+) -> str:
+    """Wait until ``problem`` returns ''. What it last returned, after ``timeout_s`` at most."""
+    for _ in range(round(timeout_s / PERIOD_S)):
+        if not problem():
+            return ''
+        cancellation.sleep(PERIOD_S)
+    return problem()

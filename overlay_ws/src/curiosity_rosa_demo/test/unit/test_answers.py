@@ -17,7 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Answer
 from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
-from curiosity_rosa_demo.agent.runtime.answers import answer_text, AnswerFacts
+from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -92,14 +92,14 @@ KNOWN = AnswerFacts(
 
 
 def text(topic: Topic, facts: AnswerFacts, said: str = 'x') -> str:
-    return answer_text(Answer((topic,), said), facts)
+    return answer_to(Answer((topic,), said), facts).answer
 
 
 @pytest.mark.parametrize(
     ('topic', 'unknown', 'known'),
     [
         (Topic.POSITION, 'position is unknown', 'x = 1.50 m, y = -2.00 m, heading 90 degrees'),
-        (Topic.STATUS, 'the mast is unknown', 'the mast is closed; moving: no; may drive: yes'),
+        (Topic.STATUS, 'rover is unknown', 'mast is closed; moving: no; may drive: yes'),
         (Topic.STATUS, 'Mode IDLE: starting', 'Mode SAFE: e-stop pressed'),
         (Topic.BATTERY, 'level is unknown', 'Battery: 82 % (OK)'),
         (Topic.MAST, 'The mast is unknown', 'The mast is closed'),
@@ -123,6 +123,13 @@ def test_an_answer_says_what_is_known_or_that_it_is_not(
 ) -> None:
     assert unknown in text(topic, NOTHING_KNOWN)
     assert known in text(topic, KNOWN)
+
+
+def test_a_question_about_a_rover_that_has_not_reported_is_not_answered() -> None:
+    about_the_rover = {Topic.STATUS, Topic.POSITION, Topic.MAST}
+    for topic in set(Topic) - {Topic.GRAPH}:
+        assert answer_to(Answer((topic,), 'x'), NOTHING_KNOWN).ok == (topic not in about_the_rover)
+        assert answer_to(Answer((topic,), 'x'), KNOWN).ok
 
 
 def test_a_silent_source_gives_the_age_of_its_value() -> None:
@@ -229,8 +236,9 @@ def test_a_doubt_becomes_an_order_only_by_a_yes_at_the_same_door(bench: RuntimeB
     async def conversation() -> list[Any]:
         return [await service.robot.say(each) for each in ('drive forward?', 'where are you?')]
 
-    asked, _ = run(conversation)
+    asked, unknown = run(conversation)
     assert (asked.task, asked.ok) == (None, True)
+    assert (unknown.task, unknown.ok) == (None, False)
     assert 'Nothing was done' in asked.text
     assert bench.tasks() == {}
 

@@ -44,6 +44,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import count_text, printable
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 
@@ -96,8 +97,8 @@ class _Batch:
 
 
 class ActionDispatcher:
-    """Use it in the runtime's loop only. ``say`` prints a line; ``answer_text`` returns the answer
-    to a question. Both are called in that loop. ``graph_text`` answers a question about the ROS
+    """Use it in the runtime's loop only. ``say`` prints a line; ``answer`` returns the answer to
+    a question. Both are called in that loop. ``graph_text`` answers a question about the ROS
     graph; it listens for a few seconds, and so is called in a thread.
 
     ``refusal`` returns why an order for a skill is refused now, '' when it is taken. It is asked
@@ -112,12 +113,12 @@ class ActionDispatcher:
         blocking: BlockingCalls,
         approvals: Approvals,
         say: Callable[[str], None],
-        answer_text: Callable[[Answer], str],
+        answer: Callable[[Answer], Outcome],
         refusal: Callable[[str], str] = lambda skill: '',
         graph_text: Callable[[str], str] = lambda question: '',
     ) -> None:
         self._session, self._runner, self._blocking = session, runner, blocking
-        self._answer_text, self._refusal = answer_text, refusal
+        self._answer, self._refusal = answer, refusal
         self._approvals, self._say = approvals, say
         self._graph_text = graph_text
         self._graph_replies: set[asyncio.Task[None]] = set()
@@ -149,17 +150,17 @@ class ActionDispatcher:
                 threading.Thread(target=self._session.stop_rover, name='stop', daemon=True).start()
                 wake()
         questions = [each for each in actions if isinstance(each, Answer)]
-        texts = [text for each in questions if (text := self._answer_text(each))]
+        answers = list(map(self._answer, questions))
         if questions and on_reply is not None:
             about_graph = [each.text for each in questions if Topic.GRAPH in each.topics]
             if about_graph:
                 reply = asyncio.get_running_loop().create_task(
-                    self._reply_with_graph(texts, about_graph, on_reply)
+                    self._reply_with_graph(answers, about_graph, on_reply)
                 )
                 self._graph_replies.add(reply)  # the loop holds only a weak reference
                 reply.add_done_callback(self._graph_replies.discard)
             else:
-                on_reply(MessageReply(texts))
+                on_reply(_reply_of(answers))
             on_reply = None
         actions = [each for each in actions if not isinstance(each, Answer)]
         if actions or on_reply or halted:
@@ -167,10 +168,10 @@ class ActionDispatcher:
             self._batches.put_nowait(_Batch(steps, on_reply, halted, paused, stopped_by))
 
     async def _reply_with_graph(
-        self, texts: list[str], questions: list[str], on_reply: ReplyCallback
+        self, answers: list[Outcome], questions: list[str], on_reply: ReplyCallback
     ) -> None:
-        answers = await run_in_thread('graph', lambda: list(map(self._graph_text, questions)))
-        on_reply(MessageReply([*texts, *answers]))
+        texts = await run_in_thread('graph', lambda: list(map(self._graph_text, questions)))
+        on_reply(_reply_of([*answers, *(Outcome(True, text) for text in texts)]))
 
     def enqueue_task(
         self, task: Task, on_reply: ReplyCallback, wanted: Callable[[], bool] = always
@@ -340,3 +341,8 @@ def _ordered_skill(step: _Step) -> str | None:
     if isinstance(step, SubmitGoal):
         return 'react'
     return '' if isinstance(step, ResumeTask) else None
+
+
+def _reply_of(answers: Sequence[Outcome]) -> MessageReply:
+    texts = [each.answer for each in answers if each.answer]
+    return MessageReply(texts, ok=all(each.ok for each in answers))

@@ -27,6 +27,11 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '位置は不明です: オドメトリがまだ届いていません。',
         '位置未知：还没有里程计数据。',
     ),
+    'status_unknown': (
+        'The status of the rover is unknown: the adapter has not reported yet.',
+        'ローバーの状態は不明です: アダプターからまだ報告がありません。',
+        '火星车的状态未知：适配器还没有报告。',
+    ),
     'old': (
         '(This is {age:.0f} s old: {source} is silent.)',
         '（{age:.0f} 秒前の値です: {source} から届いていません。）',

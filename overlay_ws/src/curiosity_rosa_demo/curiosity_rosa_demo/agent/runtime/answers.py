@@ -39,6 +39,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.trace.events import CaptureTaken
@@ -72,17 +73,26 @@ class AnswerFacts:
     now_s: float
 
 
-def answer_text(answer: Answer, facts: AnswerFacts) -> str:
-    """The answer in the language of the question. It leaves out the ROS graph, which takes time
-    to read.
+def answer_to(answer: Answer, facts: AnswerFacts) -> Outcome:
+    """The answer in the language of the question; not ok if the rover has not reported what is
+    asked. It leaves out the ROS graph, which takes time to read.
     """
     language = detect_language(answer.text)
-    topics = (topic for topic in answer.topics if topic is not Topic.GRAPH)
-    return '\n'.join(_ANSWERS[topic](facts, language, answer.text) for topic in topics)
+    topics = [topic for topic in answer.topics if topic is not Topic.GRAPH]
+    text = '\n'.join(_ANSWERS[topic](facts, language, answer.text) for topic in topics)
+    return Outcome(all(_is_reported(topic, facts) for topic in topics), text)
 
 
-def _position(facts: AnswerFacts, language: str, text: str) -> str:
-    """By TF, as the adapter reports it; otherwise by odometry."""
+def _is_reported(topic: Topic, facts: AnswerFacts) -> bool:
+    if topic is Topic.POSITION:
+        return _place(facts) is not None
+    return topic not in (Topic.STATUS, Topic.MAST) or 'adapter' in facts.state.robot.heard
+
+
+def _place(facts: AnswerFacts) -> tuple[str, float, float, float] | None:
+    """Source, X and Y in metres, and yaw in radians: by TF, as the adapter reports it; otherwise
+    by odometry.
+    """
     robot = facts.state.robot
     source, place = 'adapter', robot.heard.get('adapter')
     numbers = [
@@ -95,7 +105,15 @@ def _position(facts: AnswerFacts, language: str, text: str) -> str:
         numbers = [pose.x, pose.y, math.remainder(yaw, math.tau)]
     x, y, yaw_rad = numbers
     if x is None or y is None or yaw_rad is None:
+        return None
+    return source, x, y, yaw_rad
+
+
+def _position(facts: AnswerFacts, language: str, text: str) -> str:
+    place = _place(facts)
+    if place is None:
         return answer_line('position_unknown', language)
+    source, x, y, yaw_rad = place
     line = answer_line('position', language, x=x, y=y, yaw=math.degrees(yaw_rad))
     return _with_age(line, facts, language, source)
 
@@ -117,8 +135,11 @@ def _mode(facts: AnswerFacts, language: str) -> str:
 
 def _status(facts: AnswerFacts, language: str, text: str) -> str:
     reading = facts.state.robot.heard.get('adapter')
-    rover = status_text(language, reading.value if reading is not None else {})
-    return f'{_with_age(rover, facts, language, "adapter")}\n{_mode(facts, language)}'
+    if reading is None:
+        rover = answer_line('status_unknown', language)
+    else:
+        rover = _with_age(status_text(language, reading.value), facts, language, 'adapter')
+    return f'{rover}\n{_mode(facts, language)}'
 
 
 def _battery(facts: AnswerFacts, language: str, text: str) -> str:

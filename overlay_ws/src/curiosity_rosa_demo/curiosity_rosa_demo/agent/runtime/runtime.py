@@ -44,7 +44,7 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import (
     MessageReply,
     ReplyCallback,
 )
-from curiosity_rosa_demo.agent.runtime.answers import answer_text, AnswerFacts
+from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
@@ -150,7 +150,7 @@ class Runtime(TaskClient):
             self._blocking,
             self._approvals,
             say,
-            self._answer_text,
+            self._answer,
             self.order_refusal,
             self._graph_text,
         )
@@ -498,13 +498,13 @@ class Runtime(TaskClient):
             is_restored = after.robot.safety_latch != '' and self._latch.reason != ''
             self._safe_since = self._latch.since if is_restored else datetime.now(timezone.utc)
 
-    def _answer_text(self, answer: Answer) -> str:
+    def _answer(self, answer: Answer) -> Outcome:
         """The answer. No question may end the kernel's job, which would stop the rover."""
         try:
             return self._answer_from_facts(answer)
         except Exception as error:
             self._trace_error_soon(f'No answer to {answer.text[:MAX_QUOTE_CHARS]!r}: {error!r}')
-            return NO_ANSWER_TEXT
+            return Outcome(False, NO_ANSWER_TEXT)
 
     def _graph_text(self, question: str) -> str:
         """The answer to a question about the ROS graph. Blocks for a few seconds at most."""
@@ -523,7 +523,7 @@ class Runtime(TaskClient):
         answer = Answer((Topic.GRAPH,), question)
         self._event_loop.call_soon(lambda: self._dispatcher.enqueue_actions([answer], on_reply))
 
-    def _answer_from_facts(self, answer: Answer) -> str:
+    def _answer_from_facts(self, answer: Answer) -> Outcome:
         session = self._agent_session
         facts = AnswerFacts(
             state=self.state,
@@ -533,7 +533,7 @@ class Runtime(TaskClient):
             questions=self.shown_questions,
             now_s=time.time(),
         )
-        return answer_text(answer, facts)
+        return answer_to(answer, facts)
 
     def _open_saver(self) -> TurnCheckpointer:
         from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer

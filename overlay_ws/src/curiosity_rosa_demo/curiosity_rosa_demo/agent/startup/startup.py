@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.startup.web import WebServer
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
@@ -86,7 +87,11 @@ class Startup:
         """Wait for the nodes, then let tasks run. After a crash, stop the rover first."""
         session, console, crash = self._session, self._console, self._crash
         wait_for_nodes(
-            self._client, session.rover_status, self._cancellation, console.print_notice
+            self._client,
+            session.rover_status,
+            self._heard_status,
+            self._cancellation,
+            console.print_notice,
         )
         stopped = session.stop_rover() if crash else None
         unfinished = self._runtime.run_tasks(go_on=bool(crash), ended=console.report_task_end)
@@ -101,6 +106,11 @@ class Startup:
                 f'! {count_text(len(unfinished), "task")} {are} left from an earlier run and '
                 f'{are} held: :tasks lists, :resume continues, :cancel ID ends.'
             )
+
+    def _heard_status(self) -> Status | None:
+        """The last status of the adapter that the kernel has read."""
+        reading = self._runtime.state.robot.heard.get('adapter')
+        return None if reading is None else reading.value
 
     def _trace_crash(self, stopped: Outcome, unfinished: list[Task]) -> None:
         rover = 'the rover was stopped' if stopped.ok else f'stopping failed: {stopped.answer}'
