@@ -29,7 +29,6 @@ from strategies import json_values
 
 
 def test_a_plan_tells_where_it_is() -> None:
-    """test_seed_002.py has the examples of the protocol's own documentation."""
     plan = Plan('p', 'g', steps=[PlanStep(number, 'a') for number in range(4)])
     first, second, third, fourth = plan.steps
     assert plan.next_step_id() == 4

@@ -10,18 +10,14 @@
 
 from curiosity_rosa_demo.agent.tasks.errors import SkillFailed
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel
 from curiosity_rosa_demo.agent.tasks.runner import SkillRunner
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.task_scheduler import TaskScheduler as Scheduler
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 __all__ = [
     'Event',
     'EventType',
     'LifecycleState',
-    'RARKKernel',
-    'Scheduler',
     'SkillFailed',
     'SkillRunner',
     'Task',

@@ -1,0 +1,458 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the five designs published: names, fields in their order, defaults, and agent/designs.py.
+
+Two defaults differ on purpose: an unheard battery is UNKNOWN, not FULL, and ``resources`` names
+what Curiosity has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+import dataclasses
+import logging
+from pathlib import Path
+import shutil
+from typing import Any
+
+from curiosity_rosa_demo.agent.designs import (
+    IKernelNode,
+    IReActNode,
+    ISkillExecutor,
+    IStateManager,
+    JsonSkillExecutor,
+    kernel_nodes,
+    RARKKernel,
+    react_nodes,
+    Scheduler,
+    SQLiteStore,
+    StateManager,
+)
+from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
+from curiosity_rosa_demo.agent.policy import events
+from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, SkillFailed, TaskError, UnknownTask
+from curiosity_rosa_demo.agent.tasks.external_skills import ExternalSkills
+from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition, TRANSITIONS
+from curiosity_rosa_demo.domain import brain_state, models
+from curiosity_rosa_demo.domain.brain_state import BrainState, HCIState, Mode, Pose, TasksState
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.plan import plan
+from curiosity_rosa_demo.domain.serde import SerdeError
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
+from examples import examples
+from harness import wait_until
+from hypothesis import example, given, settings
+from kernel_strategies import RULES
+from pydantic import ValidationError
+import pytest
+from react_world import action, asking, finish, Nodes
+from skill_calls import Actor, LONG_S, registry_of, skill_named, StillWorld
+from skill_world import crash, ended, in_loop, looping, reaches, states, stored
+from strategies import whole_model
+
+S = LifecycleState
+YAML = Path(__file__).parent / 'corpus/design_003'  # section 7, word for word
+
+# A class's fields in the order of its design. After the bar those that have a default; where the
+# design gives its value, it is in DEFAULTS.
+FIELDS: dict[Any, str] = {
+    brain_state.HCIState: '| user_utterance user_interrupt interrupt_payload approval_response',
+    brain_state.WorldState: '| summary zones obstacles',
+    brain_state.Pose: '| x y z orientation_w',
+    brain_state.Twist: '| linear_x angular_z',
+    brain_state.RobotState: '| pose twist battery_pct battery_state resources distance_to_target',
+    brain_state.Task: 'task_id goal | priority deadline resources_required preemptible status',
+    brain_state.TasksState: '| inbox queue active_task_id mode preempt_flag preempt_reason',
+    brain_state.SkillDef: 'name interface_type | args_schema resources_required preemptible '
+    'cancel_supported timeout_s error_map',
+    brain_state.RunningSkill: 'goal_id skill_name start_time timeout_s | resources_occupied',
+    brain_state.SkillResult: 'status | error_code error_msg metrics',
+    brain_state.SkillsState: '| registry running last_result',
+    brain_state.Decision: '| type reason plan_patch ops',
+    brain_state.ProposedOps: '| to_cancel to_dispatch to_speak need_approval approval_payload',
+    brain_state.ReactState: '| iter observation decision proposed_ops stop_reason',
+    brain_state.TraceState: '| log metrics',
+    brain_state.BrainState: '| messages hci world robot tasks skills react trace',
+    Task: 'name | priority id state created_at updated_at metadata',
+    plan.PlanStep: 'step_id action | parameters preconditions fallback status description '
+    'tool_call_type requires_confirmation confirmation_message metadata',
+    plan.Plan: 'plan_id goal | reasoning risk_level requires_confirmation confirmation_message '
+    'steps status created_at source metadata',
+    plan.ExecutionResult: 'plan_id step_id success status | message output timestamp',
+    models.RoverPose: 'x frame_id | stamp',
+    models.MastState: 'is_open | yaw_rad',
+    models.LightScore: 'score is_good |',
+    models.CaptureResult: 'score is_good image_topic | stamp',
+    models.ToolResult: 'ok | error_reason data',
+    models.TraceEvent: 'event_id ts kind message | tool_name ok error_reason score data',
+    PolicyAction: 'type | preemptive rationale',
+}
+DEFAULTS: dict[Any, dict[str, Any]] = {
+    brain_state.HCIState: {'user_interrupt': brain_state.UserInterruptType.NONE},
+    brain_state.Pose: {'x': 0.0, 'orientation_w': 1.0},
+    brain_state.RobotState: {
+        'battery_pct': 100.0,
+        'battery_state': 'UNKNOWN',
+        'resources': {'base_busy': False, 'mast_busy': False, 'camera_busy': False},
+    },
+    brain_state.Task: {'priority': 0, 'preemptible': True, 'status': 'PENDING'},
+    brain_state.TasksState: {'queue': [], 'active_task_id': None, 'mode': Mode.IDLE},
+    brain_state.SkillDef: {'preemptible': True, 'cancel_supported': True, 'timeout_s': 60.0},
+    brain_state.SkillResult: {'error_code': '', 'error_msg': '', 'metrics': {}},
+    brain_state.Decision: {'type': brain_state.DecisionType.CONTINUE, 'plan_patch': None},
+    brain_state.ReactState: {'iter': 0, 'decision': None, 'stop_reason': ''},
+    brain_state.BrainState: {'messages': [], 'hci': HCIState(), 'tasks': TasksState()},
+    PolicyAction: {'preemptive': False, 'rationale': ''},
+}
+MEMBERS = {
+    plan.RiskLevel: 'low medium high',
+    plan.StepStatus: 'pending running success failed skipped wait_confirmation',
+    plan.PlanStatus: 'created approved executing completed failed cancelled wait_confirmation',
+    plan.ToolCallType: 'execute ask_user speak query_world query_knowledge noop',
+    brain_state.ApprovalAction: 'APPROVE EDIT REJECT',
+}
+
+
+def required_by_field(cls: Any) -> dict[str, bool]:
+    if not dataclasses.is_dataclass(cls):
+        return {name: field.is_required() for name, field in cls.model_fields.items()}
+    missing = dataclasses.MISSING
+    return {
+        field.name: field.default is missing and field.default_factory is missing
+        for field in dataclasses.fields(cls)
+    }
+
+
+@pytest.mark.parametrize('cls', FIELDS, ids=lambda cls: cls.__name__)
+def test_the_fields_come_in_the_published_order_with_their_defaults(cls: Any) -> None:
+    required, _, optional = FIELDS[cls].partition('|')
+    published = [*required.split(), *optional.split()]
+    fields = required_by_field(cls)
+    assert list(fields)[: len(published)] == published
+    assert [name for name, needed in fields.items() if needed] == required.split()
+    for name, default in DEFAULTS.get(cls, {}).items():
+        assert cls.model_fields[name].get_default(call_default_factory=True) == default
+
+
+def test_enums_and_events_have_the_published_members() -> None:
+    for enum, members in MEMBERS.items():
+        assert [each.value for each in enum] == members.split()
+        assert [each.name for each in enum] == members.upper().split()
+    published = (events.StateChanged, events.ActionStarted, events.ActionEnded)
+    names = [kind.name for kind in (*published, events.ExternalMessage)]
+    assert names == ['state.changed', 'action.started', 'action.ended', 'external.message']
+
+
+def test_models_are_built_by_position_and_validated_as_by_name() -> None:
+    assert Pose(1.0, 2.0, 0.0, 0.5) == Pose(x=1.0, y=2.0, orientation_w=0.5)
+    assert models.TraceEvent('e1', 0.0, 'ACT', 'go').kind is models.TraceKind.ACT
+    for make, error, told in (
+        (lambda: Pose(float('nan')), ValidationError, 'x'),
+        (lambda: Pose(1.0, x=2.0), TypeError, 'Pose got x by position and by name'),
+        (lambda: models.LightScore(0.5, True, 1), TypeError, 'LightScore takes at most 2'),
+        (lambda: models.RoverPose(1.0), ValidationError, 'frame_id'),
+        (lambda: models.ToolResult(False), ValidationError, 'error_reason must say why'),
+    ):
+        with pytest.raises(error, match=told):
+            make()
+
+
+@settings(max_examples=examples(100))
+@given(state=whole_model(BrainState))
+@example(BrainState(messages=[{'n': 10**4200, 'text': '\x00\u2028😀', 'deep': [[{'a': [None]}]]}]))
+def test_state_serialization_roundtrip(state: BrainState) -> None:
+    """Property 2: 状态序列化 Round-Trip"""
+    serialized = state.serialize()
+    deserialized = BrainState.deserialize(serialized)
+    assert state == deserialized
+    assert deserialized.serialize() == serialized  # -0.0 == 0.0 and True == 1
+    assert '\n' not in serialized
+    assert BrainState.model_validate_json(serialized, strict=True) == state
+
+
+def test_a_state_manager_holds_one_state_and_refuses_what_is_none() -> None:
+    manager: IStateManager = StateManager()
+    after = manager.update_state({'tasks': {'mode': 'SAFE'}, 'messages': [{'a': 1}]})
+    assert after is manager.get_state()
+    assert (after.tasks.mode, after.messages, after.hci) == (Mode.SAFE, [{'a': 1}], HCIState())
+    assert StateManager().deserialize(manager.serialize()) == after
+    for bad in ({'tasks': {'mode': 'RUN'}}, {'robots': {}}):
+        with pytest.raises(ValidationError):
+            manager.update_state(bad)
+    with pytest.raises(SerdeError):
+        manager.deserialize('{}}')
+    assert manager.get_state() == after
+
+
+def test_the_kernel_s_nodes_make_the_graph_s_tick() -> None:
+    goal = {'intent': 'NEW_GOAL', 'payload': {'text': 'go'}}
+    before = state = BrainState(tasks=TasksState(inbox=[goal]))
+    nodes = kernel_nodes(RULES)
+    assert all(isinstance(node, IKernelNode) for node in nodes)
+    assert ' '.join(node.name for node in nodes) == (
+        'hci_ingress telemetry_sync world_update event_arbitrate task_queue kernel_route'
+    )
+    for node in nodes:
+        state = node.execute(state)
+    assert state == tick(build_graph(RULES), before)
+    assert state.hci.user_interrupt is brain_state.UserInterruptType.NEW_GOAL
+
+
+def test_the_loop_s_nodes_carry_a_call_out_and_wait_for_a_person() -> None:
+    async def once(world: Nodes, state: BrainState) -> BrainState:
+        for node in react_nodes(world.turn):
+            assert isinstance(node, IReActNode)
+            state = await node.execute(state)
+        return state
+
+    world = Nodes([action('get_status')], finish())
+    assert ' '.join(node.name for node in react_nodes(world.turn)) == (
+        'build_observation react_decide compile_ops guardrails_check human_approval '
+        'dispatch_skills observe_result stop_or_loop'
+    )
+    state = asyncio.run(once(world, BrainState()))
+    assert (world.acts, state.react.stop_reason) == ([('get_status', {})], '')
+    assert asyncio.run(once(world, state)).react.stop_reason == 'FINISH'
+    asked = Nodes([action('mast_open')], config=asking('mast_open'))
+    with pytest.raises(RuntimeError, match='runnable context'):  # LangGraph's interrupt
+        asyncio.run(once(asked, BrainState()))
+    assert asked.acts == []
+
+
+@in_loop
+async def test_the_skill_executor_answers_in_plain_json_and_obeys_the_stop_button() -> None:
+    begun, loop, actors = asyncio.Event(), asyncio.get_running_loop(), [Actor() for _ in range(3)]
+    waiting = iter(actors)
+
+    def work(call: Any) -> models.ToolResult:
+        call.progress({'done': 0.5})
+        loop.call_soon_threadsafe(begun.set)
+        return next(waiting)(call)
+
+    stop_button = Cancellation()
+    inner = SkillExecutor(registry_of(skill_named('job', work)), StillWorld(), grace_s=LONG_S)
+    executor: ISkillExecutor = JsonSkillExecutor(inner, stop_button)
+    goal_id = await executor.dispatch('job', {})
+    actors[0].finish()
+    done = {'status': 'SUCCESS', 'error_code': '', 'error_msg': '', 'metrics': {'done': 1}}
+    assert await executor.get_result(goal_id) == done
+    assert await executor.cancel(goal_id) is False
+    begun.clear()
+    goal_id = await executor.dispatch('job', {})
+    await asyncio.wait_for(begun.wait(), LONG_S)
+    assert await executor.get_feedback(goal_id) == {'done': 0.5}
+    assert await executor.cancel(goal_id) is True
+    assert (await executor.get_result(goal_id))['status'] == 'CANCELLED'
+    goal_id = await executor.dispatch('job', {})
+    stop_button.cancel('stop')
+    for call in (executor.get_result(goal_id), executor.dispatch('job', {})):
+        with pytest.raises(TurnCancelled):
+            await call
+
+
+# --- tasks ---------------------------------------------------------------------------------------
+
+
+def test_the_states_and_their_transitions_hold_those_of_the_design() -> None:
+    matrix = {
+        S.PENDING: {S.ACTIVE, S.CANCELLED},
+        S.ACTIVE: {S.PAUSED, S.COMPLETED, S.FAILED, S.CANCELLED},
+        S.PAUSED: {S.ACTIVE, S.CANCELLED},
+        **{end: set() for end in (S.COMPLETED, S.FAILED, S.CANCELLED)},
+    }
+    for before, after in matrix.items():
+        assert TRANSITIONS[before] & matrix.keys() == after
+
+
+def test_the_scheduler_picks_by_priority_skips_what_has_ended_and_suspends() -> None:
+    scheduler = Scheduler()
+    low, first, second, gone = Task('low', 1), Task('a', 3), Task('b', 3), Task('gone', 9)
+    for task in (low, first, second, gone):
+        scheduler.add(task)
+    gone.transition(S.CANCELLED)
+    assert scheduler.pick_next() is first
+    first.transition(S.ACTIVE)
+    scheduler.suspend(first.id)
+    assert first.state is S.PAUSED
+    assert [scheduler.pick_next() for _ in range(4)] == [first, second, low, None]
+    scheduler.register(known := Task('known'))
+    assert scheduler.get(known.id) is known
+    assert scheduler.pick_next() is None
+    with pytest.raises(IllegalTransition):
+        scheduler.suspend(second.id)
+    with pytest.raises(UnknownTask):
+        scheduler.suspend('other')
+
+
+@in_loop
+async def test_the_store_keeps_what_was_upserted(tmp_path: Path) -> None:
+    store = SQLiteStore(str(tmp_path / 'robot.db'))
+    assert store.load_all() == []
+    pour, dance = Task('pour_water', metadata={'stage': 0}), Task('dance')
+    for task in (pour, dance):
+        await store.upsert(task)
+    pour.metadata['stage'] = 1
+    await store.upsert(pour)
+    dance.transition(S.CANCELLED)
+    await store.upsert(dance)
+    await store.close()
+    again = SQLiteStore(str(tmp_path / 'robot.db'))
+    kept = [(task.id, task.state, task.metadata) for task in again.load_all()]
+    assert kept == [(pour.id, S.PENDING, {'stage': 1}), (dance.id, S.CANCELLED, {})]
+    await again.close()
+
+
+@asynccontextmanager
+async def kernel_at(path: Path) -> AsyncIterator[RARKKernel]:
+    kernel = RARKKernel(db_path=str(path))
+    await kernel.start()
+    loop_task = asyncio.create_task(kernel.run_loop())
+    try:
+        yield kernel
+    finally:
+        await asyncio.wait_for(kernel.stop(), LONG_S)
+        await asyncio.wait_for(loop_task, LONG_S)
+
+
+@in_loop
+async def test_an_outside_executor_ends_tasks_by_events_also_after_a_crash(tmp_path: Path) -> None:
+    file, usual, urgent, lost = tmp_path / 'robot.db', Task('a'), Task('b', 10), Task('c', 1)
+    async with kernel_at(file) as kernel:
+        await kernel.emit(Event(EventType.TASK_SUBMIT, payload={'task': usual}))
+        await reaches(kernel, usual, S.ACTIVE)
+        await kernel.emit(Event(EventType.INTERRUPT, payload={'task': urgent}))
+        assert usual.state is S.PAUSED
+        await reaches(kernel, urgent, S.ACTIVE)
+        with pytest.raises(TaskError, match='only an ACTIVE one can end'):
+            await kernel.emit(Event(EventType.TASK_COMPLETE, usual.id))
+        await kernel.emit(Event(EventType.TASK_FAIL, urgent.id, payload={'error': 'no water'}))
+        assert (urgent.state, urgent.reason) == (S.FAILED, 'no water')
+        await reaches(kernel, usual, S.ACTIVE)
+        cancelled = kernel.emit(Event(EventType.TASK_CANCEL, usual.id))
+        completed = kernel.emit(Event(EventType.TASK_COMPLETE, usual.id))
+        await cancelled
+        with pytest.raises(TaskError, match='was CANCELLED before'):
+            await completed
+        await kernel.submit(lost)
+        await reaches(kernel, lost, S.ACTIVE)
+        crash(file)
+    async with kernel_at(file) as again:
+        found = again.get_task(lost.id)
+        assert found is not None
+        await reaches(again, found, S.ACTIVE)
+        await again.emit(Event(EventType.TASK_COMPLETE, found.id))
+        assert states(again, found)[-1] is S.COMPLETED
+
+
+@in_loop
+async def test_a_report_may_come_before_anybody_waits_for_it_and_the_first_counts() -> None:
+    executor, task = ExternalSkills(('base',)), Task('pour_water')
+    executor.report(task.id, None)
+    executor.report(task.id, 'too late')
+    await executor.get('pour_water').function(task)
+    executor.report(task.id, 'no water')
+    with pytest.raises(SkillFailed, match='no water'):
+        await executor.get('pour_water').function(task)
+
+
+@in_loop
+async def test_a_task_is_not_known_between_its_commit_and_its_event(tmp_path: Path) -> None:
+    async with kernel_at(tmp_path / 'robot.db') as kernel:
+        task = Task('pour_water')
+        submitted = asyncio.create_task(kernel.submit(task))
+        await asyncio.sleep(0)  # the writer's thread has it
+        # The loop hears nothing meanwhile.
+        wait_until(lambda: stored(tmp_path / 'robot.db', task), what='the commit')
+        assert kernel.get_task(task.id) is None
+        await kernel.cancel(task.id)  # reaches it all the same, before it begins
+        assert kernel.get_task((await submitted).id) is task
+        assert task.state is S.CANCELLED
+
+
+@in_loop
+async def test_an_event_that_asks_for_nothing_is_refused(tmp_path: Path) -> None:
+    async with kernel_at(tmp_path / 'robot.db') as kernel:
+        for event, told in (
+            (Event(EventType.TASK_SUBMIT), "needs the payload {'task': Task}"),
+            (Event(EventType.INTERRUPT, payload={'task': 'avoid'}), "payload {'task': Task}"),
+            (Event(EventType.TASK_COMPLETE), 'TASK_COMPLETE needs a task_id'),
+            (Event(EventType.TASK_STATE, 'a'), 'cannot ask for one'),
+        ):
+            with pytest.raises(BadTask, match=told):
+                await kernel.emit(event)
+
+
+@in_loop
+async def test_a_task_from_before_the_start_is_known_at_once_and_checked(tmp_path: Path) -> None:
+    runner, done = SkillRunner(str(tmp_path / 'robot.db'), crash_policy='fail'), []
+    assert isinstance(runner, RARKKernel)
+
+    @runner.skill('pour_water')
+    async def pour_water(task: Task) -> None:
+        with pytest.raises(TaskError, match='ends when its skill does'):
+            await runner.emit(Event(EventType.TASK_COMPLETE, task.id))
+        done.append(task.metadata['target'])
+
+    first = await runner.submit(Task('pour_water', 5, metadata={'target': 'kitchen'}))
+    urgent = await runner.interrupt(Task('pour_water', 10, metadata={'target': 'hall'}))
+    unwanted = await runner.submit(Task('pour_water', 1))
+    blocked = await runner.submit(Task('pour_water', blocked_by=('nobody',)))
+    assert await runner.cancel(unwanted.id, 'not wanted') is True
+    assert runner.list_tasks() == [first, urgent, unwanted, blocked]
+    assert {task.state for task in runner.list_tasks()} == {S.PENDING}
+    for refused, told in (
+        (runner.submit(Task('a', priority=5000)), 'priority'),
+        (runner.submit(first), 'already a task'),
+        (runner.interrupt(Task('a', needs_approval=True)), 'cannot interrupt'),
+        (runner.cancel('other'), 'other'),
+    ):
+        with pytest.raises(TaskError, match=told):
+            await refused
+    async with looping(runner):
+        [note] = runner.notes
+        assert note.startswith("task_submit from before the start: blocked_by names 'nobody'")
+        await ended(runner, first)
+        assert done == ['hall', 'kitchen']
+        assert states(runner, unwanted) == [S.PENDING, S.CANCELLED]
+
+
+# --- configuration -------------------------------------------------------------------------------
+
+
+def test_the_published_contracts_load_and_only_their_type_of_a_service_is_read_as_ours(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copytree(shipped_config_dir(), tmp_path, dirs_exist_ok=True)
+    with caplog.at_level(logging.WARNING, 'curiosity_rosa.config'):
+        assert load_config(tmp_path)
+        assert caplog.messages == []
+        for file in YAML.iterdir():
+            shutil.copy(file, tmp_path)
+        config = load_config(tmp_path)
+    assert config.topics == load_config().topics
+    assert config.thresholds.quality.score_threshold == 0.8
+    assert config.tool_costs.of('move_forward') == 5
+    assert config.prompts.memory.max_events == 10
+    assert (config.agent.policy.tick_s, config.agent.policy.timezone) == (60.0, 'UTC+08:00')
+    [hint] = caplog.messages
+    assert 'key=services.capture_and_score.type' in hint
+    assert 'read_as=curiosity_rosa_interfaces/srv/CaptureAndScore' in hint
+    for wrong in (
+        'services: {capture_and_score: {type: other/srv/CaptureAndScore}}',
+        'services: {capture_and_score: curiosity_rosa_demo/srv/CaptureAndScore}',
+        'adapter: {move_stop: {type: curiosity_rosa_demo/srv/CaptureAndScore}}',
+    ):
+        (tmp_path / 'topics.yaml').write_text(wrong, encoding='utf-8')
+        with pytest.raises(ConfigError, match=r'topics\.yaml'):
+            load_config(tmp_path)
