@@ -71,7 +71,7 @@ def _latch_is_forgotten(_: Any) -> None:
 
 
 def _commits_are_not_synced(mission: Any) -> None:
-    from curiosity_rosa_demo.simulation.disk.open_file import OpenFile
+    from missions.disk.open_file import OpenFile
 
     OpenFile.sync = lambda *_: None  # type: ignore[method-assign]
 

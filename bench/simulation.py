@@ -22,13 +22,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 import sys
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'standalone'))
+
 from _planted import PLANTS
-from curiosity_rosa_demo.simulation.happenings import FAULTS, Happening
-from curiosity_rosa_demo.simulation.shrinking import happening_text, shrink
-from curiosity_rosa_demo.simulation.simulator import fix_the_interpreter, Simulator
+from missions.happenings import FAULTS, Happening
+from missions.shrinking import happening_text, shrink
+from missions.simulator import fix_the_interpreter, Simulator
 
 TWICE = 3  # seeds that run twice
 PLANT_MINUTES = 2.0

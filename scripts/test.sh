@@ -51,7 +51,7 @@ static_checks() {
   scripts/page.sh
   scripts/docs.sh & docs=$!  # as long as mypy, each on one core
   mypy "$package" standalone/src/curiosity_stand_in/curiosity_stand_in standalone/src/curiosity_physics/curiosity_physics \
-    standalone/runner standalone/release
+    standalone/runner standalone/release standalone/missions
   wait "$docs"
 }
 

@@ -23,7 +23,7 @@ import _bench  # noqa: F401 - the tests' folder is on the path from here on
 from chat_server import call, ChatServer, Reply, Request, Say
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.simulation.scenery import Light
+from curiosity_stand_in.scenery import Light
 from rover_twin import RoverTwin
 from worlds.optimum import first_motion
 from worlds.world import World

@@ -32,9 +32,9 @@ from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LOCAL
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.simulation.scenery import Light
 from curiosity_stand_in import mast
 from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.scenery import Light
 from pydantic import ValidationError
 from rover_twin import RoverTwin
 from turn_world import config_of, rosa_of

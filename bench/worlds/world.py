@@ -15,9 +15,9 @@ import math
 import random
 
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.simulation.scenery import Disc, Light
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, Joints, OPENED
+from curiosity_stand_in.scenery import Disc, Light
 from rover_twin import Fault, RoverTwin
 
 HINT = 'Bright area starts at X >= {x:.1f}m (configurable).'

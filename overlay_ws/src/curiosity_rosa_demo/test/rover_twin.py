@@ -40,12 +40,12 @@ from curiosity_rosa_demo.infra.obstacles import (
 )
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
-from curiosity_rosa_demo.simulation.scenery import Disc, Light
 from curiosity_stand_in import mast
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.drivers import DemoRover
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
+from curiosity_stand_in.scenery import Disc, Light
 import numpy as np
 from numpy.typing import NDArray
 from tool_rover import ANALYSIS, OwnedClock, with_figures

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The mission simulator: the whole product in one thread, under a virtual clock and one seed."""
+"""Recordings replayed into the rules of today."""

@@ -19,7 +19,7 @@ from random import Random
 import sqlite3
 from typing import NamedTuple
 
-from curiosity_rosa_demo.simulation.disk import Disk, DiskFaults, installed
+from missions.disk import Disk, DiskFaults, installed
 
 DATABASE = '/robot/a.db'
 ROWS = 3  # of each transaction

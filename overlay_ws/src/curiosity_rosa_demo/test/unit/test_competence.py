@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 from competence import run_world
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.simulation.scenery import Light
+from curiosity_stand_in.scenery import Light
 import pytest
 from rover_twin import RoverTwin
 from worlds.optimum import optimum

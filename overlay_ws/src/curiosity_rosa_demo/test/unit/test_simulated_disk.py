@@ -16,12 +16,12 @@ from pathlib import Path
 from random import Random
 import sqlite3
 
-from curiosity_rosa_demo.simulation.disk import Disk, DiskFaults, Host, installed
-from curiosity_rosa_demo.simulation.disk.file_content import FileContent, SECTOR
 from disk_world import Damage, DATABASE, HONEST, Life, Program
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from missions.disk import Disk, DiskFaults, Host, installed
+from missions.disk.file_content import FileContent, SECTOR
 import pytest
 
 FULL, BUSY, IOERR = 13, 5, 10

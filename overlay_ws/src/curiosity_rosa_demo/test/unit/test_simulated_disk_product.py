@@ -26,11 +26,11 @@ from curiosity_rosa_demo.agent.tasks.store import Insert, Move, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.simulation.disk import Disk, DiskFaults, installed
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.base import empty_checkpoint
+from missions.disk import Disk, DiskFaults, installed
 import pytest
 from skill_world import ended, in_loop, looping, Stage, staged, titled
 from test_policy_store import decision, STATE, VIEW

@@ -24,13 +24,13 @@ import random
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from curiosity_rosa_demo.simulation.scheduler import (
+from missions.scheduler import (
     Scheduler,
     SimulatedProcess,
     SimulatedThread,
     Timer,
 )
-from curiosity_rosa_demo.simulation.threads import EPOCH_S
+from missions.threads import EPOCH_S
 import rclpy
 from rclpy.clock import ClockType
 from rclpy.parameter import Parameter

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Run missions: ``python -m curiosity_rosa_demo.simulation --seed N --minutes M``."""
+"""Run missions: ``python -m missions --seed N --minutes M``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from curiosity_rosa_demo.simulation.happenings import draw_happenings, Happening
-from curiosity_rosa_demo.simulation.shrinking import as_test, from_test, shrink, story
-from curiosity_rosa_demo.simulation.simulator import fix_the_interpreter, Simulator
+from missions.happenings import draw_happenings, Happening
+from missions.shrinking import as_test, from_test, shrink, story
+from missions.simulator import fix_the_interpreter, Simulator
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.simulation.mission import Result
+    from missions.mission import Result
 
 EXIT_VIOLATED, EXIT_USAGE = 1, 2
 # The virtual clock replaces all others but this one.
@@ -39,7 +39,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument('--seeds', type=_positive, default=1, help='number of seeds from there')
     parser.add_argument('--minutes', type=_minutes, default=10.0, help='simulated; default 10')
     parser.add_argument('--record', type=Path, help='write the record of the mission to this file')
-    parser.add_argument('--mission', type=Path, help='replay this file of test/missions instead')
+    parser.add_argument('--mission', type=Path, help='replay this file of missions/kept instead')
     parser.add_argument('--keep', type=Path, help='folder for failing missions, as tests')
     parser.add_argument('--quiet', action='store_true', help='only failures and the last line')
     return parser.parse_args(arguments)
@@ -71,7 +71,7 @@ def _minutes(text: str) -> float:
 
 def main() -> int:
     arguments = parse_arguments(sys.argv[1:])
-    fix_the_interpreter(['-m', 'curiosity_rosa_demo.simulation', *sys.argv[1:]])
+    fix_the_interpreter(['-m', 'missions', *sys.argv[1:]])
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
     happenings, minutes = None, arguments.minutes
     if arguments.mission is not None:

@@ -6,14 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A disk in memory under SQLite, which can fail, tear, and lose what was not synced.
-
-``with installed(disk):`` makes it the file system of every later ``sqlite3.connect``. It imports
-Python's standard library only.
-"""
-
-from curiosity_rosa_demo.simulation.disk.disk import Disk, Host
-from curiosity_rosa_demo.simulation.disk.faults import DiskFaults, Operation
-from curiosity_rosa_demo.simulation.disk.vfs import installed
-
-__all__ = ['Disk', 'DiskFaults', 'Host', 'Operation', 'installed']
+"""The mission simulator: the whole product in one thread, under a virtual clock and one seed."""

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from ctypes import c_int, c_int64, memmove
 import os
 
-from curiosity_rosa_demo.simulation.disk.disk import Disk
-from curiosity_rosa_demo.simulation.disk.result_codes import CANTOPEN, OK
+from missions.disk.disk import Disk
+from missions.disk.result_codes import CANTOPEN, OK
 
 _UNIX_EPOCH_MS = 210_866_760_000_000  # in SQLite's time, which counts from Julian day 0
 

@@ -18,22 +18,22 @@ import random
 import subprocess
 import sys
 
-from curiosity_rosa_demo.simulation.happenings import (
+from examples import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from missions.happenings import (
     draw_happenings,
     FAULTS,
     Happening,
     KINDS,
     START_S,
 )
-from curiosity_rosa_demo.simulation.scheduler import Scheduler, SimulatedProcess, Spinning
-from curiosity_rosa_demo.simulation.shrinking import as_test, from_test, shrink, story
-from examples import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from missions.scheduler import Scheduler, SimulatedProcess, Spinning
+from missions.shrinking import as_test, from_test, shrink, story
 from our_sources import ROOT
 import pytest
 
-MISSIONS = sorted((ROOT / 'overlay_ws/src/curiosity_rosa_demo/test/missions').glob('*.json'))
+MISSIONS = sorted((ROOT / 'standalone/missions/kept').glob('*.json'))
 SEEDS, SEEDS_AT_ONCE, MINUTES = 500, 50, 0.25
 TIMEOUT_S = 900.0
 HAPPENINGS = st.lists(
@@ -50,9 +50,10 @@ HAPPENINGS = st.lists(
 
 
 def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, '-W', 'ignore', '-m', 'curiosity_rosa_demo.simulation', *arguments]
+    command = [sys.executable, '-W', 'ignore', '-m', 'missions', *arguments]
     # Coverage would trace each mission, and take several times as long.
     environment = {name: value for name, value in os.environ.items() if name[:3] != 'COV'}
+    environment['PYTHONPATH'] = f'{ROOT / "standalone"}:{environment.get("PYTHONPATH", "")}'
     return subprocess.run(
         command,
         capture_output=True,
@@ -149,7 +150,7 @@ def test_threads_that_keep_each_other_busy_are_named() -> None:
 
 
 def test_each_kind_of_fault_can_be_set() -> None:
-    from curiosity_rosa_demo.simulation.mission import SETTERS
+    from missions.mission import SETTERS
 
     assert set(SETTERS) == set(FAULTS)
     assert len(FAULTS) >= 14

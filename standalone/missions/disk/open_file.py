@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Hashable
 from random import Random
 
-from curiosity_rosa_demo.simulation.disk.directory import Directory, File
-from curiosity_rosa_demo.simulation.disk.faults import FaultInjector
-from curiosity_rosa_demo.simulation.disk.file_content import by_sector
-from curiosity_rosa_demo.simulation.disk.result_codes import (
+from missions.disk.directory import Directory, File
+from missions.disk.faults import FaultInjector
+from missions.disk.file_content import by_sector
+from missions.disk.result_codes import (
     BUSY,
     DiskError,
     IOERR,
     IOERR_FSYNC,
     LOCK_NONE,
 )
-from curiosity_rosa_demo.simulation.disk.shared_memory import SharedMemory, SharedMemoryView
+from missions.disk.shared_memory import SharedMemory, SharedMemoryView
 
 _ALL_SLOTS = 0xFF
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from random import Random
 from typing import Final, Literal, TypeAlias
 
-from curiosity_rosa_demo.simulation.disk.result_codes import (
+from missions.disk.result_codes import (
     DiskError,
     FULL,
     IOERR_FSYNC,

@@ -21,13 +21,13 @@ import tempfile
 from typing import Any, TYPE_CHECKING, TypeAlias
 import warnings
 
-from curiosity_rosa_demo.simulation import dates, files, threads
-from curiosity_rosa_demo.simulation.forks import Forks
-from curiosity_rosa_demo.simulation.happenings import draw_happenings, Happening
+from missions import dates, files, threads
+from missions.forks import Forks
+from missions.happenings import draw_happenings, Happening
 import yaml
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.simulation.mission import Mission, Result
+    from missions.mission import Mission, Result
 
 FENCE_M = 30.0
 APPROVAL_S = 60.0
@@ -87,7 +87,7 @@ class Simulator:
         warnings.simplefilter('ignore')
         threads.install()
         files.install()
-        from curiosity_rosa_demo.simulation import ros
+        from missions import ros
 
         ros.install()
         self._folder = Path(tempfile.mkdtemp(prefix='simulation-', dir=_memory_folder()))
@@ -126,7 +126,7 @@ class Simulator:
     ) -> Result:
         """Run one mission in this process, which is of no use afterwards."""
         from curiosity_rosa_demo.agent.llm import chat_model
-        from curiosity_rosa_demo.simulation.mission import Mission
+        from missions.mission import Mission
 
         if happenings is None:
             happenings = draw_happenings(seed, minutes)

@@ -29,7 +29,7 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.simulation.scheduler import (
+from missions.scheduler import (
     Scheduler,
     SimulatedProcess,
     SimulatedThread,

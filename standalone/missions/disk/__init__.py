@@ -6,11 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""``python -m curiosity_rosa_demo.simulation``: see main.py."""
+"""A disk in memory under SQLite, which can fail, tear, and lose what was not synced.
 
-import sys
+``with installed(disk):`` makes it the file system of every later ``sqlite3.connect``. It imports
+Python's standard library only.
+"""
 
-from curiosity_rosa_demo.simulation.main import main
+from missions.disk.disk import Disk, Host
+from missions.disk.faults import DiskFaults, Operation
+from missions.disk.vfs import installed
 
-if __name__ == '__main__':
-    sys.exit(main())
+__all__ = ['Disk', 'DiskFaults', 'Host', 'Operation', 'installed']

@@ -15,8 +15,8 @@ from __future__ import annotations
 import fcntl
 from typing import Any
 
-from curiosity_rosa_demo.simulation.scheduler import SimulatedProcess
-from curiosity_rosa_demo.simulation.threads import current_process
+from missions.scheduler import SimulatedProcess
+from missions.threads import current_process
 
 _locks: list[tuple[SimulatedProcess, int]] = []
 _flock = fcntl.flock

@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from ctypes import c_int, c_int64, c_void_p, memmove, memset, string_at
 
-from curiosity_rosa_demo.simulation.disk.file_content import SECTOR
-from curiosity_rosa_demo.simulation.disk.open_file import OpenFile
-from curiosity_rosa_demo.simulation.disk.result_codes import (
+from missions.disk.file_content import SECTOR
+from missions.disk.open_file import OpenFile
+from missions.disk.result_codes import (
     IOERR_SHORT_READ,
     NOTFOUND,
     OK,

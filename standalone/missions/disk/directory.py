@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 import os
 from random import Random
 
-from curiosity_rosa_demo.simulation.disk.file_content import FileContent
-from curiosity_rosa_demo.simulation.disk.file_locks import FileLocks, SharedMemoryLocks
-from curiosity_rosa_demo.simulation.disk.shared_memory import SharedMemory
+from missions.disk.file_content import FileContent
+from missions.disk.file_locks import FileLocks, SharedMemoryLocks
+from missions.disk.shared_memory import SharedMemory
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import json
 
-from curiosity_rosa_demo.simulation.happenings import Happening, KINDS
+from missions.happenings import Happening, KINDS
 
 STORY_S = 12.0  # the story shows so much of the record before the violation
 STORY_LINES = 40
@@ -73,7 +73,7 @@ def story(
 def as_test(
     seed: int, minutes: float, happenings: Sequence[Happening], violations: Sequence[object]
 ) -> str:
-    """A JSON file for ``test/missions``: the test replays it and expects no violation."""
+    """A JSON file for ``kept``: the test replays it and expects no violation."""
     value = {
         'seed': seed,
         'minutes': minutes,

@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 from random import Random
 from threading import RLock
 
-from curiosity_rosa_demo.simulation.disk.directory import Directory, File
-from curiosity_rosa_demo.simulation.disk.faults import (
+from missions.disk.directory import Directory, File
+from missions.disk.faults import (
     DiskFaults,
     FaultInjector,
     NO_FAULTS,
     Operation,
 )
-from curiosity_rosa_demo.simulation.disk.file_content import FileContent
-from curiosity_rosa_demo.simulation.disk.open_file import OpenFile
-from curiosity_rosa_demo.simulation.disk.result_codes import (
+from missions.disk.file_content import FileContent
+from missions.disk.open_file import OpenFile
+from missions.disk.result_codes import (
     CANTOPEN,
     DiskError,
     IOCAP_POWERSAFE_OVERWRITE,

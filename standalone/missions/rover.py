@@ -30,16 +30,16 @@ from curiosity_rosa_demo.domain.ground import (
 )
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.simulation.ros import Graph, WorldNode
-from curiosity_rosa_demo.simulation.scenery import Disc, Light
-from curiosity_rosa_demo.simulation.scheduler import SimulatedProcess
-from curiosity_rosa_demo.simulation.threads import EPOCH_S
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from curiosity_stand_in import sensors
 from curiosity_stand_in.body import Body, State
 from curiosity_stand_in.drivers import mast_effects, MOTIONS, REPEAT_S, RunDemo
 from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.scenery import Disc, Light
 from geometry_msgs.msg import Twist
+from missions.ros import Graph, WorldNode
+from missions.scheduler import SimulatedProcess
+from missions.threads import EPOCH_S
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import BatteryState, JointState, LaserScan
 from std_msgs.msg import Bool

@@ -30,19 +30,19 @@ from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import Process
-from curiosity_rosa_demo.simulation import files, ros, threads
-from curiosity_rosa_demo.simulation.disk import Disk, DiskFaults, Host, installed
-from curiosity_rosa_demo.simulation.disk.faults import NO_FAULTS
-from curiosity_rosa_demo.simulation.happenings import Happening, KINDS, START_S
-from curiosity_rosa_demo.simulation.judge import Judge, Violation
-from curiosity_rosa_demo.simulation.model import SimulatedModel
-from curiosity_rosa_demo.simulation.record import Record
-from curiosity_rosa_demo.simulation.rover import Rover
-from curiosity_rosa_demo.simulation.scenery import Disc, Light
-from curiosity_rosa_demo.simulation.scheduler import Scheduler, SimulatedProcess, Spinning
 from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.scenery import Disc, Light
 from geometry_msgs.msg import Twist
 from langchain_core.utils import uuid as langchain_ids
+from missions import files, ros, threads
+from missions.disk import Disk, DiskFaults, Host, installed
+from missions.disk.faults import NO_FAULTS
+from missions.happenings import Happening, KINDS, START_S
+from missions.judge import Judge, Violation
+from missions.model import SimulatedModel
+from missions.record import Record
+from missions.rover import Rover
+from missions.scheduler import Scheduler, SimulatedProcess, Spinning
 from std_srvs.srv import Trigger
 
 TASKS_EVERY_S = 1.0

@@ -18,12 +18,12 @@ from functools import cache
 import os
 from weakref import WeakValueDictionary
 
-from curiosity_rosa_demo.simulation.disk.disk import Disk
-from curiosity_rosa_demo.simulation.disk.disk_methods import DISK_METHODS
-from curiosity_rosa_demo.simulation.disk.file_methods import FILE_METHODS
-from curiosity_rosa_demo.simulation.disk.open_file import OpenFile
-from curiosity_rosa_demo.simulation.disk.result_codes import DiskError, IOERR, OK
-from curiosity_rosa_demo.simulation.disk.sqlite_library import IoMethods, library, Vfs
+from missions.disk.disk import Disk
+from missions.disk.disk_methods import DISK_METHODS
+from missions.disk.file_methods import FILE_METHODS
+from missions.disk.open_file import OpenFile
+from missions.disk.result_codes import DiskError, IOERR, OK
+from missions.disk.sqlite_library import IoMethods, library, Vfs
 
 _MAX_PATH = 1024  # bytes
 _FILE_SIZE = ctypes.sizeof(c_void_p)  # of a sqlite3_file: the pointer to its methods

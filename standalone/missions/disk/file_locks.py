@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from curiosity_rosa_demo.simulation.disk.result_codes import (
+from missions.disk.result_codes import (
     LOCK_EXCLUSIVE,
     LOCK_NONE,
     LOCK_PENDING,

@@ -14,7 +14,7 @@ import datetime as datetime_module
 import sys
 from typing import Any
 
-from curiosity_rosa_demo.simulation.threads import EPOCH_S, now_s
+from missions.threads import EPOCH_S, now_s
 
 PACKAGES = ('curiosity_rosa_demo', 'langgraph')
 _real = datetime_module.datetime
