@@ -70,7 +70,6 @@ from attack.twins import JudgedBareTwin, JudgedTwin
 RECALLED = 10  # events in the memory
 BUDGET_M = 6.0
 OURS, PEER = 'product', 'rosa'
-FENCE_REASON = 'GEOFENCE'
 
 
 @dataclass
@@ -335,7 +334,7 @@ class _Ours(_Contender):
         if how is ApprovalAction.EDIT:
             arguments = edits[self._answers % len(edits)] if edits else _smaller(question)
         self._answers += 1
-        if any(reason.startswith(FENCE_REASON) for reason in question.reasons):
+        if question.leaves_fence:
             how = ApprovalAction.REJECT
         op = question.op
         if op is None:

@@ -285,7 +285,9 @@ class Spent(Model):
 
 
 class Question(Model):
-    """A question to a person. ``op``: the operation that waits for the answer."""
+    """A question to a person. ``op``: the operation that waits for the answer. ``leaves_fence``:
+    whether one of ``reasons`` is that it may leave the fence.
+    """
 
     id: str
     text: str
@@ -293,6 +295,7 @@ class Question(Model):
     reasons: list[Text] = Field(default_factory=list)
     asked_at: float = 0.0  # seconds since the epoch: the time-out continues across a restart
     rehearsal: Rehearsal | None = None  # what a yes is expected to lead to
+    leaves_fence: bool = False
 
 
 class ReactState(Model):

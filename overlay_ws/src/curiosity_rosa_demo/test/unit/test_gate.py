@@ -14,8 +14,8 @@ import dataclasses
 from pathlib import Path
 import shutil
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
-from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, call_refusal, order_verdict
+from curiosity_rosa_demo.agent.react.guardrails.approval import Ask, what_to_ask
+from curiosity_rosa_demo.agent.react.guardrails.gate import call_refusal, order_verdict
 from curiosity_rosa_demo.agent.react.guardrails.order import Approval, Order
 from curiosity_rosa_demo.agent.react.guardrails.rules import (
     CALL_RULES,
@@ -104,9 +104,9 @@ def test_the_rules_bind_every_origin_and_who_is_bound_never_slips_through(
         assert binding != 'refuse'
         assert verdict.reasons
     else:
-        reasons = reasons_to_ask(proposal, situation, limits)
-        assert binding == 'pass' or not reasons
-        assert not any(reason.startswith('GEOFENCE') for reason in reasons)
+        ask = what_to_ask(proposal, situation, limits)
+        assert binding == 'pass' or not ask.reasons
+        assert not ask.fence
 
 
 @some
@@ -149,8 +149,7 @@ def test_a_call_without_a_yes_passes_only_where_none_is_needed(
         situation = Situation(mode='EXEC', mast='closed', moving=False, x=x, y=0.0, yaw_rad=0.0)
         listed = name in limits.approval.skills
         assert not listed or limits.origins.binding(origin) == 'pass'
-        reasons = reasons_to_ask(proposal, situation, limits)
-        assert not any(reason.startswith('GEOFENCE') for reason in reasons)
+        assert not what_to_ask(proposal, situation, limits).fence
 
 
 # --- a yes -----------------------------------------------------------------------------------
@@ -168,24 +167,36 @@ def dispatch(limits: Limits, order: Order, op: Operation = FORWARD) -> str:
 
 LISTED = asking('move_forward')
 FENCED = asking('move_forward', limits=with_fence(leaving='ask', x_max=3.0))
-FENCE = 'GEOFENCE: may lead to x 5.5'
 
 
 @pytest.mark.parametrize(
-    ('limits', 'reason', 'asked', 'refused'),
+    ('limits', 'leaves_fence', 'asked', 'refused'),
     [
-        (LISTED, 'listed', 2.0, ['', 'NOT_APPROVED']),  # one dispatch uses it up
-        (LISTED, 'listed', 3.0, ['NOT_APPROVED', 'NOT_APPROVED']),  # it is for this call alone
-        (FENCED, 'listed', 2.0, ['NOT_APPROVED', 'NOT_APPROVED']),  # the fence was not named
-        (FENCED, FENCE, 2.0, ['', 'NOT_APPROVED']),
+        (LISTED, False, 2.0, ['', 'NOT_APPROVED']),  # one dispatch uses it up
+        (LISTED, False, 3.0, ['NOT_APPROVED', 'NOT_APPROVED']),  # it is for this call alone
+        (FENCED, False, 2.0, ['NOT_APPROVED', 'NOT_APPROVED']),  # the fence was not named
+        (FENCED, True, 2.0, ['', 'NOT_APPROVED']),
     ],
 )
 def test_a_yes_is_for_one_dispatch_of_one_call_for_the_reasons_that_were_told(
-    limits: Limits, reason: str, asked: float, refused: list[str]
+    limits: Limits, leaves_fence: bool, asked: float, refused: list[str]
 ) -> None:
     op = Operation('move_forward', {'duration_s': asked})
-    order = Order(Origin.MODEL, op, Approval(FORWARD, (reason,)))
+    order = Order(Origin.MODEL, op, Approval(FORWARD, leaves_fence))
     assert [dispatch(limits, order, op) for _ in range(2)] == refused
+
+
+def test_a_skill_whose_name_begins_like_the_fence_is_not_taken_for_the_fence() -> None:
+    op = Operation('GEOFENCE_survey', {})
+    named = dataclasses.replace(propose('speak', text='x'), op=op)
+    ready = Situation(mode='EXEC', mast='closed', moving=False, x=0.0, y=0.0, yaw_rad=0.0)
+    limits = asking(op.skill)
+    passing = limits.origins.model_copy(update={'console': 'pass'})
+    limits = dataclasses.replace(limits, origins=passing)
+    assert order_verdict(named, ready, limits, Order(Origin.CONSOLE)) is None
+    assert order_verdict(named, ready, limits, Order()) == Ask(
+        ('GEOFENCE_survey is in approval.skills',)
+    )
 
 
 def test_a_skill_that_drives_by_a_listed_motion_asks_and_its_calls_use_its_yes() -> None:
@@ -193,7 +204,7 @@ def test_a_skill_that_drives_by_a_listed_motion_asks_and_its_calls_use_its_yes()
     goal = propose('navigate_to_pose', x=2.0, y=0.0)
     ready = Situation(mode='EXEC', mast='closed', moving=False, x=0.0, y=0.0, yaw_rad=0.0)
     assert isinstance(order_verdict(goal, ready, limits, Order(Origin.MODEL)), Ask)
-    approved = Order(Origin.MODEL, goal.op, Approval(goal.op, ('listed',)))
+    approved = Order(Origin.MODEL, goal.op, Approval(goal.op, leaves_fence=False))
     assert [dispatch(limits, approved) for _ in range(3)] == ['', '', '']
     assert dispatch(limits, Order(Origin.MODEL, goal.op)) == 'NOT_APPROVED'
 

@@ -16,7 +16,7 @@ import re
 import shutil
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
+from curiosity_rosa_demo.agent.react.guardrails.approval import NOTHING, what_to_ask
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     geofence_reason,
     metres_ahead,
@@ -142,7 +142,7 @@ def test_a_stop_always_passes_and_asks_nobody(
         situation, refused={proposal.op.text: 9}, running=(running('base', 'mast', 'camera'),)
     )
     assert find_refusal(proposal, situation, limits) is None
-    assert reasons_to_ask(proposal, situation, limits) == []
+    assert what_to_ask(proposal, situation, limits) == NOTHING
 
 
 @some
@@ -154,7 +154,7 @@ def test_every_reason_is_one_line_that_a_tool_result_can_carry(
     if refused is not None:
         assert all((refused.rule, refused.asked, refused.allowed, refused.way_out))
         assert refused.code.value in RefusalCode.__members__
-    reasons = [refused.reason] if refused else reasons_to_ask(proposal, situation, limits)
+    reasons = [refused.reason] if refused else what_to_ask(proposal, situation, limits).reasons
     for reason in reasons:
         assert ToolResult.failure(reason).error_reason == reason
         assert reason == reason.strip()
@@ -235,7 +235,7 @@ def test_nothing_leaves_the_fence_without_a_yes(
         proposal, situation, limits
     ):
         assert limits.geofence.leaving == 'ask'
-        assert reasons_to_ask(proposal, situation, limits)
+        assert what_to_ask(proposal, situation, limits).reasons
 
 
 facts_of_any_kind = st.dictionaries(
@@ -253,7 +253,7 @@ def test_whatever_is_known_no_rule_fails(
 ) -> None:
     situation = situation_of_facts(facts, spent=Spent())
     assert isinstance(find_refusal(proposal, situation, limits), Refusal | None)
-    assert all(reasons_to_ask(proposal, situation, limits))
+    assert all(what_to_ask(proposal, situation, limits).reasons)
     why = drive_refusal(name, duration_s, facts, Spent(), limits)
     assert why or situation.mast == 'closed'
 
@@ -316,7 +316,7 @@ def test_each_rule_refuses_what_it_is_for_and_nothing_else(
     ]
     rules = {each.skill: rule_of(each, ready(**facts)) for each in proposals_}
     assert {name: rule for name, rule in rules.items() if rule} == refused
-    assert not any(reasons_to_ask(each, ready(**facts), SHIPPED) for each in proposals_)
+    assert not any(what_to_ask(each, ready(**facts), SHIPPED).reasons for each in proposals_)
 
 
 def test_a_foreign_skill_that_claims_the_base_is_a_motion() -> None:
@@ -349,7 +349,7 @@ def test_leaving_the_fence_is_asked_for_only_where_somebody_can_be_asked(limits:
     allowing = limits is not SHIPPED
     proposal, at_the_fence = propose('move_forward', duration_s=9.0), ready(x=95.0)
     assert rule_of(proposal, at_the_fence, limits) == ('' if allowing else 'geofence')
-    reasons = reasons_to_ask(proposal, at_the_fence, limits)
+    reasons = what_to_ask(proposal, at_the_fence, limits).reasons
     assert [each[:27] for each in reasons] == ['GEOFENCE: may lead to x 107'] * allowing
     facts = {'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 95.0, 'y': 0.0, 'yaw_rad': 0}
     assert drive_refusal('move_forward', 5.0, facts, Spent(), limits).startswith('GEOFENCE: ')
@@ -377,9 +377,9 @@ NEVER_ASKED = ('move_stop', 'mast_close', 'get_status')
 def test_what_is_asked_for_is_what_the_file_says(rules: dict[str, Any], asked: set[str]) -> None:
     approval = SHIPPED.approval.model_copy(update=rules)
     limits = dataclasses.replace(SHIPPED, approval=approval)
-    told = {name for name in ALL if reasons_to_ask(propose(name), ready(battery=0.9), limits)}
+    told = {name for name in ALL if what_to_ask(propose(name), ready(battery=0.9), limits).reasons}
     assert told == asked - {*NEVER_ASKED, *STOPS}
-    unknown = reasons_to_ask(propose('turn_left'), ready(battery=None), limits)
+    unknown = what_to_ask(propose('turn_left'), ready(battery=None), limits).reasons
     assert any('battery' in each for each in unknown) is ('battery_below' in rules)
 
 
@@ -390,12 +390,12 @@ def test_all_reasons_are_told() -> None:
         leaving='ask',
         x_max=2.5,
     )
-    reasons = reasons_to_ask(propose('turn_left', duration_s=1.0), ready(battery=0.2), limits)
-    assert reasons[:3] == [
+    reasons = what_to_ask(propose('turn_left', duration_s=1.0), ready(battery=0.2), limits).reasons
+    assert reasons[:3] == (
         'turn_left is in approval.skills',
         'its risk is medium (approval.risk_levels)',
         'the battery is at 20%, the limit 30% (approval.battery_below)',
-    ]
+    )
     assert reasons[3].startswith('GEOFENCE: ')
 
 
@@ -466,7 +466,7 @@ def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path) -> None:
         assert {each.skill for each in motions} - {each.skill for each in passing} <= {
             NAVIGATE_SKILL
         }
-        return {each.skill for each in passing if reasons_to_ask(each, situation, rules)}
+        return {each.skill for each in passing if what_to_ask(each, situation, rules).reasons}
 
     assert asked(by_hand, READY) == set(DRIVES)
     assert asked(in_a_yard, ready(battery=0.5)) == set()

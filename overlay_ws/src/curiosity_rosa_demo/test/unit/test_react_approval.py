@@ -16,13 +16,15 @@ from typing import Any
 from chat_server import Call, Say
 from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
+from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response
 from examples import examples
 from harness import wait_until
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
-from react_world import action, asking, Nodes, with_rules
+from react_world import action, asking, finish, Nodes, with_rules
 from turn_world import KEY, World
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
@@ -194,6 +196,23 @@ def test_an_edit_that_may_leave_the_fence_is_asked_for_anew(
     assert nodes.answer(monkeypatch, 'APPROVE').react.question is None
     nodes.act()
     assert nodes.acts == [('move_forward', {'duration_s': 20.0})]
+
+
+def test_the_words_of_a_plan_are_not_taken_for_the_fence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A yes to them says nothing of the fence that the rover has come near since."""
+    nodes = Nodes(finish(), config=with_rules(geofence={'leaving': 'ask'}))
+    steps = [{'action': 'move_forward', 'parameters': {'duration_s': 9.0}}]
+    words = {'requires_confirmation': True, 'confirmation_message': 'GEOFENCE: all well inside.'}
+    plan = create_plan_from_llm_response({'goal': 'Drive', 'steps': steps, **words})
+    nodes.state = with_react_fields(nodes.state, plan=plan.to_dict())
+    question = nodes.think().react.question
+    assert question is not None
+    assert question.reasons[0].startswith('GEOFENCE: all well inside.')
+    nodes.rover.place(95.0)
+    again = nodes.answer(monkeypatch, 'APPROVE').react.question
+    assert again is not None, 'the fence was not asked for'
+    assert again.reasons[0].startswith('GEOFENCE: may lead to ')
+    assert nodes.acts == []
 
 
 # --- through the whole graph, with an operator who answers -------------------------------------

@@ -274,7 +274,7 @@ class QuestionView(BaseModel):
     @classmethod
     def of(cls, question: Question, until: float | None) -> QuestionView:
         op = question.op
-        fields = question.model_dump(mode='json', exclude={'op'})
+        fields = question.model_dump(mode='json', exclude={'op', 'leaves_fence'})
         fields['text'] = visible(question.text)
         fields['reasons'] = [visible(reason) for reason in question.reasons]
         shown = None if op is None else {'skill': op.skill, 'arguments': op.arguments}

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from curiosity_rosa_demo.agent.react.guardrails.geofence import geofence_reason
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
@@ -23,11 +25,23 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 NEVER_APPROVED_SKILLS = STOP_SKILLS | {STOW_SKILL, 'get_status'}
 
 
-def reasons_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> list[str]:
-    """The reasons why the operation needs approval, one line each; empty when it needs none."""
+@dataclass(frozen=True)
+class Ask:
+    """The order needs an operator's yes, for these reasons, one line each; for none it needs no
+    yes. ``fence``: the one of them by which the motion may leave the fence; '' without it.
+    """
+
+    reasons: tuple[str, ...]
+    fence: str = ''
+
+
+NOTHING = Ask(())
+
+
+def what_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> Ask:
     if proposal.skill in NEVER_APPROVED_SKILLS:
-        return []
-    rules, reasons = limits.approval, []
+        return NOTHING
+    rules, reasons, fence = limits.approval, [], ''
     if proposal.skill in rules.skills:
         reasons.append(f'{proposal.skill} is in approval.skills')
     elif proposal.skill not in MOTIONS and limits.may_move_base(proposal):
@@ -37,10 +51,9 @@ def reasons_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> 
     if proposal.risk in rules.risk_levels:
         reasons.append(f'its risk is {proposal.risk.value} (approval.risk_levels)')
     if limits.may_move_base(proposal):
-        reasons += filter(
-            None, (_battery(situation, limits), _fence_reason(proposal, situation, limits))
-        )
-    return reasons
+        fence = _fence_reason(proposal, situation, limits)
+        reasons += filter(None, (_battery(situation, limits), fence))
+    return Ask(tuple(reasons), fence)
 
 
 def _battery(situation: Situation, limits: Limits) -> str:

@@ -19,10 +19,9 @@ for each call of the rover at its dispatch (``call_refusal``), where nobody can 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
+from curiosity_rosa_demo.agent.react.guardrails.approval import Ask, NOTHING, what_to_ask
 from curiosity_rosa_demo.agent.react.guardrails.geofence import geofence_refusal
 from curiosity_rosa_demo.agent.react.guardrails.order import is_same_call, Order
 from curiosity_rosa_demo.agent.react.guardrails.rules import (
@@ -49,13 +48,6 @@ ASK_AGAIN_TEXT = 'order it again and answer the question'
 ALLOWED_TEXT = 'the call that an operator has approved'
 
 
-@dataclass(frozen=True)
-class Ask:
-    """The order needs an operator's yes, for these reasons."""
-
-    reasons: tuple[str, ...]
-
-
 def order_verdict(
     proposal: Proposal,
     situation: Situation,
@@ -69,19 +61,20 @@ def order_verdict(
     refused = first_refusal(rules, proposal, situation, limits)
     if refused is not None:
         return refused
-    reasons = reasons_to_ask(proposal, situation, limits)
+    ask = what_to_ask(proposal, situation, limits)
     binding = limits.origins.binding(order.origin)
-    fence = leaves_fence(reasons)
     approval = order.approval
     if approval is not None and approval.covers(proposal.op):
-        reasons = reasons if fence and not leaves_fence(approval.reasons) else []
+        ask = ask if ask.fence and not approval.leaves_fence else NOTHING
     elif binding == 'pass':
-        reasons = [each for each in reasons if leaves_fence([each])]
-    if not reasons or binding != 'refuse':
-        return Ask(tuple(reasons)) if reasons else None
-    if fence:
+        ask = Ask((ask.fence,), ask.fence) if ask.fence else NOTHING
+    if not ask.reasons:
+        return None
+    if binding != 'refuse':
+        return ask
+    if ask.fence:
         return first_refusal((geofence_refusal,), proposal, situation, limits)
-    return not_approved(proposal.op, reasons, _way_out(order.origin))
+    return not_approved(proposal.op, ask.reasons, _way_out(order.origin))
 
 
 def call_refusal(
@@ -105,7 +98,7 @@ def call_refusal(
     within = order.call is not None and not is_same_call(order.call, op)
     if within:
         refused = first_refusal(LEG_RULES, proposal, situation, limits)
-        reasons = reasons_to_ask(proposal, situation, limits)
+        reasons = what_to_ask(proposal, situation, limits).reasons
         binding = limits.origins.binding(order.origin)
         if refused is not None or order.approval is not None or binding == 'pass' or not reasons:
             return refused
@@ -125,13 +118,8 @@ def _way_out(origin: Origin) -> str:
     return f'a person must order it, or allow it in origins.{origin.value} of guardrails.yaml'
 
 
-def not_approved(op: Operation, reasons: list[str] | tuple[str, ...], way_out: str) -> Refusal:
+def not_approved(op: Operation, reasons: tuple[str, ...], way_out: str) -> Refusal:
     why = reasons[0] if len(reasons) == 1 else f'{reasons[0]}, and {len(reasons) - 1} more'
     return Refusal(
         RefusalCode.NOT_APPROVED, why, ALLOWED_TEXT, way_out, rule=APPROVAL_RULE, asked=op.text
     )
-
-
-def leaves_fence(reasons: list[str] | tuple[str, ...]) -> bool:
-    """Whether one of the reasons to ask is the fence."""
-    return any(reason.startswith(RefusalCode.GEOFENCE.value) for reason in reasons)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Ask
+from curiosity_rosa_demo.agent.react.guardrails.approval import Ask
 from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.infra.tracing.span import span
 

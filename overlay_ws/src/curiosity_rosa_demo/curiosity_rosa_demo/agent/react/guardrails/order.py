@@ -25,14 +25,15 @@ from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 
 
 class Approval:
-    """A person's yes to one call, for ``reasons``. One dispatch uses it up. ``rehearsal``: what
-    the call was expected to do at the time of the yes.
+    """A person's yes to one call. One dispatch uses it up. ``leaves_fence``: whether the question
+    said that the call may leave the fence. ``rehearsal``: what the call was expected to do at the
+    time of the yes.
     """
 
     def __init__(
-        self, op: Operation, reasons: tuple[str, ...], rehearsal: Rehearsal | None = None
+        self, op: Operation, leaves_fence: bool, rehearsal: Rehearsal | None = None
     ) -> None:
-        self.op, self.reasons, self.rehearsal = op, reasons, rehearsal
+        self.op, self.leaves_fence, self.rehearsal = op, leaves_fence, rehearsal
         self._used = False
 
     def covers(self, op: Operation) -> bool:

@@ -16,6 +16,7 @@ from curiosity_rosa_demo.agent.react.guardrails.order import (
     Order,
     under_order,
 )
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import FENCE_KEY
 from curiosity_rosa_demo.agent.react.nodes.rehearse import trace_op_compared
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState, ProposedOps
@@ -24,7 +25,7 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.trace.reporter import finite_float
 
-# In the approval_payload of an approved operation: the reasons to ask, and the forecast.
+# In the approval_payload of an approved operation: the reasons that were told, and the forecast.
 APPROVED_KEY, REHEARSED_KEY = 'approved', 'rehearsed'
 
 
@@ -48,9 +49,9 @@ async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
 
 def _approval_of(op: Operation, proposed: ProposedOps) -> Approval | None:
     """The operator's yes to this operation; None when nobody had to be asked."""
-    reasons = proposed.approval_payload.get(APPROVED_KEY)
-    if not isinstance(reasons, list):
+    payload = proposed.approval_payload
+    if APPROVED_KEY not in payload:
         return None
-    rehearsed = proposed.approval_payload.get(REHEARSED_KEY)
+    rehearsed = payload.get(REHEARSED_KEY)
     rehearsal = None if rehearsed is None else Rehearsal.model_validate(rehearsed)
-    return Approval(op, tuple(map(str, reasons)), rehearsal)
+    return Approval(op, payload.get(FENCE_KEY) is True, rehearsal)

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, order_verdict
+from curiosity_rosa_demo.agent.react.guardrails.approval import Ask, NOTHING
+from curiosity_rosa_demo.agent.react.guardrails.gate import order_verdict
 from curiosity_rosa_demo.agent.react.guardrails.guard_span import traced_check
 from curiosity_rosa_demo.agent.react.guardrails.order import Order
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, situation_of
@@ -25,6 +26,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal
 
+FENCE_KEY = 'leaves_fence'  # in the approval_payload: whether the fence is a reason to ask
 SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float]]
 
 
@@ -54,17 +56,18 @@ async def apply_guardrails(
             on_refusal(op, verdict)
             state = _refused_state(state, op, verdict.reason)
         else:
-            reasons = verdict.reasons if isinstance(verdict, Ask) else ()
-            state = _passed_state(state, list(reasons))
+            state = _passed_state(state, verdict or NOTHING)
     return state
 
 
-def _passed_state(state: BrainState, reasons: list[str]) -> BrainState:
+def _passed_state(state: BrainState, ask: Ask) -> BrainState:
     proposed = _proposed_op(state)
-    if reasons or proposed.need_approval:
+    if ask.reasons or proposed.need_approval:
         payload: Json = {**proposed.approval_payload}
         before = payload.get('reasons')
-        payload['reasons'] = [*(before if isinstance(before, list) else []), *reasons]
+        payload['reasons'] = [*(before if isinstance(before, list) else []), *ask.reasons]
+        if ask.fence:
+            payload[FENCE_KEY] = True
         proposed = proposed.model_copy(update={'need_approval': True, 'approval_payload': payload})
     return with_react_fields(state, proposed_ops=proposed, refused_in_a_row=0)
 

@@ -15,7 +15,6 @@ import time
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import leaves_fence
 from curiosity_rosa_demo.agent.react.nodes.build_observation import build_observation
 from curiosity_rosa_demo.agent.react.nodes.checked_call import guardrails_check
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
@@ -24,6 +23,7 @@ from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
     refused_call,
 )
 from curiosity_rosa_demo.agent.react.nodes.dispatch_skills import APPROVED_KEY, REHEARSED_KEY
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import FENCE_KEY
 from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_op
 from curiosity_rosa_demo.agent.react.plan.steps import approve_step
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
@@ -63,7 +63,13 @@ async def put_question(state: BrainState, turn: TurnContext) -> BrainState:
     op = proposed.to_dispatch[0] if proposed.to_dispatch else None
     text = payload.get('text') or (op.full_text if op else '')
     return state_with_question(
-        state, turn, text, payload['reasons'], op, _rehearsal_of(state, turn, op)
+        state,
+        turn,
+        text,
+        payload['reasons'],
+        op,
+        _rehearsal_of(state, turn, op),
+        leaves_fence=payload.get(FENCE_KEY) is True,
     )
 
 
@@ -82,6 +88,8 @@ def state_with_question(
     reasons: list[Any],
     op: Operation | None,
     rehearsal: Rehearsal | None = None,
+    *,
+    leaves_fence: bool = False,
 ) -> BrainState:
     question = Question(
         id=f'q{uuid.uuid4().hex[:8]}',
@@ -90,6 +98,7 @@ def state_with_question(
         reasons=[visible(str(reason)) for reason in reasons],
         asked_at=time.time(),
         rehearsal=rehearsal,
+        leaves_fence=leaves_fence,
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
     asked = QuestionAsked(question.id, '' if rehearsal is None else rehearsal.text)
@@ -200,11 +209,12 @@ async def _with_rechecked_op(
         failure = ToolResult.failure(f'{note}{why}')
         messages = with_result(state.messages, op.call_id, failure)
         state = state.model_copy(update={'messages': messages})
-    reasons = left.approval_payload.get('reasons')
-    now = list(map(str, reasons)) if isinstance(reasons, list) else []
-    if left.to_dispatch and leaves_fence(now) and not leaves_fence(question.reasons):
+    leaves_fence = left.approval_payload.get(FENCE_KEY) is True
+    if left.to_dispatch and leaves_fence and not question.leaves_fence:
         return await put_question(state, turn)
-    approved: Json = {APPROVED_KEY: list(question.reasons)} if left.to_dispatch else {}
+    approved: Json = {}
+    if left.to_dispatch:
+        approved = {APPROVED_KEY: list(question.reasons), FENCE_KEY: question.leaves_fence}
     if note:  # an edited step is not the one that was rehearsed
         state = with_react_fields(state, rehearsal=None)
     if left.to_dispatch and state.react.rehearsal is None:  # a plan is compared as a whole

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 import math
 import time
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, leaves_fence, order_verdict
+from curiosity_rosa_demo.agent.react.guardrails.approval import Ask
+from curiosity_rosa_demo.agent.react.guardrails.gate import order_verdict
 from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m
 from curiosity_rosa_demo.agent.react.guardrails.order import Order
 from curiosity_rosa_demo.agent.react.guardrails.rules import geofence
@@ -225,8 +226,8 @@ def _at_the_fence(
     verdict = order_verdict(proposal, situation, stage.limits, Order(stage.origin), (geofence,))
     if isinstance(verdict, Refusal) and verdict.code is RefusalCode.GEOFENCE:
         return 'refuse', verdict.reason, {key: str(at) for key, at in verdict.to_json().items()}
-    if isinstance(verdict, Ask) and leaves_fence(verdict.reasons):
-        return 'ask', next(each for each in verdict.reasons if leaves_fence([each])), None
+    if isinstance(verdict, Ask) and verdict.fence:
+        return 'ask', verdict.fence, None
     return 'pass', '', None
 
 

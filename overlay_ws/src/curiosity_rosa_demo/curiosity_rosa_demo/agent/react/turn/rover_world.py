@@ -16,7 +16,8 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
-from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, call_refusal, order_verdict
+from curiosity_rosa_demo.agent.react.guardrails.approval import Ask
+from curiosity_rosa_demo.agent.react.guardrails.gate import call_refusal, order_verdict
 from curiosity_rosa_demo.agent.react.guardrails.guard_span import traced_check
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order
 from curiosity_rosa_demo.agent.react.guardrails.rules import CALL_RULES, drive_refusal

@@ -15,7 +15,8 @@ from dataclasses import replace
 import time
 import uuid
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, not_approved
+from curiosity_rosa_demo.agent.react.guardrails.approval import Ask
+from curiosity_rosa_demo.agent.react.guardrails.gate import not_approved
 from curiosity_rosa_demo.agent.react.guardrails.order import Approval, Order
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal
 from curiosity_rosa_demo.agent.react.rehearsal.stage import stage_of
@@ -92,6 +93,7 @@ class DirectOrders:
             reasons=list(map(visible, reasons)),
             asked_at=time.time(),
             rehearsal=self.rehearsal(op, order.origin, self._world.facts()),
+            leaves_fence=bool(ask.fence),
         )
         trace, text = self._trace(), f'Asking: {op.text} ({"; ".join(reasons)})'
         rehearsed = '' if question.rehearsal is None else question.rehearsal.text
@@ -107,7 +109,7 @@ class DirectOrders:
             op = self._edited(op, answer.arguments)
             # What the operator's own arguments do is checked again, and rehearsed again.
         rehearsal = self.rehearsal(op, order.origin, self._world.facts())
-        return replace(order, call=op, approval=Approval(op, reasons, rehearsal))
+        return replace(order, call=op, approval=Approval(op, bool(ask.fence), rehearsal))
 
     def rehearsal(self, op: Operation, origin: Origin, facts: Json) -> Rehearsal | None:
         """What the call would do; None: it does not drive."""

@@ -21,7 +21,8 @@ from typing import Any
 from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, ASK_AGAIN_TEXT, not_approved
+from curiosity_rosa_demo.agent.react.guardrails.approval import Ask
+from curiosity_rosa_demo.agent.react.guardrails.gate import ASK_AGAIN_TEXT, not_approved
 from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
 from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
 from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared
