@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+import os
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -67,13 +69,14 @@ def shipped_config_dir() -> Path:
 def load_config(config_dir: str | Path = '', *, robot: str = '') -> Config:
     """Load the contracts in ``config_dir``; an empty string selects the shipped ones.
 
-    ``robot`` names a profile instead of nodes.yaml. Every file must exist. A key that a file
-    omits gets the shipped value. Raises ConfigError.
+    ``robot`` names a profile instead of nodes.yaml. A missing file and a key that a file omits get
+    the shipped values. Raises ConfigError.
     """
     shipped = shipped_config_dir()
     folder = Path(config_dir) if str(config_dir) else shipped
     if not folder.is_dir():
         raise ConfigError(f'config_dir: {folder}: no such folder; the shipped one is {shipped}')
+    _refuse_misnamed_files(folder)
     nodes = _load_file(folder, 'nodes')
     assert isinstance(nodes, Nodes)
     if robot:
@@ -91,6 +94,21 @@ def load_config(config_dir: str | Path = '', *, robot: str = '') -> Config:
         return Config.model_validate(parts)
     except ValidationError as error:
         raise ConfigError(_error_text(folder, error, Config)) from error
+
+
+def _refuse_misnamed_files(folder: Path) -> None:
+    """A wrong folder or file name shall not select the shipped values."""
+    files = [*sorted(folder.glob('*.y*ml')), *folder.glob(f'{ROBOTS}/*.yaml')]
+    if not files:
+        raise ConfigError(
+            f'config_dir: {folder}: holds no YAML files; the shipped ones are in '
+            f'{shipped_config_dir()}'
+        )
+    names = {file.name for file in files}
+    missing = [name for name in CONFIG_FILES if f'{name}.yaml' not in names]
+    for file in files:
+        if file.parent == folder and (meant := get_close_matches(file.stem, missing, 1, 0.8)):
+            raise ConfigError(f'{file}: nobody reads this file; rename it to {meant[0]}.yaml')
 
 
 def load_robot(name: str, folder: Path) -> RobotProfile:
@@ -153,7 +171,9 @@ def _load_file(
 ) -> BaseModel:
     """The file with the shipped values below its own, and those of the robot's profile above."""
     path, shipped, model = folder / f'{name}.yaml', shipped_config_dir(), CONFIG_FILES[name]
-    values = with_our_names(path, _read_yaml(path))
+    values = {}
+    if path.name in os.listdir(folder):  # a link to nothing is an error
+        values = with_our_names(path, _read_yaml(path))
     if folder != shipped:
         values = _merged(_read_yaml(shipped / f'{name}.yaml'), values)
     over = {} if profile is None else getattr(profile, name)
@@ -187,7 +207,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         values = read_yaml(path)
     except FileNotFoundError:
-        raise ConfigError(f'{path}: no such file; copy it from {shipped_config_dir()}') from None
+        raise ConfigError(f'{path}: no such file') from None
     except YamlError as error:
         raise ConfigError(str(error)) from error
     if values is None:

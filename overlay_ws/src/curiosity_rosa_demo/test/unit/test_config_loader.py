@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 import re
+import shutil
 import tempfile
 from typing import Any
 
@@ -181,11 +182,29 @@ def test_a_refusal_names_file_key_value_and_what_is_allowed(
     assert '\n' not in said
 
 
-def test_a_missing_file_says_where_to_copy_it_from(tmp_path: Path) -> None:
-    folder_with(tmp_path)
-    (tmp_path / 'agent.yaml').unlink()
-    wanted = f'{tmp_path}/agent.yaml: no such file; copy it from {shipped_config_dir()}'
+def test_a_missing_file_takes_the_shipped_values(tmp_path: Path) -> None:
+    (tmp_path / 'thresholds.yaml').write_text('quality: {score_threshold: 0.5}', encoding='utf-8')
+    for name in ('topics', 'tool_costs', 'prompts', 'rviz'):  # with it, the files of the design
+        shutil.copy(shipped_config_dir() / f'{name}.yaml', tmp_path)
+    config, shipped = load_config(tmp_path), load_config()
+    assert config.thresholds.quality.score_threshold == 0.5
+    thresholds = config.thresholds.model_copy(update={'quality': shipped.thresholds.quality})
+    assert config.model_copy(update={'thresholds': thresholds}) == shipped
+
+
+@pytest.mark.parametrize('name', ['guardrail.yaml', 'guardrails.yml', 'guard_rails.yaml'])
+def test_a_misnamed_file_does_not_select_the_shipped_values(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text('geofence: {x_max: 3.0}', encoding='utf-8')
+    wanted = f'{tmp_path}/{name}: nobody reads this file; rename it to guardrails.yaml'
     with pytest.raises(ConfigError, match=f'^{re.escape(wanted)}$'):
+        load_config(tmp_path)
+    (tmp_path / 'guardrails.yaml').touch()
+    assert load_config(tmp_path) == load_config()
+
+
+def test_a_link_to_nothing_does_not_select_the_shipped_values(tmp_path: Path) -> None:
+    (tmp_path / 'agent.yaml').symlink_to('elsewhere')
+    with pytest.raises(ConfigError, match=r'agent\.yaml: no such file$'):
         load_config(tmp_path)
 
 
@@ -206,6 +225,9 @@ def test_a_wrong_folder_says_which_one_ships(tmp_path: Path) -> None:
         wanted = f'config_dir: {folder}: no such folder; the shipped one is {shipped_config_dir()}'
         with pytest.raises(ConfigError, match=f'^{re.escape(wanted)}$'):
             load_config(folder)
+    (tmp_path / 'empty').mkdir()
+    with pytest.raises(ConfigError, match=r'empty: holds no YAML files; the shipped ones are in'):
+        load_config(tmp_path / 'empty')
 
 
 def key_paths(values: Any, path: tuple = ()) -> list[tuple]:
