@@ -26,6 +26,7 @@ import sys
 
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import with_templates
 from curiosity_rosa_demo.agent.interfaces.terminal.headless import (
     END_SIGNALS,
     print_addresses,
@@ -675,7 +676,8 @@ def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
         app.console.print_notice(f'The page: {app.web.url}')
     app.console.print_notice('Type :help for the commands, or say what you want.')
     if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
-        run_terminal(app.console, app.robot_service.console_status, interrupts)
+        commands = with_templates(app.config.prompts.templates)
+        run_terminal(app.console, app.robot_service.console_status, interrupts, commands)
     else:
         run_pipe(app.console)
     return 0

@@ -26,8 +26,10 @@ from curiosity_rosa_demo.agent.interfaces.terminal.command_tasks import task_for
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     BadCommand,
     Command,
+    COMMANDS,
     is_stop,
     parse,
+    with_templates,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import answer_query, AUTONOMY_COMMANDS
 from curiosity_rosa_demo.agent.kernel.hci_ingress import beside_the_stop, classify
@@ -58,7 +60,8 @@ from curiosity_rosa_demo.domain.text import marked_lines, printable, without_con
 from curiosity_rosa_demo.domain.trigger_status import Triggers
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.prompts import Language
+from curiosity_rosa_demo.infra.config.prompts import DEMO, Language
+from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.events import ModelCalled, QuestionAsked, TurnAnswered, TurnStarted
 
@@ -104,7 +107,8 @@ class _TypedLine:
 class Console:
     """Runs lines of the operator and of remote clients. The methods are thread-safe.
 
-    ``say`` prints one text. Several threads call it; it must not raise.
+    ``say`` prints one text. Several threads call it; it must not raise. Raises ConfigError for a
+    template that has the name of a command.
     """
 
     def __init__(
@@ -119,6 +123,10 @@ class Console:
     ) -> None:
         self._session, self._runtime, self._config, self._say = session, runtime, config, say
         self._autonomy, self._recording, self._triggers = autonomy, recording, triggers
+        for name in COMMANDS.keys() & config.prompts.templates.keys():
+            rule = 'a command has this name; choose another'
+            raise ConfigError(f'prompts.yaml: templates.{name}: {rule}')
+        self._commands = with_templates(config.prompts.templates)
         self._condition = threading.Condition()
         self._queued_lines: deque[_TypedLine] = deque()  # lines from before the agent was ready
         self._ready = False
@@ -167,7 +175,8 @@ class Console:
             self._report_outcome(Outcome(False, why), on_reply)
             return None
         try:
-            command = parse(line, longest_drive_s=self._config.agent.turn.max_motion_s)
+            longest_s = self._config.agent.turn.max_motion_s
+            command = parse(line, longest_drive_s=longest_s, commands=self._commands)
         except BadCommand as problem:
             self._report_outcome(Outcome(False, str(problem)), on_reply)
             return None
@@ -181,9 +190,10 @@ class Console:
         return _TypedLine(command, line.strip(), stops, asked_id, by, on_reply)
 
     def _dispatch(self, typed: _TypedLine) -> None:
+        if typed.command.name == 'text':
+            self._languages[typed.origin] = detect_language(typed.command.text)
+        typed = replace(typed, command=self._expanded(typed.command, typed.origin))
         command = typed.command
-        if command.name == 'text':
-            self._languages[typed.origin] = detect_language(command.text)
         if is_stop(command):
             outcome = self.stop(typed.by)
             self._report_outcome(_with_rest(outcome, command), typed.on_reply)
@@ -203,6 +213,17 @@ class Console:
         self._say(words)
         if typed.on_reply is not None:
             typed.on_reply(MessageReply([words]))
+
+    def _expanded(self, command: Command, origin: Origin) -> Command:
+        """What a template stands for, in the language of the last sentence of ``origin``."""
+        name = DEMO if command.name == 'demo' else command.name
+        prompts = self._config.prompts
+        if (template := prompts.templates.get(name)) is None:
+            return command
+        text = template.text_in(self._languages.get(origin, prompts.default_language))
+        if template.expects == 'answer':
+            return Command('text', text=text)  # as if it had been typed
+        return Command('template', text=text, data={'expects': template.expects})
 
     def run_queued_lines(self) -> None:
         """Run the queued lines, then let new lines run at once."""
@@ -342,7 +363,7 @@ class Console:
             elif command.name in APPROVAL_COMMANDS:
                 answer: Json = {'intent': 'APPROVAL', 'payload': self._approval_payload(typed)}
                 self._send(partial(post_message, answer), replace(typed, line=''))
-            elif (task := self._task_for(typed)) is not None:
+            elif (task := task_for_command(command, self._runtime)) is not None:
                 with_origin(task, typed.origin, named_caller(typed.by))
                 self._send(partial(self._runtime.submit_task, task), typed)
             else:
@@ -358,11 +379,6 @@ class Console:
                 self._report_outcome(outcome, typed.on_reply, lines=outcome.ok)
         except (TaskError, QuestionNotFound) as error:
             self._report_outcome(Outcome(False, str(error)), typed.on_reply)
-
-    def _task_for(self, typed: _TypedLine) -> Task | None:
-        """Raises TaskError."""
-        language = self._languages.get(typed.origin, self._config.prompts.default_language)
-        return task_for_command(typed.command, self._runtime, self._config, language)
 
     def _approval_payload(self, typed: _TypedLine) -> Json:
         """The payload of an APPROVAL intent. Raises QuestionNotFound."""

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.infra.config.base import RULE
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
 from curiosity_rosa_demo.infra.config.nodes import Nodes
-from curiosity_rosa_demo.infra.config.prompts import Prompts, Template
+from curiosity_rosa_demo.infra.config.prompts import below_own_texts, Prompts
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
@@ -175,7 +175,8 @@ def _load_file(
     if path.name in os.listdir(folder):  # a link to nothing is an error
         values = with_our_names(path, _read_yaml(path))
     if folder != shipped:
-        values = _merged(_read_yaml(shipped / f'{name}.yaml'), values)
+        below = _read_yaml(shipped / f'{name}.yaml')
+        values = _merged(below_own_texts(below, values) if name == 'prompts' else below, values)
     over = {} if profile is None else getattr(profile, name)
     try:
         return model.model_validate(_merged(values, over))
@@ -277,8 +278,6 @@ def _keys_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
             (section,) = get_args(section)
         elif get_origin(section) is dict:
             section = get_args(section)[1]
-        elif part in section.model_fields:
+        else:
             section = section.model_fields[part].annotation
-        else:  # only Templates accepts extra keys
-            section = Template
     return ', '.join(section.model_fields)

@@ -17,6 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.infra.config.base import Name
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.prompts import DEMO
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import (
     CONFIG_FILES,
@@ -70,6 +71,26 @@ def test_a_missing_key_takes_the_shipped_value(tmp_path: Path) -> None:
     assert config.thresholds.motion == shipped.thresholds.motion
 
 
+@pytest.mark.parametrize(
+    ('own', 'texts'),
+    [
+        ('text: go', ('go', 'go', 'go')),
+        ('{text: go, translations: {ja: 行け}}', ('go', '行け', 'go')),
+        ('translations: {zh: 去}', ('Analyze the ground texture', None, '去')),
+        ('label: mine', ('Analyze the ground texture', None, None)),
+    ],
+)
+def test_an_own_text_goes_before_the_shipped_translations(
+    own: str, texts: tuple[str | None, ...], tmp_path: Path
+) -> None:
+    text = f'templates:\n  demo_ground_texture:\n    {own}\n'
+    demo = load_config(folder_with(tmp_path, prompts=text)).prompts.templates[DEMO]
+    shipped = load_config().prompts.templates[DEMO]
+    for language, wanted in zip(('en', 'ja', 'zh'), texts, strict=True):
+        assert demo.text_in(language) == (wanted or shipped.text_in(language))
+    assert demo.expects == 'good_capture'
+
+
 def test_a_whole_number_will_do_for_a_fraction(tmp_path: Path) -> None:
     x_good = load_config(folder_with(tmp_path, thresholds='light_model: {x_good: 7}'))
     assert repr(x_good.thresholds.light_model.x_good) == '7.0'
@@ -87,6 +108,11 @@ REFUSALS = [
         'prompts',
         'templates: {mine: {label: a, text: b, txt: c}}',
         "templates.mine.txt = 'c': unknown key; allowed here: label, text, expects",
+    ),
+    (
+        'prompts',
+        'templates: {My-own: {label: a, text: b}}',
+        "templates = 'My-own': String should match pattern",
     ),
     ('prompts', 'templates: {mine: {label: a}}', 'templates.mine.text: Field required'),
     (

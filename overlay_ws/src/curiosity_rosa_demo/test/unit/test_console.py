@@ -27,6 +27,7 @@ from curiosity_rosa_demo.agent.topics.node_events import read_process_events
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.events import TurnStarted
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -37,7 +38,7 @@ from hypothesis import strategies as st
 import pytest
 from runtime_world import CONFIG, RuntimeBench, WAIT_S
 
-DEMO = CONFIG.prompts.templates.demo_ground_texture.text_in('en')
+DEMO = CONFIG.prompts.templates['demo_ground_texture'].text_in('en')
 
 
 @pytest.fixture
@@ -288,6 +289,51 @@ def test_demo_has_the_language_of_the_askers_last_sentence(
     bench.console.handle_line(':demo')
     bench.finish()
     assert bench.session.ran[-1] == f'good_capture: {goal}'
+
+
+@pytest.mark.parametrize(
+    ('sentence', 'text'),
+    [
+        ('hello', 'What is the current state of the rover?'),
+        ('こんにちは', '現在のローバーの状態を教えて'),
+        ('你好', '现在漫游车的状态怎么样'),
+    ],
+)
+def test_a_template_is_its_text_as_if_typed(bench: RuntimeBench, sentence: str, text: str) -> None:
+    bench.runs(sentence)
+    answers = []
+    for line in (text, ':rover_status', '：ＲＯＶＥＲ＿ＳＴＡＴＵＳ'):
+        bench.said.clear()
+        bench.console.handle_line(line)
+        wait_until(lambda: bench.said, f'an answer to {line}')
+        answers.append(bench.said[0])
+    assert len(set(answers)) == 1
+    bench.console.handle_remote_line(':rover_status', 'http', lambda reply: None)
+    bench.session.release.set()
+    bench.finish()
+    assert bench.session.ran == [f'answer: {sentence}']  # a question about the rover is no task
+
+
+def test_each_template_has_a_command(bench: RuntimeBench) -> None:
+    bench.session.release.set()
+    bench.console.handle_line(':demo_ground_texture')
+    bench.finish()
+    assert bench.session.ran == [f'good_capture: {DEMO}']
+    bench.console.handle_line(':help')
+    for name in ('demo_ground_texture', 'rover_status'):
+        assert f'  :{name} ' in bench.said[-1]
+    bench.console.handle_line(':rover_state')
+    assert 'did you mean :rover_status?' in bench.said[-1]
+    bench.console.handle_line(':rover_status now')
+    assert bench.said[-1] == '! usage: :rover_status'
+
+
+def test_a_template_takes_no_name_of_a_command(tmp_path: Path) -> None:
+    template = CONFIG.prompts.templates['rover_status']
+    prompts = CONFIG.prompts.model_copy(update={'templates': {'stop': template}})
+    config = CONFIG.model_copy(update={'prompts': prompts})
+    with pytest.raises(ConfigError, match=r'templates\.stop: a command has this name'):
+        RuntimeBench(tmp_path, config=config)
 
 
 def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None:

@@ -33,7 +33,7 @@ from hypothesis import strategies as st
 import pytest
 from turn_world import BY_ROUTINE, config_of, KEY, LLM, SHIPPED, World
 
-DEMO = SHIPPED.prompts.templates.demo_ground_texture.text_in('en')
+DEMO = SHIPPED.prompts.templates['demo_ground_texture'].text_in('en')
 PRICES = {'input': 2.0, 'output': 8.0, 'cached': 1.0, 'currency': 'USD'}
 NOON = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
 

@@ -39,7 +39,7 @@ from react_world import asking
 from tool_rover import SimulatedRover
 from turn_world import config_of, KEY, LLM, rosa_of, SHIPPED
 
-DEMO = SHIPPED.prompts.templates.demo_ground_texture.text_in('en')
+DEMO = SHIPPED.prompts.templates['demo_ground_texture'].text_in('en')
 THREAD = 'task-1'
 ASKS = asking('mast_open')
 # The number of a turn's commit; the two before are LangGraph's, of what the turn begins with.

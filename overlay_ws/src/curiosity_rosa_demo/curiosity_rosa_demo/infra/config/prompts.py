@@ -10,14 +10,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from curiosity_rosa_demo.infra.config.base import (
-    Section,
-)
-from pydantic import BaseModel, ConfigDict, Field
+from curiosity_rosa_demo.infra.config.base import Section
+from pydantic import Field
 
 Language = Literal['en', 'ja', 'zh']
+TemplateName = Annotated[str, Field(pattern=r'^[a-z][a-z0-9_]{0,39}$')]
+DEMO = 'demo_ground_texture'  # the template of :demo
 
 
 class RobotPrompts(Section):
@@ -44,6 +44,8 @@ class MemoryConfig(Section):
 
 
 class Template(Section):
+    """A shortcut: the command of its name stands for its text."""
+
     label: str
     text: str = Field(min_length=1)
     expects: Literal['good_capture', 'answer'] = 'answer'
@@ -54,18 +56,19 @@ class Template(Section):
         return self.translations.get(language, self.text)
 
 
-class Templates(BaseModel):
-    """The goal of ``:demo``. Other templates are validated and stored; no command uses them."""
-
-    model_config = ConfigDict(frozen=True, extra='allow')
-    __pydantic_extra__: dict[str, Template]
-    demo_ground_texture: Template
-
-
 class Prompts(Section):
     robot_system_prompts: RobotPrompts
     bootstrap: Bootstrap
     vision: Vision
     memory: MemoryConfig
-    templates: Templates
+    templates: dict[TemplateName, Template]
     default_language: Language = 'en'
+
+
+def below_own_texts(shipped: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """The values of the shipped file without the translations of each text that ``own`` gives."""
+    templates, texts = dict(shipped['templates']), own.get('templates')
+    for name, template in texts.items() if isinstance(texts, dict) else ():
+        if name in templates and isinstance(template, dict) and 'text' in template:
+            templates[name] = {**templates[name], 'translations': {}}
+    return {**shipped, 'templates': templates}

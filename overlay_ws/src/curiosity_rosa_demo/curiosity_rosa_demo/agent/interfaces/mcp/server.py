@@ -46,11 +46,7 @@ def make_server(
     tools = tools_of(robot.skills())
     schemas = {each.name: each.input_schema for each in tools}
     resources = Resources(robot, runner, config)
-    templates = config.prompts.templates
-    prompts = {
-        'demo_ground_texture': templates.demo_ground_texture,
-        **(templates.__pydantic_extra__ or {}),
-    }
+    prompts = config.prompts.templates
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tools)

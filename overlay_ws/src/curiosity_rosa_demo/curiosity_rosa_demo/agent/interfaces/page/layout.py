@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
 from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, is_stop_line
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import CommandSpec, is_stop_line
 from curiosity_rosa_demo.domain.caller import caller_text, operator_name, PAGE_CLIENT
 from curiosity_rosa_demo.drawing.colours import css
 from nicegui import Client, ui
@@ -72,9 +72,10 @@ class Page:
         time_view: TimeView,
         *,
         camera_hz: float,
+        commands: Iterable[CommandSpec],
     ) -> None:
         self._controller, self._talk_lines, self._operator = controller, talk_lines, ''
-        self._time_view = time_view
+        self._time_view, self._commands = time_view, commands
         self._client: Client = ui.context.client
         self._sent_lines = (time_view.story_name, snapshot.count)
         self._sent_parts = dict(snapshot.parts)
@@ -185,7 +186,7 @@ class Page:
             self._talk = self._is_visible('talk', panels.Conversation()).on(
                 'answer', self._on_answer
             )
-            panels.CommandLine(COMMANDS.values()).on('say', self._on_line)
+            panels.CommandLine(self._commands).on('say', self._on_line)
         with _section('thought', 'Trace'):
             self._draws('steps', panels.DrawingPanel('Where the time of the last turn went'))
             self._trace = panels.TracePanel(list(snapshot.lines))

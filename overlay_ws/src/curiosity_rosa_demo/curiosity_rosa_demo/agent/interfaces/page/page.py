@@ -27,6 +27,7 @@ from curiosity_rosa_demo.agent.interfaces.page.layout import Page
 from curiosity_rosa_demo.agent.interfaces.page.recording_library import RecordingLibrary
 from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import with_templates
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -85,6 +86,7 @@ def add_page(
             feed.snapshot(),
             TimeView(feed.story, library, DrawingCache(config)),
             camera_hz=config.agent.http.camera_hz,
+            commands=with_templates(config.prompts.templates).values(),
         )
 
         def on_disconnect(client: Client) -> None:

@@ -14,8 +14,6 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.plan_file import plan_task
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.prompts import Language
 
 COMMAND_SKILLS = {
     'cap': 'capture_and_score',
@@ -26,17 +24,11 @@ COMMAND_SKILLS = {
 DRIVE_COMMANDS = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
 
 
-def task_for_command(
-    command: Command, runtime: Runtime, config: Config, language: Language
-) -> Task | None:
-    """The task for ``command``, its goal in ``language``; None: the command starts no task.
-    Raises TaskError.
-    """
+def task_for_command(command: Command, runtime: Runtime) -> Task | None:
+    """The task for ``command``; None: the command starts no task. Raises TaskError."""
     name = command.name
-    if name == 'demo':
-        template = config.prompts.templates.demo_ground_texture
-        text = template.text_in(language)
-        return Task('react', metadata={'text': text, 'expects': template.expects})
+    if name == 'template':
+        return Task('react', metadata={'text': command.text, **command.data})
     if name in DRIVE_COMMANDS:
         return runtime.make_task(DRIVE_COMMANDS[name], {'duration_s': command.number})
     if name in COMMAND_SKILLS:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 import difflib
 import json
@@ -20,6 +21,7 @@ import unicodedata
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.models import json_object
+from curiosity_rosa_demo.infra.config.prompts import Template
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,21 @@ class BadCommand(ValueError):
 class Command:
     """A console command, or a ``text`` for the model."""
 
-    name: str  # one of COMMANDS, or 'text'
+    name: str  # of a command, or 'text'
     text: str = ''  # a free text, an ID, or the name of a skill or of a file
     number: float = 0.0
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def parse(line: str, *, longest_drive_s: float) -> Command | None:
+def with_templates(templates: Mapping[str, Template]) -> dict[str, CommandSpec]:
+    """COMMANDS, and one for each template."""
+    own = {name: CommandSpec(name, '', each.label) for name, each in templates.items()}
+    return {**COMMANDS, **own}
+
+
+def parse(
+    line: str, *, longest_drive_s: float, commands: Mapping[str, CommandSpec] = COMMANDS
+) -> Command | None:
     """The command in ``line``, None for an empty one. Raises BadCommand."""
     line = line.strip()
     if not line:
@@ -101,9 +111,9 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
     # A Japanese keyboard writes full-width letters, digits and spaces: NFKC makes them ASCII.
     name, *arguments = unicodedata.normalize('NFKC', line)[1:].split() or ['']
     name = name.lower()
-    if name not in COMMANDS:
-        raise BadCommand(_unknown(name))
-    spec = COMMANDS[name]
+    if name not in commands:
+        raise BadCommand(_unknown(name, commands))
+    spec = commands[name]
     if name in _FREE_TEXT_PARSERS:
         _, *typed = line[1:].split(None, 1)
         return _FREE_TEXT_PARSERS[name](spec, typed[0] if typed else '')
@@ -218,18 +228,18 @@ def usage(spec: CommandSpec) -> str:
     return f':{spec.name} {spec.argument}'.rstrip()
 
 
-def help_text() -> str:
-    width = max(len(usage(spec)) for spec in COMMANDS.values())
-    lines = [f'  {usage(spec):<{width}}  {spec.help}' for spec in COMMANDS.values()]
+def help_text(commands: Mapping[str, CommandSpec] = COMMANDS) -> str:
+    width = max(len(usage(spec)) for spec in commands.values())
+    lines = [f'  {usage(spec):<{width}}  {spec.help}' for spec in commands.values()]
     return '\n'.join([*lines, '  the agent reads every other line as a goal or a question'])
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, commands: Mapping[str, CommandSpec]) -> str:
     name = name[:40]
-    prefixed = [each for each in COMMANDS if name and each.startswith(name)]
-    near = prefixed or difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+    prefixed = [each for each in commands if name and each.startswith(name)]
+    near = prefixed or difflib.get_close_matches(name, commands, n=1, cutoff=0.5)
     hint = f'did you mean :{near[0]}? ' if near else ''
-    every = ' '.join(f':{each}' for each in COMMANDS)
+    every = ' '.join(f':{each}' for each in commands)
     return f'no command :{name}; {hint}there are: {every}'
 
 

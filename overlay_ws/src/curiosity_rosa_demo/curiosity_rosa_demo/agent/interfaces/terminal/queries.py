@@ -13,7 +13,11 @@ from __future__ import annotations
 from datetime import datetime, timezone
 import time
 
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command, help_text
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
+    Command,
+    help_text,
+    with_templates,
+)
 from curiosity_rosa_demo.agent.interfaces.terminal.trigger_lines import triggers_outcome
 from curiosity_rosa_demo.agent.llm.budget import usage_table
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
@@ -114,7 +118,7 @@ def _query_text(command: Command, session: AgentSession, runtime: Runtime, confi
     if name == 'history':
         return history_table(runtime.task_history(runtime.find_task(command.text).id))
     notes = [RULES_NOTE] if config.agent.llm.provider == 'routine' else []
-    return '\n'.join([help_text(), *notes])
+    return '\n'.join([help_text(with_templates(config.prompts.templates)), *notes])
 
 
 def _usage_text(session: AgentSession) -> str:

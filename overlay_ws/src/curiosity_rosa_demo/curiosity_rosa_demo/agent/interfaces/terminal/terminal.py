@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 import contextlib
 import os
 from pathlib import Path
@@ -119,10 +119,13 @@ def run_pipe(console: LineConsole) -> None:
 
 
 def run_terminal(
-    console: LineConsole, status: Callable[[], str], interrupts: InterruptHandler
+    console: LineConsole,
+    status: Callable[[], str],
+    interrupts: InterruptHandler,
+    commands: Iterable[str] = COMMANDS,
 ) -> None:
-    """Read lines from a terminal, with editing, history, completion and a status line. ``status``
-    is the text of that line; '' stands for a hint.
+    """Read lines from a terminal, with editing, history, completion of ``commands`` and a status
+    line. ``status`` is the text of that line; '' stands for a hint.
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
@@ -134,7 +137,7 @@ def run_terminal(
 
     prompt: Any = PromptSession(
         history=FileHistory(str(_history_file())),
-        completer=WordCompleter([f':{name}' for name in COMMANDS], sentence=True),
+        completer=WordCompleter([f':{name}' for name in commands], sentence=True),
         complete_while_typing=False,
         bottom_toolbar=toolbar,
         refresh_interval=1.0,
