@@ -9,6 +9,6 @@ scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$scripts/env.sh"
 if [[ ${1-} == --check ]]; then
   shift
-  exec python -m curiosity_rosa_demo.simulation.recorded "$@"
+  exec python -m curiosity_rosa_demo.agent.check "$@"
 fi
 exec python -m curiosity_rosa_demo.recording.replay.main "$@"

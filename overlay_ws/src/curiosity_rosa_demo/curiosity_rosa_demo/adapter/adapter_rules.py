@@ -10,7 +10,7 @@
 
 Each method is one step. A step reads both clocks once, so all rules see the same time, and adds
 itself to the log of inputs. The same steps at the same times therefore have the same results:
-simulation/recorded replays them.
+recording/check.py replays them.
 """
 
 from __future__ import annotations

@@ -15,13 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from curiosity_rosa_demo.agent.check import replay
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.recording.check import Report, Verdict
 from curiosity_rosa_demo.recording.mcap.channels import Channel
 from curiosity_rosa_demo.recording.mcap.file import RunFile
 from curiosity_rosa_demo.recording.mcap.reader import Entry, RunReader
-from curiosity_rosa_demo.simulation.recorded.decisions import Report, Verdict
-from curiosity_rosa_demo.simulation.recorded.recording import read_recording, Recording
-from curiosity_rosa_demo.simulation.recorded.replay import replay
+from curiosity_rosa_demo.recording.recorded_inputs import read_recording, Recording
 from harness import ROOT
 
 FOLDER = ROOT / 'overlay_ws/src/curiosity_rosa_demo/test/recordings'

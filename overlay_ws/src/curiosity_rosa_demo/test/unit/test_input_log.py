@@ -27,7 +27,7 @@ from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
-from curiosity_rosa_demo.simulation.recorded.rule_run import ReplayClock, RuleRun
+from curiosity_rosa_demo.recording.rule_run import ReplayClock, RuleRun
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st

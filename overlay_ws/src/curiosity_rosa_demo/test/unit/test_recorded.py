@@ -19,12 +19,10 @@ from shutil import copytree
 from typing import Any
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
+from curiosity_rosa_demo.agent.check import operation_in, replay, run
 from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
+from curiosity_rosa_demo.recording.check import compared, replay_adapter, Report, undecidable
 from curiosity_rosa_demo.recording.mcap.reader import Entry
-from curiosity_rosa_demo.simulation.recorded.decisions import compared, Report, undecidable
-from curiosity_rosa_demo.simulation.recorded.gate_replay import operation_in
-from curiosity_rosa_demo.simulation.recorded.main import run
-from curiosity_rosa_demo.simulation.recorded.replay import replay
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,7 +39,7 @@ from recorded_world import (
 
 # The least number of decisions that a replay must compare, by recording.
 LEAST = {
-    '0.1.0-before-drive-rules/refusals': 8,
+    '0.1.0-before-drive-rules/refusals': 5,  # gate and kernel: it has no log of inputs
     '0.1.0/demo': 30,
     '0.1.0/loaded': 70,
     '0.1.0/refusals': 60,
@@ -89,7 +87,6 @@ RULE_MUTANTS: list[tuple[type[AdapterRules], str, str]] = [
     (NeverRefuses, '0.1.0/refusals', 'motion_guard'),
     (ForgetsTheAgent, '0.1.0/refusals', 'status: agent_safe_reason'),
     (BelievesEveryMast, '0.1.0/refusals', 'mast'),
-    (BelievesEveryMast, '0.1.0-before-drive-rules/refusals', 'mast'),
 ]
 
 
@@ -97,7 +94,7 @@ RULE_MUTANTS: list[tuple[type[AdapterRules], str, str]] = [
 def test_a_rule_that_decides_otherwise_is_reported(
     mutant: type[AdapterRules], name: str, rule: str
 ) -> None:
-    report = replay(recording(name), mutant)
+    report = replay_adapter(recording(name), mutant)
     assert rule in different_rules(report), report.table()
     first = report.differences[0]
     assert first.recorded != first.replayed

@@ -36,19 +36,6 @@ MAX_SILENCE_S = 60.0  # no rule waits for longer
 
 
 @dataclass(frozen=True)
-class RecordedCall:
-    """A call of the agent. Times in seconds since the first message; ``answer``: '' for a plain
-    success, or the reason of the refusal.
-    """
-
-    began_s: float
-    ended_s: float
-    name: str  # the service without its namespace, such as mast_close
-    ok: bool
-    answer: str
-
-
-@dataclass(frozen=True)
 class OdometryReading:
     """Metres, radians, m/s and rad/s, as the adapter takes them from a message."""
 
@@ -70,9 +57,7 @@ class Recording:
     batches: list[tuple[float, LogBatch]] = field(default_factory=list)
     statuses: list[tuple[float, Status]] = field(default_factory=list)
     events: list[tuple[float, TraceEvent]] = field(default_factory=list)
-    calls: list[RecordedCall] = field(default_factory=list)
     odometry: list[tuple[float, OdometryReading]] = field(default_factory=list)
-    joints: list[tuple[float, tuple[float, float]]] = field(default_factory=list)
     battery: list[tuple[float, float]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -136,7 +121,6 @@ def _role(entry: Entry, config: Config) -> str:
         topics.trace.events: 'trace',
         topics.rover.battery_state: 'battery',
         topics.rover.odometry: 'odometry',
-        topics.rover.joint_states: 'joint_states',
         topics.status.adapter: 'adapter',
         topics.status.adapter_inputs: 'adapter_inputs',
     }
@@ -162,13 +146,6 @@ def _receivers(recording: Recording) -> Mapping[str, Callable[[float, Any], None
             raise ValueError('no status')
         recording.statuses.append((at_s, status))
 
-    def on_call(at_s: float, call: Any) -> None:
-        name = str(call['service']).rpartition('/')[2]
-        began_s = at_s - float(call['duration_s'])
-        recording.calls.append(
-            RecordedCall(began_s, at_s, name, bool(call['ok']), str(call['answer']))
-        )
-
     def on_odometry(at_s: float, message: Any) -> None:
         place, twist = message.pose.pose, message.twist.twist
         q = place.orientation
@@ -181,20 +158,10 @@ def _receivers(recording: Recording) -> Mapping[str, Callable[[float, Any], None
         )
         recording.odometry.append((at_s, reading))
 
-    mast = recording.config.thresholds.mast.joints
-
-    def on_joints(at_s: float, message: Any) -> None:
-        positions = dict(zip(message.name, message.position, strict=False))
-        if positions.keys() >= set(mast):
-            p, turn = (positions[joint] for joint in mast)
-            recording.joints.append((at_s, (p, turn)))
-
     return {
         'adapter_inputs': on_inputs,
         'adapter': on_status,
-        'calls': on_call,
         'odometry': on_odometry,
-        'joint_states': on_joints,
         'trace': lambda at_s, message: recording.events.append((at_s, decode(message.data))),
         'battery': lambda at_s, message: recording.battery.append(
             (at_s, float(message.percentage))

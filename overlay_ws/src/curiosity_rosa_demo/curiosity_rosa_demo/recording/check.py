@@ -6,17 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Replay the log of inputs: every step at its own time, every result beside the recorded one.
 
-The log of an adapter's start is replayed from there, bit for bit. One that begins later, or after
-a gap, is replayed from the first status that shows a rover at rest. Up to there nothing can be
-decided.
+"""The adapter's rules of today beside a recording: same inputs, same decisions.
+
+Every step of the log of inputs is replayed at its own time, and its result compared with the
+recorded one; so are the status and the alarms, which came another way. The log of an adapter's
+start is replayed from there, bit for bit. One that begins later, or after a gap, is replayed from
+the first status that shows a rover at rest. Up to there nothing can be decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 import json
 from typing import Any
 
@@ -24,20 +28,138 @@ from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, REFUSED
 from curiosity_rosa_demo.adapter.input_log import LogEntry
 from curiosity_rosa_demo.adapter.status import status_of
 from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
+from curiosity_rosa_demo.domain.models import (
+    AGENT_IS_SAFE,
+    AGENT_IS_SILENT,
+    E_STOP_PRESSED,
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+    NEED_TO_STOW,
+    OBSTACLE_AHEAD,
+    ODOMETRY_SILENT,
+    OTHER_ADAPTER,
+    SLIPPING,
+    STOP_NOT_CONFIRMED,
+    STOPPED_UNASKED,
+    STUCK,
+    TILTED,
+    TraceEvent,
+    TraceKind,
+    TWO_AGENTS,
+    VIEW_LOST,
+)
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.simulation.recorded.decisions import (
-    compared,
-    Comparison,
-    undecidable,
-)
-from curiosity_rosa_demo.simulation.recorded.recording import Recording
-from curiosity_rosa_demo.simulation.recorded.rule_names import rule_of
-from curiosity_rosa_demo.simulation.recorded.rule_run import (
-    BadEntry,
-    MakeRules,
-    RuleRun,
-    seeded_run,
-)
+from curiosity_rosa_demo.recording.recorded_inputs import Recording
+from curiosity_rosa_demo.recording.rule_run import BadEntry, MakeRules, RuleRun, seeded_run
+
+
+class Verdict(str, Enum):
+    SAME = 'same'
+    DIFFERENT = 'different'
+    UNDECIDABLE = 'not decidable'  # an input that decides is not in the recording
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One decision. ``at_s``: seconds since the first message of the recording. ``inputs``: what
+    the rules decided on, or why they could not.
+    """
+
+    at_s: float
+    rule: str
+    verdict: Verdict
+    recorded: str
+    replayed: str
+    inputs: str = ''
+
+    def text(self) -> str:
+        return (
+            f'{self.at_s:10.3f} s  {self.rule}: recorded {self.recorded or "nothing"!s}; '
+            f'the rules decide {self.replayed or "nothing"!s}; inputs: {self.inputs or "-"}'
+        )
+
+
+def compared(at_s: float, rule: str, recorded: str, replayed: str, inputs: str = '') -> Comparison:
+    verdict = Verdict.SAME if recorded == replayed else Verdict.DIFFERENT
+    return Comparison(at_s, rule, verdict, recorded, replayed, inputs)
+
+
+def undecidable(at_s: float, rule: str, recorded: str, why: str) -> Comparison:
+    return Comparison(at_s, rule, Verdict.UNDECIDABLE, recorded, '', why)
+
+
+@dataclass
+class Report:
+    """``notes``: sentences about the recording, such as which inputs it lacks."""
+
+    comparisons: list[Comparison] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, comparisons: Iterable[Comparison]) -> None:
+        self.comparisons.extend(comparisons)
+
+    def count(self, verdict: Verdict, rule: str = '') -> int:
+        return sum(
+            each.verdict is verdict and (not rule or each.rule == rule)
+            for each in self.comparisons
+        )
+
+    @property
+    def decided(self) -> int:
+        """The decisions that were compared."""
+        return len(self.comparisons) - self.count(Verdict.UNDECIDABLE)
+
+    @property
+    def differences(self) -> list[Comparison]:
+        return [each for each in self.comparisons if each.verdict is Verdict.DIFFERENT]
+
+    def table(self) -> list[str]:
+        """Lines of text: a head, a line for each rule, and the sums."""
+        width = max([len('rule'), *(len(each.rule) for each in self.comparisons)])
+        lines = [f'{"rule":{width}}  compared  same  different  not decidable']
+        for rule in [*sorted({each.rule for each in self.comparisons}), '']:
+            same, different, unknown = (self.count(verdict, rule) for verdict in Verdict)
+            lines.append(
+                f'{rule or "all":{width}}  {same + different:8}  {same:4}  {different:9}  '
+                f'{unknown:13}'
+            )
+        return lines
+
+
+RULES = {
+    SLIPPING: 'drive_watch',
+    STUCK: 'drive_watch',
+    TILTED: 'drive_watch',
+    ODOMETRY_SILENT: 'odometry_silence',
+    OBSTACLE_AHEAD: 'obstacle_stop',
+    VIEW_LOST: 'obstacle_stop',
+    AGENT_IS_SAFE: 'agent_link',
+    AGENT_IS_SILENT: 'agent_link',
+    'The agent': 'agent_link',
+    TWO_AGENTS: 'agent_link',
+    OTHER_ADAPTER: 'other_adapters',
+    NEED_TO_CLOSE_MAST: 'mast',
+    NEED_TO_STOW: 'appendage',
+    NEED_TO_OPEN_MAST: 'mast',
+    'Joint states': 'mast',
+    'Mast': 'mast',
+    'Stopped: mast': 'mast',
+    STOPPED_UNASKED: 'unexpected_motion',
+    MOVE_IN_PROGRESS: 'motion_guard',
+    E_STOP_PRESSED: 'motion_guard',
+    'Stopped by the leash': 'motion_guard',
+    'The rover moves on': 'stop',
+    STOP_NOT_CONFIRMED: 'stop',
+}
+
+
+def rule_of(text: str, otherwise: str) -> str:
+    """``otherwise``: for a text of no rule, such as a success."""
+    text = text.removeprefix('refused: ')
+    fitting = [start for start in RULES if text.startswith(start)]
+    return RULES[max(fitting, key=len)] if fitting else otherwise
+
 
 DECISIONS = {  # the steps that decide, and the rule to which a success counts
     'check_motion': 'motion_guard',
@@ -58,6 +180,7 @@ MEASUREMENTS = frozenset(
 RECENT_INPUTS = 4  # that a difference shows
 MAX_ARGUMENTS = 80  # characters
 NOT_SEEN = 'the recording does not hold the inputs before it'
+NO_LOG = 'there is no log of inputs (/adapter/inputs): no decision of the adapter is decidable'
 
 
 @dataclass
@@ -250,3 +373,97 @@ def inputs_text(recent: Sequence[LogEntry], now: float) -> str:
         for each in recent
     ]
     return ', '.join(parts)
+
+
+LATE_S = 1.0  # longest way of a message from the adapter to the recorder
+EARLY_S = 0.1  # the clock of the machine may be corrected
+UNREPLAYED_FIELDS = ('replay',)
+ALARM_NODE = 'adapter'
+Span = tuple[float, float]
+
+
+def is_covered(at_s: float, spans: Sequence[Span], margin_s: float = 0.0) -> bool:
+    return any(first + margin_s <= at_s <= last for first, last in spans)
+
+
+def compare_statuses(
+    recording: Recording, moments: Sequence[Moment], spans: Sequence[Span]
+) -> Iterator[Comparison]:
+    """Each change of a field that is not measured. It is the same if the replayed rules showed
+    the value within LATE_S before the message.
+    """
+    times = [each.at_s for each in moments]
+    before: dict[str, object] = {}
+    wrong: dict[str, object] = {}
+    for at_s, status in recording.statuses:
+        last = bisect_right(times, at_s + EARLY_S)
+        first = max(0, bisect_right(times, at_s - LATE_S) - 1)
+        shown = moments[first:last]
+        known = is_covered(at_s, spans, LATE_S) and bool(shown)
+        for key in shown[-1].status if known else without_measured(status):
+            if key not in status or key in UNREPLAYED_FIELDS:
+                continue  # an older status
+            value, was = status[key], before.get(key)
+            before[key] = value
+            is_change = value != was
+            rule, text = f'status: {key}', repr(value)
+            if not known:
+                if is_change and was is not None:
+                    yield undecidable(at_s, rule, text, NOT_SEEN)
+                continue
+            if any(each.status.get(key) == value for each in shown):
+                wrong.pop(key, None)
+                if is_change:
+                    yield compared(at_s, rule, text, text)
+            elif wrong.get(key, wrong) != value:  # once, not with each message
+                wrong[key] = value
+                own = repr(shown[-1].status.get(key))
+                yield compared(at_s, rule, text, own, 'the replayed rules since then')
+
+
+def adapter_alarms(recording: Recording) -> list[tuple[float, str]]:
+    return [(at_s, event.message) for at_s, event in recording.events if _is_alarm(event)]
+
+
+def _is_alarm(event: TraceEvent) -> bool:
+    return event.kind is TraceKind.ERROR and (event.data or {}).get('node') == ALARM_NODE
+
+
+def compare_alarms(
+    recording: Recording, alarms: Sequence[tuple[float, str]], spans: Sequence[Span]
+) -> Iterator[Comparison]:
+    """The adapter's alarms in the trace, which came another way than the log of inputs."""
+    left = list(alarms)
+    for at_s, text in adapter_alarms(recording):
+        rule = f'trace: {rule_of(text, "motion_guard")}'
+        found = next((each for each in left if each[1] == text and _is_near(at_s, each[0])), None)
+        if found is not None:
+            left.remove(found)
+            yield compared(at_s, rule, text, text)
+        elif is_covered(at_s, spans, LATE_S):
+            yield compared(at_s, rule, text, '')
+        else:
+            yield undecidable(at_s, rule, text, NOT_SEEN)
+
+
+def _is_near(message_s: float, decided_s: float) -> bool:
+    return -EARLY_S <= message_s - decided_s <= 2 * LATE_S
+
+
+def replay_adapter(recording: Recording, make_rules: MakeRules = AdapterRules) -> Report:
+    """The decisions of the adapter's rules beside the recorded ones."""
+    report = Report(notes=list(recording.notes))
+    if not recording.batches:
+        report.notes.append(NO_LOG)
+    log = LogReplay(recording, make_rules)
+    report.add(log.comparisons())
+    report.add(compare_statuses(recording, log.moments, log.covered))
+    report.add(compare_alarms(recording, log.alarms, log.covered))
+    late = [each for each in segments(recording) if not each.from_start]
+    if late:
+        report.notes.append(
+            f'{len(late)} part(s) of the log begin after the adapter, or after a gap: the rules '
+            'begin there with the first status of a rover at rest, without the speeds learned '
+            'before'
+        )
+    return report
