@@ -217,6 +217,7 @@ class Rehearsal:
             finally:
                 for run in bench.runs:
                     if run.popen.poll() is None:
+                        run.send(':quit')  # after an e-stop its drive waits for a person
                         run.end(RUN_S)
                 judge.end()
             log = self._folder / f'{name.replace(" ", "_").replace(",", "")}'
