@@ -9,8 +9,8 @@
 """Missions under one seed: how many in which time, that they repeat, and that they find faults.
 
 Runs missions of the simulator (docs/reference/simulation.md): some twice, whose records must have
-the same bytes; many once; and, for each planted fault of bench/_planted.py, seed after seed until
-a rule is violated. The failing mission is then shrunk, with SHRINK_RUNS runs at most.
+the same bytes; many once; and, for each planted fault of missions/planted.py, seed after seed
+until a rule is violated. The failing mission is then shrunk, with SHRINK_RUNS runs at most.
 
 Must never happen: a violated rule without a planted fault, two records of one seed that differ, a
 planted fault that no seed finds.
@@ -28,9 +28,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'standalone'))
 
-from _planted import PLANTS
-from missions.happenings import FAULTS, Happening
-from missions.shrinking import happening_text, shrink
+from missions.happenings import FAULTS, Happening, happening_text, shrink
+from missions.planted import PLANTS
 from missions.simulator import fix_the_interpreter, Simulator
 
 TWICE = 3  # seeds that run twice

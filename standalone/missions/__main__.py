@@ -6,11 +6,140 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""``python -m missions``: see main.py."""
 
+"""Run missions: ``python -m missions --seed N --minutes M``."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 import sys
+import time
+from typing import TYPE_CHECKING
 
-from missions.main import main
+from missions.happenings import (
+    as_test,
+    draw_happenings,
+    from_test,
+    Happening,
+    shrink,
+    story,
+)
+from missions.simulator import fix_the_interpreter, Simulator
+
+if TYPE_CHECKING:
+    from missions.mission import Result
+
+EXIT_VIOLATED, EXIT_USAGE = 1, 2
+# The virtual clock replaces all others but this one.
+_REAL = time.CLOCK_MONOTONIC
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog='simulate.sh',
+        description='Run missions of the whole product in one thread, each from one seed.',
+    )
+    parser.add_argument('--seed', type=_whole, default=1, help='the (first) seed; default 1')
+    parser.add_argument('--seeds', type=_positive, default=1, help='number of seeds from there')
+    parser.add_argument('--minutes', type=_minutes, default=10.0, help='simulated; default 10')
+    parser.add_argument('--record', type=Path, help='write the record of the mission to this file')
+    parser.add_argument('--mission', type=Path, help='replay this file of missions/kept instead')
+    parser.add_argument('--keep', type=Path, help='folder for failing missions, as tests')
+    parser.add_argument('--quiet', action='store_true', help='only failures and the last line')
+    return parser.parse_args(arguments)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'{text!r} is no whole number') from None
+
+
+def _positive(text: str) -> int:
+    value = _whole(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f'{text!r} is not at least 1')
+    return value
+
+
+def _minutes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float('nan')
+    if not 0.0 < value <= 24 * 60:
+        raise argparse.ArgumentTypeError(f'{text!r} is no time of more than 0 and up to 1440')
+    return value
+
+
+def main() -> int:
+    arguments = parse_arguments(sys.argv[1:])
+    fix_the_interpreter(['-m', 'missions', *sys.argv[1:]])
+    seeds = range(arguments.seed, arguments.seed + arguments.seeds)
+    happenings, minutes = None, arguments.minutes
+    if arguments.mission is not None:
+        try:
+            seed, minutes, happenings = from_test(arguments.mission.read_text(encoding='utf-8'))
+        except (OSError, ValueError) as error:
+            print(f'simulate.sh: {arguments.mission}: {error}', file=sys.stderr)
+            return EXIT_USAGE
+        seeds = range(seed, seed + 1)
+    simulator = Simulator()
+    counts: Counter[str] = Counter()
+    failed, began, simulated = 0, time.clock_gettime(_REAL), 0.0
+    try:
+        for seed in seeds:
+            drawn = happenings
+            if drawn is None:
+                drawn = draw_happenings(seed, minutes)
+            result = simulator.run(seed, minutes, drawn)
+            simulated += result.simulated_s
+            counts.update(result.counts)
+            if arguments.record is not None:
+                arguments.record.write_text(result.record.text, encoding='utf-8')
+            if result.failed:
+                failed += 1
+                print(told(simulator, seed, minutes, result, arguments.keep), flush=True)
+            elif not arguments.quiet:
+                print(f'seed {seed}: {len(drawn)} happenings, {result.record.digest}', flush=True)
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        simulator.close()
+    took = time.clock_gettime(_REAL) - began
+    print(
+        f'{len(seeds)} missions, {simulated / 60:.0f} simulated minutes in {took:.0f} s: '
+        f'{failed} failed; checks: {", ".join(f"{k} {v}" for k, v in sorted(counts.items()))}'
+    )
+    return EXIT_VIOLATED if failed else 0
+
+
+def told(
+    simulator: Simulator, seed: int, minutes: float, result: Result, folder: Path | None
+) -> str:
+    """Shrink a failed mission. Returns its story; ``folder`` gets it as a test."""
+    rules = {each.rule for each in result.violations}
+
+    def fails(fewer: Sequence[Happening]) -> bool:
+        again = simulator.run(seed, minutes, fewer)
+        if rules:
+            return not rules.isdisjoint(each.rule for each in again.violations)
+        return bool(again.defects)
+
+    fewest = shrink(result.happenings, fails)
+    last = simulator.run(seed, minutes, fewest)
+    found = [*last.violations, *last.defects]
+    at_s = last.violations[0].at_s if last.violations else last.simulated_s
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = as_test(seed, minutes, fewest, found)
+        (folder / f'seed_{seed}.json').write_text(text, encoding='utf-8')
+    return story(seed, fewest, last.record.lines, found, at_s)
+
 
 if __name__ == '__main__':
     sys.exit(main())

@@ -253,7 +253,11 @@ class Judge:
             self._fail('S3', f'no stop was sent within {STOP_S} s of the order')
         self._stops_due = [at for at in self._stops_due if at not in late]
 
-    # --- tasks --------------------------------------------------------------------------------
+    # --- what is stored -----------------------------------------------------------------------
+
+    def on_write(self, file: str, synced: bool) -> None:
+        """``synced``: a commit of it outlives the loss of power."""
+        self._expect(synced, 'synced', f'{file} is written without a sync at each commit')
 
     def on_tasks(self, states: dict[str, str], terminal: Callable[[str], bool]) -> None:
         """``states``: the state of each stored task by its ID, as the agent shows them."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -31,20 +32,20 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import Process
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.scenery import Disc, Light
+from curiosity_stand_in.scenery import Light
 from geometry_msgs.msg import Twist
 from langchain_core.utils import uuid as langchain_ids
-from missions import files, ros, threads
-from missions.disk import Disk, DiskFaults, Host, installed
-from missions.disk.faults import NO_FAULTS
+from missions import nodes, primitives
+from missions.disk import Disk, installed
+from missions.faults import SETTERS
+from missions.graph import Graph
 from missions.happenings import Happening, KINDS, START_S
 from missions.judge import Judge, Violation
 from missions.model import SimulatedModel
-from missions.record import Record
 from missions.rover import Rover
 from missions.scheduler import Scheduler, SimulatedProcess, Spinning
-from std_srvs.srv import Trigger
 
+MAX_LINE = 400  # characters of the record
 TASKS_EVERY_S = 1.0
 PREEMPTION = 0.02
 HEAL_S = 8.0  # after the last fault: what is left of it ends
@@ -58,6 +59,28 @@ SHOWN_STATUS = (
 )  # fmt: skip
 
 
+class Record:
+    """What happened in a mission: each line has a time, a source and a text. Its bytes are the
+    trace. ``now`` returns the mission's time in seconds.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self.lines: list[str] = []
+
+    def add(self, source: str, text: str) -> None:
+        flat = text.replace('\n', ' | ')[:MAX_LINE]
+        self.lines.append(f'{self._now():9.3f}  {source:<9} {flat}')
+
+    @property
+    def text(self) -> str:
+        return '\n'.join(self.lines) + '\n'
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
 @dataclass
 class Result:
     seed: int
@@ -67,7 +90,6 @@ class Result:
     record: Record
     counts: dict[str, int]
     happenings: list[Happening] = field(default_factory=list)
-    switches: int = 0
     simulated_s: float = 0.0
 
     @property
@@ -97,15 +119,15 @@ class Mission:
     def __init__(self, seed: int, config_dir: Path, folder: Path) -> None:
         self.seed, self._folder = seed, folder
         self.scheduler = Scheduler(self._chance('scheduler'), preemption=PREEMPTION)
-        threads.use(self.scheduler)
+        primitives.use(self.scheduler)
         self.record = Record(lambda: self.scheduler.now_s)
-        self.graph = ros.Graph(self.scheduler, self._chance('network'))
-        ros.use(self.graph)
-        ros.SimulatedNode.parameters = {'config_dir': str(config_dir)}
+        self.graph = Graph(self.scheduler, self._chance('network'))
+        nodes.use(self.graph)
+        nodes.SimulatedNode.parameters = {'config_dir': str(config_dir)}
         self.config: Config = load_config(str(config_dir))
         light, place = self._chance('light'), self._chance('place')
         fence = self.config.guardrails.geofence
-        self.rover = Rover(
+        self.rover: Rover = Rover(
             self.graph,
             self.config,
             self._chance('rover'),
@@ -123,22 +145,20 @@ class Mission:
             rover=RoverFigures.of(self.config), chance=self._chance('model')
         )
         self.app: AgentApp | None = None
-        self._processes: dict[str, SimulatedProcess] = {}
+        self.processes: dict[str, SimulatedProcess] = {}
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._shown_status = ''
-        self._active: dict[str, int] = {}  # faults of each kind
-        self._foreign = ros.WorldNode('teleop', process=SimulatedProcess('teleop'))
-        self._foreign_twist = self._foreign.create_publisher(
+        self.active: dict[str, int] = {}  # faults of each kind
+        self.teleop = nodes.WorldNode('teleop', process=SimulatedProcess('teleop'))
+        self.teleop_twist = self.teleop.create_publisher(
             Twist, self.config.topics.rover.cmd_vel, 10
         )
-        host = Host(
-            now_s=lambda: threads.EPOCH_S + self.scheduler.now_s,
-            sleep=self.scheduler.charge,
-            owner=threads.current_process,
-            random_bytes=self._chance('sqlite').randbytes,
+        self.disk = Disk(
+            self._chance('disk'),
+            owner=primitives.current_process,
+            charge=self.scheduler.charge,
+            on_write=self.judge.on_write,
         )
-        self.disk = Disk(self._chance('disk'), host=host)
-        self.disk.lock = threads.uncontended_lock()  # SQLite calls it: no other thread may run
         seed_ids(self._chance('ids'))
 
     def _chance(self, name: str) -> random.Random:
@@ -176,7 +196,6 @@ class Mission:
             self.record,
             self.judge.counts,
             list(happenings),
-            self.scheduler.switches,
             self.scheduler.now_s,
         )
 
@@ -242,7 +261,7 @@ class Mission:
     # --- processes ----------------------------------------------------------------------------
 
     def _start_adapter(self) -> None:
-        process = self._processes['adapter'] = SimulatedProcess('adapter')
+        process = self.processes['adapter'] = SimulatedProcess('adapter')
 
         def main() -> None:
             life = Process()
@@ -259,7 +278,7 @@ class Mission:
             self._mark('adapter starts', on=False)
 
     def _start_agent(self, after_crash: str) -> None:
-        process = self._processes['agent'] = SimulatedProcess('agent')
+        process = self.processes['agent'] = SimulatedProcess('agent')
         lines = self._lines = queue.SimpleQueue()
         if not after_crash:
             self.judge.on_fresh_start()
@@ -285,23 +304,23 @@ class Mission:
 
         def end() -> None:
             if process.alive:
-                self._kill('agent')
-                self.scheduler.call_later(RESTART_S, lambda: self._restart('agent'))
+                self.kill('agent')
+                self.scheduler.call_later(RESTART_S, lambda: self.restart('agent'))
 
         self.scheduler.call_later(0.0, end)
 
-    def _kill(self, name: str) -> None:
-        process = self._processes[name]
+    def kill(self, name: str) -> None:
+        process = self.processes[name]
         self.record.add('fault', f'{name} is killed')
         if name == 'agent':
             self.app = None
             self.judge.forget_stops()
-        files.release(process)
-        self.disk.process_killed(process)
+        primitives.release_files(process)
+        self.disk.kill(process)
         self.graph.kill(process)
 
-    def _restart(self, name: str) -> None:
-        if self._processes[name].alive:
+    def restart(self, name: str) -> None:
+        if self.processes[name].alive:
             return
         self.record.add('fault', f'{name} is restarted')
         if name == 'adapter':
@@ -317,7 +336,7 @@ class Mission:
 
     def _order_stop(self) -> None:
         self.record.add('person', 'STOP')
-        app, process = self.app, self._processes['agent']
+        app, process = self.app, self.processes['agent']
         if app is None or process.frozen:
             return
         self.judge.on_stop()
@@ -345,24 +364,24 @@ class Mission:
 
     def _break(self, fault: Happening) -> None:
         self.record.add('fault', f'{fault.kind} {fault.for_s:g} s {fault.value:g} {fault.text}')
-        self._active[fault.kind] = self._active.get(fault.kind, 0) + 1
-        self._set(fault, on=True)
+        self.active[fault.kind] = self.active.get(fault.kind, 0) + 1
+        SETTERS[fault.kind](self, fault, True)
         self.scheduler.call_later(fault.for_s, lambda: self._mend(fault))
         self._note_faults()
 
     def _mend(self, fault: Happening) -> None:
-        self._active[fault.kind] -= 1
-        if not self._active[fault.kind]:  # none of a kind that overlap
+        self.active[fault.kind] -= 1
+        if not self.active[fault.kind]:  # none of a kind that overlap
             self.record.add('fault', f'{fault.kind} ends')
-            self._set(fault, on=False)
+            SETTERS[fault.kind](self, fault, False)
         self._note_faults()
 
     def _mark(self, name: str, *, on: bool) -> None:
-        self._active[name] = int(on)
+        self.active[name] = int(on)
         self._note_faults()
 
     def _note_faults(self) -> None:
-        active = {kind for kind, count in self._active.items() if count}
+        active = {kind for kind, count in self.active.items() if count}
         faults = self.judge.faults
 
         def any_of(*kinds: str) -> bool:
@@ -379,81 +398,6 @@ class Mission:
         faults.foreign = any_of('foreign twist')
         faults.pressed = any_of('e-stop pressed')
         faults.blind = any_of('odometry silent', 'joints silent', 'transforms silent')
-
-    def _set(self, fault: Happening, *, on: bool) -> None:
-        SETTERS[fault.kind](self, fault, on)
-
-    def set_process(self, name: str, *, frozen: bool) -> None:
-        process = self._processes[name]
-        if not process.alive:
-            return
-        if frozen:
-            self.graph.freeze(process)
-            if name == 'agent':
-                self.judge.forget_stops()
-        else:
-            self.graph.thaw(process)
-
-    def set_dead(self, name: str, *, dead: bool) -> None:
-        if dead and self._processes[name].alive:
-            self._kill(name)
-        elif not dead:
-            self._restart(name)
-
-    def set_power(self, *, on: bool) -> None:
-        for name in ('agent', 'adapter'):
-            self.set_dead(name, dead=not on)
-        if not on:
-            self.record.add('fault', 'the disk loses what was not synced')
-            self.disk.power_loss()
-
-    def set_disk(self, fault: Happening, *, on: bool) -> None:
-        kinds = {
-            'disk full': DiskFaults(full=1.0),
-            'disk errors': DiskFaults(
-                write_error=fault.value, read_error=fault.value / 4, sync_error=fault.value
-            ),
-            'disk slow': DiskFaults(slow=0.3, slow_max_s=fault.value),
-        }
-        self.disk.faults = kinds[fault.kind] if on else NO_FAULTS
-
-    def set_drive_dead(self, *, dead: bool) -> None:
-        if dead:
-            self.graph.kill(self.rover.processes['run_demo'])
-        else:
-            self.rover.restart_drive()
-
-    def set_hung(self, node: ros.WorldNode, *, hung: bool) -> None:
-        if hung:
-            node.hung = True
-        else:
-            node.resume()
-
-    def set_rock(self, fault: Happening, *, on: bool) -> None:
-        pose = self.rover.body.state().pose
-        if on:
-            self.rover.obstacles = [ahead_of(pose.x, pose.y, pose.yaw, fault.value)]
-        else:
-            self.rover.obstacles = []
-
-    def twist_from_outside(self, fault: Happening, *, on: bool) -> None:
-        self.judge.on_foreign_call()
-        message = Twist()
-        if on:
-            message.linear.x = fault.value
-            self._repeat_foreign(message)
-        else:
-            self._foreign_twist.publish(message)
-
-    def _repeat_foreign(self, message: Twist) -> None:
-        if self._active.get('foreign twist'):
-            self._foreign_twist.publish(message)
-            self.scheduler.call_later(0.1, lambda: self._repeat_foreign(message))
-
-    def call_from_outside(self, name: str) -> None:
-        self.judge.on_foreign_call()
-        service = getattr(self.config.topics.adapter, name).name
-        self._foreign.create_client(Trigger, service).call_async(Trigger.Request())
 
     # --- watching -----------------------------------------------------------------------------
 
@@ -473,14 +417,14 @@ class Mission:
             self.record.add('adapter', shown)
 
     def _tasks(self) -> dict[str, str] | None:
-        if self.app is None or not self._processes['agent'].alive:
+        if self.app is None or not self.processes['agent'].alive:
             return None
         runner = self.app.runtime.runner
         return {task.id: task.state.value for task in runner.list_tasks()}
 
     def _read_tasks(self) -> None:
         self.scheduler.call_later(TASKS_EVERY_S, self._read_tasks)
-        if not self._active.get('agent starts') and (states := self._tasks()) is not None:
+        if not self.active.get('agent starts') and (states := self._tasks()) is not None:
             self.judge.on_tasks(states, _is_terminal)
 
 
@@ -494,12 +438,6 @@ def _answer_text(response: Any) -> str:
     return 'answered'
 
 
-def ahead_of(x: float, y: float, yaw: float, distance_m: float) -> Disc:
-    import math
-
-    return Disc(x + distance_m * math.cos(yaw), y + distance_m * math.sin(yaw), 0.5)
-
-
 def seed_ids(chance: random.Random) -> None:
     """Let IDs and draws of the libraries follow from the seed."""
     os.urandom = chance.randbytes
@@ -507,62 +445,3 @@ def seed_ids(chance: random.Random) -> None:
     any_ids: Any = langchain_ids  # those of its runs come from the real clock and system, in Rust
     drawn = random.Random(0)
     any_ids._uuid_utils_uuid7 = lambda **_: UUID(int=drawn.getrandbits(128))
-
-
-Setter = Callable[[Mission, Happening, bool], None]
-
-
-def _condition(name: str) -> Setter:
-    def set_condition(mission: Mission, fault: Happening, on: bool) -> None:
-        setattr(mission.graph.conditions, name, fault.value if on else 0.0)
-
-    return set_condition
-
-
-def _silence(name: str) -> Setter:
-    def silence(mission: Mission, _: Happening, on: bool) -> None:
-        setattr(mission.rover.silences, name, on)
-
-    return silence
-
-
-def _mood(name: str) -> Setter:
-    def mood(mission: Mission, fault: Happening, on: bool) -> None:
-        mission.model.mood = name if on else 'right'
-        mission.model.slow_s = fault.value
-
-    return mood
-
-
-SETTERS: dict[str, Setter] = {
-    'late messages': _condition('delay_s'),
-    'lost messages': _condition('loss'),
-    'doubled messages': _condition('doubling'),
-    'reordered messages': _condition('reordering'),
-    'agent dies': lambda m, f, on: m.set_dead('agent', dead=on),
-    'agent freezes': lambda m, f, on: m.set_process('agent', frozen=on),
-    'adapter dies': lambda m, f, on: m.set_dead('adapter', dead=on),
-    'adapter freezes': lambda m, f, on: m.set_process('adapter', frozen=on),
-    'drive node hangs': lambda m, f, on: m.set_hung(m.rover.drive, hung=on),
-    'drive node dies': lambda m, f, on: m.set_drive_dead(dead=on),
-    'mast node hangs': lambda m, f, on: m.set_hung(m.rover.mast, hung=on),
-    'power fails': lambda m, f, on: m.set_power(on=not on),
-    'camera silent': _silence('camera'),
-    'odometry silent': _silence('odometry'),
-    'joints silent': _silence('joints'),
-    'transforms silent': _silence('tf'),
-    'wheels slip': lambda m, f, on: m.rover.body.set_slip(f.value if on else 0.0),
-    'rover tilts': lambda m, f, on: setattr(m.rover, 'tilt_rad', f.value if on else 0.0),
-    'rock ahead': lambda m, f, on: m.set_rock(f, on=on),
-    'e-stop pressed': lambda m, f, on: m.rover.press_e_stop(on),
-    'battery drained': lambda m, f, on: setattr(m.rover, 'charge', f.value if on else 1.0),
-    'foreign twist': lambda m, f, on: m.twist_from_outside(f, on=on),
-    'foreign call': lambda m, f, on: m.call_from_outside(f.text) if on else None,
-    'disk full': lambda m, f, on: m.set_disk(f, on=on),
-    'disk errors': lambda m, f, on: m.set_disk(f, on=on),
-    'disk slow': lambda m, f, on: m.set_disk(f, on=on),
-    'model slow': _mood('slow'),
-    'model wrong': _mood('wrong'),
-    'model hostile': _mood('hostile'),
-    'model gone': _mood('gone'),
-}

@@ -37,9 +37,10 @@ from curiosity_stand_in.drivers import mast_effects, MOTIONS, REPEAT_S, RunDemo
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.scenery import Disc, Light
 from geometry_msgs.msg import Twist
-from missions.ros import Graph, WorldNode
+from missions.graph import Graph
+from missions.nodes import WorldNode
+from missions.primitives import EPOCH_S
 from missions.scheduler import SimulatedProcess
-from missions.threads import EPOCH_S
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import BatteryState, JointState, LaserScan
 from std_msgs.msg import Bool

@@ -71,7 +71,6 @@ class Scheduler:
 
     def __init__(self, chance: random.Random, *, preemption: float = 0.0) -> None:
         self.now_s = 0.0
-        self.switches = 0
         self.defects: list[str] = []  # exceptions that ended a simulated thread
         self.current: SimulatedThread | None = None
         self._chance, self._preemption = chance, preemption
@@ -217,7 +216,6 @@ class Scheduler:
             debt, thread.debt_s = thread.debt_s, 0.0
             self.call_later(debt, lambda: self._make_ready(thread))
             return
-        self.switches += 1
         self.current = thread
         _set_running_loop(thread.loop)
         thread.greenlet.switch()

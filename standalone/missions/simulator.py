@@ -6,23 +6,31 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Runs missions, each in a fork of one prepared process, so that all begin in the same state."""
+
+"""Runs missions, each in a fork of one prepared process, so that all begin in the same state.
+
+A forked child inherits the addresses of its parent, and the order of a set of objects depends on
+them. So the process that forks does nothing else: whatever ran before, each child begins alike.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 import ctypes
 import gc
 import os
 from pathlib import Path
+import pickle
 import shutil
+import signal
+import socket
 import sys
 import tempfile
 from typing import Any, TYPE_CHECKING, TypeAlias
 import warnings
 
-from missions import dates, files, threads
-from missions.forks import Forks
+from missions import primitives
 from missions.happenings import draw_happenings, Happening
 import yaml
 
@@ -85,11 +93,10 @@ class Simulator:
                 'rclpy is imported, and with it clocks that are real: begin earlier'
             )
         warnings.simplefilter('ignore')
-        threads.install()
-        files.install()
-        from missions import ros
+        primitives.install()
+        from missions import nodes
 
-        ros.install()
+        nodes.install()
         self._folder = Path(tempfile.mkdtemp(prefix='simulation-', dir=_memory_folder()))
         self._config_dir = mission_config(self._folder / 'config')
         imports = Forks(self._folder, lambda _: self._imported_by_a_mission())
@@ -97,7 +104,7 @@ class Simulator:
             if name not in sys.modules:
                 __import__(name)
         imports.close()
-        dates.install()
+        primitives.install_dates()
         gc.collect()
         gc.freeze()
         self._missions = Forks(self._folder, lambda asked: _portable(self.run_here(*asked)))
@@ -169,3 +176,70 @@ def _portable(result: Result) -> Result:
 
 def _memory_folder() -> str | None:
     return '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
+
+
+GO, DONE, DIED = b'g', b'd', b'x'
+REQUEST, ANSWER = 'request', 'answer'
+
+
+class Forks:
+    """``folder``: for the files between the processes. ``work`` gets what ``ask`` was given.
+    ``cpu_s``: the CPU seconds of all work so far.
+    """
+
+    def __init__(self, folder: Path, work: Callable[[Any], Any]) -> None:
+        self._folder, self.cpu_s = folder, 0.0
+        self._ours, theirs = socket.socketpair()
+        self._keeper = os.fork()
+        if self._keeper == 0:
+            self._ours.close()
+            _keep(theirs, str(folder / REQUEST), str(folder / ANSWER), work)
+        theirs.close()
+
+    def ask(self, request: Any) -> Any:
+        """What ``work`` answered in a new child. Raises RuntimeError if the child died."""
+        (self._folder / REQUEST).write_bytes(pickle.dumps(request))
+        self._ours.sendall(GO)
+        if self._ours.recv(1) != DONE:
+            raise RuntimeError('a mission ended without a result')
+        answer, cpu_s = pickle.loads((self._folder / ANSWER).read_bytes())
+        self.cpu_s += cpu_s
+        return answer
+
+    def close(self) -> None:
+        self._ours.close()
+        os.waitpid(self._keeper, 0)
+
+
+def _keep(told: socket.socket, request: str, answer: str, work: Callable[[Any], Any]) -> None:
+    """Fork at each order until the other side closes. Does not return."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the process that asks
+    while told.recv(1):
+        child = os.fork()
+        if child == 0:
+            _answer(request, answer, work)
+        _, status = os.waitpid(child, 0)
+        with suppress(OSError):  # nobody asks any more
+            told.sendall(DIED if status else DONE)
+    os._exit(0)
+
+
+def _answer(request: str, answer: str, work: Callable[[Any], Any]) -> None:
+    """Does not return."""
+    status = 1
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        with open(request, 'rb') as file:
+            asked = pickle.load(file)
+        answered = work(asked)
+        used = os.times()
+        content = pickle.dumps((answered, used.user + used.system))
+        with open(answer, 'wb') as file:
+            file.write(content)
+        status = 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        os._exit(status)

@@ -22,19 +22,24 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from missions.happenings import (
+    as_test,
     draw_happenings,
     FAULTS,
+    from_test,
     Happening,
     KINDS,
+    shrink,
     START_S,
+    story,
 )
 from missions.scheduler import Scheduler, SimulatedProcess, Spinning
-from missions.shrinking import as_test, from_test, shrink, story
 from our_sources import ROOT
 import pytest
 
 MISSIONS = sorted((ROOT / 'standalone/missions/kept').glob('*.json'))
-SEEDS, SEEDS_AT_ONCE, MINUTES = 500, 50, 0.25
+SEEDS = {'quick': 10, 'thorough': 10_000}.get(os.environ.get('HYPOTHESIS_PROFILE', ''), 60)
+SEEDS_AT_ONCE = min(SEEDS, max(20, SEEDS // 40))  # each start costs some seconds
+MINUTES = 0.25
 TIMEOUT_S = 900.0
 HAPPENINGS = st.lists(
     st.builds(
@@ -150,7 +155,7 @@ def test_threads_that_keep_each_other_busy_are_named() -> None:
 
 
 def test_each_kind_of_fault_can_be_set() -> None:
-    from missions.mission import SETTERS
+    from missions.faults import SETTERS
 
     assert set(SETTERS) == set(FAULTS)
     assert len(FAULTS) >= 14

@@ -6,7 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Simulated threads, locks, queues and clocks in place of Python's own.
+
+"""Python's own threads, locks, queues, clocks, dates and file locks, replaced by simulated ones.
 
 ``install`` replaces the primitives below ``threading``, ``queue``, ``time`` and ``asyncio``; the
 classes above them (Thread, Condition, Event, Future, event loops) are Python's. Call it before the
@@ -21,6 +22,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 import concurrent.futures
+import datetime as datetime_module
+import fcntl
 import itertools
 import queue
 import selectors
@@ -36,6 +39,7 @@ from missions.scheduler import (
     TICK_S,
 )
 
+PACKAGES = ('curiosity_rosa_demo', 'langgraph')  # whose datetime is virtual, too
 EPOCH_S = 1_790_000_000.0  # Unix time of the scheduler's 0: 2026-09-21, 14:13:20 UTC
 
 
@@ -43,7 +47,6 @@ class _Current:
     """The scheduler of this process: one mission at a time."""
 
     scheduler: Scheduler | None = None
-    outside: SimulatedProcess | None = None  # of threads that the scheduler itself starts
 
 
 def _scheduler() -> Scheduler:
@@ -57,11 +60,9 @@ def now_s() -> float:
     return 0.0 if _Current.scheduler is None else _Current.scheduler.now_s
 
 
-def use(scheduler: Scheduler | None, outside: SimulatedProcess | None = None) -> None:
-    """Run all simulated threads by ``scheduler``; threads that it starts itself belong to
-    ``outside``.
-    """
-    _Current.scheduler, _Current.outside = scheduler, outside
+def use(scheduler: Scheduler) -> None:
+    """Run all simulated threads by ``scheduler``."""
+    _Current.scheduler = scheduler
 
 
 def current_process() -> SimulatedProcess | None:
@@ -146,9 +147,9 @@ def _start_new_thread(
     function: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> int:
     scheduler = _scheduler()
-    process = scheduler.current.process if scheduler.current is not None else _Current.outside
-    if process is None:
+    if scheduler.current is None:
         raise RuntimeError('A thread without a process')
+    process = scheduler.current.process
     owner = getattr(function, '__self__', None)
     name = getattr(owner, '_name', getattr(function, '__name__', 'thread'))
 
@@ -234,7 +235,6 @@ class SimulatedLoopPolicy(asyncio.DefaultEventLoopPolicy):
     _loop_factory = SimulatedEventLoop
 
 
-uncontended_lock = _thread.RLock  # Python's own: for short work that never waits
 _MAIN_IDENT = _thread.get_ident()
 
 
@@ -272,6 +272,8 @@ def install() -> None:
     any_threading: Any = threading
     any_threading._CRLock = None  # RLock() is then made of Python, above _allocate_lock
     asyncio.set_event_loop_policy(SimulatedLoopPolicy())
+    any_fcntl: Any = fcntl
+    any_fcntl.flock = _recording_flock
 
 
 _numbers = itertools.count(1)
@@ -291,3 +293,44 @@ def _is_hashable(value: object) -> bool:
     except TypeError:
         return False
     return True
+
+
+_locks: list[tuple[SimulatedProcess, int]] = []
+_flock = fcntl.flock
+
+
+def _recording_flock(file: Any, operation: int) -> None:
+    _flock(file, operation)
+    process = current_process()
+    if process is not None and operation & (fcntl.LOCK_EX | fcntl.LOCK_SH):
+        descriptor = file if isinstance(file, int) else file.fileno()
+        _locks.append((process, descriptor))
+
+
+def release_files(process: SimulatedProcess) -> None:
+    """Release the file locks of ``process``, which was killed, as an operating system does."""
+    for owner, descriptor in list(_locks):
+        if owner is process:
+            _locks.remove((owner, descriptor))
+            try:
+                _flock(descriptor, fcntl.LOCK_UN)
+            except OSError:  # it had closed the file
+                continue
+
+
+_real_datetime = datetime_module.datetime
+
+
+class VirtualDatetime(_real_datetime):
+    @classmethod
+    def now(cls, tz: datetime_module.tzinfo | None = None) -> Any:
+        return _real_datetime.fromtimestamp(EPOCH_S + now_s(), tz)
+
+
+def install_dates() -> None:
+    """Let datetime.now() be the virtual time in all modules of PACKAGES that are loaded."""
+    for name, module in list(sys.modules.items()):
+        if name.partition('.')[0] in PACKAGES and name != __name__:
+            for attribute, value in list(vars(module).items()):
+                if value is _real_datetime:
+                    setattr(module, attribute, VirtualDatetime)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Faults planted into the product, for the simulator to find. Each changes one mission.
+"""Faults planted into the product, for missions to find. Each changes one mission.
 
 A name says what no longer holds. The change is made in the process of one mission, after all
 modules are imported and before anything starts.
@@ -18,6 +18,10 @@ from collections.abc import Callable
 from typing import Any
 
 Plant = Callable[[Any], None]  # of the mission
+
+
+def _replace(owner: Any, name: str, faulty: Any) -> None:
+    setattr(owner, name, faulty)
 
 
 def _mast_is_ignored(_: Any) -> None:
@@ -33,13 +37,13 @@ def _mast_is_ignored(_: Any) -> None:
         finally:
             guard.mast = mast
 
-    MotionGuard.check_move = check_move  # type: ignore[method-assign]
+    _replace(MotionGuard, 'check_move', check_move)
 
 
 def _agent_is_not_missed(_: Any) -> None:
     from curiosity_rosa_demo.adapter.agent_link import AgentLink
 
-    AgentLink.stop_reason = lambda link, now: ''  # type: ignore[method-assign]
+    _replace(AgentLink, 'stop_reason', lambda link, now: '')
 
 
 def _stop_waits(_: Any) -> None:
@@ -53,7 +57,7 @@ def _stop_waits(_: Any) -> None:
         time.sleep(1.0)  # behind other work
         return sound(session)
 
-    AgentSession.stop_rover = stop_rover  # type: ignore[method-assign]
+    _replace(AgentSession, 'stop_rover', stop_rover)
 
 
 def _latch_is_forgotten(_: Any) -> None:
@@ -66,14 +70,22 @@ def _latch_is_forgotten(_: Any) -> None:
         sound(latch, *args, **named)
         latch.reason, latch.since = '', None
 
-    SafetyLatch.__init__ = init  # type: ignore[method-assign]
-    KernelCheckpoint.open = lambda _: None  # type: ignore[method-assign]
+    _replace(SafetyLatch, '__init__', init)
+    _replace(KernelCheckpoint, 'open', lambda _: None)
 
 
-def _commits_are_not_synced(mission: Any) -> None:
-    from missions.disk.open_file import OpenFile
+def _commits_are_not_synced(_: Any) -> None:
+    from curiosity_rosa_demo.agent.tasks import store
+    from curiosity_rosa_demo.infra.storage import sqlite_file
 
-    OpenFile.sync = lambda *_: None  # type: ignore[method-assign]
+    sound = sqlite_file.make_durable
+
+    def make_durable(connection: Any) -> str:
+        mode = sound(connection)
+        connection.execute('PRAGMA synchronous = NORMAL')
+        return mode
+
+    _replace(store, 'make_durable', make_durable)
 
 
 def _told_before_it_is_stored(_: Any) -> None:
@@ -82,7 +94,7 @@ def _told_before_it_is_stored(_: Any) -> None:
     def commit(writer: Any, group: Any, size: int) -> list[None]:
         return [None for _ in group]
 
-    store_writer.StoreWriter._commit = commit  # type: ignore[method-assign,assignment]
+    _replace(store_writer.StoreWriter, '_commit', commit)
 
 
 def _dispatched_twice(_: Any) -> None:
@@ -97,13 +109,13 @@ def _dispatched_twice(_: Any) -> None:
         except Exception:
             return ''
 
-    RoverClient.start = start  # type: ignore[method-assign]
+    _replace(RoverClient, 'start', start)
 
 
 def _tasks_survive_a_stop(_: Any) -> None:
     from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 
-    Runtime._stop_tasks = lambda *_: None  # type: ignore[method-assign]
+    _replace(Runtime, '_stop_tasks', lambda *_: None)
 
 
 def _kernel_lets_tasks_run_at_the_start(_: Any) -> None:
@@ -116,7 +128,7 @@ def _kernel_lets_tasks_run_at_the_start(_: Any) -> None:
         startup._client.trigger('mast_close')
         startup._client.trigger('move_forward')
 
-    Startup._start_tasks = start_tasks  # type: ignore[method-assign]
+    _replace(Startup, '_start_tasks', start_tasks)
 
 
 def _lock_is_kept(_: Any) -> None:
@@ -131,7 +143,7 @@ def _lock_is_kept(_: Any) -> None:
             raise RuntimeError('the resource of an earlier skill was not released')
         sound(run, *args, **named)
 
-    SkillRun.__init__ = init  # type: ignore[method-assign]
+    _replace(SkillRun, '__init__', init)
 
 
 def _acts_are_not_traced(_: Any) -> None:
@@ -144,7 +156,7 @@ def _acts_are_not_traced(_: Any) -> None:
         if getattr(event, 'kind', None) is not TraceKind.ACT:
             sound(bus, event, **named)
 
-    EventBus.publish = publish  # type: ignore[method-assign]
+    _replace(EventBus, 'publish', publish)
 
 
 PLANTS: dict[str, Plant] = {
