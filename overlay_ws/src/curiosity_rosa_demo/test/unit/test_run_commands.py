@@ -11,11 +11,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+import io
 from pathlib import Path
 import signal
 import threading
 
-from curiosity_rosa_demo.agent.interfaces.terminal.terminal import InterruptHandler, run_commands
+from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
+    InterruptHandler,
+    run_commands,
+    run_pipe,
+)
 from curiosity_rosa_demo.domain.outcome import Outcome
 import pytest
 from runtime_world import RuntimeBench
@@ -75,6 +80,16 @@ def test_a_command_that_safe_interrupts_has_failed_and_is_not_kept(bench: Runtim
     assert not outcome.ok
     assert 'SAFE since' in outcome.answer
     assert bench.tasks() == {'move_forward': 'CANCELLED'}
+
+
+@pytest.mark.parametrize('lines', [':forward 2\n', ':forward 2\n:quit\n'])
+def test_a_pipe_that_ends_leaves_what_safe_interrupted(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch, lines: str
+) -> None:
+    bench.session.on_begin = lambda what: bench.hear('estop', pressed=True)
+    monkeypatch.setattr('sys.stdin', io.StringIO(lines))
+    run_pipe(bench.console, grace_s=GRACE_S)
+    assert bench.tasks() == {'move_forward': 'PAUSED'}
 
 
 def test_a_held_command_has_failed(bench: RuntimeBench) -> None:

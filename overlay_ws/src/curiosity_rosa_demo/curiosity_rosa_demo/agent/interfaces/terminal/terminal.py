@@ -108,14 +108,18 @@ def run_commands(
     return Outcome(ok, outcomes[-1].answer if outcomes else '')
 
 
-def run_pipe(console: LineConsole) -> None:
-    """Run the lines of standard input until its end. A stop takes effect while a line runs."""
+def run_pipe(console: LineConsole, *, grace_s: float = BLOCKED_GRACE_S) -> None:
+    """Run the lines of standard input until its end. A stop takes effect while a line runs.
+
+    Then what waits for a person for ``grace_s`` is left: it is held for the next start.
+    """
     _wait(console)
     for line in sys.stdin or ():  # None: standard input was closed at the start
         if not console.handle_line(line):
             break
     console.reject_questions()
-    _wait(console)
+    if why := _wait_for_end_or_block(console, grace_s):
+        console.print_notice(f'! {why}')
 
 
 def run_terminal(
