@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+import math
 from pathlib import Path
 import sys
 import time
@@ -42,9 +43,10 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         prog='simulate.sh',
         description='Run missions of the whole product in one thread, each from one seed.',
     )
-    parser.add_argument('--seed', type=_whole, default=1, help='the (first) seed; default 1')
-    parser.add_argument('--seeds', type=_positive, default=1, help='number of seeds from there')
-    parser.add_argument('--minutes', type=_minutes, default=10.0, help='simulated; default 10')
+    seed, count, minutes = _number(int, 0, 1e15), _number(int, 1, 1e9), _number(float, 0.01, 1440)
+    parser.add_argument('--seed', type=seed, default=1, help='the (first) seed; default 1')
+    parser.add_argument('--seeds', type=count, default=1, help='number of seeds from there')
+    parser.add_argument('--minutes', type=minutes, default=10.0, help='simulated; default 10')
     parser.add_argument('--record', type=Path, help='write the record of the mission to this file')
     parser.add_argument('--mission', type=Path, help='replay this file of missions/kept instead')
     parser.add_argument('--keep', type=Path, help='folder for failing missions, as tests')
@@ -52,28 +54,18 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f'{text!r} is no whole number') from None
+def _number(kind: type[float], least: float, most: float) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            message = f'{text!r} is no {kind.__name__} from {least:g} to {most:g}'
+            raise argparse.ArgumentTypeError(message)
+        return value
 
-
-def _positive(text: str) -> int:
-    value = _whole(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f'{text!r} is not at least 1')
-    return value
-
-
-def _minutes(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float('nan')
-    if not 0.0 < value <= 24 * 60:
-        raise argparse.ArgumentTypeError(f'{text!r} is no time of more than 0 and up to 1440')
-    return value
+    return number
 
 
 def main() -> int:

@@ -22,7 +22,6 @@ import random
 from typing import Any
 
 START_S = 4.0  # nobody acts earlier: the product starts
-LONGEST_FAULT_S = 12.0
 
 
 @dataclass(frozen=True)

@@ -57,9 +57,6 @@ class SimulatedPublisher:
     def get_subscription_count(self) -> int:
         return len(self._graph.subscriptions(self._publication.topic))
 
-    def wait_for_all_acked(self, timeout: Any = None) -> bool:
-        return True
-
 
 class SimulatedClient:
     def __init__(self, node: SimulatedNode, name: str) -> None:
@@ -121,14 +118,6 @@ class SimulatedTimer:
 
     def cancel(self) -> None:
         self._cancelled = True
-
-    def is_canceled(self) -> bool:
-        return self._cancelled
-
-    def reset(self) -> None:
-        if self._cancelled:
-            self._cancelled = False
-            self._schedule()
 
     destroy = cancel
 

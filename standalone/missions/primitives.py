@@ -107,8 +107,6 @@ class Lock:
         self._locked = True
         return True
 
-    acquire_lock = acquire
-
     def release(self) -> None:
         if not self._locked:
             raise RuntimeError('release unlocked lock')
@@ -118,12 +116,8 @@ class Lock:
         if _Current.scheduler is not None:
             _Current.scheduler.may_preempt()
 
-    release_lock = release
-
     def locked(self) -> bool:
         return self._locked
-
-    locked_lock = locked
 
     def __enter__(self) -> bool:
         return self.acquire()

@@ -246,9 +246,9 @@ def test_a_kept_mission_holds(file: Path) -> None:
 @pytest.mark.parametrize(
     ('arguments', 'said'),
     [
-        (('--seed', 'x'), "'x' is no whole number"),
-        (('--minutes', '0'), "'0' is no time"),
-        (('--seeds', '0'), "'0' is not at least 1"),
+        (('--seed', 'x'), "'x' is no int"),
+        (('--minutes', '0'), "'0' is no float from 0.01 to 1440"),
+        (('--seeds', '0'), "'0' is no int from 1"),
         (('--mission', 'none.json'), 'none.json'),
     ],
 )
