@@ -6,27 +6,38 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A policy run with an owned clock, in which the rules of policy_rules are checked."""
+"""A policy with an owned clock, a kernel that carries out its commands, a model that it asks, and
+the rules that hold at every tick.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from curiosity_rosa_demo.agent.policy.action import Senses
-from curiosity_rosa_demo.agent.policy.events import Event
+from curiosity_rosa_demo.agent.policy.action import (
+    CancelTasks,
+    Command,
+    PauseTasks,
+    PolicyAction,
+    ResumeTasks,
+    Senses,
+    SubmitTasks,
+)
+from curiosity_rosa_demo.agent.policy.events import ActionEnded, ActionStarted, Event
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
-from curiosity_rosa_demo.infra.config.world import WorldView
-from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
-from policy_doubles import SETTINGS, SimulatedTasks, WORK_S
-from policy_rules import Rules
+from curiosity_rosa_demo.infra.config.world import ActivityConfig, DAYS, WorldView
+from curiosity_rosa_demo.infra.config_loader import load_config, load_world, shipped_config_dir
 
+SETTINGS = load_config().agent.policy
+WORK_S = 90.0  # how long the work of an activity takes, unless a test says otherwise
 ROVER = load_world('world_view', shipped_config_dir())
 COMPANION = load_world('companion', shipped_config_dir())
 HELD = ('SAFE: e-stop pressed', 'CHARGE: battery is low')
@@ -39,6 +50,259 @@ def world_of(view: WorldView, zone: str = 'UTC+08:00') -> WorldModel:
 def instant(text: str, world: WorldModel) -> float:
     """Epoch seconds of a local time such as 2026-11-23 07:20 (a Monday)."""
     return datetime.fromisoformat(text).replace(tzinfo=world.zone).timestamp()
+
+
+@dataclass
+class Job:
+    """One task of the twin. ``left_s``: of its work; ``minutes``: it lasts so long from when it
+    first runs, whether paused or not.
+    """
+
+    ongoing: Ongoing
+    left_s: float = 0.0
+    minutes: float | None = None
+    until: float | None = None
+    fails: bool = False
+    paused: bool = False
+
+
+class SimulatedTasks:
+    """A kernel. ``work_s`` says for an activity how many seconds its work takes; negative: it
+    fails after so long. Who lets no time pass ends its tasks by hand.
+    """
+
+    def __init__(
+        self, world: WorldModel, work_s: Callable[[str], float] = lambda name: WORK_S
+    ) -> None:
+        self.world, self.work_s = world, work_s
+        self.states: dict[str, str] = {}
+        self.at = 0.0
+        self.place, self.energy = world.view.begins.place, world.view.begins.energy
+        self._jobs: dict[str, Job] = {}  # those that have not ended, in the order of their begin
+
+    def do(self, commands: Sequence[Command], at: float) -> None:
+        self.advance(at)
+        self.carry_out(commands)
+        self.advance(at)
+
+    def carry_out(self, commands: Iterable[Command]) -> None:
+        for command in commands:
+            if isinstance(command, SubmitTasks):
+                self._submit(command.ongoing)
+            else:
+                for task_id in command.task_ids:
+                    self._control(command, task_id)
+
+    def advance(self, at: float) -> None:
+        for task_id in list(self._jobs):
+            if task_id in self._jobs:
+                self._run(task_id, at)
+        self.at = at
+
+    def lose(self, *task_ids: str) -> None:
+        """These tasks, or all, as a kernel whose file was moved away."""
+        for task_id in task_ids or tuple(self.states):
+            self.states.pop(task_id)
+            self._jobs.pop(task_id, None)
+
+    def cancel_all(self) -> None:
+        """As somebody does who is not the policy."""
+        for task_id in list(self._jobs):
+            self.end(task_id, 'CANCELLED')
+
+    def not_ended(self) -> list[str]:
+        return list(self._jobs)
+
+    def live(self) -> list[Job]:
+        """Those that run or wait to run."""
+        return [job for job in self._jobs.values() if not job.paused]
+
+    def _submit(self, ongoing: Ongoing) -> None:
+        activity = self.world.view.activities[ongoing.activity]
+        if any(task_id in self.states for task_id in ongoing.task_ids):
+            raise AssertionError(f'{ongoing.activity} was submitted twice')
+        jobs: list[Job] = []
+        if activity.does or activity.asks:
+            left_s = self.work_s(ongoing.activity)
+            jobs.append(Job(ongoing, left_s=abs(left_s), fails=left_s < 0.0))
+        if activity.minutes:
+            jobs.append(Job(ongoing, minutes=activity.minutes))
+        assert len(jobs) == len(ongoing.task_ids)
+        for task_id, job in zip(ongoing.task_ids, jobs, strict=True):
+            self._jobs[task_id] = job
+            self.states[task_id] = 'PENDING'
+
+    def _control(self, command: Command, task_id: str) -> None:
+        job = self._jobs.get(task_id)
+        if job is None:
+            return
+        if isinstance(command, CancelTasks):
+            self.end(task_id, 'CANCELLED')
+        else:
+            job.paused = isinstance(command, PauseTasks)
+            assert job.paused or isinstance(command, ResumeTasks)
+            self.states[task_id] = 'PAUSED' if job.paused else 'PENDING'
+
+    def _run(self, task_id: str, at: float) -> None:
+        job = self._jobs[task_id]
+        if job.paused:
+            return
+        begins = self.at
+        first = job.ongoing.task_ids[0]
+        if first != task_id:
+            if first in self._jobs:
+                self.states[task_id] = 'WAITING'
+                return
+            if self.states[first] != 'COMPLETED':
+                self.end(task_id, 'CANCELLED')
+                return
+        self.states[task_id] = 'ACTIVE'
+        if job.minutes is None:
+            job.left_s -= at - begins
+            over = job.left_s <= 0.0
+        else:
+            if job.until is None:
+                job.until = at + job.minutes * 60.0
+            over = at >= job.until
+        self._drain(job, at - begins)
+        if over:
+            self.end(task_id, 'FAILED' if job.fails else 'COMPLETED')
+
+    def _drain(self, job: Job, seconds: float) -> None:
+        rate = self.world.view.activities[job.ongoing.activity].energy_per_h
+        self.energy = min(1.0, max(0.0, self.energy + rate * seconds / 3600.0))
+
+    def end(self, task_id: str, state: str) -> None:
+        job = self._jobs.pop(task_id)
+        self.states[task_id] = state
+        to = self.world.view.activities[job.ongoing.activity].to
+        if to and state == 'COMPLETED' and task_id == job.ongoing.task_ids[-1]:
+            self.place = to
+
+
+class ScriptedModel:
+    """A model behind the real provider. ``say`` answers a situation or raises; while ``silent``
+    its answers are held back until ``speak``.
+    """
+
+    def __init__(
+        self, say: Callable[[PromptSituation], PolicyAction], settings: PolicyConfig = SETTINGS
+    ) -> None:
+        self.say = say
+        self.asked: list[PromptSituation] = []
+        self.silent = False
+        self.steady_s = 0.0
+        self._calls: list[Callable[[], None]] = []
+        self.provider = LLMPolicyProvider(
+            self._ask, settings, start=self._start, steady=lambda: self.steady_s
+        )
+
+    def speak(self) -> None:
+        calls, self._calls = self._calls, []
+        for call in calls:
+            call()
+
+    def _start(self, call: Callable[[], None]) -> None:
+        self._calls.append(call)
+        if not self.silent:
+            self.speak()
+
+    def _ask(self, situation: PromptSituation, refusals: str) -> PolicyAction:
+        self.asked.append(situation)
+        return self.say(situation)
+
+
+def suggests(name: str, *, preemptive: bool = False) -> Callable[[PromptSituation], PolicyAction]:
+    action = PolicyAction(type=name, preemptive=preemptive, rationale=f'{name} would be good')
+    return lambda situation: action
+
+
+class Rules:
+    """What holds at every tick, whatever happens. It knows the world view, nothing else."""
+
+    def __init__(self, world: WorldModel) -> None:
+        self.world, self.view = world, world.view
+        self.begun: list[tuple[float, str, Source]] = []
+        self.open: list[str] = []  # activities that began and have not ended
+        self.ended: set[str] = set()  # in this tick
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, ActionStarted):
+            self.open.append(event.activity)
+            self.begun.append((event.at, event.activity, event.by))
+        elif isinstance(event, ActionEnded):
+            assert event.activity in self.open, f'{event.activity} ended twice'
+            self.open.remove(event.activity)
+            self.ended.add(event.activity)
+
+    def check(
+        self, before: WorldState, tick: PolicyTick, senses: Senses, twin: SimulatedTasks
+    ) -> None:
+        state, at = tick.state, tick.decision.at
+        assert 0.0 <= tick.decision.energy <= 1.0
+        if state is before and not tick.commands:
+            return
+        begins = [each.ongoing for each in tick.commands if isinstance(each, SubmitTasks)]
+        self._moved(before.place, state.place)
+        going = [each.activity for each in (*state.suspended, state.activity) if each]
+        assert sorted(self.open) == sorted(going)
+        assert len(begins) <= 1
+        for ongoing in begins:
+            self._may_begin(ongoing, before, tick, senses, at)
+        running = state.activity.task_ids if state.activity and not state.activity.held else []
+        for job in twin.live():
+            assert job.ongoing.task_ids == running, f'{job.ongoing.activity} runs beside'
+
+    def _moved(self, before: str, after: str) -> None:
+        assert after in self.view.places or (self.view.measured and not after)
+        if after != before and not self.view.measured:
+            assert after in self.view.places[before].leads_to
+
+    def _may_begin(
+        self, ongoing: Ongoing, before: WorldState, tick: PolicyTick, senses: Senses, at: float
+    ) -> None:
+        activity = self.view.activities[ongoing.activity]
+        local = self.world.local(at)
+        assert not senses.hold_reason
+        assert is_open(activity.window, activity.days, local), (
+            f'{ongoing.activity} at {local:%a %H:%M}'
+        )
+        place = senses.place if self.view.measured and senses.place is not None else None
+        here = tick.state.place if place is None else place
+        assert not activity.at or here in activity.at
+        if activity.to:
+            assert activity.to in self.view.places[here].leads_to
+        for need in activity.needs:
+            assert tick.state.devices[need.partition('.')[0]]
+        assert tick.decision.energy >= activity.energy_min - 1e-9
+        self._may_interrupt(ongoing, activity, before, tick)
+
+    def _may_interrupt(
+        self, ongoing: Ongoing, activity: ActivityConfig, before: WorldState, tick: PolicyTick
+    ) -> None:
+        assert not activity.ends or self.ended & set(activity.ends)
+        earlier = [each.task_ids for each in before.suspended]
+        commands = [each for each in tick.commands if isinstance(each, ResumeTasks)]
+        resumed = {task_id for each in commands for task_id in each.task_ids}
+        for each in tick.state.suspended:
+            if each.task_ids not in earlier or resumed & set(each.task_ids):  # put aside just now
+                assert each.by is not Source.EMERGENCY
+                if ongoing.by is not Source.EMERGENCY:
+                    assert self.view.activities[each.activity].interruptible
+
+
+def is_open(window: str, days: Sequence[str], local: datetime) -> bool:
+    """Whether a local time is in the window of one of these days, as a calendar shows it."""
+    if not window:
+        return not days or DAYS[local.weekday()] in days
+    begin, end = window.split('-')
+    clock = f'{local:%H:%M}'
+    if begin < end:
+        inside, day = begin <= clock < end, local
+    else:
+        inside = clock >= begin or clock < end
+        day = local if clock >= begin else local - timedelta(days=1)
+    return inside and (not days or DAYS[day.weekday()] in days)
 
 
 @dataclass

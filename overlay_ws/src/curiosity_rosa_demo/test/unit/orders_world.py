@@ -6,11 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The product's whole reading of a sentence as a label of the corpus: what would be done."""
+"""The corpora, and the product's whole reading of a sentence as a label: what would be done."""
 
 from __future__ import annotations
 
 from pathlib import Path
+import re
 from typing import NamedTuple
 
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
@@ -28,11 +29,19 @@ class Row(NamedTuple):
     text: str
 
 
-def rows(name: str) -> list[Row]:
-    """The rows of a corpus; none if there is no such file."""
+def fields(name: str) -> list[list[str]]:
+    r"""The rows of a corpus; none if there is no such file. A ``\uXXXX`` is its character."""
     path = CORPUS / name
     lines = path.read_text(encoding='utf-8').splitlines() if path.exists() else []
-    return [Row(*line.split('\t')) for line in lines if line.strip() and line[0] != '#']
+    return [
+        [re.sub(r'\\u([0-9a-f]{4})', lambda found: chr(int(found[1], 16)), each) for each in row]
+        for row in (line.split('\t') for line in lines if line.strip() and line[0] != '#')
+    ]
+
+
+def rows(name: str) -> list[Row]:
+    """The rows of a corpus of orders."""
+    return [Row(*row) for row in fields(name)]
 
 
 def label_of(text: str) -> str:

@@ -195,23 +195,6 @@ def test_an_activity_that_waited_too_long_for_its_turn_never_begins(
     assert asked == bench.session.ran == ['capture_and_score']
 
 
-def test_an_activity_that_the_disk_took_too_late_never_begins(
-    bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runtime_port, 'CALL_TIMEOUT_S', 0.3)
-    bench.session.release.set()
-    writer: Any = bench.runtime.runner._store._writer
-    with writer.lock:
-        bench.autonomy.switch_on()
-        bench.until(lambda: bench.is_on, 'it to be on')
-        bench.until(lambda: not bench.is_on, 'it to give up')
-    bench.replies('was not taken within')
-    bench.autonomy.switch_off('the test')
-    bench.runtime.call(settle())
-    assert {task.state.name for task in bench.runtime.list_tasks()} <= {'CANCELLED'}
-    assert bench.session.ran == []
-
-
 def test_nothing_of_it_is_left_behind_when_it_is_closed(tmp_path: Path) -> None:
     clients = len(Blackboard.clients)
     with AutonomyBench(tmp_path) as bench:
@@ -314,20 +297,6 @@ def test_a_resume_of_another_task_is_not_meant_for_it(bench: AutonomyBench) -> N
     assert bench.activity == ''
 
 
-def test_a_pause_while_nothing_goes_on_holds_it_too(bench: AutonomyBench) -> None:
-    surveys(bench)
-    bench.session.release.set()
-    bench.become('activity', 'ACTIVE')
-    bench.at += 21 * MIN
-    bench.goes_on('')
-    bench.console.handle_line(':pause')
-    bench.until(lambda: 'the user said pause' in bench.autonomy.status().answer, 'the pause')
-    bench.pass_time(3 * HOUR)
-    assert bench.activity == ''
-    bench.console.handle_line(':resume')
-    bench.goes_on('survey')
-
-
 def test_a_pause_and_a_resume_in_a_row_put_nothing_aside_for_good(bench: AutonomyBench) -> None:
     for _ in range(3):
         if bench.activity != 'survey':
@@ -400,13 +369,6 @@ def test_charging_that_was_put_aside_goes_on_when_the_battery_is_low(tmp_path: P
         bench.hear('battery', fraction=0.1)
         bench.mode('CHARGE')
         bench.become('charge', 'ACTIVE')
-
-
-def test_a_device_is_switched_off_while_it_acts(bench: AutonomyBench) -> None:
-    surveys(bench)
-    bench.console.handle_line(':device battery off')
-    bench.replies('state.changed: device battery: usable -> not usable')
-    assert not bench.autonomy.set_device('wings', False).ok
 
 
 # --- messages -------------------------------------------------------------------------------
@@ -498,7 +460,9 @@ def test_after_an_ordinary_start_it_is_off_and_says_how_to_go_on(tmp_path: Path)
         assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_time_goes_on_from_where_it_was_when_the_clock_begins_anew(tmp_path: Path) -> None:
+def test_what_an_earlier_run_left_goes_on_though_the_clock_begins_anew_and_can_be_ended(
+    tmp_path: Path,
+) -> None:
     with at_night(tmp_path):
         pass
     with AutonomyBench(tmp_path, at=5.0) as bench:  # simulated time after a restart
@@ -507,11 +471,6 @@ def test_time_goes_on_from_where_it_was_when_the_clock_begins_anew(tmp_path: Pat
         bench.become('activity', 'ACTIVE')
         assert bench.decisions()[-1].at >= TEN + 12 * HOUR
         assert bench.activity == 'sleep'
-
-
-def test_what_an_earlier_run_left_can_be_ended(tmp_path: Path) -> None:
-    with at_night(tmp_path):
-        pass
     with AutonomyBench(tmp_path, at=TEN + 13 * HOUR) as bench:
         bench.replies('auto was on when the agent ended')
         assert bench.autonomy.switch_off('by the operator').ok
@@ -584,6 +543,9 @@ def test_the_console_has_a_command_for_each(bench: AutonomyBench, tmp_path: Path
     assert 'began survey' in answer(':why 3')
     assert '2 survey' in answer(':tree')
     assert answer(f':tree {tmp_path}/tree') == f'wrote {tmp_path}/tree.dot'
+    bench.console.handle_line(':device battery off')
+    bench.replies('state.changed: device battery: usable -> not usable')
+    assert not bench.autonomy.set_device('wings', False).ok
     assert answer(':message hi') == 'The message was handed on.'
     bench.goes_on('read')
     assert 'auto is off' in answer(':auto off')

@@ -6,25 +6,33 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The parts of the policy: its thread, its clock, its model, its senses, its picture."""
+"""The parts of the policy: its thread, its clock, its model, its senses, its tasks, its guide."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+import re
+import shutil
 import threading
 from typing import Any
 
 from autonomy_world import AutonomyBench, config_of
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import (
+    ACTIVITY_KEY,
+    AUTO_PRIORITY,
+    check_world,
+    tasks_of,
+)
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
 from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort, RuntimeView
 from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
     make_provider,
     missing_model_note,
 )
-from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
 from curiosity_rosa_demo.agent.policy.suggestion import (
     NoSuggestion,
     PendingSuggestion,
@@ -34,20 +42,36 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
+from curiosity_rosa_demo.agent.react.plan.steps import check_plan
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
+from curiosity_rosa_demo.agent.runtime.execution.activity import run_activity
+from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
-from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
+from curiosity_rosa_demo.agent.tasks.validation import check_task
+from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.infra.config.contracts import Config
-from harness import wait_until
+from curiosity_rosa_demo.infra.config.world import WorldView
+from curiosity_rosa_demo.infra.config_loader import (
+    ConfigError,
+    load_config,
+    load_world,
+    shipped_config_dir,
+)
+from examples import examples
+from harness import ROOT, wait_until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from policy_world import instant, PolicyRun, world_of
 import pytest
+from runtime_world import REGISTRY
+from skill_world import crash, ended, in_loop, LONG_S, looping, reaches, states
+import yaml
 
-DAY_S = 86400.0
-DOT = 'digraph tree {\n"a" -> "b";\n}\n'
-SITUATION = PromptSituation(place='base', activity='', energy=0.5, options=('rest',), text='')
-
-
-# --- the thread -----------------------------------------------------------------------------
+# --- the thread and the clock -----------------------------------------------------------------
 
 
 class Log:
@@ -124,9 +148,6 @@ def test_nothing_is_done_after_the_end(log: Log) -> None:
     assert log.done == []
 
 
-# --- the clock ------------------------------------------------------------------------------
-
-
 def test_a_clock_for_several_threads_goes_back_for_none() -> None:
     times = iter(range(10**9, 10**9 + 10**6))
     clock = RosPolicyClock(lambda: float(next(times)), lambda: 0.0)
@@ -148,6 +169,9 @@ def test_a_clock_for_several_threads_goes_back_for_none() -> None:
 
 # --- the model ------------------------------------------------------------------------------
 
+DAY_S = 86400.0
+SITUATION = PromptSituation(place='base', activity='', energy=0.5, options=('rest',), text='')
+
 
 def with_model(provider: str = 'llm', model: str = 'openai') -> Config:
     config = config_of(provider=provider)
@@ -155,22 +179,17 @@ def with_model(provider: str = 'llm', model: str = 'openai') -> Config:
     return config.model_copy(update={'agent': config.agent.model_copy(update={'llm': llm})})
 
 
-@pytest.mark.parametrize(
-    ('provider', 'model', 'asked', 'noted'),
-    [
+def test_a_model_is_asked_when_both_settings_say_so() -> None:
+    for provider, model, asked, noted in (
         ('routine', 'openai', False, False),
         ('routine', 'routine', False, False),
         ('llm', 'routine', False, True),
         ('llm', 'openai', True, False),
-    ],
-)
-def test_a_model_is_asked_when_both_settings_say_so(
-    provider: str, model: str, asked: bool, noted: bool
-) -> None:
-    config = with_model(provider, model)
-    made = make_provider(config, lambda: None, lambda: None)
-    assert isinstance(made, LLMPolicyProvider) is asked
-    assert ('Set llm.provider and llm.model' in missing_model_note(config)) is noted
+    ):
+        config = with_model(provider, model)
+        made = make_provider(config, lambda: None, lambda: None)
+        assert isinstance(made, LLMPolicyProvider) is asked
+        assert ('Set llm.provider and llm.model' in missing_model_note(config)) is noted
 
 
 def answer_of(made: LLMPolicyProvider | None, told: threading.Event, at: float) -> object:
@@ -352,53 +371,220 @@ def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
         bench.becomes('query_world', 'ACTIVE')
 
 
-# --- the picture ----------------------------------------------------------------------------
+# --- its tasks --------------------------------------------------------------------------------
+
+RESOURCES = frozenset({'base', 'mast', 'camera'})
 
 
-@pytest.mark.parametrize('name', ['tree', 'tree.dot', 'my tree.DOT'])
-def test_the_tree_goes_into_a_file(tmp_path: Path, name: str) -> None:
-    outcome = write_tree(DOT, str(tmp_path / name))
-    written = tmp_path / f'{name.split(".")[0]}.dot'
-    assert outcome.ok
-    assert outcome.answer == f'wrote {written}'
-    assert written.read_text() == DOT
+def tasks(view: WorldView, name: str, count: int, by: Source = Source.ROUTINE) -> list[Task]:
+    ids = [f'id{number}' for number in range(count)]
+    return tasks_of(Ongoing(activity=name, by=by, began_at=5.0, energy_at=5.0, task_ids=ids), view)
 
 
-def graphviz(folder: Path, script: str) -> None:
-    program = folder / 'dot'
-    program.write_text(f'#!/bin/sh\n{script}\n')
-    program.chmod(0o755)
+def view_of(activity: dict[str, Any]) -> WorldView:
+    return config_of({'activities': {'x': {'says': 'does x', **activity}}} | NONE_ELSE).world
 
 
-def test_a_picture_is_drawn_where_graphviz_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+NONE_ELSE: dict[str, Any] = {'routine': [], 'emergencies': []}
+steps = st.lists(
+    st.sampled_from(
+        [
+            {'skill': 'mast_open'},
+            {'skill': 'navigate_to_pose', 'arguments': {'x': 6.5, 'y': 0.0}},
+            {'skill': 'speak', 'arguments': {'text': 'Good morning'}},
+        ]
+    ),
+    min_size=1,
+    max_size=5,
+)
+works: st.SearchStrategy[dict[str, Any]] = st.one_of(
+    st.just({}),
+    st.builds(lambda does: {'does': does}, steps),
+    st.just({'does': [{'skill': 'charge'}]}),
+    st.just({'asks': 'Look around.', 'expects': 'good_capture'}),
+)
+
+
+@settings(max_examples=examples(60))
+@given(works, st.sampled_from([0, 0.5, 20, 1440]), st.sampled_from(Source))
+def test_every_activity_becomes_tasks_that_the_kernel_takes(
+    work: dict[str, Any], minutes: float, by: Source
 ) -> None:
-    monkeypatch.setenv('PATH', str(tmp_path))
-    for name in ('tree.svg', 'tree.PNG'):
-        outcome = write_tree(DOT, str(tmp_path / name))
-        assert not outcome.ok
-        assert "graphviz's dot is not installed; apt install graphviz" in outcome.answer
-        assert (tmp_path / 'tree.dot').read_text() == DOT
-    graphviz(tmp_path, 'echo "$1" > "$3"')
-    for name, kind in (('tree.svg', 'svg'), ('-o.PNG', 'png')):
-        monkeypatch.chdir(tmp_path)
-        outcome = write_tree(DOT, name)
-        assert outcome.ok, outcome.answer
-        assert (tmp_path / name).read_text() == f'-T{kind}\n'
-    graphviz(tmp_path, 'echo "syntax error" >&2; exit 1')
-    outcome = write_tree(DOT, 'tree.svg')
-    assert not outcome.ok
-    assert outcome.answer.endswith('but not tree.svg: syntax error')
+    if not work and not minutes:
+        return
+    view = view_of({**work, 'minutes': minutes})
+    made = tasks(view, 'x', bool(work) + bool(minutes), by)
+    for index, task in enumerate(made):
+        check_task(task, RESOURCES)
+        assert (task.id, task.idempotency_key) == (f'id{index}',) * 2
+        assert task.priority == AUTO_PRIORITY < Task('react').priority
+        assert task.blocked_by == tuple(each.id for each in made[:index])
+        assert task.metadata[ACTIVITY_KEY] == 'x'
+        assert task.max_retries == 0
+    if minutes:
+        last = made[-1]
+        assert (last.name, last.resources) == ('activity', frozenset())
+        assert last.metadata['activity'] == 'x'
+        assert last.metadata['minutes'] == minutes
+    if 'asks' in work:
+        first = made[0]
+        assert (first.name, first.resources) == ('react', None)
+        assert first.metadata['text'] == 'Look around.'
+        assert first.metadata['expects'] == 'good_capture'
+        assert first.metadata['switches'] == MAX_GOAL_SWITCHES  # it begins nothing else
+    if work.get('does') == [{'skill': 'charge'}]:
+        assert made[0].name == 'charge'
+    elif 'does' in work:
+        assert made[0].metadata['switches'] == MAX_GOAL_SWITCHES
+        plan = Plan.from_dict(made[0].metadata['plan'])
+        assert check_plan(plan, [skill.name for skill in REGISTRY]) == []
+        assert [(step.action, step.parameters) for step in plan.steps] == [
+            (each['skill'], each.get('arguments', {})) for each in work['does']
+        ]
+        assert plan.source == by.value
+        assert not plan.requires_confirmation
+
+
+@pytest.mark.parametrize('name', ['world_view', 'companion', 'stationary'])
+def test_the_worlds_that_ship_can_be_lived_in(name: str) -> None:
+    world = load_world(name, shipped_config_dir())
+    check_world(load_config().model_copy(update={'world': world}), REGISTRY)
+    for doing, each in world.activities.items():
+        made = tasks(world, doing, bool(each.does or each.asks) + bool(each.minutes))
+        assert made
+        for task in made:
+            check_task(task, RESOURCES)
 
 
 @pytest.mark.parametrize(
-    'name', ['no/such/folder/tree.dot', '.', '/', 'a\0b', 'tree.pdf', 'x' * 300]
+    ('does', 'told'),
+    [
+        (
+            [{'skill': 'mast_open'}, {'skill': 'fly'}],
+            "my_world.yaml: activities.x.does[1].skill = 'fly': There is no skill 'fly'; there",
+        ),
+        (
+            [{'skill': 'navigate_to_pose', 'arguments': {'x': 'far'}}],
+            "activities.x.does[0].arguments = {'x': 'far'}: navigate_to_pose: ",
+        ),
+        (
+            [{'skill': 'charge'}, {'skill': 'mast_open'}],
+            "does[0].skill = 'charge': it must be the only step",
+        ),
+        (
+            [{'skill': 'react', 'arguments': {'text': 'Go'}}],
+            "does[0].skill = 'react': it is no step of a plan; use asks in its place",
+        ),
+        (
+            [{'skill': 'activity', 'arguments': {'activity': 'nap', 'minutes': 5}}],
+            'use minutes in its place',
+        ),
+    ],
 )
-def test_a_file_that_cannot_be_written_is_named(
-    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+def test_a_step_that_cannot_be_taken_is_found_at_the_start(does: list[Any], told: str) -> None:
+    world = {'activities': {'x': {'says': 'x', 'does': does}}} | NONE_ELSE
+    with pytest.raises(ConfigError) as caught:
+        check_world(config_of(world, world_view='my_world'), REGISTRY)
+    assert told in str(caught.value)
+
+
+class Clock:
+    def __init__(self, now: float) -> None:
+        self.now = now
+        self.looked = 0
+        self.asked_twice = asyncio.Event()  # for its end, and then whether that has come
+
+    def __call__(self) -> float:
+        self.looked += 1
+        if self.looked == 2:
+            self.asked_twice.set()
+        return self.now
+
+
+def lasting(file: Path, clock: Clock) -> SkillRunner:
+    """A runner of the file that knows activities."""
+    runner = SkillRunner(str(file))
+    nothing: Any = None
+    context = SkillContext(nothing, runner, nothing, nothing, 1.0, clock)
+
+    async def last(task: Task) -> None:
+        await run_activity(task, context)
+
+    runner.skill('activity', resources=(), recovers=True)(last)
+    return runner
+
+
+@in_loop
+async def test_an_activity_ends_when_it_would_have_without_a_crash(tmp_path: Path) -> None:
+    clock = Clock(1000.0)
+    runner = lasting(tmp_path / 'tasks.db', clock)
+    nap = Task('activity', metadata={'activity': 'nap', 'minutes': 1.5})
+    await runner.start()
+    running = asyncio.create_task(runner.run_loop())
+    await runner.submit(nap)
+    await asyncio.wait_for(clock.asked_twice.wait(), LONG_S)
+    crash(tmp_path / 'tasks.db')
+    running.cancel()
+    clock.now = 1089.0
+    async with looping(lasting(tmp_path / 'tasks.db', clock)) as again:
+        found = again.get_task(nap.id)
+        assert found is not None
+        assert found.metadata['until'] == 1090.0
+        await reaches(again, found, LifecycleState.ACTIVE)
+        clock.now = 1090.0
+        assert (await ended(again, found)).state is LifecycleState.COMPLETED
+        assert found.metadata['outcome'] == {'ok': True, 'answer': 'nap is over', 'score': None}
+        assert states(again, found)[-3:] == [
+            LifecycleState.RECOVERING,
+            LifecycleState.ACTIVE,
+            LifecycleState.COMPLETED,
+        ]
+
+
+# --- the activity of docs/howto/autonomy.md, added in YAML alone --------------------------------
+
+PAGE = (ROOT / 'docs/howto/autonomy.md').read_text(encoding='utf-8')
+ADDED, DUE = re.findall(r'```yaml\n(.*?)```', PAGE, re.DOTALL)
+NAME = 'photograph_the_horizon'
+
+
+def with_world(folder: Path, text: str) -> Config:
+    shutil.copytree(shipped_config_dir(), folder, dirs_exist_ok=True)
+    (folder / 'world_view.yaml').write_text(text, encoding='utf-8')
+    config = load_config(folder)
+    check_world(config, make_registry(config))
+    return config
+
+
+def test_the_documented_activity_is_done_at_its_time(tmp_path: Path) -> None:
+    shipped = yaml.safe_load((shipped_config_dir() / 'world_view.yaml').read_text('utf-8'))
+    routine = [*yaml.safe_load(DUE)['routine'], *shipped['routine']]
+    config = with_world(tmp_path, ADDED + yaml.safe_dump({'routine': routine}))
+    assert set(config.world.activities) == {*shipped['activities'], NAME}
+
+    world = world_of(config.world)
+    policy_run = PolicyRun(world, instant('2026-11-23 06:50', world))  # a Monday
+    policy_run.until('2026-11-25 00:00')
+    assert policy_run.began(NAME) == ['Mon 10:00']
+    policy_run.until('2026-11-27 00:00')
+    assert policy_run.began(NAME) == ['Mon 10:00', 'Thu 10:00']
+
+
+@pytest.mark.parametrize(
+    ('right', 'wrong', 'told'),
+    [
+        ('skill: mast_rotate', 'skill: mast_twirl', f'activities.{NAME}.does[1].skill'),
+        ('at: [bright_zone]', 'at: [dark_zone]', f'activities.{NAME}.at'),
+        ('camera.look', 'camera.smell', f'activities.{NAME}.needs'),
+        ('"10:00-11:00"', '"25:00-11:00"', f'activities.{NAME}.window'),
+        ('minutes: 5', 'minuts: 5', f'activities.{NAME}.minuts'),
+    ],
+)
+def test_a_slip_in_it_is_named_at_the_start(
+    tmp_path: Path, right: str, wrong: str, told: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    outcome = write_tree(DOT, name)
-    assert not outcome.ok
-    assert outcome.answer.startswith(name)
-    assert list(tmp_path.iterdir()) == []
+    assert right in ADDED
+    with pytest.raises(ConfigError) as caught:
+        with_world(tmp_path, ADDED.replace(right, wrong))
+    assert 'world_view.yaml: ' in str(caught.value)
+    assert told in str(caught.value)

@@ -10,10 +10,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 import re
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from curiosity_rosa_demo.agent.policy.decision_record import (
     Decision,
@@ -22,26 +21,14 @@ from curiosity_rosa_demo.agent.policy.decision_record import (
     Rejection,
 )
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from curiosity_rosa_demo.agent.policy.world_view import WorldModel
-from curiosity_rosa_demo.infra.config.world import WorldView
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from policy_world import COMPANION, world_of
 from pydantic import ValidationError
 import pytest
 
-ZONE = timezone(timedelta(hours=8))
-VIEW = WorldView.model_validate(
-    {
-        'says': 'a test',
-        'measured': False,
-        'begins': {'place': 'home', 'energy': 0.5},
-        'places': {'home': {}},
-        'activities': {'rest': {'says': 'rests', 'minutes': 5}},
-        'routine': [],
-    }
-)
-WORLD = WorldModel(VIEW, ZONE)
-MORNING = datetime(2026, 11, 24, 7, 20, tzinfo=ZONE).timestamp()
+WORLD = world_of(COMPANION)
+MORNING = datetime(2026, 11, 24, 7, 20, tzinfo=WORLD.zone).timestamp()
 
 
 def decision(minutes: float = 0.0, **values: Any) -> Decision:
@@ -120,7 +107,7 @@ def test_the_words_of_the_model_are_told_once() -> None:
 
 
 def test_times_are_local_also_where_an_hour_comes_twice() -> None:
-    world = WorldModel(VIEW, ZoneInfo('Europe/Berlin'))
+    world = world_of(COMPANION, 'Europe/Berlin')
     before = datetime(2026, 10, 25, 0, 30, tzinfo=timezone.utc).timestamp()
     told = decision_log(
         [decision(at=before, done='a'), decision(at=before + 3600.0, done='b')], world
@@ -128,30 +115,12 @@ def test_times_are_local_also_where_an_hour_comes_twice() -> None:
     assert re.findall('^Sun.*(?=  )', told, re.MULTILINE) == ['Sun 25 Oct 02:30'] * 2
 
 
-@pytest.mark.parametrize('n', [None, 0, 1, 2, 3, 99])
-def test_the_last_entries_are_told_where_quiet_ticks_count_as_one(n: int | None) -> None:
+def test_the_last_entries_are_told_where_quiet_ticks_count_as_one() -> None:
     days = [decision(0), decision(1), decision(2, done='woke'), decision(3), decision(4)]
-    beginnings = re.findall('^Tue 24 Nov 07:(..)', decision_log(days, WORLD, n), re.MULTILINE)
-    assert beginnings == ['20', '22', '23'][-n if n else (0 if n is None else 3) :]
-
-
-def test_another_activity_or_place_is_another_entry() -> None:
-    quiet = [decision(activity='rest'), decision(activity='read')]
-    quiet.append(decision(activity='read', place='school'))
-    assert decision_log(quiet, WORLD).count('1 tick: ') == 3
-
-
-@pytest.mark.parametrize(
-    'event',
-    [{'done': 'x'}, {'answer_text': 'x'}, {'rejected': [refused('read', 'no')]}, {'missed': 1}],
-)
-def test_a_tick_in_which_something_happened_is_told_alone(event: dict[str, Any]) -> None:
-    assert decision_log([decision(**event)] * 2, WORLD).count('at home, energy 92 %') == 2
-
-
-def test_of_ticks_that_are_told_as_one_the_path_is_that_of_the_last() -> None:
-    told = decision_log([decision(path=['Root: no']), decision(1, path=['Root: yes'])], WORLD)
-    assert told.endswith('2 ticks: nothing to do\n    minute: Root')
+    for n, first in ((None, 0), (0, 3), (1, 2), (2, 1), (3, 0), (99, 0)):
+        told = decision_log(days, WORLD, n)
+        beginnings = re.findall('^Tue 24 Nov 07:(..)', told, re.MULTILINE)
+        assert beginnings == ['20', '22', '23'][first:]
 
 
 def test_long_words_are_cut() -> None:
@@ -175,7 +144,6 @@ DECISIONS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(DECISIONS, max_size=8), st.lists(st.integers(1, 4), min_size=8, max_size=8))
 def test_each_tick_is_told_and_no_text_passes_for_a_line_of_its_own(
     decisions: list[Decision], repeats: list[int]

@@ -6,13 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What users say: the labelled corpus, property 3 (stops stay stops), and the inbox."""
+"""What users say: the labelled utterances, property 3 (stops stay stops), and the inbox."""
 
 from __future__ import annotations
-
-from pathlib import Path
-import re
-import time
 
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify, hci_ingress, LOG_LINES
 from curiosity_rosa_demo.agent.kernel.intent.normalize import canonical, fold
@@ -28,28 +24,15 @@ from curiosity_rosa_demo.domain.brain_state import (
 from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from orders_world import fields
 import pytest
 
-CORPUS = Path(__file__).parent / 'corpus'
 STOP = UserInterruptType.STOP
 NEW_GOAL = UserInterruptType.NEW_GOAL
 
-
-def read_corpus() -> list[tuple[str, str, str]]:
-    rows = []
-    for line in (CORPUS / 'utterances.tsv').read_text(encoding='utf-8').splitlines():
-        if not line.startswith('# '):
-            label, language, text = line.split('\t')
-            shown = re.sub(r'\\u([0-9a-f]{4})', lambda match: chr(int(match[1], 16)), text)
-            rows.append((label, language, shown))
-    return rows
-
-
-UTTERANCES = read_corpus()
-QUESTION_LINES = (CORPUS / 'questions.tsv').read_text(encoding='utf-8').splitlines()
-SAID = [text for _, _, text in UTTERANCES] + [
-    line.rpartition('\t')[2] for line in QUESTION_LINES if not line.startswith('# ')
-]
+LANGUAGES = ('en', 'ja', 'zh', 'mixed')
+UTTERANCES = fields('utterances.tsv')
+SAID = [row[-1] for name in ('utterances.tsv', 'questions.tsv') for row in fields(name)]
 
 
 def label(text: str) -> str:
@@ -57,22 +40,11 @@ def label(text: str) -> str:
     return str(intent.payload.get('action', intent.type.value))
 
 
-# --- the corpus -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(('wanted', 'language', 'text'), UTTERANCES)
-def test_an_utterance_is_heard_as_it_was_labelled(wanted: str, language: str, text: str) -> None:
-    assert label(text) == wanted
-
-
-def test_the_corpus_is_large_enough_and_says_nothing_twice() -> None:
-    texts = [text for _, _, text in UTTERANCES]
-    languages = [language for _, language, _ in UTTERANCES]
-    assert len(texts) == len(set(texts))
-    assert languages.count('en') >= 130
-    assert languages.count('ja') >= 90
-    assert languages.count('zh') >= 90
-    assert sum(wanted != 'STOP' for wanted, _, _ in UTTERANCES) >= 110
+@pytest.mark.parametrize('language', LANGUAGES)
+def test_every_utterance_is_heard_as_it_was_labelled(language: str) -> None:
+    said = [(wanted, text) for wanted, spoken, text in UTTERANCES if spoken == language]
+    assert said
+    assert [(text, label(text)) for wanted, text in said if label(text) != wanted] == []
 
 
 # --- property 3: a stop stays a stop ----------------------------------------------------------
@@ -122,20 +94,13 @@ def dressed_stops(draw: st.DrawFn) -> str:
     return draw(SPACE) + text + draw(SPACE)
 
 
-@settings(max_examples=examples(500))
-@given(dressed_stops())
-def test_a_stop_stays_a_stop_however_it_is_dressed(text: str) -> None:
-    assert classify(text).type is STOP
-
-
-@settings(max_examples=examples(500))
-@given(st.sampled_from(STOPS), SPACE, SPACE, MARKS)
-def test_every_stop_of_the_corpus_survives_capitals_spaces_and_marks(
-    text: str, before: str, after: str, marks: str
+@settings(max_examples=examples(100))
+@given(dressed_stops(), st.sampled_from(STOPS), SPACE, SPACE, MARKS)
+def test_a_stop_stays_a_stop_however_it_is_dressed(
+    dressed: str, text: str, before: str, after: str, marks: str
 ) -> None:
-    assert classify(before + text + marks + after).type is STOP
-    assert classify(text.upper()).type is STOP
-    assert classify(full_width(text)).type is STOP
+    for each in (dressed, before + text + marks + after, text.upper(), full_width(text)):
+        assert classify(each).type is STOP, each
 
 
 @st.composite
@@ -152,49 +117,36 @@ def misspelt(draw: st.DrawFn, word: str) -> str:
 
 
 COMMON_WORDS = {'top', 'sop', 'hat', 'alt', 'who'}
-FRAMES = [
-    '{}',
-    'please {}',
-    '{} now',
-    'hey rover {} please',
-    'ok {}',
-    '{} the rover',
-    'now {} it!',
-]
+SLIPS = st.sampled_from(['stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency', 'whoa'])
+FRAMES = '{}|please {}|{} now|hey rover {} please|ok {}|{} the rover|now {} it!'
 
 
-@settings(max_examples=examples(1000))
-@given(
-    st.sampled_from(['stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency', 'whoa']).flatmap(
-        misspelt
-    ),
-    st.sampled_from(FRAMES),
-)
+@settings(max_examples=examples(100))
+@given(SLIPS.flatmap(misspelt), st.sampled_from(FRAMES.split('|')))
 def test_one_slip_of_the_finger_leaves_a_stop(word: str, frame: str) -> None:
     if word not in COMMON_WORDS:
         assert classify(frame.format(word)).type is STOP
 
 
-@pytest.mark.parametrize('word', sorted(COMMON_WORDS - {'who'}))
-def test_a_word_that_is_only_nearly_a_stop_is_one_when_nothing_else_is_said(word: str) -> None:
-    assert classify(f'{word}!').type is STOP
-    assert classify(f'please {word} now').type is STOP
-    assert classify(f'take a picture of the {word} of the hill').type is NEW_GOAL
+def test_a_word_that_is_only_nearly_a_stop_is_one_when_nothing_else_is_said() -> None:
+    for word in COMMON_WORDS - {'who'}:
+        assert classify(f'{word}!').type is STOP
+        assert classify(f'please {word} now').type is STOP
+        assert classify(f'take a picture of the {word} of the hill').type is NEW_GOAL
 
 
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(100))
 @given(st.sampled_from(SAID), st.sampled_from(['stop!', '止まれ！', '停！', '停下！', 'STOP now']))
 def test_a_stop_after_anything_else_is_a_stop(said: str, stop: str) -> None:
     """The end of what is said counts, whatever was asked, negated or answered before it."""
-    assert classify(f'{said}. {stop}').type is STOP
-    assert classify(f'{said} {stop}').type is STOP
-    assert classify(f'{stop} {said}').type is STOP
+    for text in (f'{said}. {stop}', f'{said} {stop}', f'{stop} {said}'):
+        assert classify(text).type is STOP, text
 
 
-@pytest.mark.parametrize('stop', ['stop', '止まれ', '停下'])
-def test_a_stop_is_heard_anywhere_in_a_long_text(stop: str) -> None:
-    for before, after in ((0, 9000), (4500, 4500), (9000, 0)):
-        assert classify('rock, ' * before + f'{stop}, ' + 'sand, ' * after).type is STOP
+def test_a_stop_is_heard_anywhere_in_a_long_text() -> None:
+    for stop in ('stop', '止まれ', '停下'):
+        for before, after in ((0, 9000), (4500, 4500), (9000, 0)):
+            assert classify('rock, ' * before + f'{stop}, ' + 'sand, ' * after).type is STOP
 
 
 # --- property 3: any text at all --------------------------------------------------------------
@@ -209,14 +161,13 @@ PIECES = (
 )
 
 
-@settings(max_examples=examples(1000))
+@settings(max_examples=examples(100))
 @given(ANY_TEXT | st.lists(st.sampled_from(PIECES.split()), max_size=12).map(' '.join))
 @example('\ud800')
 @example('\x00')
 @example('')
 def test_any_text_means_something(text: str) -> None:
     intent = classify(text)
-    assert intent.type in UserInterruptType
     said = canonical(fold(text.strip()))
     assert (intent.type is UserInterruptType.NONE) == (not said)
     if intent.type is NEW_GOAL:
@@ -231,46 +182,34 @@ LONG = [
     *('到我', '走', 'とま', '止ま', '\u0301\u0323', '\u0f73\u0f81', 'ｽﾟ', 'か\u3099', '\ud800'),
     *('0', "'", '-', '🛑'),
 ]
+ANSWERS = ['ok ', 'no ', 'はい', 'よね', '不', '好的', '行了', 'please ', 'y', 'wait ']
 
 
-def seconds(text: str) -> float:
-    start = time.process_time()
-    classify(text)
-    return time.process_time() - start
-
-
-@pytest.mark.parametrize('piece', LONG)
-def test_the_work_grows_no_faster_than_the_text(piece: str) -> None:
-    short, long = (piece * (size // len(piece)) for size in (20_000, 160_000))
-    seconds(short)
-    assert seconds(long) < 8 * 6 * seconds(short) + 0.5
-
-
-@pytest.mark.parametrize(
-    'piece', ['ok ', 'no ', 'はい', 'よね', '不', '好的', '行了', 'please ', 'y', 'wait ']
-)
-def test_what_looks_like_an_answer_for_long_is_read_in_time(piece: str) -> None:
-    assert seconds(piece * (190 // len(piece)) + 'x') < 0.5
+def test_a_text_of_any_length_is_read() -> None:
+    """Work that grew with the square of the text, or faster, would pass pytest's time limit."""
+    for piece in LONG:
+        classify(piece * (160_000 // len(piece)))
+    for piece in ANSWERS:  # as long as an answer may be
+        classify(piece * (190 // len(piece)) + 'x')
 
 
 # --- payloads -----------------------------------------------------------------------------------
 
+URGENCY = {
+    'drive home': 3,
+    'drive home immediately': 5,
+    'this is urgent: take a picture': 5,
+    'not urgent: take a picture': 3,
+    'すぐに基地へ戻って': 5,
+    'まっすぐ進んで': 3,
+    '马上回基地': 5,
+    '回基地': 3,
+}
 
-@pytest.mark.parametrize(
-    ('text', 'priority'),
-    [
-        ('drive home', 3),
-        ('drive home immediately', 5),
-        ('this is urgent: take a picture', 5),
-        ('not urgent: take a picture', 3),
-        ('すぐに基地へ戻って', 5),
-        ('まっすぐ進んで', 3),
-        ('马上回基地', 5),
-        ('回基地', 3),
-    ],
-)
-def test_an_urgent_goal_has_a_higher_priority(text: str, priority: int) -> None:
-    assert classify(f' {text} ').payload == {'text': text, 'priority': priority}
+
+def test_an_urgent_goal_has_a_higher_priority() -> None:
+    for text, priority in URGENCY.items():
+        assert classify(f' {text} ').payload == {'text': text, 'priority': priority}
 
 
 # --- the inbox ----------------------------------------------------------------------------------
@@ -303,11 +242,7 @@ MESSAGES = st.one_of(
 )
 
 
-def stops(message: object) -> bool:
-    return hci_ingress(inbox(message)).hci.user_interrupt is STOP
-
-
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(100))
 @given(st.lists(MESSAGES, max_size=6), st.booleans())
 def test_a_stop_anywhere_in_the_inbox_is_taken_and_the_rest_is_dropped(
     messages: list[object], question: bool
@@ -334,33 +269,31 @@ def test_messages_are_taken_oldest_first_one_in_a_tick() -> None:
     assert hci_ingress(state).hci == HCIState()
 
 
-@pytest.mark.parametrize(
-    ('message', 'reason'),
-    [
-        (7, 'it is no object but int'),
-        ({}, 'neither text nor intent is a string'),
-        ({'text': 3}, 'neither text nor intent is a string'),
-        ({'text': ' \u200b'}, 'its text is empty'),
-        ({'intent': 'DANCE'}, "no intent 'DANCE'; there are APPROVAL, CLEAR"),
-        ({'intent': 'NONE'}, "no intent 'NONE'"),
-        ({'intent': 'PAUSE', 'payload': 3}, 'PAUSE: payload must be an object, not int'),
-        ({'intent': 'NEW_GOAL'}, 'NEW_GOAL: payload.text must say what is to be done'),
-        (
-            {'intent': 'NEW_GOAL', 'payload': {'text': 'x', 'priority': True}},
-            'payload.priority must be a whole number',
-        ),
-        ({'intent': 'PAUSE', 'payload': {'x': float('nan')}}, 'PAUSE: payload is no JSON'),
-        ({'intent': 'PAUSE', 'payload': {'x': object()}}, 'PAUSE: payload is no JSON'),
-        ({'intent': 'APPROVAL', 'payload': {'action': 'YES'}}, 'payload.action must be one of'),
-    ],
-)
-def test_a_message_that_means_nothing_is_dropped_with_a_reason(
-    message: object, reason: str
-) -> None:
-    after = hci_ingress(inbox(message, {'text': 'turn left'}))
-    assert after.hci.user_utterance == 'turn left'
-    assert len(after.trace.log) == 1
-    assert reason in after.trace.log[0]
+DROPPED: list[tuple[object, str]] = [
+    (7, 'it is no object but int'),
+    ({}, 'neither text nor intent is a string'),
+    ({'text': 3}, 'neither text nor intent is a string'),
+    ({'text': ' \u200b'}, 'its text is empty'),
+    ({'intent': 'DANCE'}, "no intent 'DANCE'; there are APPROVAL, CLEAR"),
+    ({'intent': 'NONE'}, "no intent 'NONE'"),
+    ({'intent': 'PAUSE', 'payload': 3}, 'PAUSE: payload must be an object, not int'),
+    ({'intent': 'NEW_GOAL'}, 'NEW_GOAL: payload.text must say what is to be done'),
+    (
+        {'intent': 'NEW_GOAL', 'payload': {'text': 'x', 'priority': True}},
+        'payload.priority must be a whole number',
+    ),
+    ({'intent': 'PAUSE', 'payload': {'x': float('nan')}}, 'PAUSE: payload is no JSON'),
+    ({'intent': 'PAUSE', 'payload': {'x': object()}}, 'PAUSE: payload is no JSON'),
+    ({'intent': 'APPROVAL', 'payload': {'action': 'YES'}}, 'payload.action must be one of'),
+]
+
+
+def test_a_message_that_means_nothing_is_dropped_with_a_reason() -> None:
+    for message, reason in DROPPED:
+        after = hci_ingress(inbox(message, {'text': 'turn left'}))
+        assert after.hci.user_utterance == 'turn left'
+        (line,) = after.trace.log
+        assert reason in line
 
 
 def test_the_trace_keeps_its_last_lines() -> None:
@@ -372,27 +305,29 @@ def test_the_trace_keeps_its_last_lines() -> None:
 
 
 def test_a_stop_counts_in_a_message_that_says_something_else_too() -> None:
-    assert stops({'text': 'stop', 'intent': 'RESUME'})
-    assert stops({'intent': 'STOP', 'payload': ['garbage']})
-    assert not stops({'text': 'turn left', 'intent': 'RESUME'})
+    def heard(message: object) -> UserInterruptType:
+        return hci_ingress(inbox(message)).hci.user_interrupt
+
+    assert heard({'text': 'stop', 'intent': 'RESUME'}) is STOP
+    assert heard({'intent': 'STOP', 'payload': ['garbage']}) is STOP
+    assert heard({'text': 'turn left', 'intent': 'RESUME'}) is UserInterruptType.RESUME
 
 
-@pytest.mark.parametrize('text', ['yes', '好的'])
-def test_a_yes_counts_only_while_a_question_is_open(text: str) -> None:
-    asked = hci_ingress(inbox({'text': text}, question=True)).hci
-    assert asked.user_interrupt is UserInterruptType.APPROVAL
-    assert asked.approval_response == asked.interrupt_payload == {'action': 'APPROVE'}
-    unasked = hci_ingress(inbox({'text': text})).hci
-    assert unasked.user_interrupt is NEW_GOAL
-    assert unasked.interrupt_payload == {'text': text, 'priority': 3}
-    assert unasked.approval_response is None
+def test_a_yes_counts_only_while_a_question_is_open() -> None:
+    for text in ('yes', '好的'):
+        asked = hci_ingress(inbox({'text': text}, question=True)).hci
+        assert asked.user_interrupt is UserInterruptType.APPROVAL
+        assert asked.approval_response == asked.interrupt_payload == {'action': 'APPROVE'}
+        unasked = hci_ingress(inbox({'text': text})).hci
+        assert unasked.interrupt_payload == {'text': text, 'priority': 3}
+        assert (unasked.user_interrupt, unasked.approval_response) == (NEW_GOAL, None)
 
 
-@pytest.mark.parametrize('text', ['no', 'No no no!', 'だめ！', '不行', 'いいえ', "don't do that"])
-def test_a_no_that_answers_nothing_is_a_stop(text: str) -> None:
-    asked = hci_ingress(inbox({'text': text}, question=True)).hci
-    assert asked.approval_response == {'action': 'REJECT'}
-    assert hci_ingress(inbox({'text': text})).hci.user_interrupt is STOP
+def test_a_no_that_answers_nothing_is_a_stop() -> None:
+    for text in ('no', 'No no no!', 'だめ！', '不行', 'いいえ', "don't do that"):
+        asked = hci_ingress(inbox({'text': text}, question=True)).hci
+        assert asked.approval_response == {'action': 'REJECT'}
+        assert hci_ingress(inbox({'text': text})).hci.user_interrupt is STOP
 
 
 YES = st.sampled_from(['yes', 'はい', '好的'])
@@ -400,7 +335,7 @@ NO = st.sampled_from(['no', 'いいえ', '不行'])
 QUESTIONS = st.sampled_from(['', 'q1', 'q2', 'q12'])  # '': none
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(100))
 @given(st.one_of(YES, NO), QUESTIONS, QUESTIONS)
 def test_an_answer_is_for_the_question_that_was_shown(text: str, shown: str, now: str) -> None:
     """Never for one that took its place; a no to one that is gone is an objection."""
@@ -437,6 +372,6 @@ def test_an_edited_answer_carries_its_payload(asked: str) -> None:
     assert after.hci.approval_response == payload
 
 
-@pytest.mark.parametrize('text', ['clear', 'all clear?', 'is it safe now?', 'it is not safe now'])
-def test_doubt_about_clear_is_no_clear(text: str) -> None:
-    assert classify(text).type is not UserInterruptType.CLEAR
+def test_doubt_about_clear_is_no_clear() -> None:
+    for text in ('clear', 'all clear?', 'is it safe now?', 'it is not safe now'):
+        assert classify(text).type is not UserInterruptType.CLEAR

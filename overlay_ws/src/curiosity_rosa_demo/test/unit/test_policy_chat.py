@@ -39,11 +39,10 @@ from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import ValidationError
 import pytest
 from turn_world import config_of, KEY, LLM, parts_of_the_key, SHIPPED
@@ -92,15 +91,13 @@ def failure(ask: Ask) -> SuggestionFailed:
     return caught.value
 
 
-def test_one_call_of_the_tool_is_an_action(server: ChatServer) -> None:
-    ask = asking(server, suggestion(), suggestion({'type': 'rest'}))
-    assert ask(SITUATION, '') == PolicyAction(**GOOD)
+def test_one_call_of_the_tool_is_an_action_whatever_words_are_beside_it(
+    server: ChatServer,
+) -> None:
+    beside = Say('I think so.', (Call('PolicyAction', GOOD),))
+    ask = asking(server, suggestion(), beside, suggestion({'type': 'rest'}))
+    assert ask(SITUATION, '') == ask(SITUATION, '') == PolicyAction(**GOOD)
     assert ask(SITUATION, '') == PolicyAction(type='rest')
-
-
-def test_words_beside_the_call_do_no_harm(server: ChatServer) -> None:
-    ask = asking(server, Say('I think so.', (Call('PolicyAction', GOOD),)))
-    assert ask(SITUATION, '') == PolicyAction(**GOOD)
 
 
 def test_what_the_model_is_told(server: ChatServer) -> None:
@@ -199,40 +196,21 @@ def test_the_model_has_the_policys_time_limit_and_no_retries(server: ChatServer)
     assert ours.model_copy(update={'timeout_s': 60.0, 'max_retries': 2, 'streaming': True}) == llm
 
 
-class Twin(BaseChatModel):
-    """A chat model as LangChain knows it; it says what it was given."""
-
-    message: AIMessage
-
-    @property
-    def _llm_type(self) -> str:
-        return 'twin'
-
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
-        return ChatResult(generations=[ChatGeneration(message=self.message)])
-
-
 def call_of(arguments: dict[str, Any], name: str = 'PolicyAction') -> AIMessage:
     return AIMessage('', tool_calls=[{'name': name, 'args': arguments, 'id': None}])
 
 
-def test_a_model_without_tools_is_told_of() -> None:
-    ask = ask_chat_model(Twin(message=call_of(GOOD)), WORLD, SHIPPED.agent.llm)
-    assert 'cannot call tools' in failure(ask).reason
+def test_a_model_without_tools_and_that_of_rules_are_no_suggesters() -> None:
+    silent = FakeListChatModel(responses=['rest'])
+    failed = failure(ask_chat_model(silent, WORLD, SHIPPED.agent.llm))
+    assert 'cannot call tools' in failed.reason
+    rules = RuleChatModel(rover=RoverFigures.of(SHIPPED))
+    failure(ask_chat_model(rules, WORLD, SHIPPED.agent.llm))
 
 
-def test_the_model_of_rules_is_no_suggester() -> None:
-    failure(
-        ask_chat_model(RuleChatModel(rover=RoverFigures.of(SHIPPED)), WORLD, SHIPPED.agent.llm)
-    )
-
-
-def test_a_message_of_somebody_else_is_no_answer() -> None:
+def test_a_message_of_somebody_else_is_no_answer_and_a_refusal_is_quoted() -> None:
     with pytest.raises(SuggestionFailed, match='no message of a model'):
         read_action(HumanMessage('rest'))
-
-
-def test_a_refusal_is_quoted() -> None:
     refusal = AIMessage('', additional_kwargs={'refusal': 'I cannot help with that.'})
     with pytest.raises(SuggestionFailed) as caught:
         read_action(refusal)
@@ -259,7 +237,6 @@ def read(arguments: dict[str, Any]) -> PolicyAction | SuggestionFailed:
         return failed
 
 
-@settings(deadline=None)
 @given(NEARLY | st.dictionaries(NAMES, JSON))
 def test_arguments_are_the_action_that_they_say_or_a_failure(arguments: dict[str, Any]) -> None:
     result = read(arguments)
@@ -276,7 +253,6 @@ def test_arguments_are_the_action_that_they_say_or_a_failure(arguments: dict[str
     assert len(result.answer_text) <= MAX_TEXT_CHARS
 
 
-@settings(deadline=None)
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_no_text_of_the_world_can_pass_for_a_rule(text: str, place: str, refusals: str) -> None:
     situation = PromptSituation(place, '', 0.5, ('rest', 'not of this world'), text)

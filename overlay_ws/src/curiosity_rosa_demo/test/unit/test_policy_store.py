@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the policy keeps: the same comes back, all of a tick or nothing, whatever the file is."""
+"""What the policy keeps and tells: its file, and its decisions as a diary."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ VIEW = WorldView.model_validate(
     }
 )
 STATE = WorldState.first(VIEW)
-
 TEXT = st.text(max_size=20)
 TIME = st.floats(0.0, 4e9)
 TIMES = st.dictionaries(TEXT, TIME, max_size=3)
@@ -126,7 +125,7 @@ def change(file: Path, *statements: str) -> None:
 # --- it comes back ---------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=examples(30))
+@settings(max_examples=examples(30))
 @given(ticks=st.lists(st.tuples(STATES, DECISIONS, st.booleans()), min_size=1, max_size=4))
 def test_what_was_saved_comes_back_as_it_was(
     ticks: list[tuple[WorldState, Decision, bool]],

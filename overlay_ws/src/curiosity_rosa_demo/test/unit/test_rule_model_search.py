@@ -6,14 +6,24 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The planner of the next look: what it believes, where it can get, what it chooses."""
+"""The search for the light: what it believes and measures, where it looks next, whole turns."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 import math
+from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Mast, Obstacle, Pose
+from curiosity_rosa_demo.agent.rule_model.beliefs import (
+    Beliefs,
+    beliefs_from,
+    Mast,
+    MotionBelief,
+    Obstacle,
+    Pose,
+)
+from curiosity_rosa_demo.agent.rule_model.context import MAX_ATTEMPTS
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import Look, next_look
 from curiosity_rosa_demo.agent.rule_model.motion_search import (
@@ -24,12 +34,201 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import (
     Y,
     YAW,
 )
+from curiosity_rosa_demo.agent.rule_model.rules import MAX_CALLS, MAX_INTERRUPTIONS
+from curiosity_rosa_demo.agent.rule_model.steering import motions_of, search_motion
+from curiosity_rosa_demo.agent.rule_model.texts import found_text
+from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
+from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from examples import examples
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from rule_model_rover import FIGURES, PROFILE
+from rule_model_rover import FIGURES, MOTIONS, PROFILE, Rover, run_turn
+
+FAULTS = [
+    'Service unavailable: /adapter/mast_close',
+    'Service timeout: /adapter/move_forward',
+    'No image received',
+    'Image is stale: 4.2 s old',
+    'Image cannot be decoded: truncated',
+    'TF unavailable: odom -> base_footprint',
+    'One tool call at a time',
+    'something new',
+]
+
+
+@st.composite
+def rovers(draw: st.DrawFn, /, **fixed: Any) -> Rover:
+    up = draw(st.booleans())
+    glitches: Mapping[int, str] = draw(
+        st.dictionaries(st.integers(0, 20), st.sampled_from(FAULTS), max_size=2)
+    )
+    values: dict[str, Any] = {
+        'x': draw(st.floats(-8.0, 8.0)),
+        'y': draw(st.floats(-8.0, 8.0)),
+        'yaw': draw(st.floats(-math.pi, math.pi)),
+        'is_up': up,
+        'known': draw(st.sampled_from([up, None])),
+        'moving': draw(st.booleans()),
+        'speed': draw(st.floats(0.2, 1.5)),
+        'late': draw(st.booleans()),
+        'glitches': glitches,
+    }
+    return Rover(**(values | fixed))
+
+
+def check_manners(rover: Rover) -> None:
+    """What holds for every turn, however it ends."""
+    steps = [ToolStep(tool, args, result) for tool, args, result in rover.calls]
+    assert len(steps) <= MAX_CALLS + MAX_ATTEMPTS
+    refused = [step.result.error_reason == NEED_TO_CLOSE_MAST for step in steps]
+    for i, step in enumerate(steps):
+        if step.tool in MOTIONS:
+            facts = beliefs_from(TurnView(FIGURES, '', tuple(steps[:i])))
+            assert facts.mast is Mast.CLOSED, 'a motion although the mast may be open'
+            assert not facts.must_stop, 'a motion before the stop'
+            assert not (i and refused[i - 1] and refused[i])
+        if i and steps[i - 1].tool in MOTIONS and steps[i - 1].fault:
+            assert step.tool == 'move_stop'
+
+
+def names(rover: Rover) -> list[str]:
+    return [tool for tool, _, _ in rover.calls]
+
+
+# --- whole explorations: the real model drives a small simulated rover ------------------------
+
+
+def test_the_demo_looks_stows_drives_raises_the_mast_and_looks_again() -> None:
+    rover = Rover()
+    answer = run_turn(rover)
+    assert names(rover) == [
+        'capture_and_score', 'get_status', 'mast_close', 'move_forward', 'mast_open',
+        'capture_and_score',
+    ]  # fmt: skip
+    assert 'スコア 1.00' in answer
+
+
+@settings(max_examples=examples(20))
+@given(rover=rovers(has_mast=False, moving=False, glitches={}))
+def test_a_rover_without_a_mast_looks_and_drives(rover: Rover) -> None:
+    answer = run_turn(rover)
+    assert rover.score >= rover.threshold, answer
+    assert set(names(rover)) <= {'capture_and_score', 'get_status', *MOTIONS}
+
+
+@settings(max_examples=examples(10))
+@given(rovers())
+def test_from_any_state_and_through_two_faults_it_reaches_a_good_capture(rover: Rover) -> None:
+    answer = run_turn(rover)
+    check_manners(rover)
+    tool, _, result = rover.calls[-1]
+    assert tool == 'capture_and_score'
+    assert result.data['is_good'] is True
+    assert f'{result.data["score"]:.2f}' in answer
+
+
+@settings(max_examples=examples(10))
+@given(rovers(x_good=9.0, speed=0.5))
+def test_a_hint_that_is_too_near_is_corrected_by_measuring(rover: Rover) -> None:
+    run_turn(rover)
+    check_manners(rover)
+    assert rover.calls[-1][2].data.get('is_good') is True
+
+
+@settings(max_examples=examples(10))
+@given(st.floats(1.0, 4.5), st.floats(-math.pi, math.pi), st.floats(0.3, 0.7))
+def test_without_a_hint_the_slope_of_the_score_leads_to_the_light(
+    x: float, yaw: float, speed: float
+) -> None:
+    assume(abs(math.cos(yaw)) > 0.3)  # driving across the slope, a hop measures next to nothing
+    rover = Rover(x=x, yaw=yaw, speed=speed)
+    run_turn(rover, prompt='')
+    check_manners(rover)
+    assert rover.calls[-1][2].data.get('is_good') is True
+
+
+@settings(max_examples=examples(10))
+@given(rovers(), st.sampled_from(['', 'X >= 5.0']), st.booleans())
+def test_every_turn_ends_with_manners(rover: Rover, prompt: str, tells_pose: bool) -> None:
+    rover.tells_pose = tells_pose
+    run_turn(rover, prompt=prompt)
+    check_manners(rover)
+
+
+def test_thoughts_and_answer_have_the_language_of_the_question() -> None:
+    for text in ('Analyze the ground texture', '地面のテクスチャを調査して', '分析地面纹理'):
+        rover = Rover(x=-3.0)
+        run_turn(rover, text)  # checks the language of each message
+        assert 'move_forward' in names(rover)
+
+
+@pytest.mark.parametrize(
+    ('tool', 'reason', 'part'),
+    [
+        ('capture_and_score', 'No image received', 'the camera'),
+        ('capture_and_score', 'TF unavailable: odom -> base', "the rover's position (TF)"),
+        ('mast_close', 'Service timeout: mast_close', 'the mast'),
+        ('move_forward', 'Service unavailable: move_forward', 'the drive'),
+    ],
+)
+def test_the_answer_names_what_is_broken(tool: str, reason: str, part: str) -> None:
+    tools = MOTIONS if tool in MOTIONS else (tool,)  # it drives in arcs when it cannot go ahead
+    rover = Rover(broken=dict.fromkeys(tools, reason))
+    answer = run_turn(rover, 'Analyze the ground texture')
+    assert answer.startswith(f'I gave up: {part} does not work. ')
+    assert f' failed, last with: {reason}' in answer
+    tries = [result for name, _, result in rover.calls if name in tools and not result.ok]
+    assert len(tries) == 3
+
+
+@pytest.mark.parametrize('text', ['Analyze the ground texture', 'turn left for 3 s'])
+def test_the_agents_end_in_a_drive_is_not_a_broken_drive_unless_it_recurs(text: str) -> None:
+    for restarts in (0, 1, MAX_INTERRUPTIONS, MAX_INTERRUPTIONS + 1):
+        rover = Rover(x=-3.0, is_up=False, known=False, restarts=restarts)
+        answer = run_turn(rover, text)
+        once = text.startswith('turn')  # an interrupted motion is not repeated
+        assert ('does not work' in answer) is (restarts > (0 if once else MAX_INTERRUPTIONS))
+        assert once or (rover.score >= 0.8) is (restarts <= MAX_INTERRUPTIONS)
+
+
+def test_the_answer_counts_in_the_singular_and_names_an_unknown_place() -> None:
+    words = found_text('en', None, score='0.90', captures=1, moves=1, metres='2.0', calls=1)
+    assert 'a good picture, at an unknown place.' in words
+    assert 'I looked 1 time and drove 2.0 m in 1 motion (1 tool call).' in words
+
+
+def test_a_failed_capture_is_tried_again_after_asking_for_the_status() -> None:
+    rover = Rover(x=6.0, glitches={0: 'No image received', 2: 'Image is stale: 2.0 s old'})
+    run_turn(rover)
+    assert names(rover) == ['capture_and_score', 'get_status'] * 2 + ['capture_and_score']
+
+
+def test_without_a_status_it_learns_the_pose_from_its_motions() -> None:
+    rover = Rover(x=-3.0, yaw=2.0, broken={'get_status': 'Service timeout: get_status'})
+    assert 'good picture' in run_turn(rover, 'Analyze the ground texture')
+
+
+def test_a_rover_that_does_not_move_is_reported() -> None:
+    assert 'does not move' in run_turn(Rover(stuck=True), 'Analyze the ground texture')
+
+
+def test_darkness_without_end_is_reported() -> None:
+    rover = Rover(x_min=1000.0, x_good=1001.0)
+    answer = run_turn(rover, 'Analyze the ground texture')
+    assert 'no good picture' in answer or 'there is none' in answer
+    assert ' m driven' in answer
+    check_manners(rover)
+
+
+def test_a_stop_by_the_operator_ends_the_turn() -> None:
+    rover = Rover(glitches={3: 'Stopped by the operator'})
+    assert 'I do nothing more' in run_turn(rover, 'Analyze the ground texture')
+    assert names(rover)[-1] == 'move_forward'
+
+
+# --- the planner of the next look -------------------------------------------------------------
 
 PRICES = {
     'capture_and_score': 1.0,
@@ -39,7 +238,7 @@ PRICES = {
     'turn_left': 2.0,
     'turn_right': 2.0,
 }
-MOTIONS = Motions(
+SEARCH = Motions(
     {name: PRICES[name] for name in ('move_forward', 'turn_left', 'turn_right')},
     longest_s=20.0,
     speed=PROFILE.straight,
@@ -55,7 +254,7 @@ hints = st.none() | metres
 
 
 def plan(belief: LightBelief, pose: Pose = ORIGIN, **options: object) -> Look:
-    look = next_look(pose, Mast.OPEN, belief, MOTIONS, PRICES, **options)  # type: ignore[arg-type]
+    look = next_look(pose, Mast.OPEN, belief, SEARCH, PRICES, **options)  # type: ignore[arg-type]
     assert look is not None
     return look
 
@@ -102,19 +301,19 @@ def test_dark_looks_all_around_leave_no_light(start: Pose) -> None:
 @given(poses)
 def test_the_layers_come_in_order_of_cost_and_of_what_the_motions_reach(start: Pose) -> None:
     last = -1.0
-    for cost, reached in layers(start, MOTIONS, (), {}):
+    for cost, reached in layers(start, SEARCH, (), {}):
         if cost > 7.0:
             break
         assert cost > last
         last = cost
         away = np.hypot(reached[:, X] - start.x, reached[:, Y] - start.y)
-        assert (away <= MOTIONS.speed * reached[:, SECONDS] + 1e-6).all()
+        assert (away <= SEARCH.speed * reached[:, SECONDS] + 1e-6).all()
         turned = np.abs(reached[:, YAW] - start.yaw)
-        assert (turned <= MOTIONS.turn_rate * reached[:, SECONDS] + 1e-6).all()
+        assert (turned <= SEARCH.turn_rate * reached[:, SECONDS] + 1e-6).all()
 
 
 def test_the_first_layers_are_the_single_motions() -> None:
-    first_five = islice(layers(ORIGIN, MOTIONS, (), {}), 5)
+    first_five = islice(layers(ORIGIN, SEARCH, (), {}), 5)
     assert [cost for cost, _ in first_five] == [0.0, 2.0, 4.0, 5.0, 6.0]
 
 
@@ -143,7 +342,7 @@ def test_it_plans_around_what_is_in_the_way(
 def test_no_motion_ends_where_an_obstacle_leaves_no_way_on(ahead: float, beside: float) -> None:
     """Straight ahead and both arcs blocked: a rover that cannot reverse never leaves."""
     rock, half = Obstacle(ahead, beside), FIGURES.half_m
-    for cost, reached in layers(ORIGIN, MOTIONS, (rock,), {}):
+    for cost, reached in layers(ORIGIN, SEARCH, (rock,), {}):
         if cost > 8.0:
             break
         for row in reached if cost else ():
@@ -171,3 +370,58 @@ def test_light_that_was_seen_twice_shows_the_way() -> None:
 
 def test_a_place_that_is_likely_bright_is_looked_at_before_driving() -> None:
     assert not plan(LightBelief(Pose(9.0, 0.0, 0.0), 5.0, []), Pose(9.0, 0.0, 0.0)).tool
+
+
+# --- what it measures of its own motions --------------------------------------------------------
+
+VIEW = TurnView(FIGURES, 'explore', tools=frozenset({'move_forward', 'turn_left', 'turn_right'}))
+START = Pose(1.0, -2.0, 0.5)
+
+
+def moved(tool: str, seconds: float, end: Pose, told_m: float = 0.0) -> Beliefs:
+    return Beliefs(FIGURES, pose=end, moves=[MotionBelief(tool, seconds, START, end, told_m, 0)])
+
+
+@given(st.floats(0.05, 1.5), st.floats(1.0, 20.0), st.floats(0.0, 100.0))
+def test_the_speed_is_that_between_the_poses_whatever_path_is_told(
+    speed: float, seconds: float, told_m: float
+) -> None:
+    metres = speed * seconds
+    assume(abs(metres - 0.2) > 1e-6)
+    end = Pose(START.x + metres * math.cos(0.5), START.y + metres * math.sin(0.5), 0.5)
+    measured = motions_of(VIEW, moved('move_forward', seconds, end, told_m)).speed
+    assert measured == pytest.approx(speed if metres > 0.2 else PROFILE.straight)
+
+
+@given(st.sampled_from([1.0, -1.0]), st.floats(0.02, 0.3), st.floats(1.0, 10.0))
+def test_a_turn_tells_its_rate_and_the_speed_along_its_arc(
+    side: float, rate: float, radius: float
+) -> None:
+    seconds, turned = 1.5 / rate, 1.5
+    chord, middle = 2.0 * radius * math.sin(turned / 2.0), 0.5 + side * turned / 2.0
+    end = Pose(
+        START.x + chord * math.cos(middle),
+        START.y + chord * math.sin(middle),
+        math.remainder(0.5 + side * turned, math.tau),
+    )
+    tool = 'turn_left' if side > 0.0 else 'turn_right'
+    measured = motions_of(VIEW, moved(tool, seconds, end))
+    assert measured.turn_rate == pytest.approx(rate)
+    assert measured.turn_speed == pytest.approx(radius * rate)
+    # Of a rover that slips in a turn, the drive straight ahead is expected to slip as much.
+    assert measured.speed == pytest.approx(PROFILE.straight * radius * rate / PROFILE.arc)
+
+
+def test_before_any_motion_it_counts_with_the_rover_of_the_profile() -> None:
+    measured = motions_of(VIEW, Beliefs(FIGURES, pose=START))
+    assert (measured.speed, measured.turn_speed) == (PROFILE.straight, PROFILE.arc)
+    assert measured.radius_m == pytest.approx(PROFILE.radius_m)
+    assert set(measured.costs) == VIEW.tools
+
+
+@given(st.floats(1.0, 60.0), st.integers(0, 3))
+def test_every_hop_without_a_pose_is_one_that_the_tools_accept(longest: float, hops: int) -> None:
+    view = TurnView(FIGURES, 'explore', longest_s=longest)
+    moves = [MotionBelief('move_forward', 6.0, None, None, None, 0) for _ in range(hops)]
+    motion = search_motion(view, Beliefs(FIGURES, moves=moves))
+    assert motion is None or 1.0 <= motion.duration_s <= longest

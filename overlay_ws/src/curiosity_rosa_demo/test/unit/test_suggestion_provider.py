@@ -15,7 +15,6 @@ from dataclasses import replace
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy import suggestion_provider as module
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
     cleaned_text,
@@ -26,11 +25,17 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     Suggestion,
     SuggestionFailed,
 )
-from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.suggestion_provider import (
+    LLMPolicyProvider,
+    MAX_ABANDONED_CALLS,
+    MAX_SITUATIONS,
+)
 from curiosity_rosa_demo.agent.policy.ttl_cache import TtlCache
 from curiosity_rosa_demo.infra.config_loader import load_config
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
 import pytest
 
 SETTINGS = load_config().agent.policy.model_copy(
@@ -104,30 +109,6 @@ def test_the_rationale_can_be_shown() -> None:
     answer = Model(PolicyAction(type='rest', rationale='It is\x1b[2J\nhot.')).poll()
     assert answer.action.rationale == 'It is [2J hot.'
     assert answer.answer_text == 'rest: It is [2J hot.'
-
-
-@pytest.mark.parametrize(
-    'change',
-    [{'place': 'x'}, {'activity': 'x'}, {'energy': 0.79}, {'options': ('rest',)}],
-    ids=lambda change: next(iter(change)),
-)
-def test_another_situation_is_asked_about_in_the_next_window(change: dict[str, Any]) -> None:
-    model = Model()
-    model.poll()
-    other = replace(FIELD, **change)
-    assert 'policy.window_s' in no_answer(model.poll(other, NOON + 899)).reason
-    assert 'policy.window_s' in model.provider.unavailable_reason(other, NOON + 899)
-    assert model.poll(other, NOON + 900).cached is False
-
-
-def test_an_answer_to_what_is_over_is_not_acted_on() -> None:
-    model = Model(immediate=False)
-    model.poll()
-    model.calls[0]()
-    gone = no_answer(model.poll(BASE, NOON + 20))
-    assert 'changed' in gone.reason
-    assert gone.answer_text == 'rest: It is hot.'
-    assert model.poll(FIELD, NOON + 30) == Suggestion(REST, gone.answer_text, cached=True)
 
 
 def test_an_answer_that_nobody_looked_at_for_hours_is_not_acted_on() -> None:
@@ -208,43 +189,14 @@ def test_a_model_unavailable_for_a_day_costs_a_bounded_number_of_requests(reply:
     assert isinstance(answers[-1], Suggestion)
 
 
-def test_where_nothing_is_possible_nobody_is_asked() -> None:
-    model = Model()
-    nothing = replace(FIELD, options=())
-    assert (
-        no_answer(model.poll(nothing)).reason
-        == model.provider.unavailable_reason(nothing, NOON)
-        != ''
-    )
-    assert model.asked == []
-
-
-def test_an_idea_refused_while_the_model_thought_of_it_is_not_returned() -> None:
-    model = Model(immediate=False)
-    model.poll()
-    model.provider.record_refusal(FIELD, REST, 'no', NOON + 1)
-    model.provider.record_refusal(FIELD, PolicyAction(type='survey'), 'no', NOON + 2)
-    model.calls[0]()
-    assert 'refused' in no_answer(model.poll(at=NOON + 3)).reason
-    assert isinstance(model.poll(at=NOON + 4), NoSuggestion)
-
-
-def test_an_answer_after_the_time_limit_is_a_failure() -> None:
-    model = Model(immediate=False)
-    model.poll()
-    model.steady = 31.0
-    model.calls[0]()
-    assert 'policy.timeout_s' in no_answer(model.poll(at=NOON + 60)).reason
-
-
 def test_calls_that_hang_for_a_day_leave_few_threads_behind() -> None:
     model = Model(immediate=False)
     day(model, NOON)
-    assert len(model.calls) == module.MAX_ABANDONED_CALLS
+    assert len(model.calls) == MAX_ABANDONED_CALLS
     assert 'hang' in no_answer(model.poll(at=NOON + DAY + HOUR)).reason
     model.calls[3]()
     assert model.poll(at=NOON + DAY + HOUR) == PendingSuggestion()
-    assert len(model.calls) == module.MAX_ABANDONED_CALLS + 1
+    assert len(model.calls) == MAX_ABANDONED_CALLS + 1
 
 
 def test_a_clock_that_goes_back_asks_nobody_again() -> None:
@@ -256,22 +208,12 @@ def test_a_clock_that_goes_back_asks_nobody_again() -> None:
 
 
 def test_its_memory_is_bounded() -> None:
-    model = Model(cache_s=DAY, rejected_s=DAY, window_s=1.0)
-    for number in range(2 * module.MAX_SITUATIONS):
-        at = NOON + number
-        model.poll(replace(FIELD, place=f'p{number}'), at)
-        other = replace(BASE, place=f'p{number}')
-        model.provider.record_refusal(other, REST, 'no ' * 1000, at)
-        model.provider.record_refusal(BASE, PolicyAction(type=f't{number}'), 'no', at)
-    kept = model.provider
-    assert len(kept._answers) == len(kept._refused) == module.MAX_SITUATIONS
-    assert len(kept._refused.get(BASE.key, NOON) or ()) == module.MAX_REFUSALS
-    assert all(
-        len(text) <= MAX_TEXT_CHARS
-        for ideas in kept._refused.values(NOON)
-        for text in ideas.values()
-    )
-    assert model.poll(replace(FIELD, place='p511'), NOON + 600).cached
+    model = Model(cache_s=DAY, window_s=1.0)
+    for number in range(2 * MAX_SITUATIONS):
+        model.poll(replace(FIELD, place=f'p{number}'), NOON + number)
+    last = replace(FIELD, place=f'p{2 * MAX_SITUATIONS - 1}')
+    assert model.poll(last, NOON + HOUR).cached
+    assert not model.poll(replace(FIELD, place='p0'), NOON + HOUR).cached
 
 
 class Thinking:
@@ -322,7 +264,6 @@ def test_an_answer_after_the_loop_has_closed_ends_quietly(monkeypatch: pytest.Mo
     assert uncaught == []
 
 
-@settings(deadline=None)
 @given(st.text(max_size=2000) | st.text(st.sampled_from('a \x1b\n\u2028\u202e\ud83d\ude00')))
 def test_what_is_kept_of_words_can_be_shown(text: str) -> None:
     kept = cleaned_text(text)
@@ -331,7 +272,6 @@ def test_what_is_kept_of_words_can_be_shown(text: str) -> None:
     kept.encode()
 
 
-@settings(deadline=None)
 @given(
     st.floats(0.0, 50.0),
     st.integers(1, 4),
@@ -362,3 +302,216 @@ def test_recent_holds_the_last_ones_for_their_time(
             puts = dict([*puts.items(), (key, (number, at))][-most:])
         assert recent.values(at) == [value for value, then in puts.values() if at - then < keep_s]
         assert len(recent) == len(puts)
+
+
+# --- whatever a model, a clock and a world do, its limits hold ---------------------------------
+
+SITUATIONS = [
+    PromptSituation('field', '', 0.85, ('rest', 'survey'), 'one'),
+    PromptSituation('field', '', 0.88, ('rest', 'survey'), 'the same, in other words'),
+    PromptSituation('field', 'survey', 0.85, ('rest',), 'survey goes on'),
+    PromptSituation('base', '', 0.15, ('rest', 'charge'), 'low'),
+    PromptSituation('base', 'sleep', 0.15, (), 'nothing is possible'),
+]
+ACTIONS = [
+    PolicyAction(type=name, preemptive=preemptive)
+    for name in ('rest', 'survey', 'fly')
+    for preemptive in (False, True)
+]
+GOOD = [action for action in ACTIONS if action.type != 'fly']
+REPLIES = [
+    *ACTIONS,
+    *GOOD,
+    SuggestionFailed('no'),
+    OSError(),
+    SystemExit(),
+    None,
+    'rest',
+    float('nan'),
+]
+
+
+class Call:
+    """One request as the machine knows it."""
+
+    def __init__(
+        self, run: Callable[[], None], situation: PromptSituation, at: float, begun: float
+    ):
+        self.run, self.situation, self.at, self.begun = run, situation, at, begun
+        self.ended: float | None = None
+        self.reply: Any = None
+
+
+class Provider(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.at, self.steady = NOON, 0.0
+        self.polled = SITUATIONS[0]
+        self.reply: Any = None
+        self.waited_for: Call | None = None
+        self.hanging: list[Call] = []
+        self.last_window = float('-inf')
+        self.row, self.opened_at = 0, float('-inf')
+        self.good: dict[Any, tuple[PolicyAction, float]] = {}
+        self.refusals: dict[tuple[Any, str, bool], float] = {}
+        self.started = False
+
+    @initialize(
+        cache_s=st.sampled_from([0.0, 700.0, 3600.0]), rejected_s=st.sampled_from([0.0, 2000.0])
+    )
+    def begin(self, cache_s: float, rejected_s: float) -> None:
+        changes = {'cache_s': cache_s, 'rejected_s': rejected_s, 'breaker_failures': 2}
+        self.settings = SETTINGS.model_copy(update=changes)
+        self.provider = LLMPolicyProvider(
+            self._ask, self.settings, start=self._start, steady=lambda: self.steady
+        )
+
+    def _ask(self, situation: PromptSituation, _: str) -> PolicyAction:
+        if isinstance(self.reply, BaseException):
+            raise self.reply
+        return self.reply
+
+    def _start(self, run: Callable[[], None]) -> None:
+        assert self.waited_for is None, 'two requests in flight'
+        self.last_window = self.at // self.settings.window_s
+        self.waited_for = Call(run, self.polled, self.at, self.steady)
+        self.started = True
+
+    def _shut(self) -> str:
+        """Why the model must not be asked, by the rules and not by the provider."""
+        key = self.polled.key
+        if self.at // self.settings.window_s <= self.last_window:
+            return 'it was asked in this window'
+        if (
+            self.row >= self.settings.breaker_failures
+            and self.at < self.opened_at + self.settings.breaker_open_s
+        ):
+            return 'the breaker is open'
+        if any(each[0] == key and self._fresh(at) for each, at in self.refusals.items()):
+            return 'an idea was refused in this situation'
+        if len(self.hanging) >= MAX_ABANDONED_CALLS:
+            return 'calls hang'
+        return '' if self.polled.options else 'nothing is possible'
+
+    def _fresh(self, refused_at: float) -> bool:
+        return self.at - refused_at < self.settings.rejected_s
+
+    @rule(
+        step=st.sampled_from([0.0, 1.0, 60.0, 600.0, 1800.0, 1e8]),
+        steady=st.sampled_from([0.0, 1.0, 29.0, 31.0]),
+    )
+    def time_passes(self, step: float, steady: float) -> None:
+        self.at += step
+        self.steady += steady
+
+    @rule()
+    def the_next_window_begins(self) -> None:
+        self.at = max(self.at, (self.last_window + 1) * self.settings.window_s)
+
+    @rule(reply=st.sampled_from(REPLIES))
+    def the_model_answers(self, reply: Any) -> None:
+        call = self.waited_for
+        if call and call.ended is None:
+            self.reply, call.reply, call.ended = reply, reply, self.steady
+            call.run()
+
+    @rule(reply=st.sampled_from(REPLIES))
+    def a_call_that_was_given_up_answers(self, reply: Any) -> None:
+        if self.hanging:
+            self.reply = reply
+            self.hanging.pop(0).run()
+
+    @rule(
+        situation=st.sampled_from(SITUATIONS[:4]),
+        reply=st.sampled_from(GOOD),
+        refuse=st.booleans(),
+    )
+    def all_goes_well(self, situation: PromptSituation, reply: Any, refuse: bool) -> None:
+        self.at += self.settings.breaker_open_s
+        self.poll(situation, False)
+        self.the_model_answers(reply)
+        self.poll(situation, refuse)
+        self.at += 60.0
+        self.poll(situation, refuse)
+
+    @rule(situation=st.sampled_from(SITUATIONS[:4]))
+    def it_hangs(self, situation: PromptSituation) -> None:
+        self.at += self.settings.breaker_open_s
+        self.poll(situation, False)
+        self.steady += 2 * self.settings.timeout_s
+        self.poll(situation, False)
+
+    @rule(situation=st.sampled_from(SITUATIONS), action=st.sampled_from(ACTIONS))
+    def an_idea_is_refused(self, situation: PromptSituation, action: PolicyAction) -> None:
+        self._refuse(situation, action)
+
+    def _refuse(self, situation: PromptSituation, action: PolicyAction) -> None:
+        self.provider.record_refusal(situation, action, 'no', self.at)
+        for each, at in self.refusals.items():
+            if each[0] == situation.key and self._fresh(at):
+                self.refusals[each] = self.at  # the situation's refusals are kept together
+        self.refusals[situation.key, action.type, action.preemptive] = self.at
+        self.good.pop(situation.key, None)
+
+    @rule(situation=st.sampled_from(SITUATIONS), refuse=st.booleans())
+    def poll(self, situation: PromptSituation, refuse: bool) -> None:
+        self.polled, self.started = situation, False
+        before = self.waited_for
+        cached = self._cached(situation.key)
+        shut = 'the answer is known' if cached is not None else self._shut()
+        closed = self.provider.unavailable_reason(situation, self.at)
+        reply = self.provider.poll(situation, self.at)
+        assert self.started == (before is None and not shut), f'asked: {self.started}, but {shut}'
+        assert (closed == '') == (self.started or before is not None or cached is not None)
+        self._look_at(reply, before, cached)
+        if refuse and isinstance(reply, Suggestion):
+            self._refuse(situation, reply.action)
+
+    def _cached(self, key: Any) -> PolicyAction | None:
+        action, at = self.good.get(key, (None, 0.0))
+        return action if self.at - at < self.settings.cache_s else None
+
+    def _look_at(self, reply: object, before: Call | None, cached: PolicyAction | None) -> None:
+        if isinstance(reply, Suggestion):
+            key = (self.polled.key, reply.action.type, reply.action.preemptive)
+            assert not self._fresh(self.refusals.get(key, float('-inf'))), 'refused lately'
+            assert reply.cached == (before is None)
+            if reply.cached:
+                assert reply.action == cached
+        if before is None:
+            assert isinstance(reply, PendingSuggestion) == self.started
+            return
+        ended = self.steady if before.ended is None else before.ended
+        late = ended - before.begun > self.settings.timeout_s
+        if before.ended is None and not late:
+            assert isinstance(reply, PendingSuggestion)
+            return
+        assert not isinstance(reply, PendingSuggestion)
+        self.waited_for = None
+        if before.ended is None:
+            self.hanging.append(before)
+        self._count(before, late)
+        if late or not isinstance(before.reply, PolicyAction):
+            assert isinstance(reply, NoSuggestion)
+        elif isinstance(reply, Suggestion):
+            assert reply.action == before.reply
+            assert self.polled.key == before.situation.key
+
+    def _count(self, call: Call, late: bool) -> None:
+        action = call.reply
+        legal = isinstance(action, PolicyAction) and action.type in call.situation.options
+        if late or not legal:
+            self.row, self.opened_at = self.row + 1, self.at
+            return
+        self.row = 0
+        refused = self.refusals.get((call.situation.key, action.type, action.preemptive))
+        if refused is None or not self._fresh(refused):
+            self.good[call.situation.key] = (action, call.at)
+
+    @invariant()
+    def few_calls_are_left_behind(self) -> None:
+        assert len(self.hanging) <= MAX_ABANDONED_CALLS
+
+
+Provider.TestCase.settings = settings(max_examples=examples(100), stateful_step_count=40)
+TestProvider = Provider.TestCase
