@@ -552,7 +552,7 @@ class ActionExecutorMachine(RuleBasedStateMachine):
 
 TestActionExecutor = ActionExecutorMachine.TestCase
 TestActionExecutor.settings = settings(
-    max_examples=examples(100),
+    max_examples=examples(150),
     stateful_step_count=40,
     deadline=None,
 )

@@ -94,7 +94,7 @@ def dressed_stops(draw: st.DrawFn) -> str:
     return draw(SPACE) + text + draw(SPACE)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(500))
 @given(dressed_stops(), st.sampled_from(STOPS), SPACE, SPACE, MARKS)
 def test_a_stop_stays_a_stop_however_it_is_dressed(
     dressed: str, text: str, before: str, after: str, marks: str
@@ -121,7 +121,7 @@ SLIPS = st.sampled_from(['stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency
 FRAMES = '{}|please {}|{} now|hey rover {} please|ok {}|{} the rover|now {} it!'
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(1000))
 @given(SLIPS.flatmap(misspelt), st.sampled_from(FRAMES.split('|')))
 def test_one_slip_of_the_finger_leaves_a_stop(word: str, frame: str) -> None:
     if word not in COMMON_WORDS:
@@ -135,7 +135,7 @@ def test_a_word_that_is_only_nearly_a_stop_is_one_when_nothing_else_is_said() ->
         assert classify(f'take a picture of the {word} of the hill').type is NEW_GOAL
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(500))
 @given(st.sampled_from(SAID), st.sampled_from(['stop!', '止まれ！', '停！', '停下！', 'STOP now']))
 def test_a_stop_after_anything_else_is_a_stop(said: str, stop: str) -> None:
     """The end of what is said counts, whatever was asked, negated or answered before it."""
@@ -161,7 +161,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(1000))
 @given(ANY_TEXT | st.lists(st.sampled_from(PIECES.split()), max_size=12).map(' '.join))
 @example('\ud800')
 @example('\x00')
@@ -242,7 +242,7 @@ MESSAGES = st.one_of(
 )
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(500))
 @given(st.lists(MESSAGES, max_size=6), st.booleans())
 def test_a_stop_anywhere_in_the_inbox_is_taken_and_the_rest_is_dropped(
     messages: list[object], question: bool
@@ -335,7 +335,7 @@ NO = st.sampled_from(['no', 'いいえ', '不行'])
 QUESTIONS = st.sampled_from(['', 'q1', 'q2', 'q12'])  # '': none
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(200))
 @given(st.one_of(YES, NO), QUESTIONS, QUESTIONS)
 def test_an_answer_is_for_the_question_that_was_shown(text: str, shown: str, now: str) -> None:
     """Never for one that took its place; a no to one that is gone is an objection."""

@@ -117,7 +117,7 @@ PIECES = sorted(
 )
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(PIECES), max_size=8), st.text(max_size=6), st.integers(0, 8))
 @example(['hello'], '\ue000', 1)  # a private character is an unknown word, not one to speak
 @example(['say', '"x"'], '\ue001', 2)
@@ -155,7 +155,7 @@ DENIED = {
 }  # fmt: skip
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(300))
 @given(st.sampled_from(ONE_CLAUSE), st.data())
 def test_what_is_denied_quoted_or_conditional_never_drives_at_once(
     row: Row, data: st.DataObject

@@ -84,7 +84,7 @@ windows = st.one_of(
     st.floats(T0, T0 + YEAR),
     st.sampled_from([None, 'begin', 'end']),
 )
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(400))
 def test_a_window_is_that_of_the_calendar(
     zone: str, window: str, days: list[str], at: float, edge: str | None
 ) -> None:
@@ -419,7 +419,7 @@ def broken(
 
 
 @given(views, proposals, states, seldom(st.just('SAFE'), ''), moments)
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(250))
 def test_exactly_what_breaks_no_rule_passes(
     view: WorldView, proposal: ActionProposal, state: WorldState, holding: str, at: float
 ) -> None:
@@ -611,7 +611,7 @@ WINDOWS = ['', '07:20-07:40', '21:30-04:00', '00:00-12:00', '12:00-00:00', '23:5
 DAYS_OF = st.lists(st.sampled_from(['mon', 'fri', 'sat', 'sun']), unique=True)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(300))
 @given(
     window=st.sampled_from(WINDOWS),
     days=DAYS_OF,

@@ -107,14 +107,14 @@ def test_the_order_in_a_doubt() -> None:
     assert {text: order_in(text) for text in IN_A_DOUBT} == IN_A_DOUBT
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(500))
 @given(st.text(max_size=400) | st.lists(st.sampled_from([row[3] for row in ROWS])).map(' '.join))
 def test_any_text_has_a_reading(text: str) -> None:
     reading = read_text(canonical(fold(text)))
     assert bool(reading.topics) == (reading.kind is Kind.QUESTION)
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(200))
 @given(st.sampled_from(QUESTIONS + DOUBTS), st.sampled_from(ORDERS))
 def test_an_order_beside_a_question_is_not_lost(question: str, order: str) -> None:
     """Nor is it carried out unseen: the whole text is a goal, or the agent asks back."""
@@ -137,7 +137,7 @@ def said(state: BrainState, *messages: Json, question: str = '') -> BrainState:
     return kernel_route(task_queue(event_arbitrate(hci_ingress(before), RULES)))
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(300))
 @given(states(), st.sampled_from(QUESTIONS + DOUBTS), st.booleans())
 def test_a_question_or_a_doubt_changes_nothing_and_is_answered(
     state: BrainState, text: str, asked: bool
@@ -364,7 +364,7 @@ def test_a_doubt_is_asked_back(doubt: Doubt | None, words: str) -> None:
     assert words in answer
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(200))
 @given(
     states(),
     st.sampled_from([each for each in Topic if each is not Topic.GRAPH]),

@@ -513,5 +513,5 @@ class Provider(RuleBasedStateMachine):
         assert len(self.hanging) <= MAX_ABANDONED_CALLS
 
 
-Provider.TestCase.settings = settings(max_examples=examples(100), stateful_step_count=40)
+Provider.TestCase.settings = settings(max_examples=examples(150), stateful_step_count=40)
 TestProvider = Provider.TestCase
