@@ -167,16 +167,6 @@ def test_an_activity_is_one_task_for_its_work_and_one_for_its_time(
     assert day.heard() == [f'action.started {name}, by model (it is time)']
 
 
-def test_what_it_did_to_the_energy_ends_with_its_time_however_late_that_is_seen() -> None:
-    day = Day()
-    day.begin('go')
-    day.twin.end('t1', 'COMPLETED')
-    day.look(300.0)
-    assert day.state.energy == pytest.approx(0.3)
-    assert day.state.memory.ended == {'go': T0 + 1200.0}
-    assert day.state.memory.arrived == {'school': T0 + 1200.0}
-
-
 @pytest.mark.parametrize(('state', 'how'), [('FAILED', 'failed'), ('CANCELLED', 'cancelled')])
 def test_when_it_fails_or_is_cancelled_it_does_not_arrive_and_has_not_ended_as_it_should(
     state: str, how: str
@@ -291,19 +281,6 @@ def test_on_its_way_it_fits_where_it_leads() -> None:
     day.twin.end('t2', 'COMPLETED')
     day.look(1.0, place='school')
     assert day.goes_on == 'go'
-
-
-def test_who_is_there_already_does_not_come_there_again() -> None:
-    day = Day(world_of(rest={'at': ['home'], 'to': 'school'}))
-    day.begin('go')
-    day.begin('rest')
-    day.twin.end('t2', 'COMPLETED')
-    day.look(10.0)
-    assert day.goes_on == 'go'
-    day.twin.end('t1', 'COMPLETED')
-    day.look(10.0)
-    assert sum(heard.startswith('state.changed') for heard in day.heard()) == 1
-    assert day.state.memory.arrived == {'school': T0 + 1200.0}
 
 
 def test_when_it_was_moved_away_meanwhile_it_is_given_up() -> None:

@@ -29,7 +29,6 @@ from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.plan.plan import Plan
-from py_trees.blackboard import Blackboard
 import pytest
 from runtime_world import settle
 
@@ -193,15 +192,6 @@ def test_an_activity_that_waited_too_long_for_its_turn_never_begins(
     bench.finish()
     bench.runtime.call(settle())
     assert asked == bench.session.ran == ['capture_and_score']
-
-
-def test_nothing_of_it_is_left_behind_when_it_is_closed(tmp_path: Path) -> None:
-    clients = len(Blackboard.clients)
-    with AutonomyBench(tmp_path) as bench:
-        for _ in range(2):
-            bench.on()
-            bench.autonomy.switch_off('the test')
-    assert len(Blackboard.clients) == clients
 
 
 def test_an_internal_failure_of_the_runtime_switches_it_off_for_good(bench: AutonomyBench) -> None:
@@ -488,19 +478,6 @@ def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(
         bench.until(lambda: len(bench.session.turns) == 1, 'the survey')
         bench.become('react', 'ACTIVE')
         assert any('never began' in each.done for each in bench.decisions())
-
-
-def test_tasks_whose_activity_has_ended_are_no_persons_and_end(
-    bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    surveys(bench)
-    with monkeypatch.context() as crash:  # between what is kept and what is done
-        crash.setattr(RuntimePort, 'execute', lambda *_: None)
-        assert bench.autonomy.switch_off('the test').ok
-    bench.become('react', 'ACTIVE')
-    bench.on()
-    bench.become('react', 'CANCELLED')
-    assert not any("a person's task" in part for each in bench.decisions() for part in each.path)
 
 
 def test_switched_on_too_early_it_begins_when_it_can(tmp_path: Path) -> None:

@@ -202,28 +202,6 @@ def test_a_rover_that_does_not_know_where_it_is_does_not_drive() -> None:
 # --- what a tick tells ---------------------------------------------------------------------------
 
 
-def test_numbers_go_on_and_each_quiet_tick_has_its_own_decision() -> None:
-    policy_run = pupil('2026-11-28 21:29')
-    waits = policy_run.tick().decision
-    policy_run.run(1)
-    policy_run.restart()
-    quiet = []
-    for cause, missed in (('minute', 0), ('event', 7)):
-        policy_run.at += 60.0
-        tick = policy_run.policy.tick(policy_run.at, cause, policy_run.senses(), missed=missed)
-        each = tick.decision
-        assert (each.at, each.cause, each.missed) == (policy_run.at, cause, missed)
-        assert (each.place, each.activity, each.done) == ('home', 'sleep', '')
-        assert each.path[-1] == 'continue: goes on (sleep)'
-        quiet.append(each)
-    begins = policy_run.decisions[-1].decision
-    assert [each.number for each in (waits, begins, *quiet)] == [1, 2, 3, 4]
-    assert (waits.activity, waits.done, waits.path[-1]) == ('', '', 'rest: yes')
-    assert '2 sleep due: no (due 21:30-04:00)' in waits.path
-    assert '2 sleep due: yes' in begins.path
-    assert waits.energy == begins.energy < quiet[0].energy < quiet[1].energy, 'it sleeps'
-
-
 def test_what_ended_and_what_began_are_told_together() -> None:
     policy_run = pupil('2026-11-23 07:20')
     tick = policy_run.tick()
@@ -247,21 +225,6 @@ def test_what_ended_and_what_began_are_told_together() -> None:
 
 
 # --- messages ------------------------------------------------------------------------------------
-
-
-def test_a_message_is_read_at_once() -> None:
-    policy_run = pupil()
-    tick = policy_run.tick('hello', cause='message')
-    assert tick.decision.done == (
-        'a message came: hello; began read_message, by the emergency; the message is said aloud'
-    )
-    assert tick.spoken_texts == ('A message came: hello',)
-    assert tick.state.activity is not None
-    assert tick.state.activity.rationale == 'hello'
-    assert names(policy_run.events) == [
-        'external.message hello',
-        'action.started read_message, by emergency (hello)',
-    ]
 
 
 def test_a_message_waits_while_nothing_may_begin() -> None:
@@ -492,16 +455,6 @@ def test_what_a_preemptive_idea_put_aside_goes_on_and_is_left_alone() -> None:
     )
     policy_run.run(16)
     assert ended(policy_run, 'homework') == ['done']
-
-
-def test_an_idea_that_was_refused_is_not_asked_for_again_for_an_hour() -> None:
-    model = ScriptedModel(suggests('study'))
-    policy_run = pupil(model=model)
-    policy_run.run(59)
-    refused = [tick.decision for tick in policy_run.decisions if tick.decision.rejected]
-    assert len(refused) == len(model.asked) == 1
-    policy_run.run(16)
-    assert len(model.asked) == 2
 
 
 # --- what breaks, and off ------------------------------------------------------------------------

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from itertools import product
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
@@ -32,7 +31,6 @@ from curiosity_rosa_demo.agent.policy.guards import (
 from curiosity_rosa_demo.agent.policy.leaves import (
     AnswerMessage,
     BeginProposal,
-    ContinueActivity,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
@@ -66,10 +64,6 @@ T0 = 1_767_225_600.0  # Thursday, 2026-01-01 00:00 UTC
 YEAR = 365 * 86_400
 
 
-def berlin(text: str, fold: int = 0) -> float:
-    return datetime.fromisoformat(text).replace(tzinfo=BERLIN.zone, fold=fold).timestamp()
-
-
 clock_times = st.times().map(lambda each: f'{each:%H:%M}')
 windows = st.one_of(
     st.just(''),
@@ -95,20 +89,6 @@ def test_a_window_is_that_of_the_calendar(
         at = local.timestamp()
     assert world.within(window, days, at) == is_open(window, days, world.local(at))
     assert world.local(at) == datetime.fromtimestamp(at, time_zone(zone))
-
-
-def test_a_window_that_the_clocks_skip_is_left_out_and_one_they_repeat_comes_twice() -> None:
-    skipped = berlin('2026-03-29 01:59:59')
-    assert not any(BERLIN.within('02:15-02:45', (), skipped + s) for s in range(0, 7200, 60))
-    first, second = (berlin('2026-10-25 02:30', fold) for fold in (0, 1))
-    assert second - first == 3600.0
-    assert BERLIN.within('02:15-02:45', (), first)
-    assert not BERLIN.within('02:15-02:45', (), first + 1800.0)
-    assert BERLIN.within('02:15-02:45', (), second)
-
-
-def test_the_time_is_told_in_words() -> None:
-    assert BERLIN.describe(berlin('2026-01-05 07:20')) == 'Monday, 2026-01-05 07:20'
 
 
 def test_the_place_is_the_one_whose_zone_was_measured() -> None:
@@ -224,7 +204,6 @@ def on(day: str, clock: str) -> float:
     return datetime(2026, 1, 5 + DAYS.index(day), hour, minute, tzinfo=ZONE).timestamp()
 
 
-HOUR = 3600.0
 AT_SCHOOL = AT_HOME.model_copy(update={'place': 'school'})
 AWAY = AT_HOME.model_copy(update={'devices': {'phone': False}})
 WALKED = [during('walk').activity]  # and was interrupted
@@ -634,19 +613,6 @@ def test_an_entry_is_due_in_its_window_on_its_days_below_its_energy(
     assert tick(guard) is (Status.SUCCESS if expected else Status.FAILURE)
     assert bool(guard.feedback_message) is not expected
     table.board.close()
-
-
-@pytest.mark.parametrize(
-    ('by', 'begun_by'), list(product([None, Source.EMERGENCY], [None, *Source])), ids=str
-)
-def test_continue_runs_while_something_goes_on(
-    table: Table, by: Source | None, begun_by: Source | None
-) -> None:
-    leaf = ContinueActivity('continue', table.board, by)
-    table.put(ongoing('read', begun_by) if begun_by else FIRST)
-    runs = begun_by is not None and by in (None, begun_by)
-    assert tick(leaf) is (Status.RUNNING if runs else Status.FAILURE)
-    assert leaf.feedback_message == ('read' if runs else '')
 
 
 def test_a_message_that_is_refused_is_told_once_for_each_reason(table: Table) -> None:

@@ -166,17 +166,6 @@ def test_only_the_last_decisions_are_kept_also_where_their_numbers_begin_anew(
     assert store.recent_decisions(0) == []
 
 
-def test_whether_it_acts_unasked_is_kept_without_a_decision(
-    store: PolicyStore, file: Path
-) -> None:
-    store.save(STATE, decision(1), True)
-    store.save_was_on(False)
-    assert store.was_on is False
-    store.close()
-    _, again = opened(file)
-    assert again.was_on is False
-
-
 # --- it does not fit -------------------------------------------------------------------------
 
 
@@ -390,19 +379,3 @@ def test_when_the_disk_fails_nothing_is_half_kept_and_it_goes_on_afterwards(
     assert store.open(VIEW) == going_on(ticked_at=1e9)
     assert [each.number for each in store.recent_decisions(9)] == [1, 3]
     store.close()
-
-
-def test_after_a_refused_write_it_goes_on(store: PolicyStore, file: Path) -> None:
-    store.save(STATE, decision(1), True)
-    store.close()
-    change(
-        file,
-        """CREATE TRIGGER no BEFORE INSERT ON decision WHEN new.decision LIKE '%"number":13%'
-        BEGIN SELECT RAISE(ABORT, 'thirteen'); END""",
-    )
-    store.open(VIEW)
-    with pytest.raises(PolicyStoreError, match='cannot be used: thirteen; move the file away'):
-        store.save(going_on(), decision(13), False)
-    assert store.was_on is True
-    store.save(STATE, decision(14), True)
-    assert [each.number for each in store.recent_decisions(9)] == [1, 14]
