@@ -27,8 +27,8 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout, ToolResult
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_rosa_demo.tools.rover_client import answered_failure
 from curiosity_stand_in.drivers import DemoRover
 from curiosity_stand_in.kinematics import Pose
 from tool_rover import OwnedClock, with_figures
@@ -163,11 +163,11 @@ class HostileRover:
         self.motion, self.began, self.where = name, self.clock.seconds, where
         self._pass(self.config.thresholds.motion.service_timeout_s)  # a late response
         if self._unlucky() and self.chance.random() < 0.3:
-            raise ServiceFailed(service_timeout(name))  # the response was lost
+            raise answered_failure(service_timeout(name), name)  # the response was lost
 
     def _stop(self) -> None:
         if self._unlucky() and self.chance.random() < 0.5:
-            raise ServiceFailed(service_timeout('move_stop'))
+            raise answered_failure(service_timeout('move_stop'), 'move_stop')
         motion = self.config.thresholds.motion
         self._pass(motion.stop_timeout_s + motion.settle_s)
         self._move()
@@ -210,7 +210,8 @@ class HostileRover:
 
     def _fail(self) -> None:
         if self._unlucky():
-            raise ServiceFailed(self._injection() or service_timeout('get_status'))
+            text = self._injection() or service_timeout('get_status')
+            raise answered_failure(text, 'get_status')
 
     def _injection(self) -> str:
         return self.chance.choice(('', '', *INJECTIONS))

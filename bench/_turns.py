@@ -24,6 +24,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.infra.config.contracts import Config
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -102,6 +103,9 @@ class InstantWorld:
 
     def may_drive(self, name: str, duration_s: float) -> str:
         return ''
+
+    def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
+        return None
 
 
 def instant_rosa(

@@ -40,6 +40,7 @@ from curiosity_rosa_demo.infra.obstacles import (
 )
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_rosa_demo.tools.rover_client import answered_failure
 from curiosity_stand_in import mast
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.drivers import DemoRover
@@ -150,7 +151,7 @@ class RoverTwin:
             else:
                 self._begin_mast(MastAction(name))
         except MotionRefused as refusal:
-            raise ServiceFailed(str(refusal)) from None
+            raise answered_failure(str(refusal), name) from None
         return ''
 
     def start(self, name: str, _: Cancellation) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import math
 from typing import Any
 
+from coded_failures import failed
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
@@ -138,7 +139,7 @@ class Rover:
         if tool in MOTIONS and self.known is False:
             self.moving = True  # it started, and the answer was lost
             self._demo.call(tool)
-        return ToolResult.failure(reason, cost=COSTS[tool])
+        return failed(reason, cost=COSTS[tool])
 
     def _act(self, tool: str, args: Mapping[str, Any]) -> ToolResult:
         if tool in MOTIONS:
@@ -153,7 +154,7 @@ class Rover:
         if tool == 'get_status':
             return self._status()
         if self.has_mast and (self.known is False or not self.is_up):
-            return ToolResult.failure(MAST_IS_CLOSED, cost=1)
+            return failed(MAST_IS_CLOSED, cost=1)
         good = self.score >= self.threshold
         topic = '/capture/image_raw/compressed'
         return ToolResult.success(score=self.score, is_good=good, image_topic=topic, cost=1)
@@ -161,9 +162,9 @@ class Rover:
     def _motion(self, tool: str, seconds: float) -> ToolResult:
         assert 1.0 <= seconds <= LONGEST_S, f'{tool} for {seconds} s'
         if self.known is not False:
-            return ToolResult.failure(NEED_TO_CLOSE_MAST, cost=COSTS[tool])
+            return failed(NEED_TO_CLOSE_MAST, cost=COSTS[tool])
         if self.moving:
-            return ToolResult.failure(MOVE_IN_PROGRESS, cost=COSTS[tool])
+            return failed(MOVE_IN_PROGRESS, cost=COSTS[tool])
         x, y = self.x, self.y
         self._demo.call(tool)
         self._pass(seconds)
@@ -175,9 +176,9 @@ class Rover:
 
     def _mast(self, tool: str) -> ToolResult:
         if self.moving:
-            return ToolResult.failure(MOVE_IN_PROGRESS, cost=2)
+            return failed(MOVE_IN_PROGRESS, cost=2)
         if tool == 'mast_rotate' and self.known is not True:
-            return ToolResult.failure(NEED_TO_OPEN_MAST, cost=2)
+            return failed(NEED_TO_OPEN_MAST, cost=2)
         self.known = self.is_up = tool != 'mast_close'
         return ToolResult.success(cost=2)
 

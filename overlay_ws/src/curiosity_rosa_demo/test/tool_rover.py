@@ -38,6 +38,7 @@ from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_rosa_demo.tools.rover_client import answered_failure
 from curiosity_stand_in.body import RAMP_S, ROCKING, START_S, State, TICK_S
 from curiosity_stand_in.drivers import DemoRover, REPEAT_S
 from curiosity_stand_in.kinematics import Pose
@@ -145,18 +146,18 @@ class SimulatedRover:
         with self._called(name):
             if name in MOTIONS:
                 if self.mast_is_open is not False:
-                    raise ServiceFailed(NEED_TO_CLOSE_MAST)
+                    raise answered_failure(NEED_TO_CLOSE_MAST, name)
                 if self.motion:
-                    raise ServiceFailed(MOVE_IN_PROGRESS)
+                    raise answered_failure(MOVE_IN_PROGRESS, name)
                 self._ask(name)
                 self.motion = name
                 self.starts.append(name)
             elif name == 'move_stop':
                 self.halt()
             elif self.motion:
-                raise ServiceFailed(MOVE_IN_PROGRESS)
+                raise answered_failure(MOVE_IN_PROGRESS, name)
             elif name == 'mast_rotate' and self.mast_is_open is False:
-                raise ServiceFailed(NEED_TO_OPEN_MAST)
+                raise answered_failure(NEED_TO_OPEN_MAST, name)
             elif name.startswith('mast_'):
                 self._ask(name)
                 self.mast_is_open = name != 'mast_close'
@@ -239,6 +240,8 @@ class SimulatedRover:
         try:
             self.calls.append(name)
             error = self.faults.get(name, lambda: None)()
+            if isinstance(error, ServiceFailed):
+                raise answered_failure(str(error), name)
             if error is not None:
                 raise error
             yield

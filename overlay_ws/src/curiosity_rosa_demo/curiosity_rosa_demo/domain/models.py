@@ -29,18 +29,17 @@ from pydantic import (
     model_validator,
 )
 
+# The first words of reasons; domain/refusal.py has the code of each that decides something.
+STOPPED = 'Stopped: '  # by the adapter, for a broken safety rule
+
 
 def stopped_for(appendage: str) -> str:
-    """Prefix of the adapter's reason when it stopped the rover for an appendage not stowed."""
-    return f'Stopped: {appendage} is'
+    """The adapter stopped the rover for an appendage that was not stowed."""
+    return f'{STOPPED}{appendage} is'
 
 
-# Reasons that other modules compare with.
-# Prefixes of the adapter's reason when it stopped the rover for a broken safety rule.
 STOPPED_FOR_MAST = stopped_for('mast')
-STOPPED_UNASKED = 'Stopped: the rover moved unasked'
-INTERNAL_ERROR = 'INTERNAL_ERROR'  # code of a failure that nobody foresaw: it ends the turn
-SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # code of a failure that latches SAFE
+STOPPED_UNASKED = f'{STOPPED}the rover moved unasked'
 NEED_TO_CLOSE_MAST = 'Need to close mast'
 NEED_TO_STOW = 'Need to stow'  # and the appendage
 NEED_TO_OPEN_MAST = 'Need to open mast'
@@ -73,19 +72,15 @@ def need_to_stow(appendage: str, command: str) -> str:
 MAX_LOST_LEGS = 2  # of a motion that goes on although the adapter has missed the agent
 
 
-def link_was_lost(reason: str) -> bool:
-    """Whether the adapter ended a motion because it missed the agent: a loaded computer can hold
-    a living agent back for longer than its liveliness lease.
-    """
-    return AGENT_IS_GONE in reason or AGENT_FELL_SILENT in reason
+UNAVAILABLE, TIMED_OUT = 'Service unavailable', 'Service timeout'
 
 
 def service_unavailable(name: str) -> str:
-    return f'Service unavailable: {name}'
+    return f'{UNAVAILABLE}: {name}'
 
 
 def service_timeout(name: str) -> str:
-    return f'Service timeout: {name}'
+    return f'{TIMED_OUT}: {name}'
 
 
 def agent_is_safe(reason: str) -> str:
@@ -210,8 +205,8 @@ INTERRUPTED_TEXT = 'Interrupted: what this call did is not known'  # the agent e
 
 
 class ToolResult(Model):
-    """The result of every tool. ``error_code``: INTERNAL_ERROR for a fault of our own, which a
-    model is not told.
+    """The result of every tool. ``error_reason`` is for people and models; ``error_code``, of
+    domain/refusal.py, is what code decides by; '' for a failure that no code is decided by.
 
     Raises ValidationError for a failure without a reason, and for a success with one.
     """
@@ -219,7 +214,7 @@ class ToolResult(Model):
     ok: bool
     error_reason: str = ''
     data: dict[str, JsonValue] = Field(default_factory=dict)
-    error_code: str = Field('', exclude=True)
+    error_code: str = Field('', exclude_if=lambda code: code == '')
 
     _data_is_json = field_validator('data')(json_object)
 
@@ -238,8 +233,8 @@ class ToolResult(Model):
         return cls(ok=True, data=data)
 
     @classmethod
-    def failure(cls, reason: str, **data: Any) -> ToolResult:
-        return cls(ok=False, error_reason=reason, data=data)
+    def failure(cls, reason: str, error_code: str = '', **data: Any) -> ToolResult:
+        return cls(ok=False, error_reason=reason, error_code=error_code, data=data)
 
 
 class ToolBroke(Exception):

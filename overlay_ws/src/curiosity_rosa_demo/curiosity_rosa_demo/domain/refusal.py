@@ -6,19 +6,38 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A refusal: why an order does not reach the rover, as a typed value with one text form."""
+"""Why an order does not reach the rover, or why a call failed: a code, and a text for people.
+
+Code decides by codes. The services of ROS answer a text alone: ``code_of`` reads it back.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import Enum
+import re
 
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
+from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
+from curiosity_rosa_demo.domain.models import (
+    AGENT_FELL_SILENT,
+    AGENT_IS_GONE,
+    AGENT_IS_SILENT,
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+    NEED_TO_STOW,
+    OBSTACLE_AHEAD,
+    STOPPED,
+    TIMED_OUT,
+    ToolResult,
+    UNAVAILABLE,
+)
 from curiosity_rosa_demo.domain.text import one_line
 
 
 class RefusalCode(str, Enum):
+    # of the gate
     SAFE_MODE = 'SAFE_MODE'
     BATTERY_CRITICAL = 'BATTERY_CRITICAL'
     MAST_NOT_CLOSED = 'MAST_NOT_CLOSED'
@@ -31,6 +50,27 @@ class RefusalCode(str, Enum):
     NOT_APPROVED = 'NOT_APPROVED'
     ROVER_SILENT = 'ROVER_SILENT'
     NAV_TOO_LONG = 'NAV_TOO_LONG'
+    # of the adapter and of the other services
+    MAST_NOT_OPEN = 'MAST_NOT_OPEN'
+    MAST_IS_CLOSED = 'MAST_IS_CLOSED'
+    NOT_STOWED = 'NOT_STOWED'
+    OBSTACLE = 'OBSTACLE'
+    AGENT_SILENT = 'AGENT_SILENT'
+    AGENT_GONE = 'AGENT_GONE'
+    AGENT_FELL_SILENT = 'AGENT_FELL_SILENT'
+    GROUND_UNKNOWN = 'GROUND_UNKNOWN'
+    NO_SERVICE = 'NO_SERVICE'
+    NO_ANSWER = 'NO_ANSWER'  # what was asked for may have begun, or may begin
+    STOPPED = 'STOPPED'  # by the adapter, for a broken safety rule
+    SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # it latches SAFE
+    # of a turn
+    NAV_GOAL_REJECTED = 'NAV_GOAL_REJECTED'
+    NAV_BLOCKED = 'NAV_BLOCKED'
+    NAV_TIMEOUT = 'NAV_TIMEOUT'
+    REJECTED = 'REJECTED'  # by the operator
+    DECLINED = 'DECLINED'  # a further call of the same answer
+    INTERRUPTED = 'INTERRUPTED'  # the agent ended meanwhile
+    INTERNAL_ERROR = 'INTERNAL_ERROR'  # nobody foresaw it: it ends the turn
 
 
 POSE_UNKNOWN = 'the pose or the goal is unknown'  # why a fence lets nothing pass
@@ -40,6 +80,45 @@ TEXT_BEGINS = {
     RefusalCode.MOVE_IN_PROGRESS: MOVE_IN_PROGRESS,
     RefusalCode.ROVER_SILENT: '',
 }
+# The first words of what the services of ROS answer.
+_ANSWERS = {
+    NEED_TO_CLOSE_MAST: RefusalCode.MAST_NOT_CLOSED,
+    NEED_TO_OPEN_MAST: RefusalCode.MAST_NOT_OPEN,
+    NEED_TO_STOW: RefusalCode.NOT_STOWED,
+    MOVE_IN_PROGRESS: RefusalCode.MOVE_IN_PROGRESS,
+    OBSTACLE_AHEAD: RefusalCode.OBSTACLE,
+    AGENT_IS_SILENT: RefusalCode.AGENT_SILENT,
+    AGENT_IS_GONE: RefusalCode.AGENT_GONE,
+    AGENT_FELL_SILENT: RefusalCode.AGENT_FELL_SILENT,
+    GROUND_UNKNOWN: RefusalCode.GROUND_UNKNOWN,
+    UNAVAILABLE: RefusalCode.NO_SERVICE,
+    TIMED_OUT: RefusalCode.NO_ANSWER,
+    STOPPED: RefusalCode.STOPPED,
+}
+_FREE_M = re.compile(rf'{OBSTACLE_AHEAD} at ([\d.]+) m')
+_STOW_COMMAND = re.compile(rf'{NEED_TO_STOW} .+: (\w+)')
+# A motion that the adapter ended because it missed the agent may go on: a loaded computer can
+# hold a living agent back for longer than its liveliness lease.
+LINK_LOST = frozenset({RefusalCode.AGENT_GONE, RefusalCode.AGENT_FELL_SILENT})
+
+
+def code_of(answer: str) -> str:
+    """The code of what a service of ROS has answered; '' for a text without one. Only
+    tools/rover_client.py asks: all others are given the code.
+    """
+    return next((code.value for words, code in _ANSWERS.items() if answer.startswith(words)), '')
+
+
+def facts_of(answer: str) -> Json:
+    """``obstacle_m``: the metres that are free before the obstacle; ``stow``: the skill that
+    stows what sticks out.
+    """
+    facts = Json()
+    if found := _FREE_M.match(answer):
+        facts['obstacle_m'] = float(found[1])
+    if found := _STOW_COMMAND.match(answer):
+        facts['stow'] = found[1]
+    return facts
 
 
 @dataclass(frozen=True)
@@ -62,6 +141,10 @@ class Refusal:
         if not (begin and self.why):
             return one_line(begin or self.why)
         return one_line(f'{begin}: {self.why}; {self.way_out}')
+
+    def result(self) -> ToolResult:
+        """Of the call that was refused."""
+        return ToolResult.failure(self.reason, self.code, refusal=self.to_json())
 
     def to_json(self) -> Json:
         return {**asdict(self), 'code': self.code.value}

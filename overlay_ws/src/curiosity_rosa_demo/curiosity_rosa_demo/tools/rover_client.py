@@ -26,6 +26,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.refusal import code_of, facts_of
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
@@ -125,7 +126,7 @@ class RoverClient:
                     until.check()
                 raise
         if not response.success:
-            raise ServiceFailed(response.message.strip() or f'{name} failed without a reason')
+            raise answered_failure(response.message, name)
         return str(response.message)
 
     def status(self) -> dict[str, Any]:
@@ -146,8 +147,7 @@ class RoverClient:
             clock=self.simulation,
         )
         if not response.ok:
-            reason = response.error_reason.strip()
-            raise ServiceFailed(reason or 'capture failed without a reason')
+            raise answered_failure(response.error_reason, 'capture')
         if not math.isfinite(response.score):
             raise ServiceFailed(f'capture answered no score: {response.score}')
         return response
@@ -156,8 +156,7 @@ class RoverClient:
         """Analyze the last capture. Raises ServiceFailed with the reason of a failure."""
         response = call(self._analyze, AnalyzeGround.Request(), timeout_s=ANALYSIS_TIMEOUT_S)
         if not response.ok:
-            reason = response.error_reason.strip()
-            raise ServiceFailed(reason or 'analyze_ground failed without a reason')
+            raise answered_failure(response.error_reason, 'analyze_ground')
         return response
 
     def pose(self) -> RoverPose | None:
@@ -171,6 +170,14 @@ class RoverClient:
         """Whether every service that the tools call has been discovered."""
         clients = [*self._triggers.values(), *([self._capture] if self._has_camera else [])]
         return all(client.service_is_ready() for client in clients)
+
+
+def answered_failure(text: str, name: str) -> ServiceFailed:
+    """The failure of ``name`` that a service of ROS has answered, or that the adapter's status
+    tells: the one place that reads a code back from a text.
+    """
+    reason = text.strip() or f'{name} failed without a reason'
+    return ServiceFailed(reason, code_of(reason), facts_of(reason))
 
 
 def _json_object(message: str) -> dict[str, Any]:

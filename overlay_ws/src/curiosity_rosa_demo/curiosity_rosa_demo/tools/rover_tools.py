@@ -25,22 +25,16 @@ from typing import Any
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import (
-    AGENT_IS_SILENT,
-    INTERNAL_ERROR,
     MAST_IS_CLOSED,
     RoverPose,
-    SAFETY_VIOLATION,
-    service_timeout,
-    stopped_for,
-    STOPPED_FOR_MAST,
-    STOPPED_UNASKED,
     ToolResult,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.motion_clock import ClockWatch
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.tools.rover_client import answered_failure, RoverClient
 from pydantic import ValidationError
 
 POSE_PERIOD_S = 0.05
@@ -52,8 +46,6 @@ SHORTEST_LEG_S = 1e-3
 LINK_TIMEOUT_S, LINK_RETRY_S = 5.0, 0.2  # while the adapter misses the agent's heartbeat
 LEASH_SHARE = 0.8  # of the leash for one leg: the real-time factor may fall meanwhile
 
-NO_ANSWER_TEXT = service_timeout('')
-
 
 class RoverTools:
     """The tools of one rover. The caller ensures that only one runs at a time."""
@@ -61,23 +53,17 @@ class RoverTools:
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self.cancellation = Cancellation()
-        self._broke = False  # by a fault of our own
         self._free_m: object = None  # where the last motion ended, as the adapter's status has it
-        # Prefixes of the adapter's reasons that mean a broken safety rule.
-        self._violations = (
-            *(STOPPED_FOR_MAST, STOPPED_UNASKED),
-            *map(stopped_for, config.robot.appendages),
-        )
 
     def run(self, name: str, **arguments: Any) -> ToolResult:
         """Run one tool. Raises TurnCancelled; the result reports every other failure."""
         cancellation = self.cancellation  # a later run may replace the attribute
         cancellation.check()
-        reason, data = '', dict[str, Any]()
-        self._broke = False
+        failure: ServiceFailed | None = None
+        data = dict[str, Any]()
         try:
             if name in MOTIONS:
-                reason, data = self._drive(name, cancellation, **arguments)
+                failure, data = self._drive(name, cancellation, **arguments)
             elif name == 'capture_and_score':
                 data = self._capture()
             elif name == 'analyze_ground':
@@ -86,19 +72,23 @@ class RoverTools:
                 data = self._client.status()
             else:
                 self._when_heard(partial(self._client.trigger, name, cancellation), cancellation)
-            return self._result(name, reason, data)
-        except ServiceFailed as failure:
-            reason = str(failure).strip() or f'{name} failed without a reason'
+            return self._result(name, failure, data)
+        except ServiceFailed as failed:
+            failure = failed
         except Exception as error:
-            reason, self._broke = _internal_error(name, error), True
+            failure = _internal_error(name, error)
         cancellation.check()  # report a stop, not the error that it caused
-        return self._result(name, reason, {})
+        return self._result(name, failure, {})
 
-    def _result(self, name: str, reason: str, data: dict[str, Any]) -> ToolResult:
-        data = {**data, 'cost': self._cost(name)}
+    def _result(
+        self, name: str, failure: ServiceFailed | None, data: dict[str, Any]
+    ) -> ToolResult:
         try:
-            code = INTERNAL_ERROR if self._broke else ''
-            return ToolResult(ok=not reason, error_reason=reason, error_code=code, data=data)
+            if failure is None:
+                return ToolResult(ok=True, data={**data, 'cost': self._cost(name)})
+            reason = str(failure).strip() or f'{name} failed without a reason'
+            data = {**data, **failure.facts, 'cost': self._cost(name)}
+            return ToolResult(ok=False, error_reason=reason, error_code=failure.code, data=data)
         except ValidationError as error:
             why = error.errors()[0]['msg']
             raise ServiceFailed(f'{name} answered what JSON cannot carry: {why}') from error
@@ -109,7 +99,7 @@ class RoverTools:
     def _capture(self) -> dict[str, Any]:
         needs_mast = self._config.thresholds.capture.require_open_mast
         if needs_mast and self._client.status().get('mast_is_open') is False:
-            raise ServiceFailed(MAST_IS_CLOSED)
+            raise ServiceFailed(MAST_IS_CLOSED, RefusalCode.MAST_IS_CLOSED.value)
         response = self._client.capture()
         return {
             'score': float(response.score),
@@ -132,30 +122,31 @@ class RoverTools:
 
     def _drive(
         self, name: str, cancellation: Cancellation, duration_s: float
-    ) -> tuple[str, dict[str, Any]]:
-        """Run a motion. Return the reason of an early end or a failed stop, else '', and its data.
+    ) -> tuple[ServiceFailed | None, dict[str, Any]]:
+        """Run a motion. Return why it ended early or its stop failed, else None, and its data.
 
         Raises TurnCancelled, and ServiceFailed only when the motion cannot have begun: the budget
         is charged for any other motion.
         """
         watch = self._await_clock(cancellation)
         path = DrivenPath([self._client.pose()])
-        seconds, reason = 0.0, ''
+        seconds = 0.0
+        failure: ServiceFailed | None = None
         self._free_m = None
-        while not reason:
+        while failure is None:
             left_s = duration_s - seconds
             if seconds and left_s < SHORTEST_LEG_S:  # a rounding error
                 break
             leg_s = left_s / max(1, math.ceil(left_s / self._longest_leg_s()))
             try:
-                reason, driven_s = self._drive_leg(name, cancellation, leg_s, path, watch)
-            except ServiceFailed as failure:
+                failure, driven_s = self._drive_leg(name, cancellation, leg_s, path, watch)
+            except ServiceFailed as refused:
                 if not seconds:
                     raise
-                reason, driven_s = f'Motion ended early: {failure}', 0.0
+                failure, driven_s = _ended_early(refused), 0.0
             seconds += driven_s
         end = path.last
-        return reason, {
+        return failure, {
             'duration_s': seconds,
             'distance_m': path.length,
             'x': end.x if end else None,
@@ -179,31 +170,32 @@ class RoverTools:
         duration_s: float,
         path: DrivenPath,
         watch: ClockWatch,
-    ) -> tuple[str, float]:
-        """Start, wait and stop once. Return the reason of an early end, else '', and the seconds.
+    ) -> tuple[ServiceFailed | None, float]:
+        """Start, wait and stop once. Return why it ended early, else None, and the seconds.
 
         Raises like ``_drive``.
         """
-        begin, seconds, reason = self._seconds(), duration_s, ''
+        begin, seconds = self._seconds(), duration_s
+        failure: ServiceFailed | None = None
         try:
             self._start(name, cancellation)
-        except ServiceFailed as failure:
-            if not str(failure).startswith(NO_ANSWER_TEXT):
+        except ServiceFailed as failed:
+            if failed.code != RefusalCode.NO_ANSWER:
                 raise
-            reason = str(failure)
+            failure = failed
         else:
             begin = self._seconds()
             try:
-                reason = self._travel_and_stop(duration_s, path, cancellation, watch)
-            except ServiceFailed as failure:
-                reason = str(failure).strip() or f'{name} failed without a reason'
+                failure = self._travel_and_stop(duration_s, path, cancellation, watch)
+            except ServiceFailed as failed:
+                failure = failed
             except Exception as error:
-                reason, self._broke = _internal_error(name, error), True
-        if reason:
+                failure = _internal_error(name, error)
+        if failure is not None:
             cancellation.check()  # report a stop, not the error that it caused
             path.add(self._client.pose())
             seconds = max(0.0, self._seconds() - begin)
-        return reason, seconds
+        return failure, seconds
 
     def _await_clock(self, cancellation: Cancellation) -> ClockWatch:
         """Wait until the time of motions is seen to advance. Raises ServiceFailed if it does not
@@ -219,15 +211,15 @@ class RoverTools:
 
     def _travel_and_stop(
         self, duration_s: float, path: DrivenPath, cancellation: Cancellation, watch: ClockWatch
-    ) -> str:
-        """Finish a started motion. Return the reason of an early end, else ''."""
+    ) -> ServiceFailed | None:
+        """Finish a started motion. Return why it ended early, else None."""
         try:
-            reason = self._travel(duration_s, path, cancellation, watch)
+            failure = self._travel(duration_s, path, cancellation, watch)
         finally:
             # Stop the rover before any error of the wait propagates.
             self._stop()
         self._wait_until_still(path, cancellation)
-        return reason
+        return failure
 
     def _start(self, name: str, cancellation: Cancellation) -> str:
         """Start a motion, once the adapter hears the agent. Raises ServiceFailed and
@@ -236,7 +228,7 @@ class RoverTools:
         try:
             return self._when_heard(partial(self._client.start, name, cancellation), cancellation)
         except ServiceFailed as failure:
-            if str(failure).startswith(NO_ANSWER_TEXT):  # it may have begun, or may begin
+            if failure.code == RefusalCode.NO_ANSWER:  # it may have begun, or may begin
                 with suppress(ServiceFailed):
                     self._stop()
             raise
@@ -251,14 +243,15 @@ class RoverTools:
             try:
                 return request()
             except ServiceFailed as failure:
-                if str(failure) != AGENT_IS_SILENT or time.monotonic() >= deadline:
+                is_silent = failure.code == RefusalCode.AGENT_SILENT
+                if not is_silent or time.monotonic() >= deadline:
                     raise
             cancellation.sleep(LINK_RETRY_S)
 
     def _travel(
         self, duration_s: float, path: DrivenPath, cancellation: Cancellation, watch: ClockWatch
-    ) -> str:
-        """Wait for the motion's duration. Return the reason of an early end, else ''.
+    ) -> ServiceFailed | None:
+        """Wait for the motion's duration. Return why it ended early, else None.
 
         Simulated time measures the duration. Steady time bounds it: by a time that stands, and by
         motion.slowest_real_time_factor, plus the age that a time may have.
@@ -275,19 +268,17 @@ class RoverTools:
             # A restarted simulation sets its time back. That must not prolong the motion.
             elapsed, last = elapsed + max(0.0, now - last), now
             if why := watch.problem():
-                return f'Motion ended early: {why}'
+                return _ended_early(ServiceFailed(why))
             if elapsed < duration_s and time.monotonic() > deadline:
                 slow = f'only {elapsed:.1f} of {duration_s:g} s passed within {longest_s:g} s'
-                return f'Motion ended early: simulated time is too slow, {slow}'
+                return _ended_early(ServiceFailed(f'simulated time is too slow, {slow}'))
             if time.monotonic() >= status_at:
                 status_at = time.monotonic() + STATUS_PERIOD_S
                 status = self._client.status()
                 if not status.get('moving'):
                     reason = status.get('last_error_reason') or 'the rover was stopped'
-                    violated = str(reason).startswith(self._violations)
-                    code = f'{SAFETY_VIOLATION}: ' if violated else ''
-                    return f'{code}Motion ended early: {reason}'
-        return ''
+                    return _ended_by_adapter(answered_failure(str(reason), 'the motion'))
+        return None
 
     def _seconds(self) -> float:
         """The time for motion durations, in seconds: simulated if active, else steady."""
@@ -308,7 +299,8 @@ class RoverTools:
         while (status := self._client.status()).get('moving'):
             if time.monotonic() > deadline:
                 late = f'{STANDSTILL_TIMEOUT_S:g} s after its stop'
-                raise ServiceFailed(f'{SAFETY_VIOLATION}: The rover is not still {late}')
+                code = RefusalCode.SAFETY_VIOLATION.value
+                raise ServiceFailed(f'{code}: The rover is not still {late}', code)
             cancellation.sleep(POSE_PERIOD_S)
             path.add(self._client.pose())
         self._free_m = status.get('free_m')
@@ -319,8 +311,21 @@ def _seconds(stamp: Any) -> float:
     return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
-def _internal_error(name: str, error: Exception) -> str:
-    return f'Internal error in {name}: {error!r}'
+def _ended_early(why: ServiceFailed) -> ServiceFailed:
+    return ServiceFailed(f'Motion ended early: {why}', why.code, why.facts)
+
+
+def _ended_by_adapter(why: ServiceFailed) -> ServiceFailed:
+    ended = _ended_early(why)
+    if why.code != RefusalCode.STOPPED:
+        return ended
+    code = RefusalCode.SAFETY_VIOLATION.value
+    return ServiceFailed(f'{code}: {ended}', code)
+
+
+def _internal_error(name: str, error: Exception) -> ServiceFailed:
+    text = f'Internal error in {name}: {error!r}'
+    return ServiceFailed(text, RefusalCode.INTERNAL_ERROR.value)
 
 
 class DrivenPath:

@@ -47,7 +47,10 @@ def tool_result(done: SkillResult) -> ToolResult:
     """The result for the model. A failure without a message carries the name of its status."""
     if done.status is SkillStatus.SUCCESS:
         return ToolResult.success(**done.metrics)
-    return ToolResult.failure(done.error_msg or done.status.value, **done.metrics)
+    status = done.status.value
+    code = '' if done.error_code == status else done.error_code
+    reason = done.error_msg or status
+    return ToolResult(ok=False, error_reason=reason, error_code=code, data=done.metrics)
 
 
 def result_summary(result: ToolResult) -> str:

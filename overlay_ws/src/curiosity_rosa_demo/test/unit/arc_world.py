@@ -18,6 +18,7 @@ from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.navigate import DUBINS_MOTIONS
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_stand_in.drivers import DemoRover
 from curiosity_stand_in.kinematics import Pose
 from skill_calls import SHIPPED, StillWorld
@@ -60,9 +61,9 @@ class ArcWorld(StillWorld):
         yaw = math.remainder(self.at.yaw, math.tau)
         return RoverPose(x=self.at.x, y=self.at.y, yaw_rad=yaw, frame_id='odom')
 
-    def may_drive(self, name: str, duration_s: float) -> str:
+    def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
         self.asked.append((name, duration_s))
-        return super().may_drive(name, duration_s)
+        return super().drive_refusal(name, duration_s)
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         super().tool(name, cancellation, **arguments)

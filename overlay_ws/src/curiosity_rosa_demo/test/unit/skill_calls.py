@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -51,7 +52,7 @@ class StillWorld:
         self.said: list[str] = []
         self.tools: list[tuple[str, dict[str, Any]]] = []
         self.pictures = SeenPictures()
-        self.refuses = ''  # why no motion may begin
+        self.refuses: Refusal | None = None  # why no motion may begin
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         cancellation.check()
@@ -68,6 +69,10 @@ class StillWorld:
         self.said.append(text)
 
     def may_drive(self, name: str, duration_s: float) -> str:
+        refused = self.drive_refusal(name, duration_s)
+        return refused.reason if refused else ''
+
+    def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
         return self.refuses
 
 

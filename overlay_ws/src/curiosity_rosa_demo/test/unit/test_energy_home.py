@@ -106,7 +106,7 @@ def test_a_rover_with_too_little_charge_still_comes_home(x: float, y: float, yaw
         name = 'move_forward'
         if abs(bearing) > 0.4:
             name = 'turn_left' if bearing > 0.0 else 'turn_right'
-        assert drive_refusal(name, 1.0, facts, Spent(), SHIPPED) == ''
+        assert drive_refusal(name, 1.0, facts, Spent(), SHIPPED) is None
         if name != 'move_forward':
             yaw += math.copysign(0.4, bearing)
         x, y = x + math.cos(yaw), y + math.sin(yaw)

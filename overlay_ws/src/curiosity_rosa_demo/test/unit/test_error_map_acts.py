@@ -22,7 +22,8 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.skills.navigation import navigate
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RunningSkill, TasksState
-from curiosity_rosa_demo.domain.models import SAFETY_VIOLATION, STOPPED_FOR_MAST, ToolResult
+from curiosity_rosa_demo.domain.models import STOPPED_FOR_MAST, ToolResult
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 import pytest
 from react_world import with_rules
@@ -43,6 +44,8 @@ SEED = {
     'SAFETY_VIOLATION': 'ABORT',
     'BATTERY_CRITICAL': 'ABORT',
 }
+
+SAFETY_VIOLATION = RefusalCode.SAFETY_VIOLATION.value
 
 
 @pytest.fixture(autouse=True)
@@ -184,7 +187,7 @@ def post(world: AgentWorld, intent: str) -> None:
 
 def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -> None:
     def breaks(call: SkillCall) -> ToolResult:
-        return ToolResult.failure(f'{SAFETY_VIOLATION}: {STOPPED_FOR_MAST} open')
+        return ToolResult.failure(f'{SAFETY_VIOLATION}: {STOPPED_FOR_MAST} open', SAFETY_VIOLATION)
 
     skill = skill_named('drive', breaks, resources_required=['base'])
     with AgentWorld(tmp_path, call('drive'), DONE, skills=(skill,)) as world:

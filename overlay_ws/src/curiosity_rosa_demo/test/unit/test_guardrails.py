@@ -280,7 +280,8 @@ def test_a_leg_passes_only_where_the_same_motion_would_pass_alone(
     alone = find_refusal(proposal, dataclasses.replace(situation, spent=before), limits)
     why = drive_refusal(name, duration_s, facts, situation.spent, limits)
     if alone is not None:
-        assert why == alone.reason
+        assert why is not None
+        assert why.reason == alone.reason
     else:
         assert bool(why) is bool(geofence_reason(proposal, situation, limits))
 
@@ -352,7 +353,9 @@ def test_leaving_the_fence_is_asked_for_only_where_somebody_can_be_asked(limits:
     reasons = what_to_ask(proposal, at_the_fence, limits).reasons
     assert [each[:27] for each in reasons] == ['GEOFENCE: may lead to x 107'] * allowing
     facts = {'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 95.0, 'y': 0.0, 'yaw_rad': 0}
-    assert drive_refusal('move_forward', 5.0, facts, Spent(), limits).startswith('GEOFENCE: ')
+    leg = drive_refusal('move_forward', 5.0, facts, Spent(), limits)
+    assert leg is not None
+    assert leg.code is RefusalCode.GEOFENCE
     way = propose('navigate_to_pose', x=120.0, y=0.0)
     assert rule_of(way, ready(x=80.0), limits) == 'geofence'
 

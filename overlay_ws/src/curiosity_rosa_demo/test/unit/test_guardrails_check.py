@@ -85,7 +85,7 @@ def test_a_refusal_is_the_result_that_the_model_reads_and_nobody_is_asked() -> N
     assert refused.reason == NEED_TO_CLOSE_MAST
     assert after.messages[0] == before.messages[0]
     result = from_json(ToolResult, str(after.messages[1]['result']))
-    assert result == ToolResult.failure(NEED_TO_CLOSE_MAST)
+    assert result == refused.result()
     assert after.react.refused == {FORWARD.text: 2, 'speak()': 2}
     assert after.react.refused_in_a_row == 2
     _, told = check(state_of(FACTS, refused=after.react.refused))

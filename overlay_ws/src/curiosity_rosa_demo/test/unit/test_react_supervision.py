@@ -14,7 +14,6 @@ from typing import Any
 
 from chat_server import call, Reply, Say
 from curiosity_rosa_demo.agent.llm.answers import holds_tool_call
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
 from curiosity_rosa_demo.agent.react.nodes.supervision import (
     fits,
     missing_act,
@@ -23,6 +22,7 @@ from curiosity_rosa_demo.agent.react.nodes.supervision import (
 )
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.serde import to_json
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,7 +127,7 @@ LOOP = [entry('mast_close'), entry('move_forward'), entry('mast_open')]
         ([entry('mast_open'), entry('mast_close')] * REPEATS, 'The model called mast_close 2'),
         ([entry('get_status', n=n) for n in range(6)], ''),
         ([entry('fly', f'no {n}', op=False) for n in range(HALF_FAILED)], '4 calls of the'),
-        ([entry('fly', ONE_CALL_AT_A_TIME_TEXT, op=False)] * 9, ''),
+        ([entry('fly', 'One at a time', op=False, error_code=RefusalCode.DECLINED)] * 9, ''),
         (LOOP * 3, ''),
         (LOOP * 4, '12 calls of the model brought the goal no nearer.'),
         ([*LOOP * 3, entry('capture_and_score', score=0.1), *LOOP * 3], ''),

@@ -18,11 +18,11 @@ import random
 import time
 from typing import Any
 
+from coded_failures import failed
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
-    INTERNAL_ERROR,
     MAST_IS_CLOSED,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
@@ -31,6 +31,7 @@ from curiosity_rosa_demo.domain.models import (
     service_unavailable,
     ToolResult,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
@@ -155,7 +156,7 @@ def test_a_rover_that_never_stands_still_is_told(monkeypatch: pytest.MonkeyPatch
 def test_a_refused_motion_is_neither_stopped_nor_measured(mast: bool | None) -> None:
     rover = SimulatedRover(mast_is_open=mast)
     result = tools_of(rover).run('move_forward', duration_s=1.0)
-    assert result == ToolResult.failure(NEED_TO_CLOSE_MAST, cost=COSTS['move_forward'])
+    assert result == failed(NEED_TO_CLOSE_MAST, cost=COSTS['move_forward'])
     assert rover.calls == ['move_forward']
 
 
@@ -349,7 +350,7 @@ def test_the_way_is_told_although_something_of_ours_broke_on_it() -> None:
     rover.faults['get_status'] = lambda: ZeroDivisionError('a bug')
     result = tools_of(rover).run('move_forward', duration_s=4.0)
     assert result.error_reason.startswith('Internal error in move_forward: ZeroDivisionError')
-    assert result.error_code == INTERNAL_ERROR
+    assert result.error_code == RefusalCode.INTERNAL_ERROR
     assert result.data['distance_m'] > 0.0  # type: ignore[operator]
     assert 'move_stop' in rover.calls
 
@@ -363,7 +364,7 @@ def test_an_adapter_that_stays_away_is_a_result_too() -> None:
     rover.faults['move_stop'] = lambda: ServiceFailed(away)
     assert tools_of(rover).run('move_forward', duration_s=1.0).error_reason == away
     assert rover.calls == ['move_forward', 'move_stop', 'move_stop']
-    assert tools_of(rover).run('move_stop') == ToolResult.failure(away, cost=COSTS['move_stop'])
+    assert tools_of(rover).run('move_stop') == failed(away, cost=COSTS['move_stop'])
 
 
 @pytest.mark.parametrize('stops', ['work', 'fail'])
@@ -412,7 +413,7 @@ def test_a_failure_that_a_stop_caused_is_the_stop() -> None:
 def test_a_capture_needs_a_raised_mast_unless_that_is_switched_off() -> None:
     rover = SimulatedRover(mast_is_open=False)
     result = tools_of(rover).run('capture_and_score')
-    assert result == ToolResult.failure(MAST_IS_CLOSED, cost=COSTS['capture_and_score'])
+    assert result == failed(MAST_IS_CLOSED, cost=COSTS['capture_and_score'])
     assert tools_of(rover, without_mast_rule()).run('capture_and_score').ok
     assert rover.calls == ['get_status', 'capture_and_score']
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import json
 from typing import Any
 
+from coded_failures import failed
 from curiosity_rosa_demo.agent.rule_model.context import Decision, FinalAnswer, ToolCall
 from curiosity_rosa_demo.agent.rule_model.model import read_result, read_view, RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.rules import decide
@@ -375,8 +376,8 @@ def test_the_answer_says_what_was_really_driven() -> None:
 
 def test_a_plan_that_fails_is_no_success() -> None:
     plan = call('drive 2 m, then take a picture')
-    failed = ToolStep('drive_distance', {}, ToolResult.failure('NAV_BLOCKED: a rock'))
-    steps = [*carried_out(plan)[:2], failed]
+    blocked = ToolStep('drive_distance', {}, ToolResult.failure('NAV_BLOCKED: a rock'))
+    steps = [*carried_out(plan)[:2], blocked]
     end = answer('drive 2 m, then take a picture', steps)
     assert not end.ok
     assert 'a rock' in end.text
@@ -435,7 +436,7 @@ def test_the_words_of_a_plug_in_order_its_skill() -> None:
 
 ARM = frozenset({*TOOLS, 'arm_close', 'arm_open'})
 WORDS = (('open the arm', 'arm_open'), ('stow the arm', 'arm_close'))
-NOT_STOWED = ToolResult.failure(need_to_stow('arm', 'arm_close'))
+NOT_STOWED = failed(need_to_stow('arm', 'arm_close'))
 WITH_AN_ARM = {
     'drive 2 m': ['arm_close', 'mast_close', 'drive_distance 2.0'],
     'take two pictures': ['mast_open', *['capture_and_score'] * 2],

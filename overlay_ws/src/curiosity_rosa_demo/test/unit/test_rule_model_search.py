@@ -223,7 +223,7 @@ def test_darkness_without_end_is_reported() -> None:
 
 
 def test_a_stop_by_the_operator_ends_the_turn() -> None:
-    rover = Rover(glitches={3: 'Stopped by the operator'})
+    rover = Rover(glitches={3: 'Rejected by the operator'})
     assert 'I do nothing more' in run_turn(rover, 'Analyze the ground texture')
     assert names(rover)[-1] == 'move_forward'
 

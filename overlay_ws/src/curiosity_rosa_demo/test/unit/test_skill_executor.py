@@ -26,8 +26,8 @@ from curiosity_rosa_demo.agent.skills.run import MAX_PROGRESS_REPORTS
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.brain_state import SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import INTERNAL_ERROR as BROKE
-from curiosity_rosa_demo.domain.models import SAFETY_VIOLATION, ToolBroke, ToolResult
+from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from examples import examples
 from hypothesis import given, settings
@@ -37,6 +37,8 @@ from skill_calls import Actor, LONG_S, registry_of, skill_named, StillWorld
 from skill_world import in_loop
 
 SOON_S = 0.02
+
+BROKE = RefusalCode.INTERNAL_ERROR.value
 
 
 def executor_of(*skills: Skill, grace_s: float = LONG_S) -> SkillExecutor:
@@ -57,13 +59,31 @@ async def until(event: threading.Event, what: str) -> None:
         (
             'refusal',
             SkillStatus.FAILED,
-            'No image received',
+            'FAILED',
             'No image received: 5 s',
             {'half': 1},
         ),
-        ('error', SkillStatus.FAILED, BROKE, "Internal error in job: ValueError('it b", {}),
-        ('exit', SkillStatus.FAILED, BROKE, 'Internal error in job: SystemExit(3)', {}),
-        ('nothing', SkillStatus.FAILED, BROKE, 'Internal error in job: it answered no', {}),
+        (
+            'error',
+            SkillStatus.FAILED,
+            BROKE,
+            "Internal error in job: ValueError('it b",
+            {},
+        ),
+        (
+            'exit',
+            SkillStatus.FAILED,
+            BROKE,
+            'Internal error in job: SystemExit(3)',
+            {},
+        ),
+        (
+            'nothing',
+            SkillStatus.FAILED,
+            BROKE,
+            'Internal error in job: it answered no',
+            {},
+        ),
     ],
 )
 @in_loop
@@ -104,7 +124,7 @@ async def test_a_skill_that_breaks_with_a_part_that_moves_in_its_hands_latches_s
         'Internal error in mast_open: boom',
         {'driven_m': 1.0},
     )
-    assert violations == [f'{SAFETY_VIOLATION}: {result.error_msg}'] * latches
+    assert violations == [f'SAFETY_VIOLATION: {result.error_msg}'] * latches
 
 
 @in_loop

@@ -13,10 +13,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from coded_failures import OUTSIDE
 from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 import pytest
 from skill_calls import call_of, SHIPPED, StillWorld
@@ -95,7 +97,7 @@ def test_a_goal_that_nav2_does_not_take() -> None:
 @pytest.mark.parametrize('world', [PosedWorld(), StillWorld()])
 def test_what_may_not_be_driven_or_is_nowhere_is_not_sent(world: StillWorld) -> None:
     nav2 = ScriptedNav2()
-    world.refuses = 'outside the fence'
+    world.refuses = OUTSIDE
     assert drove(nav2, world)[0].error_reason.startswith('NAV_GOAL_REJECTED: ')
     assert nav2.goal is None
 
@@ -104,12 +106,12 @@ def test_the_guardrails_hold_on_the_way() -> None:
     class Fenced(PosedWorld):
         asked = 0
 
-        def may_drive(self, name: str, duration_s: float) -> str:
+        def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
             self.asked += 1
-            return 'outside the fence' if self.asked == 3 else ''
+            return OUTSIDE if self.asked == 3 else None
 
     nav2, world = ScriptedNav2((None, 2.0), (None, 1.0)), Fenced()
-    assert drove(nav2, world)[0].error_reason == 'NAV_BLOCKED: outside the fence'
+    assert drove(nav2, world)[0].error_reason == f'NAV_BLOCKED: {OUTSIDE.reason}'
     assert nav2.cancelled
     assert world.tools == [('move_stop', {})]
 

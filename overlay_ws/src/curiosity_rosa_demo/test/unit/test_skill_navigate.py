@@ -14,6 +14,7 @@ import math
 from typing import Any
 
 from arc_world import ArcWorld, Blinking, LETTER
+from coded_failures import ended_early, failed, MAST_OUT, OUTSIDE
 from curiosity_rosa_demo.agent.skills.navigation.dubins import (
     dubins_paths,
     paths_to_place,
@@ -47,6 +48,7 @@ from curiosity_rosa_demo.domain.models import (
     RoverPose,
     ToolResult,
 )
+from curiosity_rosa_demo.domain.refusal import Refusal
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -219,8 +221,8 @@ def test_a_rover_that_turns_wider_than_configured_stops_once_it_has_measured_it(
         ((0.2, -0.2), {}, '', 0),  # it stands there already
         (CLOSE, {}, f'for a point {CLOSE_M:.1f} m from the start', 0),
         (CLOSE, {}, 'choose another heading, or a point farther away or straighter ahead', 0),
-        ((5.0, 0.0), {'refuses': 'outside'}, 'NAV_GOAL_REJECTED: outside', 0),
-        ((5.0, 0.0), {'refuses': NEED_TO_CLOSE_MAST}, NEED_TO_CLOSE_MAST, 0),
+        ((5.0, 0.0), {'refuses': OUTSIDE}, 'NAV_GOAL_REJECTED: GEOFENCE: outside', 0),
+        ((5.0, 0.0), {'refuses': MAST_OUT}, NEED_TO_CLOSE_MAST, 0),
         ((1000.0, 0.0), {}, f'NAV_TIMEOUT: not there after {MAX_LEGS} legs', MAX_LEGS),
         ((8.0, 0.0), {'answers': NEED_TO_CLOSE_MAST}, NEED_TO_CLOSE_MAST, 2),
         ((8.0, 0.0), {'answers': TIMED_OUT}, TIMED_OUT, 2),
@@ -228,12 +230,12 @@ def test_a_rover_that_turns_wider_than_configured_stops_once_it_has_measured_it(
     ],
 )
 def test_a_trip_ends_in_the_words_of_what_ended_it(
-    goal: tuple[float, float], arrange: dict[str, str], told: str, legs: int
+    goal: tuple[float, float], arrange: dict[str, Any], told: str, legs: int
 ) -> None:
     world = ArcWorld()
-    world.refuses = arrange.get('refuses', '')
+    world.refuses = arrange.get('refuses')
     if 'answers' in arrange:
-        world.answers[2] = ToolResult.failure(arrange['answers'])
+        world.answers[2] = failed(arrange['answers'])
     result = checked_trip(world, *goal, None)
     assert result.ok is (told == '')
     assert told in result.error_reason
@@ -251,19 +253,19 @@ def test_a_trip_ends_in_the_words_of_what_ended_it(
 def test_the_trip_goes_on_after_legs_in_which_the_adapter_missed_the_agent(losses: int) -> None:
     world = ArcWorld()
     for leg in range(1, losses + 1):
-        world.answers[leg] = ToolResult.failure(f'Motion ended early: {AGENT_IS_GONE}')
+        world.answers[leg] = ended_early(AGENT_IS_GONE)
     assert checked_trip(world, 8.0, 0.0, None).ok is (losses <= MAX_LOST_LEGS)
 
 
 def test_a_leg_that_may_not_be_driven_ends_the_trip() -> None:
     class Fenced(ArcWorld):
-        def may_drive(self, name: str, duration_s: float) -> str:
-            super().may_drive(name, duration_s)
-            return 'outside the fence' if self.at.x > 2.0 else ''
+        def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
+            super().drive_refusal(name, duration_s)
+            return OUTSIDE if self.at.x > 2.0 else None
 
     world = Fenced()
     result = checked_trip(world, 8.0, 0.0, None)
-    assert result.error_reason == 'NAV_BLOCKED: outside the fence'
+    assert result.error_reason == f'NAV_BLOCKED: {OUTSIDE.reason}'
     assert result.data['x'] == world.at.x < 8.0
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import sys
 from typing import Any
 
+from coded_failures import OUTSIDE
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP
 from curiosity_rosa_demo.agent.skills.registry import (
@@ -101,8 +102,8 @@ def test_the_example_is_a_skill_like_any_other() -> None:
     turn = {'duration_s': 0.5}
     assert world.tools == [('turn_left', turn), ('turn_right', turn)] * 2
     assert heard == [{'times': 1}, {'times': 2}]
-    world.refuses = 'outside the fence'
-    assert skill.run(call_of(world)) == ToolResult.failure('outside the fence', times=0)
+    world.refuses = OUTSIDE
+    assert skill.run(call_of(world)) == ToolResult.failure(OUTSIDE.reason, times=0)
     with pytest.raises(BadArguments, match='turn_s'):
         checked_arguments(skill, {'turn_s': SHIPPED.agent.turn.max_motion_s + 1})
 

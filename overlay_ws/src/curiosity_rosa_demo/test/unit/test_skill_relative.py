@@ -14,6 +14,7 @@ from collections.abc import Callable
 import math
 
 from arc_world import ArcWorld, Blinking, PROFILE
+from coded_failures import ended_early, MAST_OUT
 from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     MAX_LEG_S,
     MAX_LOST_LEGS,
@@ -90,7 +91,7 @@ def test_what_may_not_drive_does_not_begin(
     skill: Callable[..., ToolResult], amount: float
 ) -> None:
     world = ArcWorld()
-    world.refuses = NEED_TO_CLOSE_MAST
+    world.refuses = MAST_OUT
     result = checked(world, skill, amount)
     assert (result.ok, world.tools) == (False, [])
     assert NEED_TO_CLOSE_MAST in result.error_reason
@@ -102,7 +103,7 @@ def test_a_leg_that_fails_is_the_last(
     skill: Callable[..., ToolResult], amount: float, leg: int
 ) -> None:
     world = ArcWorld()
-    world.answers[leg] = ToolResult.failure('Motion ended early: Obstacle ahead', distance_m=0.1)
+    world.answers[leg] = ended_early('Obstacle ahead', distance_m=0.1)
     result = checked(world, skill, amount)
     assert (result.ok, len(world.tools)) == (False, leg)
     assert 'Obstacle ahead' in result.error_reason
@@ -115,8 +116,7 @@ def test_a_leg_in_which_the_adapter_missed_the_agent_is_made_up_for(
 ) -> None:
     world = ArcWorld()
     for leg in range(1, losses + 1):
-        reason = f'Motion ended early: {AGENT_IS_GONE}: the rover was stopped'
-        world.answers[leg] = ToolResult.failure(reason)
+        world.answers[leg] = ended_early(f'{AGENT_IS_GONE}: the rover was stopped')
     result = checked(world, skill, amount)
     assert result.ok is (losses <= MAX_LOST_LEGS)
     if not result.ok:

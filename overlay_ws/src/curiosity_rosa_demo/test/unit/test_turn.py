@@ -246,8 +246,9 @@ def test_wrong_arguments_move_nothing_and_are_explained(
     (error,) = world.errors()
     assert error.startswith(f'Wrong arguments for {tool}: {problem}')
     assert error.endswith('it takes: none' if tool == 'mast_open' else 'it takes: duration_s')
-    data = {'code': 'PARAM_INVALID'}
-    assert told(world) == [{'ok': False, 'error_reason': error, 'data': data}]
+    code = 'PARAM_INVALID'
+    expected = {'ok': False, 'error_reason': error, 'data': {}, 'error_code': code}
+    assert told(world) == [expected]
     assert check_story(world.events) == 0
 
 

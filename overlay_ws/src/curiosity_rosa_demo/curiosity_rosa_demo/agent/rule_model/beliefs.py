@@ -17,23 +17,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 import math
-import re
 
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.dead_reckoning import along, DIRECTIONS
-from curiosity_rosa_demo.domain.models import (
-    MAST_IS_CLOSED,
-    MOVE_IN_PROGRESS,
-    NEED_TO_CLOSE_MAST,
-    NEED_TO_STOW,
-    OBSTACLE_AHEAD,
-)
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 
-_METRES = re.compile(r'at ([\d.]+) m')
 SAME_M = 0.5  # two obstacles that are nearer to each other are one
 SHORTER = 0.6  # the part of a motion to try that the fence has refused
 SCORE_TOLERANCE = 0.02  # scores closer than this count as equal
@@ -126,11 +117,10 @@ class Beliefs:
         return sum(move.distance_m or 0.0 for move in self.moves)
 
     def add_step(self, step: ToolStep) -> None:
-        reason = step.result.error_reason
-        if reason.startswith(MOVE_IN_PROGRESS):
+        if step.refused and step.result.error_code == RefusalCode.MOVE_IN_PROGRESS:
             self.must_stop = self.moving_unasked = True
-        if NEED_TO_STOW in reason:
-            self.stow_first = reason.rpartition(': ')[2]
+        if stow := step.result.data.get('stow'):
+            self.stow_first = str(stow)
         elif step.result.ok and step.tool == self.stow_first:
             self.stow_first = ''
         if step.fault and step.tool not in ('get_status', 'move_stop'):
@@ -155,13 +145,13 @@ class Beliefs:
                 self.new_view = self.mast is not Mast.CLOSED
 
     def _add_motion(self, step: ToolStep) -> None:
-        data, reason = step.result.data, step.result.error_reason
+        data, code = step.result.data, step.result.error_code
         if step.refused:
-            if reason.startswith(OBSTACLE_AHEAD):
-                self._add_obstacle(step.tool, reason)
-            if reason.startswith(RefusalCode.GEOFENCE.value):
-                self._add_fence(step, reason)
-            if step.result.error_reason.startswith(NEED_TO_CLOSE_MAST):
+            if code == RefusalCode.OBSTACLE:
+                self._add_obstacle(step)
+            if code == RefusalCode.GEOFENCE:
+                self._add_fence(step)
+            if code == RefusalCode.MAST_NOT_CLOSED:
                 self._set_mast(Mast.UNKNOWN)
             return
         # A failed motion may still have moved the rover.
@@ -170,8 +160,8 @@ class Beliefs:
         self._add_free_ways(data.get('free_m'))
         if not step.result.ok:
             self.must_stop = True
-            if OBSTACLE_AHEAD in reason:
-                self._add_obstacle(step.tool, reason)
+            if code == RefusalCode.OBSTACLE:
+                self._add_obstacle(step)
             return
         self._set_mast(Mast.CLOSED)  # otherwise the adapter refuses the motion
         duration = (
@@ -188,18 +178,21 @@ class Beliefs:
             )
         )
 
-    def _add_fence(self, step: ToolStep, reason: str) -> None:
-        if POSE_UNKNOWN in reason:  # by now; the pose was known before
+    def _add_fence(self, step: ToolStep) -> None:
+        refusal = step.result.data.get('refusal')
+        why = refusal.get('why') if isinstance(refusal, dict) else ''
+        if why == POSE_UNKNOWN:  # by now; the pose was known before
             self.pose, self.asked_here = None, False
             return
         asked_s = finite_float(step.args.get('duration_s')) or 0.0
         self.longest_s[step.tool] = SHORTER * asked_s
 
-    def _add_obstacle(self, tool: str, reason: str) -> None:
-        """Where the scan has shown an obstacle in the way of ``tool``, as far as it is known."""
-        self.longest_s[tool] = 0.0
-        if metres := _METRES.search(reason):
-            self._add_free_way(tool, float(metres.group(1)))
+    def _add_obstacle(self, step: ToolStep) -> None:
+        """Where the scan has shown an obstacle in the way, as far as it is known."""
+        self.longest_s[step.tool] = 0.0
+        metres = finite_float(step.result.data.get('obstacle_m'))
+        if metres is not None:
+            self._add_free_way(step.tool, metres)
 
     def _add_free_ways(self, told: object) -> None:
         """``told``: the free metres of each motion from here, if the scan shows them."""
@@ -238,7 +231,7 @@ class Beliefs:
             self.new_view = False
             score = finite_float(data.get('score')) or 0.0
             self.captures.append(CaptureBelief(score, data.get('is_good') is True, self.spot))
-        elif step.result.error_reason.startswith(MAST_IS_CLOSED):
+        elif step.result.error_code == RefusalCode.MAST_IS_CLOSED:
             self._set_mast(Mast.CLOSED)
 
     def _add_status(self, step: ToolStep) -> None:

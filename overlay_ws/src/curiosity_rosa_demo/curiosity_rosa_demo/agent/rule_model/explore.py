@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
 from curiosity_rosa_demo.agent.rule_model.texts import found_text, text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
-from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 
 HOPELESS = 0.9  # the probability of no light at which the search ends
@@ -64,7 +64,7 @@ def analyze_or_report(context: RuleContext, steps: Sequence[ToolStep]) -> Decisi
     tried = [step for step in after if step.tool == ANALYZE]  # the newest first
     if tried and tried[0].result.ok:
         return ground_text(context.language, tried[0].result.data)
-    refused = tried and tried[0].result.error_reason.startswith(GROUND_UNKNOWN)
+    refused = tried and tried[0].result.error_code == RefusalCode.GROUND_UNKNOWN
     if refused or len(tried) >= MAX_ATTEMPTS:
         reason = tried[0].result.error_reason
         return text_for('not_analyzed', context.language, reason=reason)

@@ -15,7 +15,6 @@ order of priority: safety before the goal, observation before driving.
 from __future__ import annotations
 
 from dataclasses import replace
-import re
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
 from curiosity_rosa_demo.agent.rule_model.context import (
@@ -49,9 +48,6 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 _MISSING = {'number': 'a_number', 'backward': 'no_reverse'}
 MAX_CALLS = 76  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
 MAX_INTERRUPTIONS = 8  # of a tool since its last success, by the agent's end
-_OPERATOR = re.compile(
-    r'\b(stopped|rejected|denied|refused|cancell?ed) by (the|an) operator', re.I
-)
 
 
 def decide(view: TurnView, skill_words: SkillWords = ()) -> Decision:
@@ -112,7 +108,7 @@ def _as_orders(intent: Intent, longest_s: float) -> Intent:
 
 def obey_the_operator(context: RuleContext) -> Decision | None:
     last = context.view.steps[-1] if context.view.steps else None
-    if last and _OPERATOR.search(last.result.error_reason):
+    if last and last.result.error_code == RefusalCode.REJECTED:
         return context.answer('operator', reason=last.result.error_reason)
     return None
 
@@ -150,7 +146,7 @@ def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
     for tools in needed:
         last = context.view.last(*tools)
         tries = motion_tries if tools == MOTIONS else MAX_ATTEMPTS
-        if last and _is_refused_for_good(context, last.result.error_reason, tools):
+        if last and _is_refused_for_good(context, last.result.error_code, tools):
             return context.answer(
                 'refused', tool=last.tool, reason=last.result.error_reason, **context.figures()
             )
@@ -165,13 +161,13 @@ def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
     return None
 
 
-def _is_refused_for_good(context: RuleContext, reason: str, tools: tuple[str, ...]) -> bool:
+def _is_refused_for_good(context: RuleContext, code: str, tools: tuple[str, ...]) -> bool:
     """Nothing less is left to ask for: budget or charge is used up, the user asked for exactly
     this motion, or too much was refused in a row.
     """
     times = context.view.failures(*tools, refused=True)
-    exact = context.intent.tool in MOTIONS and reason.startswith(RefusalCode.GEOFENCE.value)
-    if exact or reason.startswith((RefusalCode.BUDGET.value, RefusalCode.ENERGY.value)):
+    exact = context.intent.tool in MOTIONS and code == RefusalCode.GEOFENCE
+    if exact or code in (RefusalCode.BUDGET, RefusalCode.ENERGY):
         return times > 0
     return times >= MAX_ATTEMPTS
 

@@ -17,30 +17,25 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.domain.models import (
-    INTERRUPTED_TEXT,
-    MAST_IS_CLOSED,
-    MOVE_IN_PROGRESS,
-    NEED_TO_CLOSE_MAST,
-    NEED_TO_OPEN_MAST,
-    NEED_TO_STOW,
-    OBSTACLE_AHEAD,
     ToolResult,
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 
-# Reasons of refused calls: nothing is broken and nothing was started.
-REFUSALS = (
-    NEED_TO_CLOSE_MAST,
-    NEED_TO_OPEN_MAST,
-    NEED_TO_STOW,
-    MAST_IS_CLOSED,
-    MOVE_IN_PROGRESS,
-    OBSTACLE_AHEAD,
-    RefusalCode.GEOFENCE.value,
-    RefusalCode.ENERGY.value,
-    RefusalCode.BUDGET.value,
-    RefusalCode.REFUSED_AGAIN.value,
+# Of refused calls: nothing is broken and nothing was started.
+REFUSALS = frozenset(
+    {
+        RefusalCode.MAST_NOT_CLOSED,
+        RefusalCode.MAST_NOT_OPEN,
+        RefusalCode.NOT_STOWED,
+        RefusalCode.MAST_IS_CLOSED,
+        RefusalCode.MOVE_IN_PROGRESS,
+        RefusalCode.OBSTACLE,
+        RefusalCode.GEOFENCE,
+        RefusalCode.ENERGY,
+        RefusalCode.BUDGET,
+        RefusalCode.REFUSED_AGAIN,
+    }
 )
 
 
@@ -54,11 +49,12 @@ class ToolStep:
 
     @property
     def refused(self) -> bool:
-        return self.result.error_reason.startswith(REFUSALS)
+        """A motion that has begun tells its duration; the same code then says why it has ended."""
+        return self.result.error_code in REFUSALS and 'duration_s' not in self.result.data
 
     @property
     def interrupted(self) -> bool:
-        return self.result.error_reason == INTERRUPTED_TEXT
+        return self.result.error_code == RefusalCode.INTERRUPTED
 
     @property
     def fault(self) -> bool:

@@ -25,7 +25,6 @@ import time
 from curiosity_rosa_demo.agent.skills.errors import ResourceBusy
 from curiosity_rosa_demo.agent.skills.progress import ProgressThrottle
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
-from curiosity_rosa_demo.domain.models import SAFETY_VIOLATION
 
 SHOWN_EVERY_S = 0.5  # the shortest time between two stored reports of a run
 
@@ -53,7 +52,7 @@ def current_task() -> str:
 class SkillMonitor:
     """Thread-safe. The monitor calls two callbacks in the thread of the skill: ``listener`` with
     each progress report that the throttle admits, and ``on_violation`` with the reason of each
-    failure that starts with SAFETY_VIOLATION.
+    failure that breaks a safety rule.
 
     An entry whose ``goal_id`` is a task's ID represents the task itself. It does not compete with
     the skills that this task starts.
@@ -98,11 +97,6 @@ class SkillMonitor:
             self._running.pop(goal_id, None)
             self._throttles.pop(goal_id, None)
             self._shown_s.pop(goal_id, None)
-
-    def failed(self, reason: str) -> None:
-        """Report the reason of a failed skill, for ``on_violation``."""
-        if reason.startswith(SAFETY_VIOLATION):
-            self.on_violation(reason)
 
     def report(self, goal_id: str, progress: Json) -> None:
         """Store a progress report of a run. Exceptions of the listener are logged, not raised."""

@@ -138,17 +138,17 @@ class GuardedWorld:
         self._world, self._may_move = world, may_move
         self.config, self.pose, self.facts = world.config, world.pose, world.facts
         self.say, self.may_drive = world.say, world.may_drive
+        self.drive_refusal = world.drive_refusal
         self.pictures = world.pictures
 
     def graph(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
         return self._world.graph(query, language, cancellation)
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
-        why = ''
         if name in MOTIONS and not self._may_move:
-            why = NO_MOTION_TEXT
-        elif name in MOTIONS:
-            why = self.may_drive(name, float(arguments['duration_s']))
-        if why:
-            return ToolResult.failure(why)
+            return ToolResult.failure(NO_MOTION_TEXT)
+        if name in MOTIONS:
+            refused = self.drive_refusal(name, float(arguments['duration_s']))
+            if refused is not None:
+                return refused.result()
         return self._world.tool(name, cancellation, **arguments)

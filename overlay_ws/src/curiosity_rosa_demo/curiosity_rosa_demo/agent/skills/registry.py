@@ -93,7 +93,7 @@ class SkillRegistry:
         """
         skill = self._skills.get(skill_name)
         errors = self._errors if skill is None else skill.definition.error_map
-        key = error_key(errors, error)
+        key = max((key for key in errors if key and error.startswith(key)), key=len, default=None)
         return None if key is None else DecisionType(errors[key])
 
     def __iter__(self) -> Iterator[SkillDef]:
@@ -104,12 +104,6 @@ class SkillRegistry:
 
     def __len__(self) -> int:
         return len(self._skills)
-
-
-def error_key(errors: Mapping[str, str], error: str) -> str | None:
-    """The longest key that is a prefix of ``error``; None: no key matches."""
-    matches = (key for key in errors if key and error.startswith(key))
-    return max(matches, key=len, default=None)
 
 
 def checked_arguments(skill: Skill, arguments: object) -> dict[str, Any]:

@@ -21,17 +21,15 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills.monitor import current_task, SkillMonitor
-from curiosity_rosa_demo.agent.skills.registry import error_key
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import (
-    INTERNAL_ERROR,
     json_object,
-    SAFETY_VIOLATION,
     ToolBroke,
     ToolResult,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
 from curiosity_rosa_demo.infra.simulation_clock import MIN_WAIT_S
 
@@ -166,18 +164,19 @@ class SkillRun:
         with self._lock:
             self._ended, stopped, why = True, self._stopped, self.stop_reason
         self._monitor.release(self.goal.goal_id)  # before the result is set
-        if isinstance(result, ToolResult) and not result.ok:
-            self._monitor.failed(result.error_reason)
+        if isinstance(result, ToolResult) and result.error_code == RefusalCode.SAFETY_VIOLATION:
+            self._monitor.on_violation(result.error_reason)
         if stopped is not None:
             ended = _stopped(stopped, why, result)
         elif raised or result is None:
             ended = _broken(raised, data)
             if set(self.goal.resources_occupied) - {'camera'}:
-                self._monitor.failed(f'{SAFETY_VIOLATION}: {raised}')
+                violation = RefusalCode.SAFETY_VIOLATION.value
+                self._monitor.on_violation(f'{violation}: {raised}')
         elif result.ok:
             ended = SkillResult(status=SkillStatus.SUCCESS, metrics=result.data)
         else:
-            ended = _failed(self._skill, result.error_reason, result.data)
+            ended = _failed(result)
         self._in_loop(self._set_result, ended)
 
     def _progress(self, report: Json) -> None:
@@ -226,15 +225,15 @@ class SkillRun:
         self._wakeup = asyncio.Event()
 
 
-def _failed(skill: Skill, why: str, data: Json) -> SkillResult:
-    code = error_key(skill.definition.error_map, why) or SkillStatus.FAILED.value
-    return SkillResult(status=SkillStatus.FAILED, error_code=code, error_msg=why, metrics=data)
+def _failed(result: ToolResult) -> SkillResult:
+    status = SkillStatus.FAILED
+    code, why = result.error_code or status.value, result.error_reason
+    return SkillResult(status=status, error_code=code, error_msg=why, metrics=result.data)
 
 
 def _broken(why: str, data: Json) -> SkillResult:
-    return SkillResult(
-        status=SkillStatus.FAILED, error_code=INTERNAL_ERROR, error_msg=why, metrics=data
-    )
+    code = RefusalCode.INTERNAL_ERROR.value
+    return SkillResult(status=SkillStatus.FAILED, error_code=code, error_msg=why, metrics=data)
 
 
 def _stopped(status: SkillStatus, why: str, result: Any) -> SkillResult:

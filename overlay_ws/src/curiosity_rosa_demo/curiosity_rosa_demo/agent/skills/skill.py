@@ -20,6 +20,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.infra.config.contracts import Config
 from pydantic import BaseModel
 
@@ -51,6 +52,9 @@ class SkillWorld(Protocol):
 
     def may_drive(self, name: str, duration_s: float) -> str:
         """The reason why the guardrails refuse this motion now; empty if they allow it."""
+
+    def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
+        """As ``may_drive``, with the code by which code decides; None if they allow it."""
 
 
 @dataclass(frozen=True)

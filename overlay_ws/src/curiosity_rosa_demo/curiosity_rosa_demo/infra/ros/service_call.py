@@ -17,10 +17,8 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import (
-    service_timeout,
-    service_unavailable,
-)
+from curiosity_rosa_demo.domain.models import Json, service_timeout, service_unavailable
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.simulation_clock import MIN_WAIT_S
 from rclpy.client import Client
@@ -29,7 +27,13 @@ SEND_AGAIN_S = 0.05  # delay after the transport refused a request
 
 
 class ServiceFailed(Exception):
-    """The service was unavailable or did not respond in time. The message is the error reason."""
+    """The service was unavailable, did not respond in time, or refused. The message is the reason
+    for people; ``code`` is of domain/refusal.py, '' for none; ``facts`` are what the reason says.
+    """
+
+    def __init__(self, reason: str, code: str = '', facts: Json | None = None) -> None:
+        super().__init__(reason)
+        self.code, self.facts = code, facts or {}
 
 
 def call(
@@ -56,7 +60,7 @@ def call(
     name = client.srv_name
     find_s = timeout_s if discovery_s is None else discovery_s
     if not client.service_is_ready() and not client.wait_for_service(timeout_sec=find_s):
-        raise ServiceFailed(service_unavailable(name))
+        raise ServiceFailed(service_unavailable(name), RefusalCode.NO_SERVICE.value)
     done = done or threading.Event()
     until_s = clock() + timeout_s
     send_at_s = -math.inf  # steady
@@ -78,4 +82,4 @@ def call(
     for future in futures:
         if future.done() and not future.cancelled():
             return future.result()
-    raise ServiceFailed(service_timeout(name))
+    raise ServiceFailed(service_timeout(name), RefusalCode.NO_ANSWER.value)

@@ -202,15 +202,14 @@ def find_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Re
 
 def drive_refusal(
     name: str, duration_s: float, facts: Mapping[str, object], spent: Spent, limits: Limits
-) -> str:
-    """Why the motion ``name`` must not be driven now as one leg of a longer path; '' when it may.
+) -> Refusal | None:
+    """Why the motion ``name`` must not be driven now as one leg of a longer path; None: it may.
 
     The operator cannot be asked in the middle of a path, so a leg never leads outside the fence.
     """
     op = Operation(name, {'duration_s': duration_s})
     proposal = Proposal(op, frozenset({'base'}), RiskLevel.LOW, 0.0)
-    refused = first_refusal(LEG_RULES, proposal, situation_of_facts(facts, spent=spent), limits)
-    return refused.reason if refused else ''
+    return first_refusal(LEG_RULES, proposal, situation_of_facts(facts, spent=spent), limits)
 
 
 def first_refusal(

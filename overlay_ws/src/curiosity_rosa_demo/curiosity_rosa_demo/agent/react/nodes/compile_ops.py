@@ -125,7 +125,7 @@ def refused_call(state: BrainState, call: RefusedCall, turn: TurnContext) -> Bra
         refused_in_a_row=state.react.refused_in_a_row + 1,
         proposed_ops=ProposedOps(),
     )
-    failure = ToolResult.failure(call.why, **coded)
+    failure = ToolResult.failure(call.why, call.code)
     messages = with_result(state.messages, call.call_id, failure)
     return state.model_copy(update={'messages': messages})
 

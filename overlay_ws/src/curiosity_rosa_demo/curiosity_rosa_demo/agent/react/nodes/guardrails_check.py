@@ -20,7 +20,6 @@ from curiosity_rosa_demo.agent.react.guardrails.order import Order
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, situation_of
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps
-from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
@@ -54,7 +53,7 @@ async def apply_guardrails(
         verdict = traced_check(op.skill, check)
         if isinstance(verdict, Refusal):
             on_refusal(op, verdict)
-            state = _refused_state(state, op, verdict.reason)
+            state = _refused_state(state, op, verdict)
         else:
             state = _passed_state(state, verdict or NOTHING)
     return state
@@ -72,7 +71,7 @@ def _passed_state(state: BrainState, ask: Ask) -> BrainState:
     return with_react_fields(state, proposed_ops=proposed, refused_in_a_row=0)
 
 
-def _refused_state(state: BrainState, op: Operation, reason: str) -> BrainState:
+def _refused_state(state: BrainState, op: Operation, refusal: Refusal) -> BrainState:
     """Record the refusal as the call's result, for the model, and drop its question."""
     react, proposed = state.react, _proposed_op(state)
     update = {
@@ -81,7 +80,7 @@ def _refused_state(state: BrainState, op: Operation, reason: str) -> BrainState:
         'approval_payload': {},
     }
     refused = {**react.refused, op.text: react.refused.get(op.text, 0) + 1}
-    messages = with_result(state.messages, op.call_id, ToolResult.failure(reason))
+    messages = with_result(state.messages, op.call_id, refusal.result())
     state = with_react_fields(
         state,
         proposed_ops=proposed.model_copy(update=update),

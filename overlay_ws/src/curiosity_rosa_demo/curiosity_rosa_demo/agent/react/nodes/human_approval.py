@@ -45,6 +45,7 @@ from curiosity_rosa_demo.domain.decided_op import (
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
@@ -169,7 +170,8 @@ def _with_plan_answer(state: BrainState, *, yes: bool, why: str) -> BrainState:
 
 def _with_rejection(state: BrainState, op: Operation, why: str, turn: TurnContext) -> BrainState:
     text = f'{REJECTED_TEXT}: {why}' if why else REJECTED_TEXT
-    return refused_call(state, RefusedCall(op.skill, op.text, op.call_id, text), turn)
+    code = RefusalCode.REJECTED.value
+    return refused_call(state, RefusedCall(op.skill, op.text, op.call_id, text, code), turn)
 
 
 async def _with_edited_op(
@@ -205,8 +207,8 @@ async def _with_rechecked_op(
     assert left is not None
     if note and not left.to_dispatch:  # the model must not take the edited call for its own
         refusal = next(each for each in state.messages if each['call_id'] == op.call_id)
-        why = (result_of(refusal) or ToolResult.failure(REJECTED_TEXT)).error_reason
-        failure = ToolResult.failure(f'{note}{why}')
+        told = result_of(refusal) or ToolResult.failure(REJECTED_TEXT, RefusalCode.REJECTED)
+        failure = ToolResult.failure(f'{note}{told.error_reason}', told.error_code)
         messages = with_result(state.messages, op.call_id, failure)
         state = state.model_copy(update={'messages': messages})
     leaves_fence = left.approval_payload.get(FENCE_KEY) is True

@@ -34,13 +34,13 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.decided_op import PlanStepCall, PlanStepOp, PlanStepRejected
 from curiosity_rosa_demo.domain.models import (
-    INTERNAL_ERROR,
     INTERRUPTED_TEXT,
     ToolResult,
     TraceKind,
 )
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan, StepStatus
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import CAPTURE
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.reporter import (
@@ -50,7 +50,6 @@ from curiosity_rosa_demo.trace.reporter import (
     trace_result,
 )
 
-INTERRUPTED_CODE = 'INTERRUPTED'  # error code of an unknown result
 ONE_CALL_AT_A_TIME_TEXT = 'One tool call at a time: this one was not carried out'
 
 
@@ -69,7 +68,7 @@ def with_interrupted_result(state: BrainState) -> BrainState:
     if proposed is None or not proposed.to_dispatch:
         return state
     unknown = SkillResult(
-        status=SkillStatus.UNKNOWN, error_code=INTERRUPTED_CODE, error_msg=INTERRUPTED_TEXT
+        status=SkillStatus.UNKNOWN, error_code=RefusalCode.INTERRUPTED, error_msg=INTERRUPTED_TEXT
     )
     return state.model_copy(
         update={'skills': state.skills.model_copy(update={'last_result': unknown})}
@@ -92,7 +91,7 @@ def _with_result(
         data['note'] = f'The operator changed {edited} to {op.text}: that is what was done.'
     result = result.model_copy(update={'data': data})
     before_s = time.monotonic()
-    if done.error_code != INTERRUPTED_CODE:
+    if done.error_code != RefusalCode.INTERRUPTED:
         trace_result(turn.trace, op.skill, result)
     spent = react.spent.model_copy(
         update={
@@ -109,7 +108,7 @@ def _with_result(
     }
     if result.ok and turn.registry.get(op.skill).definition.resources_required:
         changes['refused'] = {}  # the robot has changed: a refused call may pass now
-    if done.error_code == INTERNAL_ERROR:
+    if done.error_code == RefusalCode.INTERNAL_ERROR:
         changes['internal_error'] = True
     if op.skill == 'capture_and_score':
         changes['score'] = finite_float(result.data.get('score'))
@@ -181,7 +180,7 @@ def _with_further_calls_declined(state: BrainState, turn: TurnContext) -> BrainS
                 ok=False,
                 error_reason=ONE_CALL_AT_A_TIME_TEXT,
             )
-            failure = ToolResult.failure(ONE_CALL_AT_A_TIME_TEXT)
+            failure = ToolResult.failure(ONE_CALL_AT_A_TIME_TEXT, RefusalCode.DECLINED)
             messages = with_result(messages, str(each['call_id']), failure)
     return state.model_copy(update={'messages': messages})
 
@@ -212,7 +211,7 @@ def _with_attempt_result(
     step, done = op.step_id, state.skills.last_result
     entry = next(each for each in state.messages if each['call_id'] == op.call.call_id)
     result = result_of(entry) or ToolResult.failure(INTERRUPTED_TEXT)
-    was_interrupted = done is not None and done.error_code == INTERRUPTED_CODE and 'op' in entry
-    if was_interrupted and turn.registry.get(str(entry['tool'])).repeatable:
+    was_interrupted = done is not None and done.error_code == RefusalCode.INTERRUPTED
+    if was_interrupted and 'op' in entry and turn.registry.get(str(entry['tool'])).repeatable:
         return retry_step(plan, step, INTERRUPTED_TEXT, now)
     return record_step(plan, step, result.ok, result_summary(result), dict(result.data), now)

@@ -17,10 +17,10 @@ from __future__ import annotations
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
 from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 
 RETRY_WAIT_S = 0.5  # before a retry
 RETRY_OF = 'retry_of'  # in the entry of a retry: the ID of the first call
-CONFLICT = 'RESOURCE_CONFLICT'
 
 
 def last_failure(state: BrainState, turn: TurnContext) -> tuple[Json, DecisionType] | None:
@@ -44,8 +44,8 @@ def call_to_retry(state: BrainState, turn: TurnContext) -> Json | None:
         return None
     call = failure[0]
     result = result_of(call)
-    started = 'op' in call and result is not None and not result.error_reason.startswith(CONFLICT)
-    if not started:
-        conflict = result is not None and result.error_reason.startswith(CONFLICT)
-        return call if conflict else None
+    if result is not None and result.error_code == RefusalCode.RESOURCE_CONFLICT:
+        return call
+    if 'op' not in call:
+        return None
     return call if turn.registry.get(str(call['tool'])).repeatable else None

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
 from curiosity_rosa_demo.agent.react.plan.steps import ENDED_STATUSES
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
 from curiosity_rosa_demo.agent.rule_model.rules import is_understood
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 
 BY, ROUTINE = 'by', 'routine'  # marks the rule model's decisions and calls
 
@@ -68,7 +67,7 @@ def was_rejected(state: BrainState) -> bool:
     """Whether the operator's last answer was a no."""
     for message in reversed(state.messages):
         result = result_of(message)
-        if result is not None and result.error_reason != ONE_CALL_AT_A_TIME_TEXT:
-            rejected = result.error_reason.startswith(REJECTED_TEXT)
+        if result is not None and result.error_code != RefusalCode.DECLINED:
+            rejected = result.error_code == RefusalCode.REJECTED
             return rejected or result.data.get('answer') == 'no'
     return False

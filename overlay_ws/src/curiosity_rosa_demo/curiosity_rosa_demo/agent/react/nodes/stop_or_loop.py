@@ -14,7 +14,6 @@ from curiosity_rosa_demo.agent.react.nodes.human_approval import (
     ASK_TO_CONTINUE,
     state_with_question,
 )
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
 from curiosity_rosa_demo.agent.react.nodes.rule_step import (
     refused_too_often,
     rules_decided_last,
@@ -23,6 +22,7 @@ from curiosity_rosa_demo.agent.react.nodes.rule_step import (
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields
 from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json, SkillStatus
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import count_text
 
 MAX_LOOPS_PER_STEP = 3  # decisions on plans, questions and refused calls use no step
@@ -114,9 +114,8 @@ def _decision_on_refusal(state: BrainState, turn: TurnContext) -> DecisionType |
     """The error map's decision on the last refusal of a call that fits no skill."""
     for message in reversed(state.messages):
         result = result_of(message)
-        if result is not None and not result.ok and result.error_reason != ONE_CALL_AT_A_TIME_TEXT:
-            code = str(result.data.get('code', ''))
-            return turn.registry.error_decision(str(message['tool']), code)
+        if result is not None and not result.ok and result.error_code != RefusalCode.DECLINED:
+            return turn.registry.error_decision(str(message['tool']), result.error_code)
     return None
 
 
@@ -133,7 +132,7 @@ def _last_call(state: BrainState) -> str:
 def _last_reason(state: BrainState) -> str:
     for message in reversed(state.messages):
         result = result_of(message)
-        if result is not None and not result.ok and result.error_reason != ONE_CALL_AT_A_TIME_TEXT:
+        if result is not None and not result.ok and result.error_code != RefusalCode.DECLINED:
             return result.error_reason
     return ''
 

@@ -17,16 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 
-from curiosity_rosa_demo.agent.react.nodes.observe_result import (
-    comparable_result,
-    ONE_CALL_AT_A_TIME_TEXT,
-)
+from curiosity_rosa_demo.agent.react.nodes.observe_result import comparable_result
 from curiosity_rosa_demo.agent.react.nodes.rule_step import BY, ROUTINE
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
 from curiosity_rosa_demo.agent.rule_model.language.frames import TOOLS
 from curiosity_rosa_demo.agent.rule_model.parser import Intent, parse_intent
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.infra.config.guardrails import Patience
@@ -123,7 +121,7 @@ def _finished(messages: Sequence[Json]) -> list[Entry]:
     return [
         (each, result)
         for each, result in results
-        if result is not None and result.error_reason != ONE_CALL_AT_A_TIME_TEXT
+        if result is not None and result.error_code != RefusalCode.DECLINED
     ]
 
 

@@ -32,7 +32,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
 from curiosity_rosa_demo.domain.graph import GraphQuery
-from curiosity_rosa_demo.domain.models import INTERNAL_ERROR, RoverPose, ToolBroke, ToolResult
+from curiosity_rosa_demo.domain.models import RoverPose, ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
@@ -76,7 +76,8 @@ def no_graph(query: GraphQuery, language: str, cancellation: Cancellation) -> To
 
 class RoverWorld:
     """A SkillWorld. ``brain_state`` returns the kernel's state, ``spent`` the turn's used budget,
-    ``say`` prints, traces and publishes a text, ``graph`` reads the ROS graph.
+    ``say`` prints, traces and publishes a text, ``on_violation`` is told the reason of each call
+    that broke a safety rule, whatever its skill answers; ``graph`` reads the ROS graph.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class RoverWorld:
         brain_state: Callable[[], BrainState] = BrainState,
         spent: Callable[[], Spent] = Spent,
         say: Callable[[str], None] = lambda text: None,
+        on_violation: Callable[[str], None] = lambda reason: None,
         graph: GraphReader = no_graph,
         pictures: SeenPictures | None = None,
     ) -> None:
@@ -97,7 +99,7 @@ class RoverWorld:
         self._speeds = MeasuredSpeeds(config.thresholds.speeds, config.thresholds.body.start_s)
         self._home: tuple[float, float] | None = None  # where the pose was known first
         self.brain_state, self.spent, self.say = brain_state, spent, say
-        self._graph = graph
+        self._graph, self._on_violation = graph, on_violation
         self.pictures = pictures or SeenPictures()
 
     @property
@@ -115,14 +117,16 @@ class RoverWorld:
         if name in MOTIONS or name in MAST_SKILLS:
             refused = traced_check(name, lambda: self._call_refusal(name, arguments, before))
             if isinstance(refused, Refusal):
-                return ToolResult.failure(refused.reason, refusal=refused.to_json())
+                return refused.result()
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
         result = tools.run(name, **arguments)
         self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
         if name in DIRECTIONS:
             self._speeds.learn(name, before, result)
-        if result.error_code == INTERNAL_ERROR:
+        if result.error_code == RefusalCode.SAFETY_VIOLATION:
+            self._on_violation(result.error_reason)
+        if result.error_code == RefusalCode.INTERNAL_ERROR:
             raise ToolBroke(result)
         return result
 
@@ -212,6 +216,10 @@ class RoverWorld:
         return self._graph(query, language, cancellation)
 
     def may_drive(self, name: str, duration_s: float) -> str:
+        refused = self.drive_refusal(name, duration_s)
+        return refused.reason if refused else ''
+
+    def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
         return drive_refusal(
             name, duration_s, self.facts(), self._legs.total_spent(self.spent()), self._limits
         )

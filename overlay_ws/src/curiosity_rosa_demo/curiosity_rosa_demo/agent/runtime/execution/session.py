@@ -114,6 +114,7 @@ class AgentSession:
             brain_state=lambda: self.brain_state(),
             spent=lambda: self.react_state.spent if self._in_turn else Spent(),
             say=say,
+            on_violation=lambda reason: self.monitor.on_violation(reason),
             graph=graph,
             pictures=pictures,
         )
@@ -309,7 +310,7 @@ class AgentSession:
             verdict = not_approved(order.call, verdict.reasons, ASK_AGAIN_TEXT)
         if verdict is None:
             return None
-        return ToolResult.failure(verdict.reason, refusal=verdict.to_json())
+        return verdict.result()
 
     def _compare_with_rehearsal(self, order: Order, result: ToolResult) -> None:
         rehearsal = None if order.approval is None else order.approval.rehearsal

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import link_was_lost, MAX_LOST_LEGS, ToolResult
+from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS, ToolResult
+from curiosity_rosa_demo.domain.refusal import LINK_LOST
 from pydantic import Field
 
 Image = Annotated[
@@ -90,7 +91,7 @@ def make_appendage_skill(name: str, description: str) -> Callable[[SkillCall], T
     def run(call: SkillCall) -> ToolResult:
         for _ in range(MAX_LOST_LEGS):
             result = call.world.tool(name, call.cancellation)
-            if result.ok or not link_was_lost(result.error_reason):
+            if result.error_code not in LINK_LOST:
                 return result
         return call.world.tool(name, call.cancellation)
 

@@ -19,11 +19,12 @@ from contextlib import closing
 import math
 from typing import Protocol
 
-from curiosity_rosa_demo.agent.skills.navigation.navigate import Heading, Metres
+from curiosity_rosa_demo.agent.skills.navigation.navigate import drive_failed, Heading, Metres
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 POLL_PERIOD_S = 0.2
@@ -71,20 +72,24 @@ def make_navigate_skill(
     return navigate_to_pose
 
 
+def _rejected(why: str) -> ToolResult:
+    return drive_failed(RefusalCode.NAV_GOAL_REJECTED, why).result
+
+
 def _run_goal(
     call: SkillCall, nav2: Nav2Goal, x: float, y: float, yaw_rad: float | None
 ) -> ToolResult:
     """Run one goal. Nav2 needs a heading; the default is the direction from start to goal."""
     start = call.world.pose()
     if start is None:
-        return ToolResult.failure('NAV_GOAL_REJECTED: where the rover is is not known')
+        return _rejected('where the rover is is not known')
     why = call.world.may_drive('move_forward', POLL_PERIOD_S)
     if why:
-        return ToolResult.failure(f'NAV_GOAL_REJECTED: {why}')
+        return _rejected(why)
     yaw = math.atan2(y - start.y, x - start.x) if yaw_rad is None else yaw_rad
     why = nav2.send(start.frame_id, x, y, yaw)
     if why:
-        return ToolResult.failure(f'NAV_GOAL_REJECTED: {why}')
+        return _rejected(why)
     reached: bool | None = None
     whole_m = math.hypot(x - start.x, y - start.y)
     try:
@@ -102,4 +107,4 @@ def _run_goal(
     data = {'x': end.x, 'y': end.y, 'yaw_rad': end.yaw_rad}
     if reached:
         return ToolResult.success(**data)
-    return ToolResult.failure(f'NAV_BLOCKED: {why or "Nav2 gave up"}', **data)
+    return drive_failed(RefusalCode.NAV_BLOCKED, why or 'Nav2 gave up', **data).result

@@ -16,8 +16,9 @@ radians, seconds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
@@ -33,8 +34,8 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
 )
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import link_was_lost, MAX_LOST_LEGS, ToolResult
-from curiosity_rosa_demo.domain.refusal import Refusal
+from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS, ToolResult
+from curiosity_rosa_demo.domain.refusal import LINK_LOST, RefusalCode
 from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
 
@@ -63,12 +64,42 @@ def navigate_to_pose(
     return _Navigation(call, NavigationGoal(x, y, yaw_rad)).run()
 
 
-class _NavigationFailed(Exception):
-    """Ends the navigation; the message is the reason of the failed result."""
+# Failures of a leg that are the drive's failure as they are; any other is NAV_BLOCKED.
+PASSED_ON = frozenset(
+    {
+        RefusalCode.MAST_NOT_CLOSED,
+        RefusalCode.NOT_STOWED,
+        RefusalCode.MOVE_IN_PROGRESS,
+        RefusalCode.BATTERY_CRITICAL,
+        RefusalCode.SAFETY_VIOLATION,
+        RefusalCode.ROVER_SILENT,
+        RefusalCode.NO_SERVICE,
+        RefusalCode.NO_ANSWER,
+    }
+)
 
-    def __init__(self, reason: str, refusal: Refusal | None = None) -> None:
-        super().__init__(reason)
-        self.data = {} if refusal is None else {'refusal': refusal.to_json()}
+
+class DriveFailed(Exception):
+    """Ends the drive. ``result``: what the skill answers, without the figures of the drive."""
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__(result.error_reason)
+        self.result = result
+
+    def with_data(self, data: Mapping[str, Any]) -> ToolResult:
+        return self.result.model_copy(update={'data': {**self.result.data, **data}})
+
+
+def drive_failed(code: RefusalCode, why: str, **data: Any) -> DriveFailed:
+    return DriveFailed(ToolResult.failure(f'{code.value}: {why}', code, **data))
+
+
+def leg_failed(leg: ToolResult, code: RefusalCode) -> DriveFailed:
+    """``code``: of the drive, unless the failure of the leg is passed on."""
+    data = {key: leg.data[key] for key in ('stow',) if key in leg.data}
+    if leg.error_code in PASSED_ON:
+        return DriveFailed(ToolResult.failure(leg.error_reason, leg.error_code, **data))
+    return drive_failed(code, leg.error_reason, **data)
 
 
 class _Navigation:
@@ -80,7 +111,6 @@ class _Navigation:
             MAX_LEG_S, config.agent.turn.max_motion_s, config.thresholds.motion.max_duration_s
         )
         self._max_detour = config.agent.navigation.max_detour
-        self._codes = tuple(config.skills.error_map)
         self._configured_radius_m = config.thresholds.obstacles.turn_radius_m
         turn = max_mps / self._configured_radius_m
         start_s = config.thresholds.body.start_s
@@ -103,8 +133,8 @@ class _Navigation:
                 plan = self._plan_from(here)
                 self._report(plan)
                 here = self._drive_leg(here, plan)
-        except _NavigationFailed as failure:
-            return ToolResult.failure(str(failure), **failure.data, **self._result_data())
+        except DriveFailed as failure:
+            return failure.with_data(self._result_data())
         return ToolResult.success(**self._result_data())
 
     @property
@@ -113,7 +143,7 @@ class _Navigation:
         return turning_radius(turns) or self._configured_radius_m
 
     def _plan_from(self, here: PlanarPose) -> DrivePlan:
-        """The plan from here. Raises _NavigationFailed if it is not worth driving."""
+        """The plan from here. Raises DriveFailed if it is not worth driving."""
         radius = self._radius_m
         plan = plan_drive(
             here,
@@ -132,7 +162,7 @@ class _Navigation:
             max_detour=self._max_detour,
         )
         if refused is not None:
-            raise _NavigationFailed(refused.reason, refused)
+            raise DriveFailed(refused.result())
         return plan
 
     def _report(self, plan: DrivePlan) -> None:
@@ -155,13 +185,12 @@ class _Navigation:
     def _drive_leg(self, here: PlanarPose, plan: DrivePlan) -> PlanarPose:
         """Drive the first segment of ``plan``, or a part of it, and return the new pose.
 
-        Raises _NavigationFailed and TurnCancelled.
+        Raises DriveFailed and TurnCancelled.
         """
         if self._legs >= MAX_LEGS:
             left = self._goal.distance(here)
-            raise _NavigationFailed(
-                f'NAV_TIMEOUT: not there after {MAX_LEGS} legs, {left:.1f} m are left'
-            )
+            why = f'not there after {MAX_LEGS} legs, {left:.1f} m are left'
+            raise drive_failed(RefusalCode.NAV_TIMEOUT, why)
         plan, seconds = self._next_leg(here, plan)
         letter = plan.segments[0][0]
         name, estimate = DUBINS_MOTIONS[letter], self._estimates[letter]
@@ -175,8 +204,8 @@ class _Navigation:
         self._driven_m += metres if driven is None else 0.0
         if not result.ok:
             self._lost += 1
-            if not link_was_lost(result.error_reason) or self._lost > MAX_LOST_LEGS:
-                raise _NavigationFailed(self._with_code(result.error_reason))
+            if result.error_code not in LINK_LOST or self._lost > MAX_LOST_LEGS:
+                raise leg_failed(result, RefusalCode.NAV_BLOCKED)
             self._plan = None
             return there
         turned = math.remainder(there.yaw - here.yaw, math.tau) * (-1.0 if letter == 'R' else 1.0)
@@ -185,9 +214,8 @@ class _Navigation:
         else:
             self._stuck += 1
         if self._stuck >= MAX_STUCK_LEGS:
-            raise _NavigationFailed(
-                f'NAV_BLOCKED: the rover hardly moved in {MAX_STUCK_LEGS} legs'
-            )
+            why = f'the rover hardly moved in {MAX_STUCK_LEGS} legs'
+            raise drive_failed(RefusalCode.NAV_BLOCKED, why)
         self._plan = plan.after(metres if letter == 'S' else turned)
         return there
 
@@ -218,17 +246,13 @@ class _Navigation:
         return self._estimates[letter].seconds_for(amount)
 
     def _check_guardrails(self, name: str, seconds: float) -> None:
-        why = self._call.world.may_drive(name, seconds)
-        if why.startswith(self._codes):
-            raise _NavigationFailed(why)
-        if why:
-            raise _NavigationFailed(
-                f'{"NAV_BLOCKED" if self._legs else "NAV_GOAL_REJECTED"}: {why}'
-            )
+        refused = self._call.world.drive_refusal(name, seconds)
+        if refused is not None:
+            raise leg_failed(refused.result(), self._code)
 
-    def _with_code(self, why: str) -> str:
-        """``why`` as it is if it starts with a known error code, else as NAV_BLOCKED."""
-        return why if why.startswith(self._codes) else f'NAV_BLOCKED: {why}'
+    @property
+    def _code(self) -> RefusalCode:
+        return RefusalCode.NAV_BLOCKED if self._legs else RefusalCode.NAV_GOAL_REJECTED
 
     def _read_pose(self) -> PlanarPose:
         for _ in range(POSE_ATTEMPTS):
@@ -238,8 +262,7 @@ class _Navigation:
                 return self._pose
             self._call.cancellation.sleep(POSE_RETRY_S)
         self._pose = None
-        code = 'NAV_BLOCKED' if self._legs else 'NAV_GOAL_REJECTED'
-        raise _NavigationFailed(f'{code}: where the rover is is not known')
+        raise drive_failed(self._code, 'where the rover is is not known')
 
     def _result_data(self) -> dict[str, float | int | None]:
         pose = self._pose

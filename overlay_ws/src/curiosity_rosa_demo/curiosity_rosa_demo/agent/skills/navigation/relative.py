@@ -18,7 +18,10 @@ import math
 from typing import Annotated
 
 from curiosity_rosa_demo.agent.skills.navigation.navigate import (
+    drive_failed,
+    DriveFailed,
     FIRST_LEG_S,
+    leg_failed,
     MAX_LEG_S,
     MAX_LEGS,
     MAX_STUCK_LEGS,
@@ -30,12 +33,8 @@ from curiosity_rosa_demo.agent.skills.navigation.navigate import (
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import (
-    link_was_lost,
-    MAX_LOST_LEGS,
-    RoverPose,
-    ToolResult,
-)
+from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS, RoverPose, ToolResult
+from curiosity_rosa_demo.domain.refusal import LINK_LOST, RefusalCode
 from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
 
@@ -58,10 +57,6 @@ def turn_angle(call: SkillCall, angle_deg: Angle) -> ToolResult:
     return _Legs(call, name, math.radians(abs(angle_deg))).run()
 
 
-class _LegFailed(Exception):
-    """Ends the drive; the message is the reason of the failed result."""
-
-
 class _Legs:
     """Legs of the motion ``name`` until ``amount`` (metres, or radians of a turn) is measured."""
 
@@ -75,7 +70,6 @@ class _Legs:
         self._longest_s = min(
             MAX_LEG_S, config.agent.turn.max_motion_s, config.thresholds.motion.max_duration_s
         )
-        self._codes = tuple(config.skills.error_map)
         self._done = self._driven_m = self._turned_rad = 0.0
         self._legs = self._stuck = self._lost = 0
         self._pose: RoverPose | None = None
@@ -91,8 +85,8 @@ class _Legs:
                     break
                 here = self._drive(here, max(seconds, MIN_LEG_S))
                 self._report()
-        except _LegFailed as failure:
-            return ToolResult.failure(str(failure), **self._result_data())
+        except DriveFailed as failure:
+            return failure.with_data(self._result_data())
         return ToolResult.success(**self._result_data())
 
     def _report(self) -> None:
@@ -115,13 +109,12 @@ class _Legs:
         return min(estimate.seconds_for(left), longest_s)
 
     def _drive(self, here: RoverPose, seconds: float) -> RoverPose:
-        """One leg; returns the pose after it. Raises _LegFailed and TurnCancelled."""
+        """One leg; returns the pose after it. Raises DriveFailed and TurnCancelled."""
         if self._legs >= MAX_LEGS:
-            raise _LegFailed(f'NAV_TIMEOUT: not done after {MAX_LEGS} legs')
-        why = self._call.world.may_drive(self._name, seconds)
-        if why:
-            code = 'NAV_BLOCKED' if self._legs else 'NAV_GOAL_REJECTED'
-            raise _LegFailed(why if why.startswith(self._codes) else f'{code}: {why}')
+            raise drive_failed(RefusalCode.NAV_TIMEOUT, f'not done after {MAX_LEGS} legs')
+        refused = self._call.world.drive_refusal(self._name, seconds)
+        if refused is not None:
+            raise leg_failed(refused.result(), self._code)
         result = self._call.world.tool(self._name, self._call.cancellation, duration_s=seconds)
         self._legs += 1
         there = self._read_pose()
@@ -134,15 +127,15 @@ class _Legs:
         gained = turned * (-1.0 if self._name == 'turn_right' else 1.0)
         self._done += gained if self._turns else straight_m
         if not result.ok:
-            why = result.error_reason
             self._lost += 1
-            if link_was_lost(why) and self._lost <= MAX_LOST_LEGS:
+            if result.error_code in LINK_LOST and self._lost <= MAX_LOST_LEGS:
                 return there
-            raise _LegFailed(why if why.startswith(self._codes) else f'NAV_BLOCKED: {why}')
+            raise leg_failed(result, RefusalCode.NAV_BLOCKED)
         moved = self._estimate.update(seconds, metres, gained)
         self._stuck = 0 if moved else self._stuck + 1
         if self._stuck >= MAX_STUCK_LEGS:
-            raise _LegFailed(f'NAV_BLOCKED: the rover hardly moved in {MAX_STUCK_LEGS} legs')
+            why = f'the rover hardly moved in {MAX_STUCK_LEGS} legs'
+            raise drive_failed(RefusalCode.NAV_BLOCKED, why)
         return there
 
     def _read_pose(self) -> RoverPose:
@@ -151,8 +144,11 @@ class _Legs:
             if self._pose is not None:
                 return self._pose
             self._call.cancellation.sleep(POSE_RETRY_S)
-        code = 'NAV_BLOCKED' if self._legs else 'NAV_GOAL_REJECTED'
-        raise _LegFailed(f'{code}: where the rover is is not known')
+        raise drive_failed(self._code, 'where the rover is is not known')
+
+    @property
+    def _code(self) -> RefusalCode:
+        return RefusalCode.NAV_BLOCKED if self._legs else RefusalCode.NAV_GOAL_REJECTED
 
     def _result_data(self) -> dict[str, float | int | None]:
         pose = self._pose

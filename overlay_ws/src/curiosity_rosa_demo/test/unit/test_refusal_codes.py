@@ -1,0 +1,112 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Code decides by codes: what a service of ROS answers is read back once, and no other text is."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.react.nodes.rule_step import was_rejected
+from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs
+from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
+from curiosity_rosa_demo.domain.brain_state import BrainState
+from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
+from curiosity_rosa_demo.domain.models import (
+    AGENT_FELL_SILENT,
+    AGENT_IS_GONE,
+    AGENT_IS_SILENT,
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+    need_to_stow,
+    obstacle_ahead,
+    service_timeout,
+    service_unavailable,
+    stopped_for,
+    STOPPED_UNASKED,
+    ToolResult,
+)
+from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.domain.serde import from_json, to_json
+from curiosity_rosa_demo.tools.rover_client import answered_failure
+from examples import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+from rule_model_rover import FIGURES
+
+ANSWERS = {
+    NEED_TO_CLOSE_MAST: RefusalCode.MAST_NOT_CLOSED,
+    NEED_TO_OPEN_MAST: RefusalCode.MAST_NOT_OPEN,
+    need_to_stow('arm', 'arm_close'): RefusalCode.NOT_STOWED,
+    MOVE_IN_PROGRESS: RefusalCode.MOVE_IN_PROGRESS,
+    obstacle_ahead(1.5, ['turn_left']): RefusalCode.OBSTACLE,
+    AGENT_IS_SILENT: RefusalCode.AGENT_SILENT,
+    AGENT_IS_GONE: RefusalCode.AGENT_GONE,
+    f'{AGENT_FELL_SILENT} for 1 s': RefusalCode.AGENT_FELL_SILENT,
+    f'{GROUND_UNKNOWN}: it is dark': RefusalCode.GROUND_UNKNOWN,
+    service_unavailable('/move_forward'): RefusalCode.NO_SERVICE,
+    service_timeout('/move_forward'): RefusalCode.NO_ANSWER,
+    f'{stopped_for("arm")} moving': RefusalCode.STOPPED,
+    STOPPED_UNASKED: RefusalCode.STOPPED,
+}
+ENDS = ('', '; the rover was stopped', ': the rover was stopped')
+FACTS = {
+    need_to_stow('arm', 'arm_close'): {'stow': 'arm_close'},
+    obstacle_ahead(1.5, ['turn_left']): {'obstacle_m': 1.5},
+}
+
+
+@pytest.mark.parametrize('end', ENDS)
+@pytest.mark.parametrize('answer', ANSWERS)
+def test_what_a_service_answers_has_its_code_and_keeps_its_words(answer: str, end: str) -> None:
+    failure = answered_failure(f'{answer}{end}', 'move_forward')
+    assert (failure.code, str(failure)) == (ANSWERS[answer].value, f'{answer}{end}')
+    assert failure.facts == (FACTS.get(answer, {}) if not end else failure.facts)
+    told = ToolResult.failure(str(failure), failure.code)
+    assert from_json(ToolResult, to_json(told)) == told
+
+
+@settings(max_examples=examples(200))
+@given(st.sampled_from(sorted(ANSWERS)), st.text('abc: ', min_size=1, max_size=8))
+def test_an_answer_has_a_code_by_its_first_words_alone(answer: str, before: str) -> None:
+    assert answered_failure(f'x{before}{answer}', 'move_forward').code == ''
+
+
+def test_a_result_of_an_earlier_version_has_no_code() -> None:
+    old = '{"ok": false, "error_reason": "Need to close mast", "data": {}}'
+    assert from_json(ToolResult, old) == ToolResult.failure('Need to close mast')
+    assert 'error_code' not in to_json(ToolResult.failure('no')), 'a model is told no empty code'
+
+
+WORDS = [
+    *ANSWERS,
+    'GEOFENCE: says the plugin',
+    'BUDGET: says the plugin',
+    'Mast is closed',
+    'Interrupted: what this call did is not known',
+]
+
+
+@pytest.mark.parametrize('words', WORDS)
+def test_the_words_of_a_plugin_are_not_taken_for_a_refusal(words: str) -> None:
+    step = ToolStep('survey', {}, ToolResult.failure(words))
+    assert not step.refused
+    assert not step.interrupted
+    beliefs = Beliefs(FIGURES)
+    beliefs.add_step(step)
+    assert (beliefs.must_stop, beliefs.stow_first) == (False, '')
+    assert beliefs.in_doubt
+
+
+@pytest.mark.parametrize(('code', 'rejected'), [('', False), ('REJECTED', True)])
+def test_the_words_of_a_plugin_are_not_taken_for_the_operators_no(
+    code: str, rejected: bool
+) -> None:
+    result = ToolResult.failure('Rejected by the operator: says the plugin', code)
+    entry = {'tool': 'survey', 'input': '{}', 'call_id': 'c1', 'result': to_json(result)}
+    assert was_rejected(BrainState(messages=[entry])) is rejected
