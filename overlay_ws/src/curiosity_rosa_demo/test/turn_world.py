@@ -82,9 +82,14 @@ class SimulatedRoverWorld(RoverWorld):
     """Its rover's time is owned: whatever waits makes it pass."""
 
     def __init__(
-        self, rover: SimulatedRover, config: Config, pictures: SeenPictures | None = None
+        self,
+        rover: SimulatedRover,
+        config: Config,
+        pictures: SeenPictures | None = None,
+        **more: Any,
     ) -> None:
-        super().__init__(rover, config, rover.clock, pictures=pictures)  # type: ignore[arg-type]
+        clock: Any = rover.clock
+        super().__init__(rover, config, clock, pictures=pictures, **more)  # type: ignore[arg-type]
         self._clock = rover.clock
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:

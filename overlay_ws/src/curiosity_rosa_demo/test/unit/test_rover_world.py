@@ -18,6 +18,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.tools import rover_tools
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -68,6 +69,17 @@ def test_the_legs_of_one_skill_count_together_until_the_turn_counts_them() -> No
     assert world.may_drive('move_forward', 0.1) == ''
     spent = Spent(steps=1, metres=0.0)  # a new step: the turn says what was spent
     assert world.may_drive('move_forward', 1.0) == ''
+
+
+def test_a_broken_safety_rule_is_told_whatever_the_skill_makes_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rover_tools, 'STANDSTILL_TIMEOUT_S', 0.1)
+    told: list[str] = []
+    rover = SimulatedRover(extra_status={'moving': True})
+    result = drive(SimulatedRoverWorld(rover, SHIPPED, on_violation=told.append))
+    assert told == [result.error_reason]
+    assert told[0].startswith('SAFETY_VIOLATION: ')
 
 
 def test_a_skill_of_others_drives_nowhere_the_guardrails_would_not() -> None:
