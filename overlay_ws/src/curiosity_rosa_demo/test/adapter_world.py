@@ -22,6 +22,7 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from geometry_msgs.msg import Pose, Twist
 from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
+import pytest
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -49,18 +50,41 @@ SOUND: dict[str, Any] = {
 STATUS_AGAIN_S = 3.0  # a status that a killed adapter did not answer is asked for again
 TOLERANCE = 0.15  # radians; a little more than the adapter's own
 
-# The adapter where rclpy has no EventsExecutor, as in Humble.
-WITHOUT_EVENTS_EXECUTOR = """
-import sys
-sys.modules['rclpy.experimental'] = None
+RUN_ADAPTER = """
 from curiosity_rosa_demo.adapter.adapter_node import main
 main()
 """
+# The adapter where rclpy has no EventsExecutor, as in Humble.
+WITHOUT_EVENTS_EXECUTOR = f"""
+import sys
+sys.modules['rclpy.experimental'] = None
+{RUN_ADAPTER}
+"""
+# The adapter in a graph that never says who is there.
+SILENT_GRAPH = f"""
+import threading
+from rclpy.node import Node
+
+def blocked(*_):
+    print('a look-up blocks', flush=True)
+    threading.Event().wait()
+
+for name in ('get_publishers_info_by_topic', 'count_publishers', 'count_subscribers',
+             'get_node_names_and_namespaces', 'get_client_names_and_types_by_node',
+             'get_service_names_and_types', 'get_service_names_and_types_by_node'):
+    setattr(Node, name, blocked)
+{RUN_ADAPTER}
+"""
+
+EXECUTORS = pytest.mark.parametrize(
+    'program', ['', WITHOUT_EVENTS_EXECUTOR], ids=['events', 'single-threaded']
+)
 
 
 class AdapterWorld:
     """Starts both. ``thresholds`` are changes to thresholds.yaml, ``robot`` is the profile and
-    ``config_dir`` its folder, the rest goes to the rover.
+    ``config_dir`` its folder, ``program`` the source of another adapter; the rest goes to the
+    rover.
     """
 
     def __init__(
@@ -70,7 +94,7 @@ class AdapterWorld:
         thresholds: dict[str, Any] | None = None,
         speed: float = SPEED,
         namespace: str = '',
-        events_executor: bool = True,
+        program: str = '',
         sim_time: bool = False,
         robot: str = '',
         config_dir: str = '',
@@ -82,7 +106,7 @@ class AdapterWorld:
         self.joints: list[JointState] = box.collect(JointState, '/joint_states', 100)
         self.twists: list[Twist] = box.collect(Twist, '/cmd_vel', 100)
         self.sim_time = sim_time or bool(rover.get('publish_clock'))
-        self._events_executor = events_executor
+        self._program = program
         self._config_dir, self._robot = config_dir, robot
         self._start: Pose | None = None
         if thresholds is not None:
@@ -109,12 +133,12 @@ class AdapterWorld:
             parameters['robot'] = self._robot
         if folder := config_dir or self._config_dir:
             parameters['config_dir'] = folder
-        if self._events_executor:
+        if not self._program:
             self.adapter = self.box.start(
                 'curiosity_rosa_demo', 'adapter_node', *arguments, **parameters
             )
         else:
-            command = [sys.executable, '-c', WITHOUT_EVENTS_EXECUTOR, '--ros-args', *arguments]
+            command = [sys.executable, '-c', self._program, '--ros-args', *arguments]
             for name, value in parameters.items():
                 command += ['-p', f'{name}:={json.dumps(value)}']
             self.adapter = self.box.run(command, 'adapter')

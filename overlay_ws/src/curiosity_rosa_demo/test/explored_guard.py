@@ -72,6 +72,7 @@ IGNORED = frozenset(
     (
         # texts and reports, and numbers that are only compared with each other: see key()
         *('last_error', 'violation', '_runaway', '_alarms', '_stop_failure', 'failure', '_names'),
+        '_runs_away',
         *('_stop_number', '_serial', 'stops_ended', '_stops_confirmed', '_tick'),
         *('_moves_in_flight', '_moves_unanswered'),
         # shorter than a tick, all of them
@@ -79,7 +80,7 @@ IGNORED = frozenset(
         # these rovers show no wheels, and without them nothing settles
         '_settling',
         # never change
-        *('_config', '_mast_config', '_clock', '_travel_clock', '_simulation', '_other_drivers'),
+        *('_config', '_mast_config', '_clock', '_travel_clock', '_simulation', 'other_drivers'),
         *('_duration_s', '_target', '_stop_timed_out', '_timed_out', '_stretched', 'max_age_s'),
     )
 )

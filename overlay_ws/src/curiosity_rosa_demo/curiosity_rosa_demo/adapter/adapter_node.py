@@ -12,7 +12,8 @@ Each of five threads spins one node, so that no lane waits for another. ``adapte
 clients and subscriptions and serves get_status, ``adapter_stop`` serves move_stop,
 ``adapter_motion`` the three motions, ``adapter_mast`` the three mast services and those of the
 robot's appendages; each serves one call at a time. ``adapter_scan`` reads the scan. A sixth thread
-polls the guard when its next wake-up is due. ``adapter`` also publishes the log of the rules'
+polls the guard when its next wake-up is due, and a seventh looks names up in the ROS graph:
+nothing else waits for it. ``adapter`` also publishes the log of the rules'
 inputs.
 
 Over 300 lines: the lock order of these threads is easier to check in one file.
@@ -32,7 +33,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.call_trace import CallTrace
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
-from curiosity_rosa_demo.adapter.graph_names import offers, other_publishers
+from curiosity_rosa_demo.adapter.graph_names import GraphThread, offers, other_publishers
 from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
 from curiosity_rosa_demo.adapter.joint_commands import (
     AppendageCommands,
@@ -107,7 +108,6 @@ class AdapterApp:
             stop_name=topics.curiosity.move_stop.name,
             steady=time.monotonic,
             ros_clock=self.node.get_clock(),
-            other_drivers=self._other_drivers,
             log=self._inputs,
             robot=self._config.robot,
         )
@@ -124,7 +124,8 @@ class AdapterApp:
         }
         self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
-        self._calls = CallTrace(self.node, topics.status.kernel, self._trace.publish)
+        self._graph = GraphThread(process.crash)
+        self._calls = CallTrace(self.node, self._graph, topics.status.kernel, self._trace.publish)
         self._shutting_down = False  # True: no motion is started any more
         self._closing = False
         self._stops_asked = 0
@@ -147,6 +148,7 @@ class AdapterApp:
             topics,
             self._config.thresholds.motion.agent_lease_s,
             self._rules,
+            graph=self._graph,
             lock=self._lock,
             on_input=self._execute_due_commands,
             on_calls=self._calls.record_sent,
@@ -163,10 +165,16 @@ class AdapterApp:
             on_input=self._execute_due_commands,
         )
         odometry = [topics.rover.odometry] if robot.mobile_base else []
-        self._rivals = RivalPublishers(self.node, [*odometry, topics.rover.joint_states])
+        self._rivals = RivalPublishers(
+            self.node, self._graph, [*odometry, topics.rover.joint_states]
+        )
+        self._mismatch = ''  # as profile_match.mismatch
+        self._graph.add(self._look_for_drivers)
+        self._graph.add(self._look_for_robot)
         self._scan = ScanInput(
             self._config,
             self._rules,
+            graph=self._graph,
             simulation=self._simulation,
             lock=self._lock,
             on_input=self._execute_due_commands,
@@ -179,13 +187,29 @@ class AdapterApp:
         }
         self._guard_thread = threading.Thread(target=self._run_guard, args=(process,), daemon=True)
         self._guard_thread.start()
+        self._graph.start()
 
     def _command(self, service: RoverService) -> ServiceCommand:
         return ServiceCommand.create(self.node, service.name, service.type, data=service.data)
 
-    def _other_drivers(self) -> str:
-        stop = self._config.topics.curiosity.move_stop.name
-        return ', '.join(other_publishers(self.node, self._config.topics.rover.cmd_vel, stop))
+    # --- looks into the graph: on its own thread --------------------------------------------
+
+    def _look_for_drivers(self) -> None:
+        """Before a stop has failed: its alarm names who else drives."""
+        if not self._guard.stopping:
+            return
+        topics = self._config.topics
+        stop = topics.curiosity.move_stop.name
+        names = ', '.join(other_publishers(self.node, topics.rover.cmd_vel, stop))
+        with self._lock:
+            if names != self._guard.other_drivers:
+                self._rules.other_drivers(names)
+                self._execute_due_commands()
+
+    def _look_for_robot(self) -> None:
+        missing = self._appendage_commands.missing()
+        is_offered = partial(offers, self.node)
+        self._mismatch = mismatch(self._config.nodes.robot, missing, self._profiles, is_offered)
 
     def _create_services(self, process: Process) -> list[Node]:
         names = self._config.topics.adapter
@@ -311,14 +335,12 @@ class AdapterApp:
     def _diagnose(self) -> Finding:
         missing = [command.name for command in self._commands.values() if not command.is_ready()]
         missing_parts = self._appendage_commands.missing()
-        is_offered = partial(offers, self.node)
-        other = mismatch(self._config.nodes.robot, missing_parts, self._profiles, is_offered)
         with self._lock:
             return diagnose(
                 self._guard,
                 e_stop=self._telemetry.e_stop,
                 missing=[*missing, *missing_parts],
-                mismatch=other,
+                mismatch=self._mismatch,
                 far_off=self._rules.figures.findings(),
                 ages_s=self._telemetry.ages_s(),
                 obstacles=self._rules.obstacles,
@@ -569,6 +591,7 @@ class AdapterApp:
             self._closing = True
             self._changed.notify_all()
         self._publish_inputs()
+        self._graph.close()
         for thread in self._threads.values():
             thread.close()
         for node in self._nodes:

@@ -77,15 +77,11 @@ class AdapterRules:
         stop_name: str,
         steady: Callable[[], float],
         ros_clock: RosClock,
-        other_drivers: Callable[[], str] = str,
         log: InputLog | None = None,
         robot: RobotProfile | None = None,
     ) -> None:
-        """``robot``: None for one with a mobile base and no appendages. ``other_drivers``: the
-        names of foreign nodes that publish Twists, or ''.
-        """
+        """``robot``: None for one with a mobile base and no appendages."""
         self._now, self._log = Instant(steady, ros_clock), log
-        self._ask_for_drivers = other_drivers
         motion = thresholds.motion
         self._simulation = SimulationClock.of(self._now, motion, self._now)
         self._travel = MotionClock(self._now, self._now)
@@ -96,7 +92,6 @@ class AdapterRules:
             clock=self._now,
             travel_clock=self._travel,
             simulation=self._simulation,
-            other_drivers=self._other_drivers,
             appendages=robot.appendages if robot is not None else None,
             mobile_base=robot is None or robot.mobile_base,
             has_mast=robot is None or robot.has_mast,
@@ -246,6 +241,10 @@ class AdapterRules:
         act = partial(self.guard.set_other_adapters, tuple(names))
         self._step('adapters', act, list(names))
 
+    def other_drivers(self, names: str) -> None:
+        """The foreign nodes that publish Twists, as the operator reads them; '' without any."""
+        self._step('other_drivers', partial(self.guard.set_other_drivers, names), names)
+
     # --- time -------------------------------------------------------------------------------
 
     def due(self) -> Due:
@@ -278,11 +277,6 @@ class AdapterRules:
     def _add_entry(self, name: str, arguments: Sequence[Any], result: Any) -> None:
         if self._log is not None:
             self._log.add(LogEntry(self._now(), self._now.ros_ns, name, arguments, result))
-
-    def _other_drivers(self) -> str:
-        drivers = self._ask_for_drivers()
-        self._add_entry('other_drivers', (drivers,), None)  # before the step that asks
-        return drivers
 
     def _check_motion(self, name: str, clock_problem: str) -> None:
         if clock_problem:

@@ -10,7 +10,7 @@
 
 A ROS request does not name its caller. So the agent's heartbeat says how many calls of each
 service the agent has sent, and a call that no such number covers within CLAIM_WAIT_S is another
-node's. The graph says which other nodes have a client of the service: one of them is the caller,
+node's. The graph, asked after the call, says which other nodes have a client: one is the caller,
 or a node that the graph does not show yet. Nothing here decides whether a call is served.
 """
 
@@ -25,13 +25,14 @@ CLAIM_WAIT_S = 2.0  # a heartbeat is due every 0.1 s
 
 @dataclass(eq=False)
 class Call:
-    """One call. ``others``: the nodes besides the agent that have a client of the service.
-    ``answer``: '' is a success; None: it is not answered yet.
+    """One call. ``has_agent``: whether the agent has a client of the service; None until somebody
+    has looked. ``others``: the other nodes that have one. ``answer``: '' is a success; None: it is
+    not answered yet.
     """
 
     service: str
     at: float
-    has_agent: bool  # the agent has a client of the service
+    has_agent: bool | None = None
     others: set[str] = field(default_factory=set)
     answer: str | None = None
 
@@ -44,9 +45,9 @@ class CallLog:
         self._tick = -1
         self._beat_at = -math.inf
 
-    def begin(self, service: str, *, has_agent: bool, others: Collection[str], now: float) -> Call:
+    def begin(self, service: str, now: float) -> Call:
         """Record a call that has arrived. Set its ``answer`` when it is served."""
-        call = Call(service, now, has_agent, set(others))
+        call = Call(service, now)
         claims = [end for end in self._claims.get(service, ()) if end > now]
         if claims:
             claims.pop(0)
@@ -54,6 +55,18 @@ class CallLog:
             self._unclaimed.append(call)
         self._claims[service] = claims
         return call
+
+    def unnamed(self) -> set[str]:
+        """The services of unclaimed calls for whose callers nobody has looked."""
+        return {call.service for call in self._unclaimed if call.has_agent is None}
+
+    def name(
+        self, service: str, *, has_agent: bool, others: Collection[str], until: float
+    ) -> None:
+        """Record who has a client of ``service``, for the calls that came before ``until``."""
+        for call in self._unclaimed:
+            if call.service == service and call.has_agent is None and call.at <= until:
+                call.has_agent, call.others = has_agent, set(others)
 
     def record_sent(self, tick: int, sent: Mapping[str, int], now: float) -> None:
         """Record how many calls of each service the agent has sent since its start. The ``tick``

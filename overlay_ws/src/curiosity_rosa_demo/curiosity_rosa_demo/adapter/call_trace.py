@@ -12,44 +12,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 import threading
 import time
 
 from curiosity_rosa_demo.adapter.call_log import Call, caller_text, CallLog
-from curiosity_rosa_demo.adapter.graph_names import clients, publishers
+from curiosity_rosa_demo.adapter.graph_names import clients, GraphThread, publishers
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
-from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from rclpy.node import Node
-
-REPORT_PERIOD_S = 0.5
 
 
 class CallTrace:
     """Thread-safe, with a lock of its own: no motion and no stop waits for a report."""
 
     def __init__(
-        self, node: Node, heartbeat_topic: str, publish: Callable[[TraceEvent], None]
+        self,
+        node: Node,
+        graph: GraphThread,
+        heartbeat_topic: str,
+        publish: Callable[[TraceEvent], None],
     ) -> None:
-        self._node, self._heartbeat_topic, self._publish = node, heartbeat_topic, publish
+        self._node, self._graph, self._publish = node, graph, publish
+        self._heartbeat_topic = heartbeat_topic
         self._lock, self._log = threading.Lock(), CallLog()
-        node.create_timer(REPORT_PERIOD_S, self._report, clock=STEADY_CLOCK)
+        graph.add(self._name_callers)
+        graph.add(self._report)
 
     def begin(self, service: str) -> Call:
-        """Record a call that is about to be served, while its caller is still in the graph."""
-        agents, callers = set[str](), set[str]()
-        with suppress(*TRANSPORT_ERRORS):  # without the graph the caller is unknown
-            agents = set(publishers(self._node, self._heartbeat_topic))
-            callers = clients(self._node, service)
+        """Record a call that is being served."""
         with self._lock:
-            return self._log.begin(
-                service,
-                has_agent=bool(callers & agents),
-                others=callers - agents,
-                now=time.monotonic(),
-            )
+            call = self._log.begin(service, time.monotonic())
+        self._graph.soon()  # while its caller is still in the graph
+        return call
 
     def end(self, call: Call, refusal: str) -> None:
         """Record the answer: '' for a success."""
@@ -61,6 +55,23 @@ class CallTrace:
         """Record what a heartbeat says of the agent's calls."""
         with self._lock:
             self._log.record_sent(tick, sent, time.monotonic())
+
+    def _name_callers(self) -> None:
+        with self._lock:
+            services = self._log.unnamed()
+        if not services:
+            return
+        now = time.monotonic()
+        agents = set(publishers(self._node, self._heartbeat_topic))
+        for service in services:
+            callers = clients(self._node, service)
+            with self._lock:
+                self._log.name(
+                    service,
+                    has_agent=bool(callers & agents),
+                    others=callers - agents,
+                    until=now,
+                )
 
     def _report(self) -> None:
         with self._lock:

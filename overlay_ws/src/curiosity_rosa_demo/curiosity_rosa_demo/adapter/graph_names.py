@@ -6,13 +6,62 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Names of nodes in the ROS graph, for messages to the operator."""
+"""Names of nodes in the ROS graph, for messages to the operator, and the thread that asks.
+
+A look into the graph may take its time. No lane of the adapter and no holder of its lock looks
+names up: the thread does, and gives the rules what it has seen.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+import threading
 
 from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
 from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
 from rclpy.node import Node
+
+LOOK_PERIOD_S = 0.5
+SOON_S = 0.02  # by then a call that has just arrived is on its way to the rover
+
+
+class GraphThread:
+    """Runs its looks one after another, each LOOK_PERIOD_S and ``soon`` after a request. A look
+    takes the adapter's lock only for what it reports.
+    """
+
+    def __init__(self, on_crash: Callable[[Exception], None]) -> None:
+        self._looks: list[Callable[[], None]] = []
+        self._on_crash, self._wake, self._closing = on_crash, threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name='adapter_graph', daemon=True)
+
+    def add(self, look: Callable[[], None]) -> None:
+        """Before ``start``."""
+        self._looks.append(look)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def soon(self) -> None:
+        self._wake.set()
+
+    def close(self) -> None:
+        self._closing.set()
+        self._wake.set()
+        self._thread.join(timeout=3.0)
+
+    def _run(self) -> None:
+        try:
+            while not self._closing.is_set():
+                if self._wake.wait(LOOK_PERIOD_S):
+                    self._closing.wait(SOON_S)
+                self._wake.clear()
+                for look in self._looks:
+                    with suppress(*TRANSPORT_ERRORS):  # without the graph no name is known
+                        look()
+        except Exception as error:
+            self._on_crash(error)
 
 
 def publishers(node: Node, topic: str) -> list[str]:

@@ -111,12 +111,10 @@ class MotionGuard:
         clock: Callable[[], float],
         travel_clock: Callable[[], float] | None = None,
         simulation: SimulationClock | None = None,
-        other_drivers: Callable[[], str] = str,
         appendages: Mapping[str, AppendageProfile] | None = None,
         mobile_base: bool = True,
         has_mast: bool = True,
     ) -> None:
-        """``other_drivers`` returns the names of foreign nodes that publish Twists, or ''."""
         self._config, self._mast_config, self._has_base = motion, mast, mobile_base
         self._clock, self._travel_clock = clock, travel_clock or clock
         self._simulation = simulation or SimulationClock.of(None, motion, clock)
@@ -129,8 +127,10 @@ class MotionGuard:
         self.motion = Motion.MOVING if mobile_base else Motion.STILL
         self.last_error = ''
         self.violation = ''  # a motion that the adapter could not end; '' without one
+        # Its motion_text, and whether the wheels stand.
+        self._runs_away: tuple[str, bool | None] = ('', None)
         self._alarms = AlarmFold()
-        self._other_drivers = other_drivers
+        self.other_drivers: str | None = None  # as set_other_drivers; None: nobody has looked
         self._moving_since = self._travel_clock()
         self._mast_motion: MastMotion | None = None
         self._joints: Joints | None = None
@@ -408,8 +408,20 @@ class MotionGuard:
         self._agent.beat(tick, latch, self._clock())
 
     def set_agents(self, alive: int, names: Collection[str]) -> None:
-        """The number of living publishers of the heartbeat, and their names."""
+        """The number of living publishers of the heartbeat, and their names, which may be known
+        later: the reason of a stop that they have caused then names them.
+        """
+        before = self._agent.stop_reason(self._clock())
         self._agent.set_publishers(alive, names)
+        reason = self._agent.stop_reason(self._clock())
+        if names and before and before == self.last_error and reason not in (before, ''):
+            self._alarm(reason)
+
+    def set_other_drivers(self, names: str) -> None:
+        """The foreign nodes that publish Twists; '' without any. They name a violation anew."""
+        is_news, self.other_drivers = names != self.other_drivers, names
+        if is_news and self.violation:
+            self._report_violation()
 
     def set_other_adapters(self, names: tuple[str, ...]) -> None:
         """Record the nodes of other adapters in front of this rover. A motion of either is
@@ -486,6 +498,10 @@ class MotionGuard:
     def _alarm(self, reason: str) -> None:
         self.last_error = reason
         self._alarms.add(reason, self._clock())
+
+    def _report_violation(self) -> None:
+        self.violation = violation_text(*self._runs_away, self.other_drivers)
+        self._alarm(self.violation)
 
     def _refusal(self, reason: str) -> MotionRefused:
         self.last_error = reason
@@ -569,9 +585,8 @@ class MotionGuard:
         detected = self._runaway.detected(fresh, settles=settles)
         if detected and fresh is not None and not self.violation:
             wheels_stand = self._settling.wheels_stand(now)
-            moves = motion_text(fresh.speed, wheels_stand)
-            self.violation = violation_text(moves, wheels_stand, self._other_drivers())
-            self._alarm(self.violation)
+            self._runs_away = (motion_text(fresh.speed, wheels_stand), wheels_stand)
+            self._report_violation()
         settled = not self._moves_in_flight and not self._moves_unanswered
         if settled and not due.call and stop.is_complete(now, self._odometry):
             self.motion, self._stop = Motion.STILL, None

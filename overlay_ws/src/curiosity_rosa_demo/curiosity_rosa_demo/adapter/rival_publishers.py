@@ -16,23 +16,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from curiosity_rosa_demo.adapter.graph_names import publishers
-from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
+from curiosity_rosa_demo.adapter.graph_names import GraphThread, publishers
 from rclpy.node import Node
 
-CHECK_PERIOD_S = 2.0
 CLOCK = '/clock'
 
 
 class RivalPublishers:
     """``found``: the publishing nodes by topic, of those topics that have several. Read it from
-    any thread; the graph is asked on a timer of ``node``, without the adapter's lock.
+    any thread.
     """
 
-    def __init__(self, node: Node, topics: Sequence[str]) -> None:
+    def __init__(self, node: Node, graph: GraphThread, topics: Sequence[str]) -> None:
         self._node, self._topics = node, topics
         self.found: dict[str, list[str]] = {}
-        node.create_timer(CHECK_PERIOD_S, self._check, clock=STEADY_CLOCK)
+        graph.add(self._check)
 
     def _check(self) -> None:
         clock = [CLOCK] if self._node.get_clock().ros_time_is_active else []

@@ -19,10 +19,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
+from curiosity_rosa_demo.adapter.graph_names import GraphThread
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
 from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY_CLOCK
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.listener import (
     level_pose,
@@ -31,8 +32,6 @@ from curiosity_rosa_demo.infra.tf.listener import (
 )
 from rclpy.node import Node
 from sensor_msgs.msg import LaserScan
-
-PUBLISHER_CHECK_PERIOD_S = 1.0
 
 
 class ScanInput:
@@ -43,12 +42,14 @@ class ScanInput:
         config: Config,
         rules: AdapterRules,
         *,
+        graph: GraphThread,
         simulation: SimulationClock,
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
     ) -> None:
         self.node = Node('adapter_scan')
         self._rules, self._lock, self._on_input = rules, lock, on_input
+        self._scans = 0
         if not rules.obstacles.enabled:
             return
         self._thresholds = config.thresholds
@@ -56,13 +57,12 @@ class ScanInput:
         self._topic = config.topics.rover.scan
         self._transforms = make_transform_source(self.node, config, simulation)
         self.node.create_subscription(LaserScan, self._topic, self._on_scan, NEWEST_ONLY)
-        self.node.create_timer(
-            PUBLISHER_CHECK_PERIOD_S, self._check_for_publisher, clock=STEADY_CLOCK
-        )
+        graph.add(self._check_for_publisher)
 
     def _on_scan(self, message: LaserScan) -> None:
         view = self._view(message)
         with self._lock:
+            self._scans += 1
             self._rules.scan(view)
             self._on_input()
 
@@ -79,6 +79,9 @@ class ScanInput:
         return view_of(scan_of(message), sensor, RoverShape.of(self._thresholds, stowed))
 
     def _check_for_publisher(self) -> None:
+        before = self._scans
+        if self.node.count_publishers(self._topic):
+            return
         with self._lock:
-            if not self.node.count_publishers(self._topic):
+            if self._scans == before:  # none has arrived since the look
                 self._rules.scan_gone()

@@ -28,16 +28,17 @@ def motion_text(speed: float, wheels_stand: bool | None) -> str:
     return f'the wheels still turn, the rover moves at {speed:.2f} m/s'
 
 
-def violation_text(moves: str, wheels_stand: bool | None, drivers: str) -> str:
+def violation_text(moves: str, wheels_stand: bool | None, drivers: str | None) -> str:
     """The alarm for a motion that a stop does not end. ``moves``: the motion_text. ``drivers``:
-    the names of foreign nodes that publish Twists, or ''.
+    the names of foreign nodes that publish Twists, or ''; None: nobody has looked.
     """
     seen = [] if wheels_stand is None else [moves]
     if drivers:
         seen.append(f'Twists are also published by {drivers}')
-    elif not wheels_stand:
+    elif drivers is not None and not wheels_stand:
         seen.append('no other driver')
-    return f'The rover moves on although it was stopped ({"; ".join(seen)})'
+    details = f' ({"; ".join(seen)})' if seen else ''
+    return f'The rover moves on although it was stopped{details}'
 
 
 def unconfirmed_stop(odometry: Odometry | None, failure: str, wheels_stand: bool | None) -> str:

@@ -18,13 +18,12 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
 from curiosity_rosa_demo.adapter.drive_watch import tilt_of
-from curiosity_rosa_demo.adapter.graph_names import publishers
+from curiosity_rosa_demo.adapter.graph_names import GraphThread, publishers
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.ros_io import (
     NEWEST_ONLY,
-    STEADY_CLOCK,
     subscribe_to_button,
     subscribe_to_heartbeat,
 )
@@ -34,7 +33,6 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-AGENT_CHECK_PERIOD_S = 1.0
 ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 
@@ -52,6 +50,7 @@ class TelemetryInputs:
         lease_s: float,
         rules: AdapterRules,
         *,
+        graph: GraphThread,
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
         on_calls: Callable[[int, dict[str, int]], None],
@@ -62,7 +61,9 @@ class TelemetryInputs:
         self._wheels = WheelSpeed(wheels)
         self._on_calls, self._mast, self._appendages = on_calls, mast, appendages
         self._node, self._rules, self._lock, self._on_input = node, rules, lock, on_input
-        self._heartbeat_topic = topics.status.kernel
+        self._graph, self._heartbeat_topic = graph, topics.status.kernel
+        self._agents_alive = 0
+        self._agents: list[str] = []  # their names, as the rules know them
         self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
         self.mast_turn: float | None = None
         self.e_stop = False
@@ -76,7 +77,7 @@ class TelemetryInputs:
             node, self._heartbeat_topic, lease_s, self._on_heartbeat, self._on_publishers
         )
         subscribe_to_button(node, topics.rover.e_stop, self._on_e_stop)
-        node.create_timer(AGENT_CHECK_PERIOD_S, self._check_for_agent, clock=STEADY_CLOCK)
+        graph.add(self._look_for_agents)
 
     def ages_s(self) -> dict[str, float | None]:
         """Seconds since the last message of each source; None: never, or the agent is gone."""
@@ -149,20 +150,25 @@ class TelemetryInputs:
             self._on_calls(heartbeat[0], calls)
 
     def _on_publishers(self, alive: int) -> None:
-        names = publishers(self._node, self._heartbeat_topic) if alive > 1 else []
         with self._lock:
-            self._rules.agents(alive, names)
+            self._agents_alive, self._agents = alive, []
+            self._rules.agents(alive, [])  # two stop the rover before their names are known
             self._on_input()
-        self._check_for_agent()
+        self._graph.soon()
 
-    def _check_for_agent(self) -> None:
-        """Forget the heartbeat of an agent without a publisher, so that a person can call the
-        services.
+    def _look_for_agents(self) -> None:
+        """Name several agents, and forget the heartbeat of an agent without a publisher, so that a
+        person can call the services.
         """
+        heard_s = self._received_s[HEARTBEAT]
+        names = publishers(self._node, self._heartbeat_topic)
         with self._lock:
-            if self._rules.guard.heartbeat_received and not self._node.count_publishers(
-                self._heartbeat_topic
-            ):
+            if self._agents_alive > 1 and names != self._agents:
+                self._agents = names
+                self._rules.agents(self._agents_alive, names)
+                self._on_input()
+            silent = self._received_s[HEARTBEAT] == heard_s  # since the look
+            if self._rules.guard.heartbeat_received and not names and silent:
                 self._rules.agent_gone()
                 if not self._rules.guard.heartbeat_received:
                     self._received_s[HEARTBEAT] = None

@@ -68,13 +68,11 @@ class RuleRun:
     ) -> None:
         self._from_start = from_start
         self._clock = ReplayClock(start.at, start.ros_ns)
-        self._other_drivers = ''
         self.rules = make_rules(
             config.thresholds,
             stop_name=config.topics.curiosity.move_stop.name,
             steady=self._clock,
             ros_clock=self._clock,
-            other_drivers=lambda: self._other_drivers,
             robot=config.robot,
         )
         self._tokens: dict[int, int] = {}  # of motions: recorded, and here
@@ -94,9 +92,6 @@ class RuleRun:
 
     def _call(self, name: str, arguments: list[Any]) -> Any:
         rules = self.rules
-        if name == 'other_drivers':
-            (self._other_drivers,) = arguments
-            return None
         if name in ('motion_answered', 'motion_failed'):
             arguments[0] = self._own_number(self._tokens, arguments[0])
         elif name in ('stop_answered', 'stop_failed', 'end_stop'):
@@ -138,7 +133,7 @@ PLAIN_CALLS = frozenset(
         *('request_stop', 'twist_lost', 'refuse', 'joints', 'scan_gone', 'e_stop', 'heartbeat'),
         *('agents', 'agent_gone', 'adapters', 'due', 'check_appendage', 'begin_appendage'),
         *('appendage_answered', 'appendage_failed', 'end_appendage', 'appendage_joints'),
-        'wheels',
+        *('wheels', 'other_drivers'),
     )
 )
 

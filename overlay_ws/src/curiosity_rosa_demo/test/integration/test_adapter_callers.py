@@ -21,6 +21,7 @@ import time
 from adapter_world import (
     AdapterWorld,
     CLOSED,
+    EXECUTORS,
     in_motion,
     mast_of,
     MASTS,
@@ -126,13 +127,11 @@ class Caller(threading.Thread):
         self.answers[f'{name} done' if response.success else response.message] += 1
 
 
-@pytest.mark.parametrize('events_executor', [True, False], ids=['events', 'single-threaded'])
+@EXECUTORS
 def test_a_storm_of_callers_neither_blocks_it_nor_gets_past_its_rules(
-    sandbox: Sandbox, events_executor: bool
+    sandbox: Sandbox, program: str
 ) -> None:
-    world = AdapterWorld(
-        sandbox, speed=SPEED, thresholds={'mast': MAST}, events_executor=events_executor
-    ).settle()
+    world = AdapterWorld(sandbox, speed=SPEED, thresholds={'mast': MAST}, program=program).settle()
     ended = threading.Event()
     callers = [Caller(number, requests, ended) for number, (_, requests) in enumerate(CALLERS)]
     with ExitStack() as stack:

@@ -16,7 +16,17 @@ import sys
 import threading
 import time
 
-from adapter_world import AdapterWorld, CLOSED, in_motion, METRES_PER_S, near, SharedAdapter, SPEED
+from adapter_world import (
+    AdapterWorld,
+    CLOSED,
+    EXECUTORS,
+    in_motion,
+    METRES_PER_S,
+    near,
+    SharedAdapter,
+    SILENT_GRAPH,
+    SPEED,
+)
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, NEED_TO_CLOSE_MAST
 from harness import Process, Sandbox, wait_until
 import pytest
@@ -189,6 +199,25 @@ def test_a_driver_that_repeats_its_twist_is_held_back_and_never_called_stopped(
     assert not answer.success, 'the rover went on'
 
 
+def test_a_graph_that_does_not_answer_delays_no_start_no_stop_and_no_zero_twist(
+    sandbox: Sandbox,
+) -> None:
+    world = AdapterWorld(sandbox, program=SILENT_GRAPH)
+    wait_until(lambda: 'a look-up blocks' in world.adapter.output(), 'the graph to fall silent')
+    world.drive()
+    world.does('move_stop')
+    world.does('move_forward')
+    wait_until(world.moves, 'the rover to move again')
+    world.fault(fault_services=['move_stop:absent'])  # the driver goes on with its Twists
+    assert not world.ask('move_stop').success
+    wait_until(lambda: world.status()['violation'], 'the runaway to be noticed')
+    seen = len(world.twists)
+    wait_until(
+        lambda: sum(not each.linear.x for each in list(world.twists)[seen:]) >= 50,
+        'zero Twists after the violation',
+    )
+
+
 def test_the_leash_is_measured_in_the_rovers_time_where_that_is_faster(sandbox: Sandbox) -> None:
     leash_s = 8.0
     thresholds = {'motion': {'max_duration_s': leash_s}}
@@ -204,12 +233,10 @@ def test_the_leash_is_measured_in_the_rovers_time_where_that_is_faster(sandbox: 
     world.wait_for_status(moving=False, last_error_reason='Stopped by the leash after 8 s')
 
 
-@pytest.mark.parametrize('events_executor', [True, False], ids=['events', 'single-threaded'])
-def test_a_stop_is_meant_for_the_motion_that_waits_too(
-    sandbox: Sandbox, events_executor: bool
-) -> None:
+@EXECUTORS
+def test_a_stop_is_meant_for_the_motion_that_waits_too(sandbox: Sandbox, program: str) -> None:
     patient = {'motion': {'stop_timeout_s': 1.5}}
-    world = AdapterWorld(sandbox, thresholds=patient, events_executor=events_executor).drive()
+    world = AdapterWorld(sandbox, thresholds=patient, program=program).drive()
     world.fault(fault_services=['move_stop:late:1.0'])
     stop, again = world.ask_later('move_stop'), None
     wait_until(lambda: not world.status()['move_allowed'], 'the stop to be under way')

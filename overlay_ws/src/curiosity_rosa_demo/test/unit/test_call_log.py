@@ -40,7 +40,8 @@ class World:
             self.foreign += self.log.take_foreign(self.now)
 
     def arrives(self, service: str, *others: str, agent: bool = True) -> Call:
-        call = self.log.begin(service, has_agent=agent, others=others, now=self.now)
+        call = self.log.begin(service, self.now)
+        self.log.name(service, has_agent=agent, others=others, until=self.now)
         call.answer = ''
         return call
 

@@ -75,6 +75,7 @@ steps: st.SearchStrategy[Step] = st.one_of(
     calls('heartbeat', st.integers(0, 100), st.sampled_from(['', '', 'e-stop pressed'])),
     calls('agents', st.integers(0, 2), st.just(['/one', '/two'])),
     calls('agent_gone'),
+    calls('other_drivers', st.sampled_from(['', '/joystick'])),
     calls('adapters', st.sampled_from([[], ['/other']])),
     st.just(lambda rules: rules.due()),
 )
@@ -100,7 +101,6 @@ def test_a_replayed_log_has_the_recorded_results(
         stop_name='/move_stop',
         steady=clock,
         ros_clock=clock,
-        other_drivers=lambda: '/joystick',
         log=log,
     )
     for step, seconds in sequence:

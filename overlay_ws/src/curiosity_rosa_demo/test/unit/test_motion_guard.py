@@ -424,7 +424,12 @@ def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: W
         driving.wheels = 0.5
         driving.guard.record_odometry(0.5, 0.0)
         driving.step(0.05)
-    assert driving.guard.violation
+    alarms = [driving.guard.violation]
+    for names, seen in (('', 'no other driver'), ('/joystick', 'published by /joystick')):
+        driving.guard.set_other_drivers(names)  # known later than the motion, and told anew
+        alarms.append(driving.guard.violation)
+        assert seen in alarms[-1]
+    assert driving.guard.take_alarms()[-3:] == alarms
     assert driving.guard.stop_problem(number).startswith(STOP_NOT_CONFIRMED)
     driving.drive.absent, driving.driving = False, False
     driving.step(3.0)

@@ -107,6 +107,7 @@ def test_what_does_not_settle_is_a_runaway_as_soon_as_ever(
 ) -> None:
     driving.step(MOTION.settle_s)
     driving.wheels_shown = wheels_shown
+    driving.guard.set_other_drivers('')
     driving.step(MAX_AGE_S + 0.1)
     driving.ask_stop()
     driving.step(0.1)
