@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.prompts import Prompts
+from curiosity_rosa_demo.infra.config_loader import load_config, shipped_profiles
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.prompts import ChatPromptTemplate
@@ -211,6 +212,13 @@ def test_the_prompt_names_no_tool_that_is_not_offered(key: str) -> None:
     assert not words & (tools_of_rosa() - set(OFFERED))
     assert not re.search('math tool|calculation tool|rosparam|rostopic', prompt)
     assert 'ONE AT A TIME' in prompt, "ROSA's other prompts stay"
+
+
+@pytest.mark.parametrize('robot', shipped_profiles())
+def test_the_prompt_urges_to_look_at_the_graph_before_an_assumption(robot: str) -> None:
+    _, told = robot_prompts(load_config(robot=robot).prompts).as_message()
+    critical = told.partition('Critical Instructions: ')[2].partition('\n\n')[0]
+    assert re.search(r'Before you assume .* look at the ROS graph: query_graph\.', critical)
 
 
 def test_the_bootstrap_can_be_left_out() -> None:
