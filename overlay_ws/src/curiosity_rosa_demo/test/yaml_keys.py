@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 import enum
 import json
 from pathlib import Path
@@ -26,7 +27,7 @@ from curiosity_rosa_demo.domain import models
 from curiosity_rosa_demo.infra.config import base, world
 from curiosity_rosa_demo.infra.config.agent import checked_time_zone
 from curiosity_rosa_demo.infra.config.topics import Service
-from pydantic import AfterValidator, BaseModel, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Strict
 import yaml
 
 WORDS: dict[Callable[..., Any], str] = {
@@ -38,7 +39,7 @@ WORDS: dict[Callable[..., Any], str] = {
     world._key: 'name',
     world._window: '`HH:MM-HH:MM`, or empty',
 }
-PLAIN = {bool: 'true or false', int: 'whole number', float: 'number', str: 'text'}
+PLAIN = {bool: 'true or false', int: 'whole number', float: 'number', str: 'text', date: 'date'}
 LONGEST = 60  # characters of a value that is shown
 NULL = object()  # the value of a key that is null in the file
 OPTIONAL = object()  # the default of a key that may be left out and has no value then
@@ -211,7 +212,7 @@ def _limits(metadata: tuple[Any, ...]) -> str:
             parts.append('not empty')
         elif getattr(each, 'pattern', None):
             parts.append(f'matches `{each.pattern}`')
-        elif not isinstance(each, BeforeValidator):  # that of an enum, whose values are told
+        elif not isinstance(each, (BeforeValidator, Strict)):  # an enum's; how YAML writes it
             raise LookupError(f'no words for {each!r}')
     return ''.join(f', {part}' for part in parts).replace(', to ', ' to ')
 

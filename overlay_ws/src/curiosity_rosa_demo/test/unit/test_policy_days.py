@@ -93,6 +93,7 @@ WEEKEND = [
     'Fri 07:20 go_to_school',
     'Fri 07:40 study',
     'Fri 11:40 study',
+    'Fri 12:00 lunch',
     'Fri 16:00 go_home',
     'Fri 17:00 homework',
     'Fri 21:30 sleep',
@@ -129,7 +130,7 @@ def test_a_pupil_s_days(begin: str, end: str, began: list[str]) -> None:
 @pytest.mark.parametrize(
     ('begin', 'began'),
     [  # at 11:40 study waits for its end, at 12:00 lunch does not
-        ('2026-11-23 11:04', ['Mon 11:05 library', 'Mon 11:45 study']),
+        ('2026-11-23 11:04', ['Mon 11:05 library', 'Mon 11:45 study', 'Mon 12:00 lunch']),
         ('2026-11-23 11:34', ['Mon 11:35 library', 'Mon 12:00 lunch']),
     ],
 )
@@ -285,11 +286,64 @@ def test_any_text_is_a_message(text: str) -> None:
     policy_run.policy.close()
 
 
+EARLY = {'person': {'sleep_tendency': {'minutes': -30, 'later': ['sleep', 'wake']}}}
+FAR = {
+    'person': {'commute': {'minutes': 15, 'earlier': ['go_to_school'], 'longer': ['go_to_school']}}
+}
+MONDAY = ['Mon 06:30 wake', 'Mon 07:20 go_to_school', 'Mon 07:40 study', 'Mon 11:40 study']
+
+
+@pytest.mark.parametrize(
+    ('own', 'began'),
+    [
+        ({}, MONDAY),
+        ({'holidays': ['2026-11-23']}, ['Mon 06:30 wake']),
+        ({'holidays': ['2026-11-22', '2026-11-24']}, MONDAY),
+        (EARLY, ['Mon 06:00 wake', *MONDAY[1:]]),
+        (FAR, ['Mon 06:30 wake', 'Mon 07:05 go_to_school', *MONDAY[2:]]),
+    ],
+)
+def test_holidays_and_the_person_shift_the_day(own: dict[str, Any], began: list[str]) -> None:
+    view = WorldView.model_validate({**COMPANION.model_dump(), **own})
+    world = world_of(view)
+    policy_run = PolicyRun(world, instant('2026-11-22 21:45', world))
+    policy_run.until('2026-11-23 11:59')
+    assert policy_run.began() == ['Sun 21:46 sleep', *began]
+
+
+@pytest.mark.parametrize(
+    ('when', 'doing'), [('2026-11-23 02:00', 'sleep'), ('2026-11-23 09:00', 'study')]
+)
+@pytest.mark.parametrize(
+    ('idea', 'interrupts'),
+    [
+        (suggests('rest'), False),
+        (suggests('wake'), False),  # it would end sleep
+        (suggests('rest', preemptive=True), True),
+    ],
+    ids=['rest', 'wake', 'preemptive rest'],
+)
+def test_only_a_preemptive_idea_interrupts_sleep_and_class(
+    when: str, doing: str, idea: Callable[[PromptSituation], PolicyAction], interrupts: bool
+) -> None:
+    policy_run = pupil('2026-11-22 21:00')
+    policy_run.until(when)
+    policy_run.provider = ScriptedModel(idea).provider
+    policy_run.restart()
+    policy_run.run(3)
+    assert policy_run.doing == ('rest' if interrupts else doing)
+    assert [each.activity for each in policy_run.saved.suspended] == [doing] * interrupts
+    policy_run.run(30)
+    assert ended(policy_run, 'rest') == ['done'] * interrupts
+    assert policy_run.doing == doing
+
+
 @pytest.mark.parametrize(
     ('when', 'long', 'activity'),
     [
         ('2026-11-22 21:00', '2026-11-23 03:00', 'sleep'),
         ('2026-11-23 07:00', '2026-11-23 09:00', 'study'),
+        ('2026-11-23 07:00', '2026-11-23 07:30', 'go_to_school'),
     ],
 )
 def test_a_message_interrupts_what_may_not_be_interrupted_and_it_goes_on(
@@ -367,7 +421,7 @@ def test_the_model_is_told_the_situation() -> None:
     policy_run.restart()
     policy_run.run(1)
     lines = model.asked[0].text.splitlines()
-    assert lines[:2] == ['It is Wednesday, 2026-11-25 19:01.', 'Place: home. Energy: 59%.']
+    assert lines[:2] == ['It is Wednesday, 2026-11-25 19:01.', 'Place: home. Energy: 66%.']
     memory = lines[-MAX_RECENT:]
     assert memory[0] == 'Wed 18:00: homework ended.'
     assert 'Wed 16:20: came to home.' in memory

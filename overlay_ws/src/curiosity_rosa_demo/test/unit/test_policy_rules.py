@@ -360,6 +360,7 @@ def broken(
     activity, ongoing = view.activities[name], state.activity
     goes_on = None if ongoing is None else ongoing.activity
     ends = goes_on in activity.ends
+    may_end = ends and (proposal.action.preemptive or proposal.source is not Source.MODEL)
     place = view.places.get(state.place)
     energy = state.energy
     if not view.measured and ongoing and not ongoing.held and goes_on in view.activities:
@@ -383,7 +384,7 @@ def broken(
         'energy': energy < activity.energy_min,
         'again': bool(last) and at - max(last) < activity.again_after_h * 3600.0,
         'failed': name in memory.failed and at - memory.failed[name] < RETRY_S,
-        'emergency': ongoing is not None and ongoing.by is Source.EMERGENCY and not ends,
+        'emergency': ongoing is not None and ongoing.by is Source.EMERGENCY and not may_end,
     }
     for need in activity.needs:
         device, ability = need.split('.')
@@ -391,7 +392,7 @@ def broken(
         rules[f'needs {need}'] = (
             not state.devices.get(device, known.available) or ability not in known.abilities
         )
-    if ongoing and not ends and not emergency:
+    if ongoing and not may_end and not emergency:
         stays = goes_on in view.activities and not view.activities[goes_on].interruptible
         rules['conflict'] = stays or not proposal.action.preemptive
     return {rule for rule, is_broken in rules.items() if is_broken}
@@ -562,8 +563,8 @@ def test_a_guard_is_its_child_wherever_it_does_not_refuse(
     [
         (FIRST, '', True, ''),
         (ongoing('read'), '', True, ''),
-        (ongoing('study'), '', True, 'study may not be interrupted'),
-        (ongoing('sleep', Source.MODEL), '', True, 'sleep may not be interrupted'),
+        (ongoing('sleep', Source.MODEL), '', True, ''),
+        (ongoing('wake'), '', True, 'wake may not be interrupted'),
         (FIRST, 'SAFE: e-stop', True, 'SAFE: e-stop'),
         (FIRST, '', False, NO_MODEL),
     ],

@@ -126,7 +126,10 @@ class SafetyFilter:
     def _conflict_refusal(
         self, proposal: ActionProposal, activity: ActivityConfig, ongoing: Ongoing | None
     ) -> str:
-        if ongoing is None or ongoing.activity in activity.ends:
+        if ongoing is None:
+            return ''
+        may_end = proposal.action.preemptive or proposal.source is not Source.MODEL
+        if may_end and ongoing.activity in activity.ends:
             return ''
         if ongoing.by is Source.EMERGENCY:
             return f'{ongoing.activity} goes on, an emergency'

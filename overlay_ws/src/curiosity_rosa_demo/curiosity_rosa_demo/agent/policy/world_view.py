@@ -13,17 +13,24 @@ Times are seconds since the epoch by the policy's clock; local time is that of t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
 
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.infra.config.world import DAY_MIN, DAYS, minutes_of_day, WorldView
+from curiosity_rosa_demo.infra.config.world import (
+    DAY_MIN,
+    DAYS,
+    HOLIDAY,
+    minutes_of_day,
+    WorldView,
+)
 
 
 class WorldModel:
     def __init__(self, view: WorldView, zone: tzinfo) -> None:
-        self.view, self.zone = view, zone
+        self.view, self.zone = personal(view), zone
         self._moment = local_moment(0.0, zone)
 
     def local(self, at: float) -> datetime:
@@ -37,12 +44,15 @@ class WorldModel:
         return inside and (not days or self.day(window, at) in days)
 
     def day(self, window: str, at: float) -> str:
-        """The weekday of ``at``. The part of a window after midnight belongs to the day on which
-        the window starts.
+        """The weekday of ``at``, or ``holiday``. The part of a window after midnight belongs to
+        the day on which the window starts.
         """
-        _, _, minute, weekday = self._moment_at(at)
+        _, local, minute, weekday = self._moment_at(at)
         begin, end = _minutes(window)
-        return DAYS[weekday - (minute < end < begin)]  # DAYS[-1] is Sunday
+        days_ago = minute < end < begin
+        if self.view.holidays and local.date() - timedelta(days_ago) in self.view.holidays:
+            return HOLIDAY
+        return DAYS[weekday - days_ago]  # DAYS[-1] is Sunday
 
     def place_of(self, zones: Collection[str]) -> str:
         """The place of a rover that was measured in ``zones``: the first match in the world view's
@@ -58,12 +68,49 @@ class WorldModel:
 
     def describe(self, at: float) -> str:
         """The local time as text, such as 'Monday, 2026-01-05 07:20'."""
-        return f'{self.local(at):%A, %Y-%m-%d %H:%M}'
+        local = self.local(at)
+        holiday = ', a holiday' if local.date() in self.view.holidays else ''
+        return f'{local:%A, %Y-%m-%d %H:%M}{holiday}'
 
     def _moment_at(self, at: float) -> tuple[float, datetime, int, int]:
         if at != self._moment[0]:
             self._moment = local_moment(at, self.zone)
         return self._moment
+
+
+def personal(view: WorldView) -> WorldView:
+    """``view`` with the windows and durations of its person."""
+    habits = [habit for habit in view.person.values() if habit.minutes]
+    if not habits:
+        return view
+    later, longer = Counter[str](), Counter[str]()
+    for habit in habits:
+        later.update(dict.fromkeys(habit.later, habit.minutes))
+        later.subtract(dict.fromkeys(habit.earlier, habit.minutes))
+        longer.update(dict.fromkeys(habit.longer, habit.minutes))
+    activities = {
+        name: each.model_copy(
+            update={
+                'window': _shifted(each.window, later[name]),
+                'minutes': min(DAY_MIN, max(1.0, each.minutes + longer[name]))
+                if longer[name]
+                else each.minutes,
+            }
+        )
+        for name, each in view.activities.items()
+    }
+    routine = [
+        each.model_copy(update={'window': _shifted(each.window, later[each.activity])})
+        for each in view.routine
+    ]
+    return view.model_copy(update={'activities': activities, 'routine': routine})
+
+
+def _shifted(window: str, minutes: int) -> str:
+    if not (window and minutes):
+        return window
+    times = [(each + minutes) % DAY_MIN for each in _minutes(window)]
+    return '-'.join(f'{each // 60:02}:{each % 60:02}' for each in times)
 
 
 def local_moment(at: float, zone: tzinfo) -> tuple[float, datetime, int, int]:

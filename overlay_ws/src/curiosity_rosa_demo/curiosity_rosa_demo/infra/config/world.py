@@ -16,6 +16,7 @@ last; ``22:00-06:00`` spans midnight. Energy is a fraction of the full charge.
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import date
 import re
 from typing import Annotated, Literal
 
@@ -24,6 +25,7 @@ from curiosity_rosa_demo.infra.config.base import Fraction, rule_error, Section
 from pydantic import AfterValidator, Field, model_validator
 
 DAYS = ('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun')
+HOLIDAY = 'holiday'  # in place of the weekday
 MESSAGE = 'external.message'
 DAY_MIN = 1440
 
@@ -54,7 +56,8 @@ def _window(value: str) -> str:
 
 Key = Annotated[str, AfterValidator(_key)]
 Window = Annotated[str, AfterValidator(_window)]
-Day = Literal['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+Day = Literal['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun', 'holiday']
+Date = Annotated[date, Field(strict=False)]
 Zone = Literal['', 'base', 'bright']  # '': none; the kernel measures the other two
 Minutes = Annotated[float, Field(ge=0.0, le=DAY_MIN)]
 
@@ -84,10 +87,11 @@ class StepConfig(Section):
 class ActivityConfig(Section):
     """``at``: places where the activity can start; empty: anywhere. ``to``: the place where it
     ends; empty: where it started. ``window`` and ``days``: when it may start; the part of a window
-    after midnight belongs to the day before. ``does`` or ``asks``: its work. ``minutes``: how long
-    it lasts after its work; 0: it ends with its work. ``needs``: required abilities, as
-    ``device.ability``. ``again_after_h``: the shortest time since it was last done, or started
-    without a failure. ``ends``: it starts only during one of these activities, and ends that one.
+    after midnight belongs to the day before; a holiday has no weekday. ``does`` or ``asks``: its
+    work. ``minutes``: how long it lasts after its work; 0: it ends with its work. ``needs``:
+    required abilities, as ``device.ability``. ``again_after_h``: the shortest time since it was
+    last done, or started without a failure. ``ends``: it starts only during one of these
+    activities, and ends that one.
     """
 
     says: str = Field(min_length=1)
@@ -142,6 +146,17 @@ class BeginsConfig(Section):
     energy: Fraction
 
 
+class HabitConfig(Section):
+    """A personal parameter. The windows of ``later``, of the routine too, are so many ``minutes``
+    later, those of ``earlier`` earlier, and the activities in ``longer`` last longer.
+    """
+
+    minutes: int = Field(default=0, ge=-240, le=240)
+    later: list[Key] = Field(default_factory=list)
+    earlier: list[Key] = Field(default_factory=list)
+    longer: list[Key] = Field(default_factory=list)
+
+
 class WorldView(Section):
     """``measured``: telemetry gives place and energy; otherwise they are computed.
     ``never``: facts for the model about impossible things. ``routine``: the due activities, by
@@ -157,6 +172,8 @@ class WorldView(Section):
     activities: dict[Key, ActivityConfig] = Field(min_length=1)
     emergencies: list[EmergencyConfig] = Field(default_factory=list)
     routine: list[RoutineConfig]
+    holidays: list[Date] = Field(default_factory=list)
+    person: dict[Key, HabitConfig] = Field(default_factory=dict)
 
     @model_validator(mode='after')
     def _references_are_valid(self) -> WorldView:
@@ -169,6 +186,10 @@ class WorldView(Section):
             self._check_reference(
                 f'emergencies.{number}', 'activity', emergency.activity, self.activities
             )
+        for habit, each in self.person.items():
+            for key in ('later', 'earlier', 'longer'):
+                for name in getattr(each, key):
+                    self._check_reference(f'person.{habit}', key, name, self.activities)
         return self
 
     def _check_places(self) -> None:
