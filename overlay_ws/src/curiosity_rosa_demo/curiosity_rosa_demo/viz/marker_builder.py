@@ -64,8 +64,9 @@ class MarkerBuilder:
         markers = [self._bright_zone()]
         markers += self._rover(scene.pose)
         markers += self._trail(scene.trail)
-        markers += self._lines(scene.events)
-        markers += self._score(scene.capture)
+        count = self._config.trace_lines or len(scene.events)
+        markers += self._lines(scene.events[-count:])
+        markers += self._score(scene.capture, min(count, len(scene.events)))
         stale = shown - {(marker.ns, marker.id) for marker in markers}
         return MarkerArray(markers=[self._deletion(*key) for key in sorted(stale)] + markers)
 
@@ -109,15 +110,15 @@ class MarkerBuilder:
 
     def _lines(self, events: Sequence[TraceEvent]) -> Iterator[Marker]:
         """One text marker per event, the newest lowest, as on a terminal."""
-        for slot, event in enumerate(reversed(events[-self._config.trace_lines :])):
+        for slot, event in enumerate(reversed(events)):
             colour = RED if event.ok is False else KIND_COLOURS[event.kind]
             height = LOWEST_LINE_HEIGHT_M + slot * LINE_STEP
             yield self._text('trace', slot, event_line(event), colour, height, LINE_HEIGHT)
 
-    def _score(self, capture: Capture | None) -> Iterator[Marker]:
+    def _score(self, capture: Capture | None, lines: int) -> Iterator[Marker]:
         if capture is None:
             return
-        height = LOWEST_LINE_HEIGHT_M + self._config.trace_lines * LINE_STEP + SCORE_HEIGHT
+        height = LOWEST_LINE_HEIGHT_M + lines * LINE_STEP + SCORE_HEIGHT
         text, colour = score_verdict(capture)
         yield self._text('score', 0, text, colour, height, SCORE_HEIGHT)
 

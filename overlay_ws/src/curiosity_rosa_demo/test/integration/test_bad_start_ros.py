@@ -28,7 +28,7 @@ PARAMETERS = [
     ('agent', 'http_port:=eight', "parameter http_port = 'eight': must be a whole number"),
 ]
 THRESHOLDS: list[tuple[str, dict[str, Any], str]] = [
-    ('visualizer', {'viz': {'trace_lines': 0}}, 'viz.trace_lines = 0: Input should be greater'),
+    ('visualizer', {'viz': {'trace_lines': -1}}, 'viz.trace_lines = -1: Input should be greater'),
     ('simulator', {'capture': {'jpeg_quality': 500}}, 'capture.jpeg_quality = 500: '),
     ('adapter', {'motion': {'max_duration_s': -1.0}}, 'motion.max_duration_s = -1.0: '),
 ]

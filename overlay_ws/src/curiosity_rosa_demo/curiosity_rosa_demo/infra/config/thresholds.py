@@ -47,7 +47,7 @@ class VizConfig(Section):
     bright_zone_x_min: Metres
     bright_zone_x_max: Metres
     bright_zone_half_width: float = Field(gt=0.0, le=1e4)
-    trace_lines: int = Field(ge=1, le=100)
+    trace_lines: int = Field(ge=0, le=100)
     trail_points: int = Field(ge=2, le=100_000)
 
     @model_validator(mode='after')
