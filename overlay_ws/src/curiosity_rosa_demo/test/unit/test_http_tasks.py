@@ -105,6 +105,27 @@ async def test_metadata_goes_to_the_skill_and_what_it_adds_comes_back():
 
 
 @in_loop
+async def test_a_cancellation_says_so_and_a_function_can_be_registered():
+    runner = SkillRunner(':memory:')
+
+    async def job(task: Task) -> None:
+        await asyncio.Event().wait()
+
+    runner.register('job', job, resources=())
+    with pytest.raises(ValueError, match='job'):
+        runner.register('job', job)
+    async with running(runner) as http:
+        task = (await http.post('/tasks', json=JOB)).json()
+        await state_of(http, task['id'], 'active')
+        answer = (await http.delete(f'/tasks/{task["id"]}')).json()
+        assert (answer['id'], answer['state'], answer['cancelled']) == (
+            task['id'],
+            'cancelled',
+            True,
+        )
+
+
+@in_loop
 async def test_the_lifespan_runs_the_tasks_and_an_interruption_pauses_them():
     stage = Stage()
     async with running(staged(':memory:', stage)) as http:

@@ -60,13 +60,29 @@ class SkillRunner(RARKKernel):
         duplicate name or an unknown resource, TypeError for another kind of function.
         """
 
-        def register(function: F) -> F:
-            self._skills.add(
-                name, function, resources, recovers, cancel_supported=cancel_supported
+        def decorated(function: F) -> F:
+            self.register(
+                name,
+                function,
+                resources=resources,
+                recovers=recovers,
+                cancel_supported=cancel_supported,
             )
             return function
 
-        return register
+        return decorated
+
+    def register(
+        self,
+        name: str,
+        function: SkillFunction,
+        *,
+        resources: Iterable[str] | None = None,
+        recovers: bool = False,
+        cancel_supported: bool = True,
+    ) -> None:
+        """As ``skill``, for a function that exists already."""
+        self._skills.add(name, function, resources, recovers, cancel_supported=cancel_supported)
 
     async def _report(self, task_id: str, error: str | None) -> None:
         """Always raises TaskError: ending the task would free resources that its skill uses."""

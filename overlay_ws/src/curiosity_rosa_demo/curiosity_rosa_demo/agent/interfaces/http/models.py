@@ -192,6 +192,14 @@ class TaskView(BaseModel):
         return cls.model_construct(**fields)
 
 
+class CancelledTaskView(TaskView):
+    """The answer to a cancellation."""
+
+    model_config = _example(**{**EXAMPLE_TASK, 'state': 'cancelled', 'cancelled': True})
+
+    cancelled: Literal[True] = True
+
+
 class HistoryView(BaseModel):
     """A change of state. ``before`` is null for the submission."""
 

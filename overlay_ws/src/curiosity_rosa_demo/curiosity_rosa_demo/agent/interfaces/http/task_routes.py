@@ -18,6 +18,7 @@ from curiosity_rosa_demo.agent.interfaces.http import cursor as cursors
 from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.caller import Caller
 from curiosity_rosa_demo.agent.interfaces.http.models import (
+    CancelledTaskView,
     EXAMPLE_ID,
     HealthView,
     HistoryView,
@@ -193,7 +194,7 @@ class TaskEndpoints:
 
         return await self._do(run)
 
-    async def cancel(self, task_id: str, by: str) -> TaskView:
+    async def cancel(self, task_id: str, by: str) -> CancelledTaskView:
         async def cancel(runner: SkillRunner) -> None:
             if await runner.cancel(task_id, f'cancelled by {by}'):
                 return
@@ -201,7 +202,8 @@ class TaskEndpoints:
             if task is not None and task.state is not LifecycleState.CANCELLED:
                 raise TaskError(f'The task has ended before: {task.state.name}')
 
-        return await self.change(task_id, cancel)
+        ended = await self.change(task_id, cancel)
+        return CancelledTaskView.model_construct(**dict(ended))
 
     async def history(self, task_id: str) -> list[HistoryView]:
         async def read_history(runner: SkillRunner) -> list[HistoryView]:
@@ -297,7 +299,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         )
 
     @router.delete('/tasks/{task_id}', responses=problems(404, 409, 422))
-    async def cancel_task(task_id: TaskId, by: Caller) -> TaskView:
+    async def cancel_task(task_id: TaskId, by: Caller) -> CancelledTaskView:
         """Cancel a task. The response comes after its skill has cleaned up. 409: it had ended
         already, or its running skill cannot be cancelled.
         """
