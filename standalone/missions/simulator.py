@@ -56,8 +56,10 @@ def fix_the_interpreter(arguments: Sequence[str]) -> None:
     os.execv(sys.executable, [sys.executable, *arguments])
 
 
-def mission_config(folder: Path) -> Path:
-    """The shipped contracts in ``folder``, with a near fence, questions, and without HTTP."""
+def mission_config(folder: Path, fence_m: float = FENCE_M, robot: str = '') -> Path:
+    """The shipped contracts in ``folder``, with a near fence, questions, and without HTTP.
+    ``robot``: the profile, in place of the shipped one.
+    """
     from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
     from curiosity_rosa_demo.infra.yaml_file import read_yaml
 
@@ -74,11 +76,13 @@ def mission_config(folder: Path) -> Path:
         value['llm'].update(provider='openai', model='simulated', streaming=False, max_retries=0)
 
     def guardrails(value: Any) -> None:
-        value['geofence'].update(x_min=-FENCE_M, x_max=FENCE_M, y_min=-FENCE_M, y_max=FENCE_M)
+        value['geofence'].update(x_min=-fence_m, x_max=fence_m, y_min=-fence_m, y_max=fence_m)
         value['approval'].update(timeout_s=APPROVAL_S, skills=['navigate_to_pose'])
 
     change('agent', agent)
     change('guardrails', guardrails)
+    if robot:
+        change('nodes', lambda value: value.update(robot=robot))
     return folder
 
 
@@ -87,7 +91,7 @@ class Simulator:
     function of a module, may alter a mission before it starts, for example by a planted fault.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, fence_m: float = FENCE_M, robot: str = '') -> None:
         if 'rclpy' in sys.modules:
             raise RuntimeError(
                 'rclpy is imported, and with it clocks that are real: begin earlier'
@@ -98,7 +102,7 @@ class Simulator:
 
         nodes.install()
         self._folder = Path(tempfile.mkdtemp(prefix='simulation-', dir=_memory_folder()))
-        self._config_dir = mission_config(self._folder / 'config')
+        self.config_dir = mission_config(self._folder / 'config', fence_m, robot)
         imports = Forks(self._folder, lambda _: self._imported_by_a_mission())
         for name in imports.ask(None):
             if name not in sys.modules:
@@ -141,7 +145,7 @@ class Simulator:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         gc.disable()
-        mission = Mission(seed, self._config_dir, folder)
+        mission = Mission(seed, self.config_dir, folder)
         any_chat_model: Any = chat_model
         any_chat_model.make_chat_model = lambda *_: mission.model
         if change is not None:
