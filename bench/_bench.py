@@ -6,25 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shared code of the benchmarks: a separate ROS domain, CPU time, tables, the demo in a terminal.
-
-The domain and its processes come from the tests (test/harness.py). A benchmark ends only processes
-that it has started.
-"""
+"""What all benchmarks share: options, results, and figures of times and processes. Without ROS."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
 import contextlib
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 import json
 import os
 from pathlib import Path
-import pty
-import re
-import signal
-import subprocess
+import shutil
 import sys
+import tempfile
 import threading
 import time
 from typing import Any
@@ -32,75 +28,114 @@ from typing import Any
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / 'overlay_ws/src/curiosity_rosa_demo/test'))
-
-import harness  # noqa: E402
-from harness import Process, wait_until  # noqa: E402
-import rclpy  # noqa: E402
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor  # noqa: E402
-from rclpy.node import Node  # noqa: E402
-
-__all__ = [
-    'ROOT',
-    'SMOKE',
-    'Demo',
-    'Process',
-    'Sandbox',
-    'cpu_percent',
-    'milliseconds',
-    'quantile',
-    'report',
-    'script',
-    'table',
-    'wait_until',
+TEST = ROOT / 'overlay_ws/src/curiosity_rosa_demo/test'
+sys.path[:0] = [
+    str(TEST),
+    str(TEST / 'unit'),
+    str(ROOT / 'standalone'),
+    str(ROOT / 'standalone/test'),
 ]
 
-SMOKE = (
-    os.environ.get('CURIOSITY_BENCH_SMOKE') == '1'
-)  # a short run that checks only whether the benchmark works
-ESCAPES = re.compile(r'\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\-_=>])')
+RESULTS = ROOT / 'bench/results'
+MEMORY_FILE_SYSTEMS = {'tmpfs', 'ramfs'}
+SHOWN_FAULTS = 20
 
 
-class Sandbox(harness.Sandbox):
-    """A domain with additional nodes of the benchmark, which are destroyed at its end."""
+@dataclass
+class Result:
+    """What a part of a benchmark has measured. ``what`` says how, and against which peer. A fault
+    is an event that must never happen; a missed aim is a figure.
+    """
 
-    def __enter__(self) -> Sandbox:
-        super().__enter__()
-        self._further = contextlib.ExitStack()
-        return self
+    title: str
+    what: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    aim: str = ''
+    met: bool | None = None
+    faults: Sequence[str] = field(default_factory=list)
 
-    def __exit__(self, *error: object) -> None:
-        try:
-            self._further.close()
-        finally:
-            super().__exit__(*error)
+    def show(self) -> None:
+        texts = [[shown(cell) for cell in row] for row in (self.columns, *self.rows)]
+        widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+        print(f'{self.title}. {self.what}')
+        for row in texts:
+            print('  '.join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())
+        if self.met is not None:
+            print(f'aim {"met" if self.met else "missed"}: {self.aim}')
+        for fault in self.faults[:SHOWN_FAULTS]:
+            print(f'! {fault}')
 
-    def further_node(self, name: str) -> Node:
-        """Create a node that is not spun."""
-        node = rclpy.create_node(name)
-        self._further.callback(node.destroy_node)
-        return node
-
-    def default_node(self, name: str) -> Node:
-        """Create a node that a thread spins with rclpy's default executor."""
-        node = self.further_node(name)
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-
-        def spin() -> None:
-            with contextlib.suppress(ExternalShutdownException):
-                executor.spin()
-
-        thread = threading.Thread(target=spin, name=name, daemon=True)
-        thread.start()
-        self._further.callback(thread.join, 10.0)
-        self._further.callback(executor.shutdown)
-        return node
+    def save(self, name: str, command: str) -> None:
+        """Write bench/results/NAME.json, which bench/report.py reads."""
+        python = '.'.join(map(str, sys.version_info[:2]))
+        distro = os.environ['ROS_DISTRO']
+        saved = {
+            **asdict(self),
+            'command': command,
+            'measured': datetime.now(timezone.utc).date().isoformat(),
+            'machine': f'{os.cpu_count()} cores, CPython {python}, ROS 2 {distro}',
+            'load': round(os.getloadavg()[2], 1),  # of 15 minutes, this benchmark included
+        }
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f'{name}.json').write_text(json.dumps(saved, indent=1) + '\n')
 
 
-def script(box: Sandbox, source: str, name: str, *arguments: str) -> Process:
-    """Run a piece of Python in the benchmark's domain."""
-    return box.run([sys.executable, '-c', source, *arguments], name)
+@dataclass(frozen=True)
+class Part:
+    """``measure`` is called with the options: ``size`` counts ``unit``, ``seed`` and ``smoke``, a
+    run that shows only whether the benchmark works.
+    """
+
+    name: str
+    measure: Callable[[argparse.Namespace], Result]
+    unit: str
+    size: int
+    smallest: int
+
+
+def main(*parts: Part, **more: Any) -> int:
+    """Run the named parts, or all. ``more``: further options and their defaults. Returns the exit
+    status: 1 if there were faults.
+    """
+    file = Path(sys.argv[0]).stem
+    parser = argparse.ArgumentParser()
+    units = '; '.join(f'{each.name}: {each.size} {each.unit}' for each in parts)
+    parser.add_argument('parts', nargs='*', metavar='PART', help=', '.join(p.name for p in parts))
+    parser.add_argument('--size', type=int, help=units)
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--smoke', action='store_true', help='at its smallest size, without peers')
+    parser.add_argument('--save', action='store_true', help='write bench/results')
+    for name, default in more.items():
+        kind = json.loads if isinstance(default, dict) else type(default)
+        parser.add_argument(f'--{name}', type=kind, default=default)
+    options = parser.parse_args()
+    if unknown := set(options.parts) - {each.name for each in parts}:
+        parser.error(f'{unknown.pop()}: not one of {", ".join(each.name for each in parts)}')
+    given, status = options.size, 0
+    for part in parts:
+        if options.parts and part.name not in options.parts:
+            continue
+        options.size = given or (part.smallest if options.smoke else part.size)
+        began = os.times().elapsed  # a mission owns the clocks of time
+        result = part.measure(options)
+        result.show()
+        took_s = os.times().elapsed - began
+        print(f'{file} {part.name}: {options.size} {part.unit}, {took_s:.0f} s\n', flush=True)
+        if result.faults:
+            status = 1
+        elif options.save:
+            command = f'bench/{file}.py {part.name} --size {options.size} --seed {options.seed}'
+            result.save(f'{file}_{part.name}', command)
+    return status
+
+
+def shown(cell: Any) -> str:
+    if cell is None:
+        return '-'
+    if isinstance(cell, float):
+        return f'{cell:,.3g}' if abs(cell) < 10 else f'{cell:,.1f}'
+    return f'{cell:,}' if isinstance(cell, int) else str(cell)
 
 
 def quantile(values: Iterable[float], part: float) -> float:
@@ -109,12 +144,10 @@ def quantile(values: Iterable[float], part: float) -> float:
     return ranked[min(len(ranked) - 1, int(part * len(ranked)))]
 
 
-def milliseconds(values: Sequence[float]) -> dict[str, float]:
+def milliseconds(values: Sequence[float]) -> tuple[float, float]:
     """Median and 99th percentile of seconds, in milliseconds."""
-    return {
-        'median_ms': round(1e3 * quantile(values, 0.5), 3),
-        'p99_ms': round(1e3 * quantile(values, 0.99), 3),
-    }
+    median, p99 = (round(1e3 * quantile(values, part), 3) for part in (0.5, 0.99))
+    return median, p99
 
 
 def cpu_seconds(pid: int) -> float:
@@ -132,141 +165,15 @@ def cpu_percent(pids: dict[str, int], for_s: float) -> dict[str, float]:
     return {name: 100 * (cpu_seconds(pid) - before[name]) / took for name, pid in pids.items()}
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows in columns; all but the first are right-aligned."""
-    texts = [[_shown(cell) for cell in row] for row in rows]
-    widths = [max(len(row[i]) for row in [list(head), *texts]) for i in range(len(head))]
-    for row in [list(head), *texts]:
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        print('  '.join(cells).rstrip())
-
-
-def _shown(cell: Any) -> str:
-    return f'{cell:.2f}' if isinstance(cell, float) else str(cell)
-
-
-def report(bench: str, faults: Sequence[str], **figures: Any) -> int:
-    """Print the last line, a JSON object. Returns the exit status: 1 if there were faults.
-
-    A fault is an event that must never happen. A missed aim is a figure, not a fault. With
-    CURIOSITY_BENCH_RESULTS in the environment the figures are also added to bench/results.
-    """
-    for fault in faults:
-        print(f'! {fault}')
-    print(json.dumps({'bench': bench, 'ok': not faults, 'faults': list(faults), **figures}))
-    if not faults and (how := os.environ.get('CURIOSITY_BENCH_RESULTS')):
-        _save(bench, figures, append=how == 'append')
-    return 1 if faults else 0
-
-
-def _save(bench: str, figures: dict[str, Any], *, append: bool) -> None:
-    """Write bench/results/<bench>.json, which bench/report.py reads."""
-    file = ROOT / 'bench/results' / f'{bench}.json'
-    python = '.'.join(map(str, sys.version_info[:2]))
-    saved = {
-        'bench': bench,
-        'measured': datetime.now(timezone.utc).date().isoformat(),
-        'machine': f'{os.cpu_count()} cores, CPython {python}, ROS 2 {os.environ["ROS_DISTRO"]}',
-        'load': round(os.getloadavg()[2], 1),  # of the last 15 minutes, this benchmark included
-        'runs': [figures],
-    }
-    if append and file.is_file():
-        saved['runs'] = [*json.loads(file.read_text())['runs'], figures]
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps(saved, indent=1) + '\n')
-
-
-class Demo:
-    """scripts/run_demo.sh in a pseudo-terminal, as an operator runs it."""
-
-    def __init__(self, env: dict[str, str], *arguments: str) -> None:
-        self._terminal, child_side = pty.openpty()
-        self._text = ''
-        self._changed = threading.Condition()
-        self.began = time.perf_counter()
-        self._seen_at: list[tuple[int, float]] = []  # length of the text, and when
-        self.popen = subprocess.Popen(
-            [str(ROOT / 'scripts/run_demo.sh'), *arguments],
-            env={**env, 'TERM': 'xterm', 'PROMPT_TOOLKIT_NO_CPR': '1'},
-            stdin=child_side,
-            stdout=child_side,
-            stderr=child_side,
-            start_new_session=True,
-        )
-        os.close(child_side)
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        with contextlib.suppress(OSError):  # the terminal ends with its last process
-            while data := os.read(self._terminal, 65536):
-                with self._changed:
-                    self._text += ESCAPES.sub('', data.decode('utf-8', 'replace'))
-                    self._seen_at.append((len(self._text), time.perf_counter()))
-                    self._changed.notify_all()
-
-    @property
-    def text(self) -> str:
-        with self._changed:
-            return self._text
-
-    def wait_for(self, text: str, timeout_s: float = 60.0) -> float:
-        """Wait for ``text`` on the screen. Returns the seconds from the start of the script to it.
-
-        Raises AssertionError after ``timeout_s``.
-        """
-        with self._changed:
-            if not self._changed.wait_for(lambda: text in self._text, timeout_s):
-                raise AssertionError(f'no {text!r} within {timeout_s} s:\n{self._text[-2000:]}')
-            end = self._text.index(text) + len(text)
-            return next(at for length, at in self._seen_at if length >= end) - self.began
-
-    def enter(self, line: str) -> None:
-        os.write(self._terminal, f'{line}\r'.encode())
-
-    def processes(self) -> list[psutil.Process]:
-        """The script and all its descendants."""
-        return [psutil.Process(self.popen.pid), *self.children()]
-
-    def children(self) -> list[psutil.Process]:
-        return list(psutil.Process(self.popen.pid).children(recursive=True))
-
-    def nodes(self) -> dict[str, int]:
-        """The process ID of each node, by the name of its executable."""
-        found = {}
-        for process in self.processes():
-            with contextlib.suppress(psutil.NoSuchProcess):
-                for part in process.cmdline()[:3]:
-                    if part.endswith('_node'):
-                        found[Path(part).name] = process.pid
-        return found
-
-    def leave(self) -> list[str]:
-        """Quit the demo. Returns the faults: a bad exit status, and each process left running."""
-        processes = self.processes()
-        self.enter(':quit')
-        faults = []
-        try:
-            status = self.popen.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self.end()
-            return ['run_demo.sh did not end within 30 s of :quit']
-        if status != 0:
-            faults.append(f'run_demo.sh ended with status {status}: {self.text[-500:]!r}')
-        _, alive = psutil.wait_procs(processes, timeout=10)
-        for process in alive:
-            faults.append(f'left running: {process}')
-            process.kill()
-        return faults
-
-    def end(self) -> None:
-        """Terminate the demo and its processes, unless it has ended."""
-        if self.popen.poll() is None:
-            processes = self.processes()
-            self.popen.send_signal(signal.SIGTERM)
-            _, alive = psutil.wait_procs(processes, timeout=15)
-            for process in alive:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    process.kill()
-            self.popen.wait(timeout=10)
+@contextlib.contextmanager
+def disk_folder() -> Iterator[Path]:
+    """A temporary folder on a disk: in the default place, or beside the repository."""
+    usual = Path(tempfile.gettempdir()).resolve()
+    mounts = {Path(part.mountpoint): part.fstype for part in psutil.disk_partitions(all=True)}
+    mount = next(each for each in (usual, *usual.parents) if each in mounts)
+    parent = ROOT.parent if mounts[mount] in MEMORY_FILE_SYSTEMS else usual
+    folder = Path(tempfile.mkdtemp(prefix='curiosity-bench-', dir=parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)

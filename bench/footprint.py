@@ -6,149 +6,156 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""CPU load and memory of the demo's processes at the prompt: idle, and with a watched camera.
 
-- idle: the prompt waits, the rover stands, the camera has no subscriber
-- watched: the rover drives, and a subscriber receives the capture topic at 10 Hz
-- floor: a bare node that subscribes to the odometry and the joint states, as the adapter must
+"""What the demo needs: time to start, CPU and memory at rest and at work, for one and more rovers.
 
-Aim: the four nodes of the overlay together under 5 % of one core while idle. Memory: USS is the
-memory of the process alone, PSS adds its share of the memory that it shares with others.
+Must never happen: a start, an end or a demo that fails, a process that ends or is left running, a
+prompt with a node missing, an idle overlay above half a core.
 
-Must never happen: a process that ends, no picture while watched, an idle overlay above half a
-core.
-
-Run: python bench/footprint.py [seconds of each phase, default 20]
+Run: python bench/footprint.py [start] [rovers] [--size N] [--smoke]
 """
 
 from __future__ import annotations
 
-import json
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+import re
+from statistics import median
+import subprocess
 import sys
-from typing import Any
+import time
+import urllib.request
 
-from _bench import cpu_percent, Demo, report, Sandbox, script, table, wait_until
-import psutil
-from sensor_msgs.msg import CompressedImage
-from std_srvs.srv import Trigger
-
-AIM_PERCENT = 5.0
-NEVER_PERCENT = 50.0
-OVERLAY = ('agent_node', 'adapter_node', 'simulator_node', 'visualizer_node')
-NODES = (*OVERLAY, 'stand_in_node')
-
-FLOOR = """
-import threading
-import rclpy
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, SpinThread
+from _bench import cpu_percent, main, Part, Result, ROOT
+from demo_bench import Bench
+from harness import Sandbox
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import JointState
-rclpy.init()
-node = rclpy.create_node('floor')
-node.create_subscription(
-    Odometry, '/model/curiosity_mars_rover/odometry', lambda message: None, NEWEST_ONLY)
-node.create_subscription(JointState, '/joint_states', lambda message: None, NEWEST_ONLY)
-SpinThread('floor', node, on_crash=print)
-threading.Event().wait()
-"""
+import psutil
+
+AIM_START, AIM_PERCENT, NEVER_PERCENT = 1.5, 5.0, 50.0
+NODES = ('agent_node', 'adapter_node', 'simulator_node', 'visualizer_node', 'stand_in_node')
+ODOMETRY = 'model/curiosity_mars_rover/odometry'
+AROUND = 'around them'  # the runner, which runs once, and a supervisord for each
 
 
-def memory(pids: dict[str, int]) -> dict[str, dict[str, float]]:
-    """USS and PSS of each process in megabytes."""
-    found = {}
-    for name, pid in pids.items():
-        info = psutil.Process(pid).memory_full_info()
-        found[name] = {'uss_mb': round(info.uss / 1e6, 1), 'pss_mb': round(info.pss / 1e6, 1)}
+@contextmanager
+def sandboxed() -> Iterator[Bench]:
+    """A demo ends within it, and must leave nothing."""
+    with Sandbox() as box:
+        bench = Bench(box)
+        try:
+            yield bench
+            bench.nothing_left()
+        finally:
+            bench.close()
+
+
+def start(options: argparse.Namespace) -> Result:
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    faults: list[str] = []
+    subprocess.run([ROOT / 'scripts/setup.sh'], check=True, capture_output=True)
+    for _ in range(options.size):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, '-c', 'import rosa'], check=True)
+        times['import rosa (peer)'].append(time.perf_counter() - began)
+        began = time.perf_counter()
+        with sandboxed() as bench:
+            terminal = bench.terminal()
+            terminal.prompt()
+            times['the prompt'].append(time.perf_counter() - began)
+            if missing := [name for name in NODES if bench.find(name) is None]:
+                faults.append(f'the prompt came without {", ".join(missing)}')
+            for line, answer, what in (
+                (':status', '; mast ', 'the answer to a :status typed at once'),
+                ('写真を撮って', '撮影しました', 'the first answer of the agent'),
+            ):
+                terminal.enter(line)
+                terminal.expect(answer)
+                times[what].append(time.perf_counter() - began)
+            terminal.enter(':quit')
+            if (status := terminal.end()) != 0:
+                faults.append(f'run_demo.sh ended with status {status}')
+    peer = median(times['import rosa (peer)'])
+    return Result(
+        'The start of the demo',
+        'scripts/run_demo.sh in a terminal, the check of the setup included; the peer is the '
+        'import of rosa alone, which follows the prompt.',
+        ('seconds until', 'median', 'best', 'worst', 'of the import'),
+        [
+            (name, *(round(of(each), 2) for of in (median, min, max)),
+             round(median(each) / peer, 2))
+            for name, each in times.items()
+        ],
+        f'the prompt within {AIM_START:g} of the import',
+        median(times['the prompt']) <= AIM_START * peer,
+        faults,
+    )  # fmt: skip
+
+
+Loads = dict[str, tuple[float, float]]  # CPU in percent of a core and PSS in MB, by owner
+
+
+def loads(bench: Bench, names: list[str], for_s: float) -> Loads:
+    owners = {}
+    for process in bench.processes():
+        line = process.cmdline()
+        rover = next((name for name in names if f'__ns:=/{name}' in line), '')
+        part = 'stand-in' if any('stand_in' in word for word in line[:3]) else 'overlay'
+        owners[process.pid] = f'{rover}, {part}' if rover else AROUND
+    cpu = cpu_percent({str(pid): pid for pid in owners}, for_s)
+    found: Loads = {}
+    for pid, name in owners.items():
+        percent, pss = found.get(name, (0.0, 0.0))
+        memory = psutil.Process(pid).memory_full_info().pss / 1e6
+        found[name] = (round(percent + cpu[str(pid)], 1), round(pss + memory, 1))
     return found
 
 
-def phase(pids: dict[str, int], for_s: float) -> dict[str, dict[str, Any]]:
-    cpu = cpu_percent(pids, for_s)
-    return {
-        name: {'cpu_percent': round(cpu[name], 2), **figures}
-        for name, figures in memory(pids).items()
-    }
-
-
-def show(title: str, figures: dict[str, dict[str, Any]]) -> float:
-    """Print one phase. Returns the CPU load of the overlay's nodes, in percent of a core."""
-    together = {
-        key: round(sum(figures[name][key] for name in OVERLAY), 2)
-        for key in ('cpu_percent', 'uss_mb', 'pss_mb')
-    }
-    rows = [*figures.items(), ('overlay together', together)]
-    table((title, 'CPU %', 'USS MB', 'PSS MB'), [(name, *each.values()) for name, each in rows])
-    print()
-    return float(together['cpu_percent'])
-
-
-def ask(box: Sandbox, name: str) -> str:
-    response = box.call(Trigger, f'/adapter/{name}', timeout_s=30.0)
-    if not response.success:
-        raise AssertionError(f'{name}: {response.message}')
-    return str(response.message)
-
-
-def begins_to_drive(box: Sandbox) -> bool:
-    names = ('mast_close', 'move_forward')
-    return all(box.call(Trigger, f'/adapter/{name}', timeout_s=30.0).success for name in names)
-
-
-def main() -> int:
-    for_s = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
+def rovers(options: argparse.Namespace) -> Result:
+    rows: list[tuple[str, float, float, float]] = []
     faults: list[str] = []
-    with Sandbox() as box:
-        demo = Demo(box.env)
-        try:
-            demo.wait_for('rover>')
-            floor = script(box, FLOOR, 'floor')
-            pids = {name: demo.nodes()[name] for name in NODES} | {'floor': floor.pid}
-            wait_until(lambda: not json.loads(ask(box, 'get_status'))['moving'], 'a still rover')
-            wait_until(
-                lambda: max(cpu_percent(pids, 2.0).values()) < NEVER_PERCENT,
-                'the imports and discovery to be over',
-                60.0,
-            )
-            idle = phase(pids, for_s)
+    for count in range(1, options.size + 1):
+        names = [f'r{number}' for number in range(1, count + 1)]
+        with sandboxed() as bench:
+            odometry = [bench.box.collect(Odometry, f'/{name}/{ODOMETRY}') for name in names]
 
-            pictures = box.collect(CompressedImage, '/capture/image_raw/compressed', 10)
-            # On a busy machine the joint states may be late: the mast is then not known as closed.
-            wait_until(lambda: begins_to_drive(box), 'a rover that drives', 60.0)
-            wait_until(lambda: len(pictures) >= 5, 'pictures')
-            before = len(pictures)
-            watched = phase(pids, min(for_s, 25.0))  # the leash is 30 s
-            rate = (len(pictures) - before) / min(for_s, 25.0)
-            if not json.loads(ask(box, 'get_status'))['moving']:
-                faults.append('the rover stopped while it was watched')
-            ask(box, 'move_stop')
-            now = demo.nodes()
-            if any(now.get(name) != pids[name] for name in NODES):
-                faults.append(f'processes ended or were restarted: {now}, not {pids}')
-            faults += demo.leave()
-        finally:
-            demo.end()
-    idle_percent = show('idle', idle)
-    watched_percent = show(f'watched, {rate:.1f} Hz', watched)
-    print(
-        f'idle overlay: {idle_percent:.2f} % of a core (aim {AIM_PERCENT:g} %); '
-        f'watched: {watched_percent:.1f} %'
-    )
-    if rate == 0.0:
-        faults.append('no picture came while watched')
-    if idle_percent > NEVER_PERCENT:
+            def driving(odometry: list[list[Odometry]] = odometry) -> bool:
+                return all(each and abs(each[-1].twist.twist.linear.x) > 0.02 for each in odometry)
+
+            run = bench.run('--rovers', str(count), *bench.options)
+            run.expect('The page: ', times=count, timeout_s=150.0)
+            for url in re.findall(r'The page: (http\S+)', run.output()):
+                with urllib.request.urlopen(url, timeout=60.0) as answer:
+                    answer.read()  # its import is the agent's last work
+            run.send(':mast_close')
+            run.expect('[RESULT] mast_close: done', times=count)
+            loads(bench, names, 3.0)  # discovery settles
+            idle = loads(bench, names, 1.0 if options.smoke else 15.0)
+            run.send(':forward 20')
+            run.until(driving, f'{count} rovers to drive')
+            drive = loads(bench, names, 1.0 if options.smoke else 12.0)
+            if not driving() or idle.keys() != drive.keys():
+                faults.append(f'{count} rovers: one stopped, or a process ended')
+            run.send(':stop')
+            if (status := run.end()) != 0:
+                faults.append(f'{count} rovers: run_demo.sh ended with status {status}')
+        rows += [(f'{count}: {n}', idle[n][1], idle[n][0], drive[n][0]) for n in sorted(idle)]
+    overlay = next(row for row in rows if row[0] == '1: r1, overlay')
+    if overlay[2] > NEVER_PERCENT:
         faults.append('the idle overlay burns CPU')
-    status: int = report(
-        'footprint',
+    return Result(
+        'CPU and memory',
+        'A rover is its stand-in and the four nodes of the overlay. PSS has a share of common '
+        'memory.',
+        ('rovers', 'PSS MB', 'idle, % of a core', 'driving, % of a core'),
+        rows,
+        f'the overlay of one rover idle under {AIM_PERCENT:g} %',
+        overlay[2] < AIM_PERCENT,
         faults,
-        idle=idle,
-        watched=watched,
-        idle_overlay_percent=idle_percent,
-        watched_overlay_percent=watched_percent,
-        watched_hz=round(rate, 2),
-        aim_idle_overlay_percent=AIM_PERCENT,
     )
-    return status
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(main(Part('start', start, 'starts', 5, 1), Part('rovers', rovers, 'rovers', 3, 1)))

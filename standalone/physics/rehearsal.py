@@ -32,14 +32,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 
-from _bench import report, ROOT, Sandbox, table
-
-sys.path.insert(0, str(ROOT / 'standalone/test'))
-
+from _bench import Result
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from demo_bench import Bench, Run
 from geometry_msgs.msg import Twist
-from harness import wait_until
+from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -318,7 +315,10 @@ def main() -> int:
     for name in given.runs or rehearsal.runs:
         outcomes.append(rehearsal.run(name))
         print(outcomes[-1], file=sys.stderr, flush=True)
-    table(
+    faults = [f'{each.name}: {fault}' for each in outcomes for fault in each.faults]
+    Result(
+        'The rehearsal in physics',
+        'The whole product drives the rover in MuJoCo.',
         ('run', 'found', 'drove m', 'motions', 'stands after', 'unconfirmed', 'alarms', 'unsafe'),
         [
             (
@@ -333,10 +333,9 @@ def main() -> int:
             )
             for each in outcomes
         ],
-    )
-    faults = [f'{each.name}: {fault}' for each in outcomes for fault in each.faults]
-    status: int = report('physics', faults, runs=len(outcomes), demos=bool(given.demos))
-    return status
+        faults=faults,
+    ).show()
+    return 1 if faults else 0
 
 
 if __name__ == '__main__':

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The loops of bench/launch_loops.py find what a demo leaves behind."""
+"""The loops of bench/kill.py find what a demo leaves behind."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@
 """Evaluates the formulas of the requirements over time. Pure; shares no code with the adapter.
 
 Reelay (C++) evaluates past-time metric temporal logic in dense time: its cost grows with the
-number of changes, not with the time that passes. ``bench/monitor.py`` measures it.
+number of changes, not with the time that passes. ``bench/rules.py`` compares it with the guard.
 """
 
 from __future__ import annotations

@@ -92,8 +92,6 @@ def test_a_file_that_a_page_names_exists(page: Path) -> None:
 
 @pytest.mark.parametrize('page', [*OUTSIDE, *PAGES], ids=name)
 def test_prose_fits_in_120_columns(page: Path) -> None:
-    if page.name == 'performance.md':  # written from the figures
-        return
     for line in text_of(page).splitlines():
         assert len(line) <= 120 or line.startswith(('|', '!')), f'{name(page)}: {line}'
 

@@ -29,7 +29,7 @@ from harness import ROOT
 import pytest
 from state_search import explore, System, Violation
 
-# The searches that take longer than seconds; bench/exploration.py finishes them.
+# The searches that take longer than seconds; bench/rules.py search finishes them.
 BOUNDS = {
     'guard: a rover that dies': 3_000,
     'guard: agent': 3_000,
@@ -58,7 +58,7 @@ def explored_for(picture: str) -> dict[tuple[str, str], list[str]]:
     found = explore(SYSTEMS[name](), view=view)
     assert found.complete
     svg = (ROOT / f'docs/images/{picture}.svg').read_text(encoding='utf-8')
-    again = 'make the pictures anew: python bench/exploration.py --pictures'
+    again = 'make the pictures anew: python bench/rules.py --pictures'
     assert arrows_of_svg(svg) == set(arrows(found.views)), again
     return arrows(found.views)
 

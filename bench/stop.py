@@ -1,0 +1,586 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""From a stop to the rover: called, typed while a model call hangs, by HTTP under attack.
+
+- adapter: from the call of a stop until the rover serves it, in blocks in turn. The adapter
+  answers later, once odometry confirms the standstill. The rover is a bare node that serves
+  /move_stop with rclpy.spin, like the demo's run_demo; in the first row with an EventsExecutor,
+  like the stand-in. The peer is a minimal forwarding node (async callback that awaits its client,
+  rclpy.spin), called from a node that is spun alike; the floor a direct call.
+- console: all nodes are up, the agent is on pipes, and its model is a server whose every call
+  hangs. In each round a sentence triggers a model call; then ":stop" is written, and the rover, a
+  bare node with rclpy.spin, records the start of its callback.
+- http: the agent's server, with the page, runs in a process of its own before a simulated robot,
+  and so do the clients of each attack. A stop is one POST /stop on a new connection.
+
+Must never happen: a stop that is refused, lost, or does not arrive within 2 s; a sentence that
+does not reach the model; a task that is not CANCELLED afterwards; an agent that does not end with
+:quit.
+
+Run: python bench/stop.py [adapter] [console] [http] [--size ROUNDS] [--smoke]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import closing, contextmanager, ExitStack, suppress
+import json
+import mmap
+from pathlib import Path
+import socket
+import sqlite3
+import struct
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+from _bench import cpu_seconds, main, milliseconds, Part, Result
+from chat_server import ChatServer, Hang
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.page.page import add_page
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.ros_io import call
+from fake_robot import CONFIG, FakeRobot
+from harness import PREFIXES, Process, Sandbox, wait_until
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from std_srvs.srv import Empty, Trigger
+
+BLOCK = 25
+PAUSE_S = 0.2  # before each call: the adapter takes as long to confirm a stop, the others do not
+AIM_TIMES_PEER = 1.5  # as fast as the forwarding node
+AIM_TIMES = 3.0  # of the round trip over two hops
+LATEST_S = 2.0
+STOP = ':stop on standard input to the rover'
+EVENTS = 'EventsExecutor, two hops (peer)'
+WARM_UP = 5
+AIM_P99_MS = 50.0
+STOP_TIMEOUT_S = 10.0
+RETRY_S = 0.1  # an attacker that was disconnected returns after this time
+SETTLE_S = 1.0  # an attack runs for this time before the first stop
+SAY = b'POST /say HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n'
+STREAM = b'GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
+LINE = b'{"text": "hello"}'
+WHOLE_SAY = SAY + b'Content-Length: %d\r\n\r\n%s' % (len(LINE), LINE)
+POST_STOP = b'POST /stop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n'
+SERVED = """
+import mmap, struct, sys, time
+with open(sys.argv[1], 'r+b') as file:
+    served = mmap.mmap(file.fileno(), 8)
+
+def serve(request, response):
+    if served[:8] == bytes(8):  # the first since the caller has cleared it
+        served[:8] = struct.pack('q', time.monotonic_ns())
+    return response
+"""
+
+ROVER = f"""{SERVED}
+import rclpy
+from std_srvs.srv import Empty
+rclpy.init()
+node = rclpy.create_node('bare_rover')
+for name in ('move_forward', 'turn_left', 'turn_right', 'move_stop', 'mast_open', 'mast_close',
+             'mast_rotate'):
+    node.create_service(Empty, name, serve)
+rclpy.spin(node)
+"""
+
+OUR_ROVER = f"""{SERVED}
+import rclpy
+from rclpy.experimental import EventsExecutor
+from std_srvs.srv import Empty
+rclpy.init()
+node = rclpy.create_node('our_rover')
+node.create_service(Empty, '/our_rover/move_stop', serve)
+executor = EventsExecutor()
+executor.add_node(node)
+while rclpy.ok():
+    executor.spin_once(timeout_sec=1.0)
+"""
+
+STANDING = """
+import sys
+import rclpy
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+rclpy.init()
+node = rclpy.create_node('standing')
+odometry = node.create_publisher(Odometry, sys.argv[1], 10)
+joints = node.create_publisher(JointState, '/joint_states', 10)
+still = Odometry()
+still.header.frame_id, still.child_frame_id = 'odom', 'base_footprint'
+still.pose.pose.orientation.w = 1.0
+stowed = JointState(
+    name=['mast_p_joint', 'mast_02_joint', 'mast_cameras_joint'], position=[1.57, -1.57, 0.0])
+def publish():
+    still.header.stamp = stowed.header.stamp = node.get_clock().now().to_msg()
+    odometry.publish(still)
+    joints.publish(stowed)
+node.create_timer(0.05, publish)
+rclpy.spin(node)
+"""
+FORWARDER = """
+import rclpy
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from std_srvs.srv import Empty, Trigger
+rclpy.init()
+node = rclpy.create_node('forwarder')
+# A separate group: in the default group the client and its callback would deadlock.
+client = node.create_client(
+    Empty, '/move_stop', callback_group=MutuallyExclusiveCallbackGroup())
+client.wait_for_service()
+
+async def forward(request, response):
+    await client.call_async(Empty.Request())
+    response.success = True
+    return response
+
+node.create_service(Trigger, '/forwarder/move_stop', forward)
+rclpy.spin(node)
+"""
+EVENTS_FORWARDER = """
+import threading
+import rclpy
+from curiosity_rosa_demo.infra.ros_io import SpinThread, call
+from std_srvs.srv import Empty, Trigger
+rclpy.init()
+asking = rclpy.create_node('events_forwarder_asking')
+client = asking.create_client(Empty, '/our_rover/move_stop')
+SpinThread('asking', asking, on_crash=print)
+
+def forward(request, response):
+    call(client, Empty.Request(), timeout_s=20.0)
+    response.success = True
+    return response
+
+serving = rclpy.create_node('events_forwarder')
+serving.create_service(Trigger, '/events_forwarder/move_stop', forward)
+SpinThread('serving', serving, on_crash=print)
+threading.Event().wait()
+"""
+
+
+# --- through the adapter -----------------------------------------------------------------------
+
+
+class ServedTime:
+    """The time at which a rover served the first stop since ``clear``; ``file`` is shared."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        file.write_bytes(bytes(8))
+        with file.open('r+b') as opened:
+            self._shared = mmap.mmap(opened.fileno(), 8)
+
+    def clear(self) -> None:
+        self._shared[:8] = bytes(8)
+
+    def seconds(self) -> float:
+        """On the clock of time.monotonic(), which all processes of a machine share; 0: never."""
+        return float(struct.unpack('q', self._shared[:8])[0]) / 1e9
+
+
+class Contender:
+    """One way to call a stop; ``pids`` are the processes between this one and the rover."""
+
+    def __init__(
+        self, name: str, served: ServedTime, ask: Callable[[], Any], *between: Process
+    ) -> None:
+        self.name, self._served, self.ask = name, served, ask
+        self.pids = [process.pid for process in between]
+        self.times: list[float] = []
+        self.cpu_s = 0.0
+
+    def block(self, calls: int) -> None:
+        before = sum(map(cpu_seconds, self.pids))
+        for _ in range(calls):
+            threading.Event().wait(PAUSE_S)
+            self._served.clear()
+            began = time.monotonic()
+            response = self.ask()
+            self.times.append(self._served.seconds() - began)
+            if self.times[-1] < 0.0 or not getattr(response, 'success', True):
+                raise AssertionError(f'{self.name}: a stop failed: {response}')
+        self.cpu_s += sum(map(cpu_seconds, self.pids)) - before
+
+
+def script(box: Sandbox, source: str, name: str, *arguments: str) -> Process:
+    """Run a piece of Python in the benchmark's domain."""
+    return box.run([sys.executable, '-c', source, *arguments], name)
+
+
+@contextmanager
+def default_way(srv_type: Any, name: str) -> Iterator[Callable[[], Any]]:
+    """A call from a node that a thread spins with rclpy's default executor."""
+    node, executor = (
+        rclpy.create_node(f'asker_of{name.replace("/", "_")}'),
+        SingleThreadedExecutor(),
+    )
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    client = node.create_client(srv_type, name)
+    try:
+        yield lambda: call(client, srv_type.Request(), timeout_s=20.0)
+    finally:
+        executor.shutdown()
+        thread.join(10.0)
+        node.destroy_node()
+
+
+def our_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
+    client = box.node.create_client(srv_type, name)
+    return lambda: call(client, srv_type.Request(), timeout_s=20.0)
+
+
+def adapter(options: argparse.Namespace) -> Result:
+    with Sandbox() as box, ExitStack() as stack:
+        served, ours_served = (ServedTime(box.folder / name) for name in ('bare', 'ours'))
+        script(box, ROVER, 'bare_rover', str(served.file))
+        script(box, STANDING, 'standing', load_config().topics.rover.odometry)
+        forwarder = script(box, FORWARDER, 'forwarder')
+        adapter = box.overlay('adapter_node')
+        script(box, OUR_ROVER, 'our_rover', str(ours_served.file))
+        move_stop = {'kind': 'service', 'name': '/our_rover/move_stop'}
+        folder = box.config_dir(topics={'curiosity': {'move_stop': move_stop}})
+        second = box.start(
+            'curiosity_rosa_demo', 'adapter_node', '-r', '__ns:=/ours', config_dir=folder
+        )
+        contenders = (
+            Contender(
+                'adapter, our rover: EventsExecutor from end to end',
+                ours_served,
+                our_way(box, Trigger, '/ours/adapter/move_stop'),
+                second,
+            ),
+            Contender(
+                'adapter before a rover on the default executor',
+                served,
+                our_way(box, Trigger, '/adapter/move_stop'),
+                adapter,
+            ),
+            Contender(
+                'bare forwarding node, default executor everywhere (peer)',
+                served,
+                stack.enter_context(default_way(Trigger, '/forwarder/move_stop')),
+                forwarder,
+            ),
+            Contender(
+                'one hop, default executor (floor)',
+                served,
+                stack.enter_context(default_way(Empty, '/move_stop')),
+            ),
+        )
+        for contender in contenders[:2]:
+            wait_until(lambda c=contender: c.ask().success, contender.name)
+        for contender in contenders:
+            for _ in range(3 if options.smoke else 30):  # warm up
+                contender.ask()
+        for begun in range(0, options.size, BLOCK):
+            for contender in contenders:
+                contender.block(min(BLOCK, options.size - begun))
+    rows = [
+        (each.name, *milliseconds(each.times),
+         round(1e3 * each.cpu_s / len(each.times), 2) if each.pids else None)
+        for each in contenders
+    ]  # fmt: skip
+    return Result(
+        'A stop through the adapter',
+        'From the call until the rover serves it, each after a pause of 0.2 s.',
+        ('way', 'median ms', 'p99 ms', 'CPU ms between'),
+        rows,
+        f'{AIM_TIMES_PEER:g} times as fast as the forwarding node',
+        AIM_TIMES_PEER * rows[0][1] <= rows[2][1],
+    )
+
+
+# --- typed, while a model call hangs -----------------------------------------------------------
+
+
+class Agent:
+    """The agent's node, with standard input from a pipe."""
+
+    def __init__(self, box: Sandbox, config_dir: str) -> None:
+        self.log = box.folder / 'agent.log'
+        program = PREFIXES['curiosity_rosa_demo'] / 'lib/curiosity_rosa_demo/agent_node'
+        with self.log.open('wb') as out:
+            self.popen = subprocess.Popen(
+                [str(program), '--ros-args', '-p', f'config_dir:={config_dir}'],
+                env={**box.env, 'OPENAI_API_KEY': 'none', 'XDG_STATE_HOME': str(box.folder)},
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+            )
+
+    def enter(self, line: str) -> None:
+        assert self.popen.stdin is not None
+        self.popen.stdin.write(f'{line}\n'.encode())
+
+    def output(self) -> str:
+        return self.log.read_text(errors='replace')
+
+    def leave(self) -> int:
+        """Quit. Returns the exit status. Raises subprocess.TimeoutExpired after 30 s."""
+        self.enter(':quit')
+        return self.popen.wait(timeout=30)
+
+    def end(self) -> None:
+        if self.popen.poll() is None:
+            self.popen.kill()
+            self.popen.wait(timeout=10)
+
+
+def console(options: argparse.Namespace) -> Result:
+    faults: list[str] = []
+    times: dict[str, list[float]] = {}
+    with Sandbox() as box, ChatServer(Hang()) as server, ExitStack() as stack:
+        served, ours_served = (ServedTime(box.folder / name) for name in ('bare', 'ours'))
+        script(box, ROVER, 'bare_rover', str(served.file))
+        script(box, STANDING, 'standing', load_config().topics.rover.odometry)
+        script(box, FORWARDER, 'forwarder')
+        script(box, OUR_ROVER, 'our_rover', str(ours_served.file))
+        script(box, EVENTS_FORWARDER, 'events_forwarder')
+        llm = {'provider': 'openai', 'model': 'none', 'base_url': server.url, 'timeout_s': 60.0}
+        database = box.folder / 'tasks.db'
+        folder = box.config_dir(agent={'llm': llm, 'tasks': {'db_path': str(database)}})
+        for node in ('simulator_node', 'adapter_node', 'visualizer_node'):
+            box.overlay(node, config_dir=folder)
+        agent = Agent(box, folder)
+        stack.callback(agent.end)
+        two_hops = stack.enter_context(default_way(Trigger, '/forwarder/move_stop'))
+        ways = {
+            'default executor, one hop': stack.enter_context(default_way(Empty, '/move_stop')),
+            'default executor, two hops (peer)': two_hops,
+            'EventsExecutor, one hop': our_way(box, Empty, '/our_rover/move_stop'),
+            EVENTS: our_way(box, Trigger, '/events_forwarder/move_stop'),
+        }
+        times = {name: [] for name in (STOP, *ways)}
+        for way in ways.values():
+            way()  # waits for the service
+        status = our_way(box, Trigger, '/adapter/get_status')
+        try:
+            wait_until(lambda: not json.loads(status().message)['moving'], 'a rover that stands')
+            # The adapter treats the mast as stowed only after a confirmed close.
+            closed = our_way(box, Trigger, '/adapter/mast_close')()
+            assert closed.success, closed.message
+            for number in range(-WARM_UP, options.size):
+                found = one_round(number, agent, served, server, ways)
+                ended = number + WARM_UP + 1
+                wait_until(
+                    lambda ended=ended: states_of(database) == {'cancelled': ended},
+                    f'task {ended} to be CANCELLED',
+                )
+                for name, seconds in found.items() if number >= 0 else ():
+                    times[name].append(seconds)
+            agent.enter(':status')
+            wait_until(lambda: '; mast ' in agent.output(), 'the answer to :status')
+            if exit_status := agent.leave():
+                faults.append(f'the agent ended with status {exit_status}')
+        except (AssertionError, BrokenPipeError, subprocess.TimeoutExpired) as error:
+            faults.append(f'{error}; the agent said {agent.output()[-500:]!r}')
+    figures = {name: milliseconds(each) for name, each in times.items() if each}
+    peer = figures.get(EVENTS)
+    return Result(
+        'A stop that is typed while a model call hangs',
+        'The peers are bare round trips of a stop, over a minimal forwarding node or without one.',
+        ('way', 'median ms', 'p99 ms'),
+        [(name, *row) for name, row in figures.items()],
+        f'both at most {AIM_TIMES:g} times the two hops of EventsExecutors',
+        peer and all(a <= AIM_TIMES * b for a, b in zip(figures[STOP], peer, strict=True)),
+        faults,
+    )
+
+
+def one_round(
+    number: int, agent: Agent, served: ServedTime, server: ChatServer, ways: dict[str, Any]
+) -> dict[str, float]:
+    """Run one round. Returns seconds by kind. Raises AssertionError for a forbidden event."""
+    asked = len(server.requests)
+    agent.enter(f'What do you see? ({number})')
+    wait_until(lambda: len(server.requests) > asked, f'sentence {number} to reach the model')
+    found = {}
+    for name, way in ways.items():
+        began = time.monotonic()
+        way()
+        found[name] = time.monotonic() - began
+    served.clear()
+    began = time.monotonic()
+    agent.enter(':stop')
+    found[STOP] = wait_until(served.seconds, f'stop {number}', 2 * LATEST_S) - began
+    assert found[STOP] < LATEST_S, f'stop {number} took {found[STOP]:.3f} s'
+    return found
+
+
+def states_of(database: Path) -> Counter[str]:
+    """The number of tasks of the sentences by state."""
+    with closing(sqlite3.connect(f'{database.as_uri()}?mode=ro', uri=True)) as reader:
+        return Counter(
+            state for (state,) in reader.execute("SELECT state FROM task WHERE name = 'react'")
+        )
+
+
+# --- by HTTP, while other clients take all that they can ---------------------------------------
+
+
+async def hold(port: int, data: bytes) -> None:
+    """Send ``data`` and then nothing."""
+    reader, writer = await asyncio.open_connection('127.0.0.1', port)
+    try:
+        writer.write(data)
+        while await reader.read(65536):
+            pass
+    finally:
+        writer.close()
+
+
+async def repeat(port: int, data: bytes) -> None:
+    """Send ``data`` again after each response."""
+    reader, writer = await asyncio.open_connection('127.0.0.1', port)
+    try:
+        while True:
+            writer.write(data)
+            if not await reader.read(65536):
+                return
+    finally:
+        writer.close()
+
+
+Attack = Callable[[int], Coroutine[Any, Any, None]]
+ATTACKS: dict[str, tuple[int, Attack]] = {  # the number of clients, and what each does
+    'half-open heads': (600, lambda port: hold(port, SAY)),
+    'slow bodies': (400, lambda port: hold(port, SAY + b'Content-Length: 9\r\n\r\n{')),
+    '1,000 streams': (1000, lambda port: hold(port, STREAM)),
+    'flood of /say': (50, lambda port: repeat(port, WHOLE_SAY)),
+}
+
+
+async def attack(name: str, port: int) -> None:
+    """Run until standard input ends."""
+    count, client = ATTACKS[name]
+
+    async def attacker() -> None:
+        while True:
+            with suppress(OSError):
+                await client(port)
+            await asyncio.sleep(RETRY_S)
+
+    jobs = [asyncio.create_task(attacker()) for _ in range(count)]
+    await asyncio.sleep(SETTLE_S)
+    print('attacking', flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    for job in jobs:
+        job.cancel()
+
+
+def serve() -> None:
+    """Serve until standard input ends. Prints the port."""
+    with FakeRobot() as robot:
+        settings = CONFIG.agent.http.model_copy(update={'port': 0})
+
+        def make() -> Any:
+            app = create_app(robot.runner, robot=robot, settings=settings)
+            add_page(app, robot, robot.runner, CONFIG)
+            return app
+
+        server = HttpThread(make, settings)
+        print(server.start().rstrip('/').rpartition(':')[2], flush=True)
+        sys.stdin.read()
+        server.close()
+
+
+@contextmanager
+def child(*arguments: str) -> Iterator[str]:
+    """A process of this file; yields the first line that it prints."""
+    process = subprocess.Popen(
+        [sys.executable, __file__, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline().strip()
+        if not line:
+            raise SystemExit(f'{arguments[0]} did not start')
+        yield line
+    finally:
+        process.communicate('', timeout=30)
+
+
+def send_stop(connection: socket.socket) -> bool:
+    """Whether the response is 200."""
+    connection.sendall(POST_STOP)
+    received = b''
+    while b'"ok":' not in received:
+        part = connection.recv(65536)
+        if not part:
+            break
+        received += part
+    return received.startswith(b'HTTP/1.1 200')
+
+
+def connect(port: int) -> socket.socket:
+    return socket.create_connection(('127.0.0.1', port), STOP_TIMEOUT_S)
+
+
+def stops(port: int, count: int) -> tuple[list[float], int]:
+    """The seconds of each, and how many were confirmed."""
+    times, confirmed = [], 0
+    for _ in range(count):
+        began = time.perf_counter()
+        with suppress(OSError), connect(port) as connection:
+            confirmed += send_stop(connection)
+        times.append(time.perf_counter() - began)
+        time.sleep(0.02)
+    return times, confirmed
+
+
+def http(options: argparse.Namespace) -> Result:
+    found: dict[str, tuple[list[float], int]] = {}
+    with child('--serve') as line:
+        port = int(line)
+        stops(port, 3)
+        found['none'] = stops(port, options.size)
+        for name in ATTACKS:
+            with child('--attack', name, line):
+                found[name] = stops(port, options.size)
+    rows = [(name, n, *milliseconds(times)) for name, (times, n) in found.items()]
+    return Result(
+        'A stop by HTTP while other clients take all that they can',
+        'One POST /stop on a new connection, until the whole response.',
+        ('attack', 'confirmed', 'median ms', 'p99 ms'),
+        rows,
+        f'all, every p99 below {AIM_P99_MS:g} ms',
+        all(p99 <= AIM_P99_MS for *_, p99 in rows),
+        [f'{name}: {options.size - n} stops were not confirmed'
+         for name, n, *_ in rows if n < options.size],
+    )  # fmt: skip
+
+
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['--serve']:
+        serve()
+    elif sys.argv[1:2] == ['--attack']:
+        asyncio.run(attack(sys.argv[2], int(sys.argv[3])))
+    else:
+        sys.exit(
+            main(
+                Part('adapter', adapter, 'calls', 150, 3),
+                Part('console', console, 'rounds', 200, 1),
+                Part('http', http, 'stops', 100, 3),
+            )
+        )
