@@ -47,9 +47,8 @@ def test_an_arm_is_moved_and_stowed_by_words_and_before_each_drive(
     assert witness.violations() == []
 
 
-def test_the_rover_of_the_tutorial_is_driven_by_its_profile_alone(
-    bench: Bench, sandbox: Sandbox
-) -> None:
+def with_the_rover_of_the_tutorial(sandbox: Sandbox) -> tuple[str, ...]:
+    """Start it; the options of a run that drives it."""
     folder = sandbox.config_dir()
     tutorial = (ROOT / 'docs/tutorial/own_rover.md').read_text(encoding='utf-8')
     (profile,) = re.findall(r'^```yaml\n(.*?)^```', tutorial, re.DOTALL | re.MULTILINE)
@@ -59,10 +58,16 @@ def test_the_rover_of_the_tutorial_is_driven_by_its_profile_alone(
     odometry = sandbox.collect(Odometry, '/scout/odom')
     sandbox.run([sys.executable, str(ROOT / 'examples/scout_rover.py')], 'scout')
     wait_until(lambda: odometry, 'the rover of the tutorial to be up', STARTS_S)
+    return '--no-stand-in', '--config-dir', folder, '--robot', 'scout'
+
+
+def test_the_rover_of_the_tutorial_is_driven_by_its_profile_alone(
+    bench: Bench, sandbox: Sandbox
+) -> None:
     status, _, output = bench.commands(
         'how are you?', ':status', ':forward 2', 'drive 1 m', 'raise the mast',
         'is the mast open?', ':demo',
-        options=('--no-stand-in', '--config-dir', folder, '--robot', 'scout'),
+        options=with_the_rover_of_the_tutorial(sandbox),
     )  # fmt: skip
     said = output.split('\n> ')
     answered, shown, forward, driven, raised, asked, demo = said[-7:]
@@ -75,6 +80,33 @@ def test_the_rover_of_the_tutorial_is_driven_by_its_profile_alone(
     assert 'is_good true' in demo
     assert '[ACT] mast_' not in output
     assert status == 1  # one order was refused
+
+
+def test_a_drive_that_waits_does_not_begin_after_the_adapter_died_in_mid_drive(
+    bench: Bench, sandbox: Sandbox
+) -> None:
+    options = with_the_rover_of_the_tutorial(sandbox)
+    odometry = sandbox.collect(Odometry, '/scout/odom')
+
+    def moves() -> bool:
+        return bool(odometry) and abs(odometry[-1].twist.twist.linear.x) > 0.1
+
+    run = bench.run(*options)
+    run.expect('Type :help', timeout_s=STARTS_S)
+    run.send(':forward 20', ':forward 19')
+    run.until(moves, 'the rover to drive')
+    old = bench.kill('adapter_node')
+    bench.back('adapter_node', old)
+    run.expect('! 1 task held (')
+    run.until(lambda: not moves(), 'the rover to stand still')
+    assert '[ACT] move_forward(duration_s=19.0)' not in run.output()
+    run.send(':resume')
+    run.expect('[ACT] move_forward(duration_s=19.0)')
+    run.until(moves, 'the rover to drive on')
+    run.send(':stop')
+    run.until(lambda: not moves(), 'the rover to stand still')
+    run.send(':quit')
+    assert run.end() == 0
 
 
 def test_an_unknown_robot_is_refused_with_the_known_ones(bench: Bench) -> None:

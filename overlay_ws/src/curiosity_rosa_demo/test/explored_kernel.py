@@ -240,6 +240,8 @@ class KernelSystem:
         if was and not now:
             assert name == 'clear', 'SAFE was left without a person'
             assert not causes, 'SAFE was left while its cause is there'
+        mode_was, mode = before.brain.tasks.mode, after.brain.tasks.mode
+        if (was and not now) or (mode_was is Mode.SAFE and mode is not Mode.SAFE):
             free = all(job.held or job.skill == CHARGE_SKILL for job in after.jobs)
             assert free, 'a task goes on after SAFE without a person'
         if causes:

@@ -77,6 +77,7 @@ class ScriptedAgentSession:
         self.started = threading.Event()
         self.broken: Exception | None = None
         self.fails = ''
+        self.fault = ''  # that stops the rover in its motion
         self.quick: set[str] = set()  # tools that take no time
         self.deaf: threading.Event | None = None  # work ends with this, whatever it is told
         self.used: list[Cancellation] = []
@@ -147,6 +148,10 @@ class ScriptedAgentSession:
         if not self.answers:
             return ToolResult.failure('no answer')
         return ToolResult.success(moving=True, rover_x=1.23456, rover_y=0.0)
+
+    def take_fault(self) -> str:
+        fault, self.fault = self.fault, ''
+        return fault
 
     def stop_rover(self) -> Outcome:
         self.order.append('stop')

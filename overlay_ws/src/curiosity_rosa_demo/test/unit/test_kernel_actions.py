@@ -86,6 +86,7 @@ SAFE = ticked(DRIVE, WAIT, **PRESSED)
 CHARGING = ticked(DRIVE, CHARGE, **LOW)
 SAFE_HOLD = HoldTasks('SAFE: e-stop pressed', SKILLS_IN_SAFE)
 HOLD_AFTER_SAFE = HoldAfterSafe('SAFE: e-stop pressed')
+HOLD_AFTER_SILENCE = HoldAfterSafe('SAFE: adapter is silent')
 SILENT_HOLD = HoldTasks('SAFE: adapter is silent', SKILLS_IN_SAFE)
 CHARGE_HOLD = HoldTasks('CHARGE: battery is low', frozenset({'charge'}))
 
@@ -117,7 +118,10 @@ ACTS: dict[str, tuple[BrainState, BrainState, list[Action]]] = {
         [STOP_CHARGE, CHARGE_HOLD, SubmitCharge()],
     ),
     'it charges once': (WORKING, CHARGING, [STOP_CHARGE, CHARGE_HOLD]),
-    'SAFE without a latch is over': (SILENT, WORKING, [ReleaseTasks()]),
+    'SAFE without a latch is over': (
+        *(SILENT, WORKING),
+        [HOLD_AFTER_SILENCE, ReleaseTasks(), ReportHeldTasks()],
+    ),
     'CHARGE is over': (CHARGING, WORKING, [ReleaseTasks()]),
     'a clear holds every task before it releases': (
         *(SAFE, WORKING),
@@ -232,8 +236,9 @@ def test_the_rules_of_every_plan(first: BrainState, second: BrainState) -> None:
     assert SubmitCharge not in kinds or mode is Mode.CHARGE
     assert not {HoldTasks, ReleaseTasks} <= set(kinds)
     cleared = bool(before.robot.safety_latch) and not after.robot.safety_latch
-    assert (HoldAfterSafe in kinds) is (ReportHeldTasks in kinds) is cleared
-    if cleared and ReleaseTasks in kinds:
+    safe_ends = before.tasks.mode is Mode.SAFE is not mode
+    assert (HoldAfterSafe in kinds) is (ReportHeldTasks in kinds) is (cleared or safe_ends)
+    if HoldAfterSafe in kinds and ReleaseTasks in kinds:
         assert kinds.index(HoldAfterSafe) < kinds.index(ReleaseTasks)
     paused = [action.id for action in actions if isinstance(action, PauseTask)]
     if intent is Intent.PAUSE:

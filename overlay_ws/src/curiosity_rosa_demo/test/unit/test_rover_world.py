@@ -82,6 +82,27 @@ def test_a_broken_safety_rule_is_told_whatever_the_skill_makes_of_it(
     assert told[0].startswith('SAFETY_VIOLATION: ')
 
 
+def test_a_fault_that_ended_a_motion_is_told_once_unless_a_later_one_went_well() -> None:
+    rover = SimulatedRover()
+    world = SimulatedRoverWorld(rover, SHIPPED)
+
+    def drive_into_a_fault() -> None:
+        rover.faults['move_stop'] = lambda: ServiceFailed('Service timeout: move_stop')
+        assert not drive(world).ok
+        del rover.faults['move_stop']
+        assert world.tool('move_stop', Cancellation()).ok
+
+    drive_into_a_fault()
+    assert world.take_fault() == 'Service timeout: move_stop'
+    assert world.take_fault() == ''
+    drive_into_a_fault()
+    assert drive(world).ok
+    assert world.take_fault() == ''
+    rover.mast_is_open = True
+    assert not drive(world).ok
+    assert world.take_fault() == ''  # a refusal stops no rover
+
+
 def test_a_skill_of_others_drives_nowhere_the_guardrails_would_not() -> None:
     rover = SimulatedRover(mast_is_open=True)
     world = GuardedWorld(SimulatedRoverWorld(rover, SHIPPED))

@@ -301,7 +301,9 @@ def impatient(adapter_max_age_s: float) -> Config:
     return CONFIG.model_copy(update={'thresholds': changed})
 
 
-def test_a_silent_adapter_holds_everything_until_it_is_back(tmp_path: Path) -> None:
+def test_what_a_silent_adapter_interrupted_is_held_until_a_person_resumes(
+    tmp_path: Path,
+) -> None:
     with RuntimeBench(tmp_path, config=impatient(0.5)) as bench:
         with Adapter(bench):
             bench.runs('look around')
@@ -311,6 +313,11 @@ def test_a_silent_adapter_holds_everything_until_it_is_back(tmp_path: Path) -> N
         bench.stopped(1)
         nothing_begins(bench)
         with Adapter(bench):
+            bench.mode('IDLE')
+            bench.until(lambda: bench.task('look around').held, 'it to be held')
+            bench.until(lambda: any('held (' in each for each in bench.said), 'it to be told')
+            assert bench.tasks()['look around'] == 'PAUSED'
+            bench.console.handle_line(':resume')
             bench.finish()
         assert set(bench.tasks().values()) == {'COMPLETED'}
 

@@ -164,9 +164,11 @@ def plan(before: BrainState, after: BrainState) -> list[Action]:
         actions.append(hold)
     # Before the release: otherwise a task could resume for a moment.
     actions += _pause_actions(after, interrupt_reason)
-    cleared = bool(before.robot.safety_latch) and not after.robot.safety_latch
-    if cleared:
-        actions.append(HoldAfterSafe(f'SAFE: {before.robot.safety_latch}'))
+    latch = before.robot.safety_latch
+    cleared = bool(latch) and not after.robot.safety_latch
+    is_over = before.tasks.mode is Mode.SAFE and after.tasks.mode is not Mode.SAFE
+    if cleared or is_over:
+        actions.append(HoldAfterSafe(f'SAFE: {latch or before.tasks.mode_reason}'))
     if previous_hold and not hold:
         actions.append(ReleaseTasks())
     if _is_charge_due(after, entered=before.tasks.mode is not Mode.CHARGE):
@@ -176,7 +178,7 @@ def plan(before: BrainState, after: BrainState) -> list[Action]:
     # event_arbitrate appends its answer to a clear as the last event.
     refused = after.robot.events[-1:] if kept else []
     actions += [Notice(text, ok=text not in refused) for text in _notices(before, after)]
-    if cleared:
+    if cleared or is_over:
         actions.append(ReportHeldTasks())
     return actions
 

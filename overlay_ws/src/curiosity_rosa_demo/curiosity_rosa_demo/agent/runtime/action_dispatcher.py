@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 import threading
@@ -215,6 +214,8 @@ class ActionDispatcher:
                     await self._perform_or_report(action, reply, batch.stopped_by)
             if batch.on_reply is not None:
                 batch.on_reply(reply)
+            elif any(isinstance(action, ReportHeldTasks) for action in actions):
+                self._say_what_is_held()
 
     def _with_unseen_pauses(self, actions: Sequence[_Step]) -> Sequence[_Step]:
         """``actions``; a pause also covers queued tasks beyond the kernel's MAX_KERNEL_TASKS."""
@@ -260,7 +261,7 @@ class ActionDispatcher:
                 else f'{action.id[:8]} cannot be paused; it ends by itself, or :stop ends it'
             )
         elif isinstance(action, HoldAfterSafe):
-            await self._hold_after_safe(action.why)
+            await self._hold_waiting(action.why)
         elif isinstance(action, ReportHeldTasks):
             reply.lines += self._held_tasks_lines()
         elif isinstance(action, ResumeTask):
@@ -300,15 +301,21 @@ class ActionDispatcher:
         if dropped:
             self._say(f'({dropped} queued dropped)')
 
-    async def _hold_after_safe(self, why: str) -> None:
-        """Hold the tasks that only SAFE kept from running. The policy's tasks and charging have
-        their own rules; what SAFE lets run is left alone.
+    async def hold_after_fault(self, why: str) -> None:
+        """Hold the tasks that wait: a fault has stopped the rover."""
+        if await self._hold_waiting(f'the rover was stopped: {why}'):
+            self._say_what_is_held()
+
+    async def _hold_waiting(self, why: str) -> list[str]:
+        """Hold the tasks that wait or were interrupted; their IDs. The policy's tasks and charging
+        have their own rules; what may run in SAFE is left alone.
         """
-        for task in self._runner.live():
+
+        def is_to_hold(task: Task) -> bool:
             is_own = task.name == CHARGE_SKILL or task.id in self.resumed_by_name_only
-            if not is_own and not task.held and task.name not in SKILLS_IN_SAFE:
-                with suppress(TaskError):  # it has just ended
-                    await self._runner.pause(task.id, why)
+            return not is_own and task.name not in SKILLS_IN_SAFE
+
+        return await self._runner.hold_waiting(why, is_to_hold)
 
     def _held_tasks_lines(self) -> list[str]:
         held = [task.id[:8] for task in self._held_tasks()]
@@ -324,6 +331,10 @@ class ActionDispatcher:
         """The tasks that ``:resume`` without an ID resumes."""
         by_name = self.resumed_by_name_only
         return [task for task in self._runner.live() if task.held and task.id not in by_name]
+
+    def _say_what_is_held(self) -> None:
+        for line in self._held_tasks_lines():
+            self._say(f'! {line}')
 
     async def _resume_tasks(self, task_id: str | None, reply: MessageReply) -> None:
         held = [task.id for task in self._held_tasks()]

@@ -174,6 +174,7 @@ class Runtime(TaskClient):
             robot=lambda: self.state.robot,
             charged_level=config.thresholds.battery.charged,
             clock=clock,
+            hold_waiting=self._dispatcher.hold_after_fault,
             spans=spans or TaskSpans(),
         )
         if event_bus is not None:

@@ -98,13 +98,33 @@ class TaskControl:
             await exits
             self._live_record(task_id)
             return True
+        self._set_held(record, reason)
+        await self._commit([record])
+        return True
+
+    def _set_held(self, record: TaskRecord, reason: str) -> None:
         record.plan.held = True
         if record.plan.state is not _S.WAITING:
             record.plan.reason = reason
-        engine.ready_queue.discard(task_id)
-        engine.save(record)
-        await self._commit([record])
-        return True
+        self._engine.ready_queue.discard(record.plan.id)
+        self._engine.save(record)
+
+    async def hold_waiting(self, reason: str, which: Callable[[Task], bool]) -> list[str]:
+        """Hold each task for which ``which`` returns True until resume(), except that a skill that
+        runs goes on: only a retry of it waits. Returns the IDs of the held tasks.
+        """
+        self._check()
+        engine, held = self._engine, list[TaskRecord]()
+        for record in engine.records.values():
+            if record.plan.terminal or record.plan.held or not which(record.plan):
+                continue
+            if record.busy:
+                engine.runs.hold_after_run(record, reason)
+                continue
+            self._set_held(record, reason)
+            held.append(record)
+        await self._commit(held)
+        return [record.task.id for record in held]
 
     async def resume(self, task_id: str) -> None:
         """End the hold of pause(): the task may run again."""

@@ -98,6 +98,7 @@ class RoverWorld:
         self._legs = _DrivenLegs()
         self._speeds = MeasuredSpeeds(config.thresholds.speeds, config.thresholds.body.start_s)
         self._home: tuple[float, float] | None = None  # where the pose was known first
+        self._fault = ''  # why the last motion ended early; '': it did not
         self.brain_state, self.spent, self.say = brain_state, spent, say
         self._graph, self._on_violation = graph, on_violation
         self.pictures = pictures or SeenPictures()
@@ -122,6 +123,8 @@ class RoverWorld:
         tools.cancellation = cancellation
         result = tools.run(name, **arguments)
         self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
+        if name in MOTIONS and 'duration_s' in result.data:  # it has begun
+            self._fault = result.error_reason
         if name in DIRECTIONS:
             self._speeds.learn(name, before, result)
         if result.error_code == RefusalCode.SAFETY_VIOLATION:
@@ -129,6 +132,13 @@ class RoverWorld:
         if result.error_code == RefusalCode.INTERNAL_ERROR:
             raise ToolBroke(result)
         return result
+
+    def take_fault(self) -> str:
+        """Why the last motion ended although nobody asked for its end; '': it did not. It is told
+        once, and no more after a later motion without a fault.
+        """
+        fault, self._fault = self._fault, ''
+        return fault
 
     def _call_refusal(self, name: str, arguments: dict[str, Any], before: Json) -> Refusal | None:
         """``before`` takes the facts on which the gate decides."""

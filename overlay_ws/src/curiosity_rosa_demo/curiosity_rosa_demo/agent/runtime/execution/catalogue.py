@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.brain_state import QueuedTask, RunningSkill, SkillDef
 
+Work = Callable[[Task], Coroutine[Any, Any, None]]
 Skill = Callable[[Task, SkillContext], Coroutine[Any, Any, None]]
 TASK_SKILLS: dict[str, Skill] = {
     'react': run_react,
@@ -42,11 +43,10 @@ def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
     for definition in registry:
         resources = tuple(definition.resources_required)
         own = TASK_SKILLS.get(definition.name)
-        work = (
-            _bind_context(partial(run_skill, cancellable=definition.cancel_supported), context)
-            if own is None
-            else _monitored(definition, own, context)
-        )
+        skill = own or partial(run_skill, cancellable=definition.cancel_supported)
+        work: Work = partial(_run, skill, context)
+        if own is not None:
+            work = _monitored(definition, work, context)
         context.runner.skill(
             definition.name,
             resources=resources,
@@ -71,13 +71,22 @@ def queued_task_of(task: Task, resources: Iterable[str], *, preemptible: bool) -
     )
 
 
-def _monitored(
-    definition: SkillDef, skill: Skill, context: SkillContext
-) -> Callable[[Task], Coroutine[Any, Any, None]]:
+async def _run(skill: Skill, context: SkillContext, task: Task) -> None:
+    """Run the skill. If a fault has stopped the rover meanwhile, the tasks that wait are held
+    before the end of this one lets the next begin: nobody has seen where the rover stands.
+    """
+    try:
+        await skill(task, context)
+    finally:
+        if fault := context.execution.take_fault():
+            await context.hold_waiting(fault)
+
+
+def _monitored(definition: SkillDef, work: Work, context: SkillContext) -> Work:
     """Wrap a skill that no SkillExecutor runs: enter it in the monitor while its task runs."""
     monitor = context.execution.monitor
 
-    async def work(task: Task) -> None:
+    async def monitored(task: Task) -> None:
         monitor.enter(
             RunningSkill(
                 goal_id=task.id,
@@ -89,20 +98,11 @@ def _monitored(
             )
         )
         try:
-            await skill(task, context)
+            await work(task)
         finally:
             monitor.release(task.id)
 
-    return work
-
-
-def _bind_context(
-    skill: Skill, context: SkillContext
-) -> Callable[[Task], Coroutine[Any, Any, None]]:
-    async def work(task: Task) -> None:
-        await skill(task, context)
-
-    return work
+    return monitored
 
 
 def make_task(registry: SkillRegistry, name: str, arguments: dict[str, Any]) -> Task:

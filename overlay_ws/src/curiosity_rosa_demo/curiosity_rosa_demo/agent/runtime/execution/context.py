@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ class SkillContext:
     robot: Callable[[], RobotState]  # as the kernel knows it
     charged_level: float  # part of the full charge at which charging ends
     clock: Callable[[], float]  # the policy's clock: monotonic seconds since the epoch
+    hold_waiting: Callable[[str], Awaitable[None]]  # until a person resumes; gets the reason
     spans: TaskSpans = field(default_factory=TaskSpans)  # off
 
 

@@ -290,6 +290,10 @@ class AgentSession:
         except ServiceFailed as failure:
             return ToolResult.failure(str(failure))
 
+    def take_fault(self) -> str:
+        """Why the rover's last motion was stopped without an order; told once, '' without one."""
+        return self.world.take_fault()
+
     def stop_rover(self) -> Outcome:
         """Send a stop to the rover. Returns when odometry has confirmed the standstill, or the
         reason why it has not. Independent of turns and the model.
