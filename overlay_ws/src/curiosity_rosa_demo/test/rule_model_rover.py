@@ -157,7 +157,8 @@ class Rover:
             return failed(MAST_IS_CLOSED, cost=1)
         good = self.score >= self.threshold
         topic = '/capture/image_raw/compressed'
-        return ToolResult.success(score=self.score, is_good=good, image_topic=topic, cost=1)
+        at = {'x': self.x, 'y': self.y, 'yaw_rad': self.yaw} if self.tells_pose else {}
+        return ToolResult.success(score=self.score, is_good=good, image_topic=topic, cost=1, **at)
 
     def _motion(self, tool: str, seconds: float) -> ToolResult:
         assert 1.0 <= seconds <= LONGEST_S, f'{tool} for {seconds} s'

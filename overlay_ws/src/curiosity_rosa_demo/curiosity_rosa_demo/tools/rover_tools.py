@@ -101,11 +101,14 @@ class RoverTools:
         if needs_mast and self._client.status().get('mast_is_open') is False:
             raise ServiceFailed(MAST_IS_CLOSED, RefusalCode.MAST_IS_CLOSED.value)
         response = self._client.capture()
+        pose = self._client.pose()
+        at = {} if pose is None else {'x': pose.x, 'y': pose.y, 'yaw_rad': pose.yaw_rad}
         return {
             'score': float(response.score),
             'is_good': bool(response.is_good),
             'image_topic': response.image_topic,
             'image_stamp_s': _seconds(response.stamp),
+            **at,
         }
 
     def _analyze(self) -> dict[str, Any]:

@@ -505,7 +505,7 @@ def lasting(file: Path, clock: Clock) -> SkillRunner:
     """A runner of the file that knows activities."""
     runner = SkillRunner(str(file))
     nothing: Any = None
-    context = SkillContext(nothing, runner, nothing, nothing, 1.0, clock)
+    context = SkillContext(nothing, runner, nothing, nothing, 1.0, clock, nothing)
 
     async def last(task: Task) -> None:
         await run_activity(task, context)

@@ -426,6 +426,7 @@ def test_a_capture_is_taken_unless_the_mast_is_known_closed(mast: bool | None) -
         'is_good': False,
         'image_topic': '/capture/image_raw/compressed',
         'image_stamp_s': 1.5,
+        **{'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0},
         'cost': COSTS['capture_and_score'],
     }
 

@@ -100,6 +100,13 @@ def names(rover: Rover) -> list[str]:
 # --- whole explorations: the real model drives a small simulated rover ------------------------
 
 
+def test_a_first_look_that_is_good_tells_where_it_was_taken() -> None:
+    rover = Rover(x=6.0, y=-0.5)
+    answer = run_turn(rover)
+    assert names(rover) == ['capture_and_score']
+    assert 'x = 6.00 m、y = -0.50 m' in answer
+
+
 def test_the_demo_looks_stows_drives_raises_the_mast_and_looks_again() -> None:
     rover = Rover()
     answer = run_turn(rover)

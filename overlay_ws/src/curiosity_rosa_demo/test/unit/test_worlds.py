@@ -17,7 +17,10 @@ from typing import Any
 
 from _sentences import is_right, is_wrong_motion, Leg, Outcome, sentences
 from _worlds import optimum, World, world_of
+from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_stand_in.scenery import Light
 from orders_world import rows
 import pytest
@@ -74,6 +77,20 @@ def test_a_success_ends_with_the_analysis_and_costs_no_less_than_the_optimum() -
     assert 'could not' not in run.answer
     assert run.over is not None
     assert run.over >= 1.0
+
+
+def test_a_ground_that_cannot_be_analyzed_is_a_failure_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    why = 'no free patch of ground: rocks or the rover cover what is near'
+
+    def refused(_: RoverTwin) -> SimpleNamespace:
+        raise ServiceFailed(f'{GROUND_UNKNOWN}: {why}', RefusalCode.GROUND_UNKNOWN.value)
+
+    monkeypatch.setattr(RoverTwin, 'analyze_ground', refused)
+    run = run_world(world_of(3), CONFIG)
+    assert (run.found, run.ok) == (True, False)
+    assert run.answer == f'The light is here, but the ground could not be analyzed: {why}.'
 
 
 def test_an_internal_error_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:

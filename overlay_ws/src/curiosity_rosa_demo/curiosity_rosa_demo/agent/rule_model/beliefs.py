@@ -62,6 +62,7 @@ class CaptureBelief:
     score: float
     is_good: bool
     motions_before: int
+    taken_at: Pose | None = None
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,9 @@ class Beliefs:
                 self._set_mast(Mast.OPEN)
             self.new_view = False
             score = finite_float(data.get('score')) or 0.0
-            self.captures.append(CaptureBelief(score, data.get('is_good') is True, self.spot))
+            taken_at = _pose(data.get('x'), data.get('y'), data.get('yaw_rad'))
+            is_good = data.get('is_good') is True
+            self.captures.append(CaptureBelief(score, is_good, self.spot, taken_at))
         elif step.result.error_code == RefusalCode.MAST_IS_CLOSED:
             self._set_mast(Mast.CLOSED)
 

@@ -28,8 +28,9 @@ from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
-from curiosity_rosa_demo.agent.rule_model.texts import found_text, text_for
+from curiosity_rosa_demo.agent.rule_model.texts import found_text
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
+from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 
@@ -44,7 +45,7 @@ def report_a_good_capture(context: RuleContext) -> Decision | None:
     captures = context.beliefs.captures
     if not captures or not captures[-1].is_good:
         return None
-    pose = context.beliefs.poses.get(captures[-1].motions_before)
+    pose = context.beliefs.poses.get(captures[-1].motions_before) or captures[-1].taken_at
     asked = any(step.verb == 'explore' for step in context.intent.steps)
     analysis = analyze_or_report(context, context.view.steps) if asked else ''
     if not isinstance(analysis, str):
@@ -55,8 +56,8 @@ def report_a_good_capture(context: RuleContext) -> Decision | None:
 
 
 def analyze_or_report(context: RuleContext, steps: Sequence[ToolStep]) -> Decision | str:
-    """The call of the analysis of the last good capture among ``steps``, or what it answered;
-    empty: there is no such skill.
+    """The call of the analysis of the last good capture among ``steps``, what it answered, or the
+    end of a turn whose ground it refused; empty: there is no such skill.
     """
     if ANALYZE not in context.view.tools:
         return ''
@@ -66,8 +67,8 @@ def analyze_or_report(context: RuleContext, steps: Sequence[ToolStep]) -> Decisi
         return ground_text(context.language, tried[0].result.data)
     refused = tried and tried[0].result.error_code == RefusalCode.GROUND_UNKNOWN
     if refused or len(tried) >= MAX_ATTEMPTS:
-        reason = tried[0].result.error_reason
-        return text_for('not_analyzed', context.language, reason=reason)
+        reason = tried[0].result.error_reason.removeprefix(f'{GROUND_UNKNOWN}: ')
+        return context.answer('not_analyzed', reason=reason)
     return context.call(ANALYZE, 'analyze')
 
 

@@ -214,6 +214,9 @@ def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision |
     progress.pass_by(good)
     if part.steps[0].verb == 'explore':
         analysis = analyze_or_report(context, progress.rest)
+        if isinstance(analysis, FinalAnswer):
+            text = f'{analysis.text} {"; ".join(progress.told)}'
+            return replace(analysis, text=text.strip())
         if not isinstance(analysis, str):
             return analysis
         if (done := progress.find(ANALYZE)) is not None:
