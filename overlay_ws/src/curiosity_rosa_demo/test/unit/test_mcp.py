@@ -157,15 +157,24 @@ REGISTRY_DEFAULTS = {
 }
 
 
+STOPS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ('stop', {}),
+    ('say', {'text': 'stop'}),
+    ('say', {'text': ':stop'}),
+)
+
+
 def test_stop_waits_for_no_call_and_say_stops_too(world: Any) -> None:
     async def walk() -> None:
         async with connected(world.url, TOKEN) as client:
-            for name, arguments in (('stop', {}), ('say', {'text': 'stop'})):
+            tools = {each.name: each for each in (await client.list_tools()).tools}
+            assert 'only ":stop" passes' in tools['say'].description
+            for name, arguments in STOPS:
                 assert (await client.call_tool(name, arguments)).structured_content['ok']
 
     world.robot.not_ready = 'the other nodes are not up yet'
     asyncio.run(walk())
-    assert world.robot.stops == ['MCP', 'MCP']
+    assert world.robot.stops == ['MCP'] * len(STOPS)
 
 
 def test_the_checks_of_the_http_server_are_before_it(world: Any) -> None:
