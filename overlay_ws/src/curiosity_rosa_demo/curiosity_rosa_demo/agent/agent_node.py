@@ -187,13 +187,10 @@ class AgentApp:
             else None
         )
         database = task_database_file(self.config.agent.tasks.db_path, space)
-        session = SessionFolder(session_folder(database))
+        session = SessionFolder(session_folder(database, self.config.nodes.robot))
         trace_paths = (trace_file(self.config, space), self.artifacts and self.artifacts.trace)
-        # Read before this run writes to them.
-        earlier = (
-            read_newest(path, MAX_EARLIER_EVENTS) for path in (session.trace, *trace_paths) if path
-        )
-        self._earlier_events = next(filter(None, earlier), [])
+        # Read before this run writes to it.
+        self._earlier_events = read_newest(session.trace, MAX_EARLIER_EVENTS)
         self._recorders.append(
             JsonlTraceLog(session.trace, max_bytes=MAX_TRACE_BYTES, max_files=TRACE_FILES)
         )

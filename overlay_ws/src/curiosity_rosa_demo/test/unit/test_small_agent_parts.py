@@ -30,6 +30,7 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.storage.paths import (
     agent_log_file,
     recordings_folder,
+    session_folder,
     state_folder,
     task_database_file,
     trace_file,
@@ -213,6 +214,14 @@ def test_agents_of_two_namespaces_share_no_file(
     assert trace_file(shipped, '/r1') is None
     assert recordings_folder(shipped, '', '/r1') == tmp_path / 'curiosity_rosa/recordings_r1'
     assert recordings_folder(config, '~/asked', '/r1') == tmp_path / 'asked'
+
+
+def test_what_the_page_shows_of_earlier_runs_is_of_this_robot() -> None:
+    folders = {session_folder(Path('tasks.db'), robot) for robot in ('curiosity', 'scout')}
+    assert {each.name for each in folders} == {
+        'tasks.db.curiosity.session',
+        'tasks.db.scout.session',
+    }
 
 
 def test_a_state_folder_that_cannot_be_made_is_an_error(

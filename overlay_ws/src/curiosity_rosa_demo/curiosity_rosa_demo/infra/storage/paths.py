@@ -84,6 +84,8 @@ def policy_state_file(database: Path, world_view: str) -> Path:
     return Path(f'{database}.{world_view}.policy')
 
 
-def session_folder(database: Path) -> Path:
-    """The folder of what the page shows of earlier runs, beside the task database."""
-    return Path(f'{database}.session')
+def session_folder(database: Path, robot: str) -> Path:
+    """The folder of what the page shows of earlier runs of this robot, beside the task database:
+    the captures of another would lie on its map.
+    """
+    return Path(f'{database}.{robot}.session')
