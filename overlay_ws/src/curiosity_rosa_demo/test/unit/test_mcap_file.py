@@ -135,7 +135,7 @@ def test_what_is_no_recording_is_said_with_its_name(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(NotARecording, match=name):
             RunReader(path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(NotARecording, match='none does not exist; in the console, ":record on"'):
         RunReader(tmp_path / 'none')
 
 

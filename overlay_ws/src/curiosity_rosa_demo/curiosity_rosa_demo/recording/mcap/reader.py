@@ -56,6 +56,11 @@ class RunReader:
         self.info: dict[str, str] = {}
         self.end: dict[str, str] | None = None  # None: writer killed or still writing
         self.end_problem = ''  # why reading ended early; '' if it did not
+        if not self.path.exists():
+            raise NotARecording(
+                f'{self.path} does not exist; in the console, ":record on" begins a recording '
+                'and ":record" names its file'
+            )
         with self.path.open('rb') as file:
             try:
                 check_magic(file)
