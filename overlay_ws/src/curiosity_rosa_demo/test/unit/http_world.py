@@ -11,8 +11,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
@@ -20,8 +21,10 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from fake_robot import FakeRobot
 from fastapi import FastAPI
+from harness import wait_until
 import httpx
 from skill_world import LONG_S
+import uvicorn
 
 HOST = '127.0.0.1:8765'
 URL = f'http://{HOST}'
@@ -62,6 +65,22 @@ async def with_robot(
     app = create_app(robot.runner, robot=robot, settings=config, token=token)
     async with app.router.lifespan_context(app), client(app, **options) as http:
         yield http
+
+
+@contextmanager
+def listening(app: FastAPI) -> Iterator[int]:
+    """The app behind a socket, as uvicorn.run() serves it; the port."""
+    config = uvicorn.Config(app, port=0, log_level='critical', timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        wait_until(lambda: server.started, 'the server')
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(LONG_S)
+    assert not thread.is_alive()
 
 
 async def until(condition: Callable[[], Any], what: str) -> Any:

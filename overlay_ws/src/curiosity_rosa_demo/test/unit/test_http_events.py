@@ -11,11 +11,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 import json
 import socket
-import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http import sse
@@ -25,15 +23,13 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.trace.bus import EventBus, MAX_EVENTS
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from fake_robot import FakeRobot
-from fastapi import FastAPI
 from harness import wait_until
-from http_world import client, settings, Wire, with_robot
+from http_world import client, listening, settings, Wire, with_robot
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 import pytest
 from skill_world import in_loop, LONG_S
-import uvicorn
 
 
 def read(body: bytes) -> list[dict[str, Any]]:
@@ -246,24 +242,8 @@ async def test_the_end_of_the_app_ends_the_streams():
 # --- over a socket -----------------------------------------------------------------------------
 
 
-@contextmanager
-def served(app: FastAPI) -> Iterator[int]:
-    """The app on a port of its own; the port."""
-    config = uvicorn.Config(app, port=0, log_level='critical', timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        wait_until(lambda: server.started, 'the server')
-        yield server.servers[0].sockets[0].getsockname()[1]
-    finally:
-        server.should_exit = True
-        thread.join(LONG_S)
-    assert not thread.is_alive()
-
-
 def test_a_stop_is_answered_before_its_body_has_come_and_the_connection_goes_on():
-    with FakeRobot() as robot, served(create_app(robot.runner, robot=robot)) as port:
+    with FakeRobot() as robot, listening(create_app(robot.runner, robot=robot)) as port:
         with socket.create_connection(('127.0.0.1', port)) as line:
             line.settimeout(LONG_S)
             head = f'POST /stop HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 5\r\n\r\n'
@@ -284,7 +264,7 @@ def test_a_client_that_does_not_read_is_dropped_while_the_others_are_served(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(sse, 'SEND_TIMEOUT_S', 0.2)
-    with FakeRobot() as robot, served(create_app(robot.runner, robot=robot)) as port:
+    with FakeRobot() as robot, listening(create_app(robot.runner, robot=robot)) as port:
         request = f'GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n'.encode()
         with socket.create_connection(('127.0.0.1', port)) as slow:
             slow.sendall(request)

@@ -110,18 +110,6 @@ async def test_a_stop_needs_neither_the_runtime_nor_a_body_that_ends():
 
 
 @in_loop
-async def test_a_stop_cancels_what_runs():
-    with FakeRobot() as robot:
-        robot.paused = True
-        async with with_robot(robot) as http:
-            said = (await http.post('/say', json={'text': 'go to the light'})).json()
-            assert (said['ok'], said['task']['name']) == (True, 'react')
-            await http.post('/stop')
-            task = (await http.get(f'/tasks/{said["task"]["id"]}')).json()
-            assert (task['state'], task['reason']) == ('cancelled', 'Stopped by HTTP')
-
-
-@in_loop
 async def test_what_is_said_is_answered_as_at_the_console():
     with FakeRobot() as robot:
         async with with_robot(robot) as http:
@@ -153,7 +141,7 @@ async def test_questions_are_listed_with_their_end_and_answered_once():
         async with with_robot(robot) as http:
             [shown] = (await http.get('/approvals')).json()
             assert shown == {
-                **question.model_dump(mode='json', exclude={'op'}),
+                **question.model_dump(mode='json', exclude={'op', 'leaves_fence'}),
                 'op': OP,
                 'until': question.asked_at + 300.0,
             }

@@ -18,7 +18,6 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime import robot_service
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of, with_origin
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT, STOP_OVERTOOK_TEXT
@@ -54,16 +53,6 @@ def say(world: RobotServiceBench, text: str) -> LineResult:
 
 
 # --- the runner's loop ------------------------------------------------------------------------
-
-
-def test_work_runs_in_the_loop_of_the_runner(world: RobotServiceBench) -> None:
-    async def thread() -> str:
-        return threading.current_thread().name
-
-    async def both() -> tuple[str, str]:
-        return await world.robot.call(thread()), await thread()
-
-    assert run(both) == ('runtime', threading.current_thread().name)
 
 
 def test_what_the_work_raises_is_raised(world: RobotServiceBench) -> None:
@@ -287,12 +276,6 @@ def test_what_is_said_is_answered_in_words(
     assert words in result.text
 
 
-def test_a_stop_in_words_is_a_stop(world: RobotServiceBench) -> None:
-    world.bench.runs(':forward 5')
-    assert say(world, '止まれ') == LineResult(True, 'stopped')
-    world.bench.becomes('move_forward', 'CANCELLED')
-
-
 def test_the_operators_last_outcome_is_not_that_of_somebody_else(world: RobotServiceBench) -> None:
     bench = world.bench
     bench.session.release.set()
@@ -304,14 +287,6 @@ def test_the_operators_last_outcome_is_not_that_of_somebody_else(world: RobotSer
     assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
 
 
-def test_the_operator_waits_for_nobody_else(world: RobotServiceBench) -> None:
-    assert say(world, ':forward 5').task is not None
-    assert not world.bench.console.busy
-    world.bench.session.release.set()
-    world.bench.becomes('move_forward', 'COMPLETED')
-    assert world.bench.console.last_outcome is None
-
-
 def test_what_is_said_early_waits_for_the_other_nodes(early: RobotServiceBench) -> None:
     result = say(early, ':forward 1')
     assert result.ok
@@ -321,16 +296,6 @@ def test_what_is_said_early_waits_for_the_other_nodes(early: RobotServiceBench) 
     early.bench.begin()
     early.bench.becomes('move_forward', 'COMPLETED')
     assert early.bench.console.last_outcome is None
-
-
-def test_who_said_something_early_hears_of_it_once(early: RobotServiceBench) -> None:
-    told: list[MessageReply] = []
-    early.bench.console.handle_remote_line(':forward 1', 'somebody', told.append)
-    early.bench.session.release.set()
-    early.bench.begin()
-    early.bench.becomes('move_forward', 'COMPLETED')
-    early.bench.until(lambda: 'did move_forward' in early.bench.said[-1], 'its end to be shown')
-    assert len(told) == 1
 
 
 def test_what_a_stop_overtakes_is_said_so(world: RobotServiceBench) -> None:

@@ -1,0 +1,382 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The API as it is described: the answers of every route, the examples of docs/reference/http.md,
+and create_app(runner) without ROS.
+
+REQUESTS go to each route; CURIOSITY_HTTP_EXAMPLES=500 for the full run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+import http.client
+import json
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.domain.brain_state import Question
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.pictures import Picture
+from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
+from examples import examples
+from fake_robot import FakeRobot, jpeg
+from ground_world import analyzed
+from http_world import listening, URL, Wire
+from http_world import settings as http_settings
+import httpx
+from hypothesis import given, HealthCheck, settings
+from hypothesis import strategies as st
+from our_sources import PACKAGE, ROOT
+import pytest
+from robot_service_world import RobotServiceBench
+from runtime_world import CONFIG, RuntimeBench
+import schemathesis
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+from skill_world import in_loop, LONG_S
+from starlette.testclient import TestClient
+
+REQUESTS = int(os.environ.get('CURIOSITY_HTTP_EXAMPLES', examples(20)))
+STREAMS = ('/events', '/camera.mjpg')
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    unsupported_method,
+]
+WITHOUT_LIMIT = http_settings(requests_per_s=1e9)
+ANSWER_WAIT_S = 30.0
+
+
+class Impatient:
+    """A client that leaves a stream when it has seen something of it."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        assert scope['type'] == 'http', 'no lifespan here'
+
+        async def sending(message: Any) -> None:
+            await send(message)
+            if message['type'] == 'http.response.body' and message.get('more_body', False):
+                await send({'type': 'http.response.body', 'body': b'', 'more_body': False})
+                raise OSError('the client has left')
+
+        await self._app(scope, receive, sending)
+
+
+def described() -> Any:
+    with FakeRobot() as robot:
+        return create_app(robot.runner, robot=robot).openapi()
+
+
+SCHEMA = schemathesis.openapi.from_dict(described())
+
+
+@pytest.fixture
+def robot() -> Iterator[FakeRobot]:
+    with FakeRobot(step_s=0.0) as robot:
+        robot.trace(TraceKind.OBSERVE, 'hello')
+        robot.ask('Drive?', {'skill': 'move_forward', 'arguments': {'duration_s': 1.0}})
+        yield robot
+
+
+@pytest.fixture
+def app(robot: FakeRobot) -> Any:
+    return Impatient(create_app(robot.runner, robot=robot, settings=WITHOUT_LIMIT))
+
+
+@SCHEMA.parametrize()
+@settings(
+    max_examples=REQUESTS,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+def test_every_request_gets_an_answer_that_was_described(case: Any, app: Any):
+    case.operation.schema.app = app
+    response = case.call(base_url=URL, app=app, timeout=ANSWER_WAIT_S)
+    case.validate_response(response, checks=CHECKS)
+
+
+PAGE = (ROOT / 'docs/reference/http.md').read_text(encoding='utf-8')
+BLOCK = re.compile(r'```bash\n(.*?)```(?:\n\n```json\n(.*?)```)?', re.DOTALL)
+COMMAND = re.compile(r'^(?:curl|export) .*?(?=^curl |\Z)', re.DOTALL | re.MULTILINE)
+TIMED_OUT = 28  # curl's exit status
+STREAM_S = 1  # of what has no end
+CURL = f"""#!/bin/sh
+case " $* " in *" -N "*) set -- --max-time {STREAM_S} "$@" ;; esac
+exec /usr/bin/env -i PATH=/usr/bin:/bin curl -sS --fail-with-body --max-time 30 "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One command, and the fields that the page shows of its answer."""
+
+    command: str
+    shown: Any = None
+
+    @property
+    def streams(self) -> bool:
+        return ' -N ' in self.command
+
+    def run(self, folder: Path, **names: str) -> str:
+        """Its output, with ``names`` as the variables; ``folder`` takes what it writes. Fails when
+        curl does, also by an error of the server.
+        """
+        shim = folder / 'bin/curl'
+        shim.parent.mkdir(exist_ok=True)
+        shim.write_text(CURL)
+        shim.chmod(0o755)
+        ended = subprocess.run(
+            ['bash', '-euo', 'pipefail', '-c', self.command],
+            env={**names, 'PATH': f'{shim.parent}:{os.environ["PATH"]}'},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        fine = ended.returncode == (TIMED_OUT if self.streams else 0)
+        assert fine, f'{self.command}\n{ended.stdout}\n{ended.stderr}'
+        if self.shown is not None:
+            missing = missing_in(json.loads(ended.stdout), self.shown)
+            assert not missing, f'{self.command} answers nothing of {missing}: {ended.stdout}'
+        return ended.stdout
+
+
+def missing_in(answer: Any, shown: Any) -> list[str]:
+    """The fields of ``shown`` that ``answer`` has not."""
+    if not isinstance(shown, dict):
+        return []
+    if not isinstance(answer, dict):
+        return sorted(shown)
+    below = [
+        name for key in shown if key in answer for name in missing_in(answer[key], shown[key])
+    ]
+    return [*(key for key in shown if key not in answer), *below]
+
+
+def examples_of_the_page() -> list[Example]:
+    """In the order of the page."""
+    found = []
+    for commands, answer in BLOCK.findall(PAGE):
+        split = COMMAND.findall(commands)
+        assert ''.join(split) == commands, commands
+        found += [Example(each) for each in split[:-1]]
+        found.append(Example(split[-1], json.loads(answer) if answer else None))
+    return [each for each in found if not each.command.startswith('export URL=')]
+
+
+SETTINGS = CONFIG.agent.http.model_copy(update={'port': 0})
+EXAMPLES = examples_of_the_page()
+TRIGGER = TriggerConfig(name='x', fact='mast', equals='open', goal='where are you?')
+DRIVE = Question(
+    id='q3f9a1',
+    text='Drive?',
+    op={'skill': 'move_forward', 'arguments': {'duration_s': 4.0}},
+    asked_at=4e9,
+)
+
+
+class Served:
+    """A robot behind a server: something runs, something waits, and somebody is asked."""
+
+    def __init__(self, bench: RuntimeBench) -> None:
+        self.bench, service_bench = bench, RobotServiceBench(bench, TriggerBoard([TRIGGER]))
+        picture = Picture(jpeg(1.0), time.time(), time.monotonic() + 3600.0)
+        service_bench.eyes.shown, service_bench.eyes.ground = picture, analyzed()
+        runner = bench.runtime.runner
+        self.server = HttpThread(
+            lambda: create_app(runner, robot=service_bench.robot, settings=SETTINGS), SETTINGS
+        )
+        bench.session.asks = [DRIVE]
+        bench.console.handle_line('go')
+        bench.asked(DRIVE)
+        waiting = Task('mast_open', metadata={'arguments': {}})
+        self.task = bench.runtime.call(runner.submit(waiting)).id
+        self.url = self.server.start().rstrip('/')
+
+    def run(self, example: Example, folder: Path) -> str:
+        return example.run(folder, URL=self.url, TASK=self.task, QUESTION=DRIVE.id, TRIGGER='x')
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with RuntimeBench(tmp_path) as bench:
+        served = Served(bench)
+        yield served
+        served.server.close()
+
+
+@pytest.mark.parametrize('example', EXAMPLES, ids=[each.command[:60] for each in EXAMPLES])
+def test_an_example_of_the_page_works(served: Served, example: Example, tmp_path: Path) -> None:
+    served.run(example, tmp_path)  # it fails when curl does, or what is shown is missing
+
+
+def test_every_route_has_an_example(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        app = create_app(
+            bench.runtime.runner, robot=RobotServiceBench(bench).robot, settings=SETTINGS
+        )
+        routes = {
+            (method.upper(), re.sub(r'\{[a-z_]+\}', '*', path))
+            for path, methods in app.openapi()['paths'].items()
+            for method in methods
+        }
+    shown = set()
+    for each in EXAMPLES:
+        method = re.findall(r'-X ([A-Z]+)', each.command) or ['GET']
+        path = re.findall(r'"\$URL(/[^"?]*)', each.command)[0]
+        shown.add((method[0], re.sub(r'\$[A-Z]+', '*', path)))
+    assert shown == routes
+    assert all(f'`{path}`' in PAGE or path in PAGE for _, path in routes if '*' not in path)
+
+
+JOB = {'name': 'errand', 'priority': 5}
+# ROS as it is on a machine that has none: neither the client library nor any generated message.
+WITHOUT_ROS = """
+import sys
+
+class NoRos:
+    def find_spec(self, name, path=None, target=None):
+        package = name.partition('.')[0]
+        if package.startswith(('rclpy', 'rosidl', 'rpyutils', 'tf2', 'ament', 'launch')) or (
+            package.endswith(('_msgs', '_interfaces', '_srvs'))
+        ):
+            raise ModuleNotFoundError(f'No module named {package!r}', name=package)
+
+sys.meta_path.insert(0, NoRos())
+"""
+
+
+def run_without_ros(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``program`` with the package's sources, without an overlay."""
+    kept = {name: os.environ[name] for name in ('PATH', 'HOME') if name in os.environ}
+    return subprocess.run(
+        [sys.executable, '-c', WITHOUT_ROS + program],
+        env={**kept, 'PYTHONPATH': str(PACKAGE)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=LONG_S * 3,
+    )
+
+
+def test_the_program_that_has_no_ros_has_none(tmp_path: Path):
+    for name in ('rclpy', 'curiosity_rosa_interfaces', 'std_msgs.msg'):
+        assert f"No module named '{name.partition('.')[0]}'" in (
+            run_without_ros(f'import {name}', tmp_path).stderr
+        )
+
+
+def test_the_test_of_the_page_passes_without_ros(tmp_path: Path):
+    programs = re.findall(r'```python\n(.*?)```', PAGE, re.DOTALL)
+    [program] = [each for each in programs if 'TestClient' in each]
+    every = ('/health', '/readyz', '/metrics', '/openapi.json')
+    called = '\n'.join(f'{name}()' for name in re.findall(r'^def (test_\w+)\(\)', program, re.M))
+    assert called
+    routes = f"""
+with TestClient(create_app(SkillRunner(db_path='robot.db'))) as client:
+    assert [client.get(path).status_code for path in {every}] == [200] * {len(every)}
+"""
+    ended = run_without_ros(f'{program}\n{called}\n{routes}', tmp_path)
+    assert ended.returncode == 0, ended.stderr
+
+
+# --- test clients -----------------------------------------------------------------------------
+
+
+@in_loop
+async def test_the_transport_of_httpx_may_call_the_app_by_any_name():
+    runner = SkillRunner(':memory:')
+    transport = httpx.ASGITransport(create_app(runner))
+    async with httpx.AsyncClient(transport=transport, base_url='http://test') as http_client:
+        assert (await http_client.post('/tasks', json=JOB)).status_code == 201
+        misdirected = await http_client.get('/health', headers={'Host': 'evil.example'})
+        assert misdirected.status_code == 421
+    await runner.stop()
+
+
+def test_the_app_of_an_agent_refuses_test_clients_by_a_foreign_name():
+    with FakeRobot() as robot:
+        client = TestClient(create_app(robot.runner, robot=robot, settings=STANDALONE_SETTINGS))
+        assert client.get('/health').status_code == 421
+        assert client.post('/stop').status_code == 421
+        assert robot.stops == []
+
+
+def test_no_foreign_name_comes_through_a_socket():
+    with listening(create_app(SkillRunner(':memory:'))) as port:
+        for host, status in (
+            ('localhost', 200),
+            ('test', 421),
+            ('testserver', 421),
+            ('evil.example', 421),
+            (f'evil.example:{port}', 421),
+        ):
+            connection = http.client.HTTPConnection('127.0.0.1', port, timeout=LONG_S)
+            connection.request('GET', '/health', headers={'Host': host})
+            assert connection.getresponse().status == status, host
+            connection.close()
+
+
+SOCKETS = st.one_of(
+    st.none(),
+    st.tuples(st.ip_addresses().map(str), st.integers(1, 65535)),
+    st.tuples(st.from_regex(r'(/[a-z.]{1,9}){1,3}', fullmatch=True), st.none()),
+)
+
+
+@given(server=SOCKETS, name=st.from_regex(r'[a-z][a-z0-9.-]{0,20}[a-z]', fullmatch=True))
+def test_whatever_a_listening_server_reports_a_foreign_name_is_refused(server: Any, name: str):
+    asked = 'evil.' + name
+    assert in_scope(server, asked) == 421
+
+
+@pytest.mark.parametrize('address', ['192.168.1.5', '[::2]', '0.0.0.0'])
+def test_an_address_is_no_name_of_a_test_client(address: str):
+    assert in_scope((address.strip('[]'), 8765), address) == 421
+    assert in_scope((address, 8765), address) == 421
+
+
+def in_scope(server: Any, host: str) -> int:
+    """The status of GET /healthz as a server hands it over that listens at ``server``."""
+
+    async def ask() -> int:
+        wire = Wire(APP, 'GET', '/healthz', host=host)
+        wire.scope['server'] = server
+        async with wire:
+            await wire.ended()
+        return wire.status
+
+    return asyncio.run(ask())
+
+
+APP = create_app(SkillRunner(':memory:'))
