@@ -31,7 +31,7 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
-SIZES = [(1920, 1080), (1280, 800), (820, 1180), (390, 844)]
+SIZES = [(2560, 1440), (1920, 1080), (1280, 800), (820, 1180), (390, 844), (360, 740)]
 JAPANESE = (
     '地面のテクスチャを調査して、明るい場所まで安全に移動し、結果をすべて報告してください。' * 4
 )
@@ -114,6 +114,16 @@ def looking_back(tab: Tab, robot: FakeRobot) -> None:
     expect(tab.page.locator('.time-bar .banner')).to_contain_text('Looking back')
 
 
+def goal_on_the_map(tab: Tab, robot: FakeRobot) -> None:
+    tab.open()
+    tab.page.locator('.browser-settings summary').click()
+    expect(tab.page.locator('.cr-rover')).to_be_visible()
+    tab.page.locator('.world .terrain').focus()
+    tab.page.keyboard.press('Enter')
+    tab.page.get_by_role('button', name='Drive here').click()
+    expect(tab.page.locator('.goal-card')).to_contain_text('Rehearsal')
+
+
 def many_tasks(tab: Tab, robot: FakeRobot) -> None:
     for _ in range(194):
         task = robot.do(robot.runner.submit(robot.make_task('mast_open', {})))
@@ -143,6 +153,7 @@ STATES = [
     recovered,
     replay,
     looking_back,
+    goal_on_the_map,
     many_tasks,
     long_japanese,
 ]
@@ -161,6 +172,8 @@ def test_a_state_fits_and_is_accessible_in_every_size_and_theme(
         for width, height in SIZES:
             page.set_viewport_size({'width': width, 'height': height})
             fits(tab)
+            if width >= 1280:  # a grid of the window's size: its cards scroll inside
+                assert page.evaluate('document.querySelector(".page").scrollHeight') <= height
             tab.picture(f'{state.__name__}_{width}_{scheme}')
         result = Axe().run(page)
         assert result.violations_count == 0, result.generate_report()
