@@ -6,15 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The console before a real runtime and a session that the test holds the strings of."""
+"""The console before a real runtime and a session that the test holds the strings of; the commands
+of ``-c``; and what it takes in SAFE.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timezone
+import io
 import os
 from pathlib import Path
+import signal
 import tempfile
-from typing import Any, cast
+import threading
+from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, Command, parse
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import (
@@ -22,20 +28,28 @@ from curiosity_rosa_demo.agent.interfaces.terminal.queries import (
     NO_RECORDING,
     RULES_NOTE,
 )
+from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
+    InterruptHandler,
+    run_commands,
+    run_pipe,
+)
+from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal, SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.tasks import LifecycleState
 from curiosity_rosa_demo.agent.topics.node_events import read_process_events
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.events import TurnStarted
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_strategies import states
 import pytest
+from react_world import REGISTRY
 from runtime_world import CONFIG, RuntimeBench, WAIT_S
 
 DEMO = CONFIG.prompts.templates['demo_ground_texture'].text_in('en')
@@ -411,31 +425,26 @@ class Told:
         return Outcome(True, f'told {what!r}')
 
 
-def carried_out(line: str, recording: Any) -> Outcome:
-    nobody: Any = None
-    return answer_query(
-        parsed(line), nobody, nobody, nobody, nobody, cast(RecordingControl, recording)
-    )
-
-
 @pytest.mark.parametrize(
-    ('line', 'what'),
+    ('line', 'recording', 'outcome'),
     [
-        (':record', ''),
-        (':record on', 'on'),
-        (':RECORD OFF', 'off'),
-        ('：ｒｅｃｏｒｄ　ｓｔａｔｕｓ', 'status'),
+        (':record', Told(), Outcome(True, "told ''")),
+        (':record on', Told(), Outcome(True, "told 'on'")),
+        (':RECORD OFF', Told(), Outcome(True, "told 'off'")),
+        ('：ｒｅｃｏｒｄ　ｓｔａｔｕｓ', Told(), Outcome(True, "told 'status'")),
+        (':record on', None, Outcome(False, NO_RECORDING)),
     ],
 )
-def test_what_is_typed_reaches_the_recording(line: str, what: str) -> None:
-    assert carried_out(line, Told()) == Outcome(True, f'told {what!r}')
+def test_what_is_typed_reaches_the_recording(line: str, recording: Any, outcome: Outcome) -> None:
+    nobody: Any = None
+    told = answer_query(parsed(line), nobody, nobody, nobody, nobody, recording)
+    assert told == outcome
 
 
 @pytest.mark.parametrize(
     ('line', 'why'),
     [
         (':record yes', "'yes' is neither on, off nor status"),
-        (':record yes', r':record \[on\|off\|status\]'),
         (':record on now', r':record \[on\|off\|status\]'),
         (':auto yes', "'yes' is neither on nor off"),
     ],
@@ -445,5 +454,128 @@ def test_anything_else_is_refused_with_what_there_is(line: str, why: str) -> Non
         parsed(line)
 
 
-def test_without_a_recording_it_says_so() -> None:
-    assert carried_out(':record on', None) == Outcome(False, NO_RECORDING)
+GRACE_S = 0.2
+
+
+def run(bench: RuntimeBench, *commands: str) -> Outcome:
+    return run_commands(bench.console, list(commands), grace_s=GRACE_S)
+
+
+# --- the commands of -c ---
+
+
+@pytest.mark.parametrize(
+    ('commands', 'ok'),
+    [
+        ((':mode', ':trace'), True),
+        ((':forward far', ':mode'), False),
+        ((':mode', ''), False),
+        ((), False),
+    ],
+)
+def test_one_failed_command_fails_them_all(
+    bench: RuntimeBench, commands: tuple[str, ...], ok: bool
+) -> None:
+    assert run(bench, *commands).ok is ok
+
+
+def press(bench: RuntimeBench) -> None:
+    bench.hear('estop', pressed=True)
+    bench.mode('SAFE')
+
+
+@pytest.mark.parametrize('order', ['go to the light', ':forward 2', ':resume'])
+def test_in_safe_an_order_has_failed_at_once(bench: RuntimeBench, order: str) -> None:
+    press(bench)
+    outcome = run(bench, order)
+    assert not outcome.ok
+    assert 'e-stop' in outcome.answer
+    assert bench.tasks() == {}
+
+
+@pytest.mark.parametrize('line', [':mode', ':stop', ':submit get_status'])
+def test_in_safe_what_only_looks_or_stops_still_works(bench: RuntimeBench, line: str) -> None:
+    bench.session.quick = {'get_status'}
+    press(bench)
+    assert run(bench, line).ok
+
+
+def test_a_command_that_safe_interrupts_has_failed_and_is_not_kept(bench: RuntimeBench) -> None:
+    bench.session.on_begin = lambda what: bench.hear('estop', pressed=True)
+    outcome = run(bench, ':forward 2', ':mast_open')
+    assert not outcome.ok
+    assert 'SAFE since' in outcome.answer
+    assert bench.tasks() == {'move_forward': 'CANCELLED'}
+
+
+@pytest.mark.parametrize('lines', [':forward 2\n', ':forward 2\n:quit\n'])
+def test_a_pipe_that_ends_leaves_what_safe_interrupted(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch, lines: str
+) -> None:
+    bench.session.on_begin = lambda what: bench.hear('estop', pressed=True)
+    monkeypatch.setattr('sys.stdin', io.StringIO(lines))
+    run_pipe(bench.console, grace_s=GRACE_S)
+    assert bench.tasks() == {'move_forward': 'PAUSED'}
+
+
+def test_a_held_command_has_failed(bench: RuntimeBench) -> None:
+    def pause(what: str) -> None:
+        threading.Thread(
+            target=bench.console.handle_remote_line, args=(':pause', 'x', print)
+        ).start()
+
+    bench.session.on_begin = pause
+    outcome = run(bench, 'look around')
+    assert not outcome.ok
+    assert ':resume' in outcome.answer
+
+
+def test_an_interrupt_stops_the_rover_and_no_further_command_begins(bench: RuntimeBench) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        interrupts = InterruptHandler(bench.console, exit_at_once=True)
+        bench.session.on_begin = lambda what: signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            run(bench, ':forward 2', ':mast_open')
+        interrupts.wait_for_stop()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert bench.session.stops >= 1
+    bench.becomes('move_forward', 'CANCELLED')
+    assert 'mast_open' not in bench.tasks()
+
+
+SINCE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+SKILLS = ['', *(definition.name for definition in REGISTRY)]
+
+
+@given(states(), st.sampled_from(SKILLS), st.none() | st.just(SINCE))
+def test_safe_alone_refuses_and_says_why_since_when_and_the_way_out(
+    state: BrainState, skill: str, since: datetime | None
+) -> None:
+    why = order_refusal(state, skill, since)
+    assert bool(why) is (state.tasks.mode is Mode.SAFE and skill not in SKILLS_IN_SAFE)
+    if why:
+        assert why.startswith('SAFE_MODE: refused')
+        assert state.tasks.mode_reason in why
+        assert (f'{SINCE.astimezone():%Y-%m-%d %H:%M:%S}' in why) is (since is not None)
+        assert (':clear' in why) is bool(state.robot.estop or state.robot.safety_latch)
+
+
+def test_no_skill_that_is_taken_in_safe_needs_base_or_mast() -> None:
+    for definition in REGISTRY:
+        if definition.name in SKILLS_IN_SAFE:
+            assert definition.resources_required == []
+
+
+@pytest.mark.parametrize(
+    ('robot', 'way_out'),
+    [
+        (RobotState(estop=True, safety_latch='x'), 'Release the e-stop, then enter :clear.'),
+        (RobotState(safety_latch='x'), 'Look at the rover, then enter :clear.'),
+        (RobotState(silent=['adapter']), 'SAFE ends when it is back.'),
+    ],
+)
+def test_the_way_out_fits_the_cause(robot: RobotState, way_out: str) -> None:
+    state = BrainState(robot=robot, tasks=TasksState(mode=Mode.SAFE, mode_reason='x'))
+    assert order_refusal(state, 'react', SINCE).endswith(way_out)

@@ -131,14 +131,6 @@ def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
     assert look(model).parts['status']['mode'] == 'EXEC'
 
 
-def test_a_question_that_was_answered_is_gone(robot: FakeRobot) -> None:
-    model = model_of(robot)
-    question = robot.ask('drive?')
-    assert [row['id'] for row in look(model).parts['approvals']['rows']] == [question.id]
-    asyncio.run(robot.answer(question.id, ApprovalAction.APPROVE, None, ''))
-    assert look(model).parts['approvals']['rows'] == []
-
-
 def test_what_was_before_is_told_once_and_in_order(robot: FakeRobot) -> None:
     robot.trace(TraceKind.ACT, 'before')
     model = model_of(robot)
@@ -182,17 +174,6 @@ def test_after_a_restart_the_page_tells_what_was_before_and_marks_it(robot: Fake
     raw = event_json(robot.earlier, robot.earlier[0].event_id)
     assert json.loads(raw)['message'] == 'drove'
     assert look(model_of(FakeRobot())).lines == ()  # a first run
-
-
-def test_a_flood_costs_the_oldest_lines_only(robot: FakeRobot) -> None:
-    model = model_of(robot)
-    look(model)
-    for number in range(MAX_LINES + 100):
-        robot.trace(TraceKind.ACT, str(number))
-    shown = look(model)
-    assert texts(shown.lines)[-1] == str(MAX_LINES + 99)
-    robot.trace(TraceKind.ACT, 'the last')
-    assert len(look(model).lines_after(0)) == MAX_LINES
 
 
 def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
@@ -412,14 +393,6 @@ def test_what_came_of_a_line_is_told_and_a_fault_without_its_text(robot: FakeRob
     robot.say = broken  # type: ignore[method-assign]
     ok, words, _ = said('hello')
     assert (ok, 'RuntimeError' in words, 'secret' in words) == (False, True, False)
-
-
-def test_a_task_is_cancelled(robot: FakeRobot) -> None:
-    robot.paused = True
-    task = asyncio.run(robot.submit(robot.make_task('mast_open', {})))
-    ok, words = asyncio.run(PageController(robot, robot.runner).cancel(task.id))
-    assert (ok, words) == (True, f'{task.id[:8]} cancelled')
-    assert task.state is LifecycleState.CANCELLED
 
 
 # --- the feed --------------------------------------------------------------------------------

@@ -1,0 +1,669 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The panels of the page: the head, alarms, rows, the lines of the talk, and a task in full."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+import json
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.page.alarm_rows import alarm_data, FAILURE_SHOWN
+from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
+from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
+from curiosity_rosa_demo.agent.interfaces.page.panels import read_look
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
+    behind_text,
+    capture_data,
+    ground_data,
+    MAX_TEXT_CHARS,
+    plan_data,
+    question_data,
+    task_data,
+    trace_data,
+)
+from curiosity_rosa_demo.agent.interfaces.page.talk_lines import (
+    MAX_TALK_CHARS,
+    MAX_TALK_LINES,
+    MAX_TOKEN_CHARS,
+    TalkLines,
+)
+from curiosity_rosa_demo.agent.interfaces.page.task_detail import (
+    MAX_TASKS,
+    task_detail,
+    TaskEvents,
+    usage_text,
+)
+from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.domain.brain_state import (
+    BatteryLevel,
+    BrainState,
+    Mode,
+    Question,
+    ReactState,
+    Reading,
+    RobotState,
+    RunningSkill,
+    SkillsState,
+    TasksState,
+)
+from curiosity_rosa_demo.domain.health import NodeStatus
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.trace.events import (
+    IN_TASK,
+    ModelCalled,
+    QuestionAnswered,
+    QuestionAsked,
+    SkillProgressed,
+    task_of,
+    TurnAnswered,
+    TurnStarted,
+    with_task,
+)
+from curiosity_rosa_demo.trace.reporter import status_text
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from fake_robot import FakeRobot, jpeg
+from ground_world import analyzed, FIGURES
+from hypothesis import given
+from hypothesis import strategies as st
+import orjson
+import pytest
+from strategies import events, json_objects, json_values, text
+
+seconds = st.floats(0.0, 1e6)
+NODES = [
+    NodeStatus('kernel', ok=True, age_s=0.1),
+    NodeStatus('adapter', ok=False, age_s=None, text='gone'),
+]
+NOTHING: dict[str, Any] = {'auto': 'off', 'auto_on': False, 'replay': False, 'limits': {}}
+seconds = st.floats(0.0, 1e6)
+NODES = [
+    NodeStatus('kernel', ok=True, age_s=0.1),
+    NodeStatus('adapter', ok=False, age_s=None, text='gone'),
+]
+
+
+NOTHING: dict[str, Any] = {'auto': 'off', 'auto_on': False, 'replay': False, 'limits': {}}
+
+
+def value(facts: dict[str, Any], name: str) -> str:
+    """As the head shows it."""
+    [row] = [row for row in (*facts['motion'], *facts['power']) if row['name'] == name]
+    return str(row['text'])
+
+
+def status(state: BrainState, **changes: Any) -> dict[str, Any]:
+    return status_data(state, None, NODES, **{**NOTHING, **changes})
+
+
+def test_the_head_names_the_body_that_it_was_told() -> None:
+    assert status(BrainState(), body='mujoco')['body'] == 'mujoco'
+    assert status(BrainState())['body'] == ''  # a real rover, or one that nobody has named
+
+
+def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
+    state = BrainState(
+        tasks=TasksState(mode=Mode.SAFE, mode_reason='the e-stop is pressed'),
+        robot=RobotState(
+            estop=True,
+            battery_pct=19.6,
+            battery_state=BatteryLevel.LOW,
+            mast='open',
+            ages_s={'odometry': 3.0, 'estop': 70.0, 'scan': 0.1},
+            silent=['odometry'],
+        ),
+    )
+    facts = status(state, limits={'odometry': 2.0})
+    assert (facts['mode'], facts['why']) == ('SAFE', 'the e-stop is pressed')
+    assert (value(facts, 'Battery'), value(facts, 'E-stop')) == ('20 % low', 'PRESSED')
+    assert facts['motion'][0] == {
+        'name': 'Wheels',
+        'text': 'still',
+        'from': 'odometry',
+        'limit': 2.0,
+        'bad': False,
+    }
+    assert facts['sources'] == [
+        {'name': 'odometry', 'silent': True, 'limit': 2.0},
+        {'name': 'scan', 'silent': False, 'limit': None},
+    ]
+    assert facts['nodes'][1] == {'name': 'adapter', 'ok': False, 'aged': True, 'text': 'gone'}
+    assert value(facts, 'Place') == 'unknown'
+
+
+@pytest.mark.parametrize(
+    ('view', 'robot', 'text'),
+    [
+        (None, {}, 'no scan'),
+        (True, {'silent': ['scan']}, 'no scan'),
+        (False, {}, 'no view ahead while stowed'),
+        (False, {'mast': 'open'}, 'no view ahead'),
+        (True, {}, 'free'),
+        (True, {'scan_min_m': 1.55}, 'free for 1.6 m'),
+    ],
+)
+def test_the_head_says_what_the_scan_shows_of_the_way(
+    view: bool | None, robot: dict[str, Any], text: str
+) -> None:
+    heard = {} if view is None else {'scan': Reading(value={'view': view}, received_s=1.0)}
+    ages_s = dict.fromkeys((*heard, 'adapter'), 0.1)
+    state = RobotState(**{'mast': 'closed', **robot}, heard=heard, ages_s=ages_s)
+    assert value(status(BrainState(robot=state)), 'Way ahead') == text
+
+
+@pytest.mark.parametrize(
+    ('rivals', 'warnings'),
+    [
+        (None, 0),
+        ({}, 0),
+        ('no table', 0),
+        ({'/clock': 'no list'}, 0),
+        ({'/clock': ['/gazebo', '/stand_in'], '/joint_states': ['/stand_in (2 times)']}, 2),
+    ],
+)
+def test_head_and_status_line_name_who_publishes_beside_the_rover(
+    rivals: object, warnings: int
+) -> None:
+    value = {'mast': 'closed', 'rival_publishers': rivals}
+    robot = RobotState(heard={'adapter': Reading(value=value, received_s=1.0)})
+    rows = [row for row in status(BrainState(robot=robot))['motion'] if row['name'] == 'Warning']
+    assert [row['bad'] for row in rows] == [True] * warnings
+    assert all(row['text'] in status_text(value) for row in rows)
+    assert status_text(value).count('several publishers of') == warnings
+    assert all('own ROS_DOMAIN_ID' in row['text'] for row in rows)
+
+
+def test_what_is_unknown_has_no_number_and_what_is_part_of_the_agent_no_age() -> None:
+    facts = status_data(BrainState(), None, [NodeStatus('tasks', True, None)], **NOTHING)
+    for name in ('Battery', 'Place', 'Wheels'):
+        assert value(facts, name) == 'unknown'
+    assert facts['nodes'] == [{'name': 'tasks', 'ok': True, 'aged': False, 'text': ''}]
+    pose = RoverPose(x=5.25, y=-1.0, frame_id='odom')
+    moved = status_data(BrainState(), pose, (), **NOTHING)
+    assert value(moved, 'Place') == 'x 5.2 m, y -1.0 m'
+
+
+@given(st.dictionaries(text, seconds, max_size=4), st.none() | seconds)
+def test_nothing_the_kernel_knows_is_younger_than_its_last_tick(
+    heard: dict[str, float], kernel: float | None
+) -> None:
+    state = BrainState(robot=RobotState(ages_s=heard))
+    shown = sensor_ages(state, [NodeStatus('kernel', ok=True, age_s=kernel)])
+    assert shown['node:kernel'] == kernel
+    for name, age in heard.items():
+        assert shown[name] == pytest.approx(age + (kernel or 0.0))
+
+
+@given(st.none() | json_objects | st.fixed_dictionaries({'steps': json_values, 'goal': text}))
+def test_whatever_stands_in_a_plan_can_be_sent(plan: dict[str, Any] | None) -> None:
+    facts = plan_data(plan)
+    orjson.dumps(facts)
+    assert all(isinstance(value, str) for step in facts['steps'] for value in step.values())
+
+
+def test_a_plan_shows_its_steps_and_how_far_it_is() -> None:
+    facts = plan_data(
+        {
+            'goal': 'a picture',
+            'status': 'executing',
+            'steps': [
+                {'step_id': 1, 'action': 'mast_open', 'status': 'success', 'parameters': {}},
+                {'step_id': 2, 'action': 'speak', 'parameters': {'text': 'hi'}},
+            ],
+        }
+    )
+    assert [(step['action'], step['status']) for step in facts['steps']] == [
+        ('mast_open', 'success'),
+        ('speak', 'pending'),
+    ]
+    assert facts['steps'][1]['parameters'] == '{"text": "hi"}'
+
+
+@given(json_objects)
+def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
+    op = {'skill': 'move_forward', 'arguments': arguments}
+    long = 'why\u202e ' * MAX_TEXT_CHARS
+    facts = question_data(Question(id='q1', text=long, op=op, reasons=[long]), until=None)
+    assert json.loads(facts['arguments']) == arguments
+    assert all(line.isprintable() for line in facts['arguments'].split('\n'))
+    assert [facts['text'], *facts['reasons']] == 2 * ['why\\u202e ' * MAX_TEXT_CHARS]
+    assert facts['editable']
+    assert not question_data(Question(id='q1', text='go on?'), until=5.0)['editable']
+
+
+def test_tasks_are_told_newest_first_and_only_those_that_live_can_be_held() -> None:
+    old = Task('react', seq=1, held=True, state=LifecycleState.CANCELLED)
+    new = Task('react', seq=2, held=True, metadata={'text': 'look  at\n<b>it</b>'})
+    rows = task_data([old, new])['rows']
+    assert [row['id'] for row in rows] == [new.id, old.id]
+    assert [(row['held'], row['live']) for row in rows] == [(True, True), (False, False)]
+    assert rows[0]['what'] == 'look at <b>it</b>'
+
+
+@pytest.mark.parametrize(
+    ('metadata', 'by'), [({'origin': 'action'}, 'action'), ({'origin': '<b>'}, ''), ({}, '')]
+)
+def test_a_task_says_through_which_door_it_came(metadata: dict[str, Any], by: str) -> None:
+    assert task_data([Task('react', metadata=metadata)])['rows'][0]['by'] == by
+
+
+def test_captures_are_told_newest_first() -> None:
+    picture = Picture(jpeg(1.0), datetime(2026, 1, 1, tzinfo=timezone.utc).timestamp(), 0.0)
+    pose = RoverPose(x=6.0, frame_id='odom')
+    captures = [
+        Capture('a', picture, 0.2, False, None),
+        Capture('b', picture, 0.91234, True, pose),
+    ]
+    rows = capture_data(captures)['rows']
+    assert [(row['id'], row['score'], row['good'], row['place']) for row in rows] == [
+        ('b', 0.912, True, 'x 6.0 m, y 0.0 m'),
+        ('a', 0.2, False, 'unknown'),
+    ]
+
+
+def test_the_ground_is_told_with_units_and_how_sure_each_figure_is() -> None:
+    assert ground_data(None)['rows'] == []
+    facts = ground_data(analyzed('g7'))
+    assert [tuple(row.values()) for row in facts['rows']] == FIGURES
+    assert (facts['id'], facts['picture']) == ('g7', True)
+    assert ground_data(replace(analyzed(), picture=None))['picture'] is False
+
+
+@given(events, st.none() | seconds)
+def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, before: float | None) -> None:
+    facts = trace_data(event, before)
+    orjson.dumps(facts)
+    assert facts['id'] == event.event_id
+    assert facts['took'] is None or facts['took'] >= 0.0
+
+
+@pytest.mark.parametrize(
+    ('data', 'replay'), [(None, False), ({'replay': True}, True), ({}, False)]
+)
+def test_a_line_is_short_and_marked_where_it_is_played_back(
+    data: dict[str, Any] | None, replay: bool
+) -> None:
+    event = TraceEvent(event_id='e', ts=2.5, kind=TraceKind.ACT, message='x' * 99_999, data=data)
+    facts = trace_data(event, 1.0)
+    assert (len(facts['text']), facts['took'], facts['replay']) == (MAX_TEXT_CHARS, 1.5, replay)
+
+
+PLAIN = {'tool_name': 'move_stop'}
+
+
+@pytest.mark.parametrize(
+    ('fields', 'role'),
+    [
+        (TurnStarted(0, 'page').trace_fields('User: go'), 'said'),
+        (TurnStarted(2).trace_fields('Going on'), 'thought'),
+        (TurnAnswered(True, None).trace_fields('Done.'), 'answer'),
+        (QuestionAsked('q1').trace_fields('Asking: drive?'), 'asks'),
+        (QuestionAnswered('q1', 'approve').trace_fields(), 'answered'),
+        (SkillProgressed('wait', 't1', {'fraction': 0.5}, 0.5).trace_fields('50 %'), 'progress'),
+        ({'kind': TraceKind.ACT, 'message': 'move_stop()', **PLAIN}, 'act'),
+        ({'kind': TraceKind.RESULT, 'message': 'done', **PLAIN}, 'result'),
+        ({'kind': TraceKind.ERROR, 'message': 'late', **PLAIN}, 'result'),
+        ({'kind': TraceKind.ERROR, 'message': 'no model'}, 'failure'),
+        ({'kind': TraceKind.DECIDE, 'message': 'I drive'}, 'thought'),
+        ({'kind': TraceKind.OBSERVE, 'message': 'of a node'}, 'note'),
+        ({'kind': TraceKind.OBSERVE, 'message': 'dark', 'data': with_task(None, 't1')}, 'thought'),
+    ],
+)
+def test_an_event_has_a_place_in_the_conversation(fields: dict[str, Any], role: str) -> None:
+    facts = trace_data(new_event(**fields), None)
+    assert facts['role'] == role
+    assert (facts['question'] == 'q1') is (role in ('asks', 'answered'))
+
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
+
+
+def alarms(
+    state: BrainState | None = None,
+    nodes: list[NodeStatus] | None = None,
+    tasks: list[Task] | None = None,
+    waits_for: str = '',
+) -> dict[str, Any]:
+    return alarm_data(
+        state or BrainState(), nodes or [], tasks or [], NOW, waits_for=waits_for, replay=False
+    )
+
+
+def texts(data: dict[str, Any]) -> list[str]:
+    return [row['text'] for row in data['rows']]
+
+
+def task(text: str, state: LifecycleState, *, held: bool = False, minutes: float = 0.0) -> Task:
+    made = Task('react', metadata={'text': text}, state=state, held=held)
+    made.updated_at = NOW - timedelta(minutes=minutes)
+    return made
+
+
+def in_safe(**robot: Any) -> BrainState:
+    tasks = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
+    return BrainState(tasks=tasks, robot=RobotState(**robot))
+
+
+def test_a_calm_rover_has_no_alarm() -> None:
+    data = alarms(nodes=[NodeStatus('adapter', ok=True, age_s=0.1)])
+    assert (data['safe'], data['rows'], data['replay']) == (None, [], False)
+
+
+@pytest.mark.parametrize(
+    ('robot', 'way_out', 'latched'),
+    [
+        ({'estop': True, 'safety_latch': 'e-stop'}, 'Release the e-stop, then press Clear.', True),
+        ({'safety_latch': 'e-stop'}, 'Look at the rover, then press Clear.', True),
+        ({}, 'SAFE ends when it is back.', False),
+    ],
+)
+def test_safe_has_its_cause_and_the_way_out(
+    robot: dict[str, Any], way_out: str, latched: bool
+) -> None:
+    safe = alarms(in_safe(**robot))['safe']
+    assert safe == {'cause': 'e-stop pressed', 'way_out': way_out, 'latched': latched}
+
+
+def test_every_failure_is_told() -> None:
+    state = BrainState(
+        robot=RobotState(
+            silent=['odometry'], battery_state=BatteryLevel.LOW, battery_pct=11.6, estop=True
+        )
+    )
+    nodes = [
+        NodeStatus('adapter', ok=False, age_s=None, text='gone'),
+        NodeStatus('kernel', ok=False, age_s=1.0),
+    ]
+    assert texts(alarms(state, nodes, waits_for='no database')) == [
+        'Nothing can run yet: no database',
+        'The e-stop is pressed',
+        'odometry is silent',
+        'The battery is low: 12 %',
+        'adapter: gone',
+        'kernel: not well',
+    ]
+
+
+def test_the_newest_failed_tasks_are_told_for_a_while() -> None:
+    old = FAILURE_SHOWN.total_seconds() / 60 + 1
+    S = LifecycleState
+    tasks = [
+        task('long ago', S.FAILED, minutes=old),
+        task('third', S.FAILED, minutes=3),
+        task('second', S.FAILED, minutes=2),
+        task('first', S.FAILED, minutes=1),
+        task('done', S.COMPLETED),
+    ]
+    rows = alarms(tasks=tasks)['rows']
+    assert [row['text'].split('failed: ')[1] for row in rows] == ['first', 'second']
+    assert all(row['dismissable'] for row in rows)
+
+
+def test_held_tasks_wait_for_a_person_who_has_a_button() -> None:
+    [row] = alarms(tasks=[task('a', LifecycleState.PAUSED, held=True)])['rows']
+    assert (row['text'], row['line']) == ('1 task held until a person resumes', ':resume')
+
+
+# --- queued tasks ----------------------------------------------------------------------------
+
+
+def test_a_task_that_waits_its_turn_says_behind_what() -> None:
+    S = LifecycleState
+    runs, waits = task('drive', S.ACTIVE), task('look', S.PENDING)
+    held, ended = task('later', S.PENDING, held=True), task('over', S.COMPLETED)
+    rows = {row['what']: row['behind'] for row in task_data([runs, waits, held, ended])['rows']}
+    assert rows == {
+        'drive': '',
+        'look': f'queued behind {runs.id[:8]} drive',
+        'later': '',
+        'over': '',
+    }
+    assert behind_text(waits, [waits, held]) == ''  # nothing runs
+
+
+def test_the_head_names_the_task_and_counts_those_that_wait() -> None:
+    S = LifecycleState
+    tasks = [
+        task('drive', S.ACTIVE),
+        task('look', S.PENDING),
+        task('later', S.PENDING, held=True),
+        task('over', S.COMPLETED),
+    ]
+    no = {'auto': 'off', 'auto_on': False, 'replay': False, 'limits': {}}
+    head = status_data(BrainState(), None, (), tasks=tasks, **no)
+    shown = (head['task'], head['queued'], head['pausable'], head['held'])
+    assert shown == ('drive', '1 queued, 1 held', True, True)
+    idle = status_data(BrainState(), None, (), tasks=tasks[2:], **no)
+    assert (idle['task'], idle['queued'], idle['pausable']) == ('', '1 held', False)
+
+
+# --- the size of a drawing -------------------------------------------------------------------
+
+
+@given(json_values | st.fixed_dictionaries({'width': json_values, 'height': json_values}))
+def test_whatever_size_a_browser_reports_is_one_that_can_be_drawn(args: Any) -> None:
+    look = read_look(args)
+    assert look is None or (120.0 <= look.width <= 2560.0 and 120.0 <= look.height <= 2560.0)
+
+
+def test_pages_of_about_the_same_size_share_a_drawing() -> None:
+    assert read_look({'width': 441, 'height': 300.5}) == read_look({'width': 447, 'height': 303})
+    assert read_look({'width': 441, 'height': 300}) != read_look({'width': 449, 'height': 300})
+
+
+tokens = st.sampled_from(['a', 'b', '', 'x' * (MAX_TOKEN_CHARS + 1), None, 7])
+
+
+def test_a_line_has_its_reply_and_its_task() -> None:
+    lines = TalkLines(clock=lambda: 12.5)
+    line = lines.add('go to the light', 'Anna', 'a1')
+    asked = {'id': 1, 'token': 'a1', 'at': 12.5, 'text': 'go to the light', 'by': 'Anna'}
+    assert lines.rows() == [{**asked, 'words': '', 'ok': True, 'task': ''}]
+    lines.reply(line, True, 'task 1234', '1234abcd')
+    assert lines.rows() == [{**asked, 'words': 'task 1234', 'ok': True, 'task': '1234abcd'}]
+
+
+def test_what_came_of_a_button_stands_among_the_lines() -> None:
+    lines = TalkLines()
+    lines.add('look')
+    lines.add_result(False, 'refused')
+    assert [(row['text'], row['ok'], row['words']) for row in lines.rows()] == [
+        ('look', True, ''),
+        ('', False, 'refused'),
+    ]
+
+
+def test_a_line_that_is_forgotten_may_still_get_its_reply() -> None:
+    lines = TalkLines()
+    first = lines.add('first')
+    for _ in range(MAX_TALK_LINES):
+        lines.add('another')
+    lines.reply(first, True, 'done')
+    assert all(row['words'] == '' for row in lines.rows())
+
+
+@pytest.mark.parametrize('extra', [0, 1])
+def test_a_text_is_bounded(extra: int) -> None:
+    lines = TalkLines()
+    text = 'y' * (MAX_TALK_CHARS + extra)
+    lines.reply(lines.add(text), True, text)
+    (row,) = lines.rows()
+    assert len(str(row['text'])) == len(str(row['words'])) == MAX_TALK_CHARS
+    assert (row['text'] == text) is (not extra)
+
+
+@given(st.lists(st.tuples(st.text(max_size=3), tokens), max_size=3 * MAX_TALK_LINES))
+def test_the_newest_lines_stay_and_no_two_have_the_same_token(
+    typed: list[tuple[str, object]],
+) -> None:
+    lines = TalkLines()
+    for words, token in typed:
+        lines.add(words, '', token)
+    rows = lines.rows()
+    assert [row['text'] for row in rows] == [words for words, _ in typed][-MAX_TALK_LINES:]
+    assert [row['id'] for row in rows] == list(range(1, len(typed) + 1))[-MAX_TALK_LINES:]
+    kept = [row['token'] for row in rows if row['token']]
+    assert len(kept) == len(set(kept))
+    assert set(kept) <= {'a', 'b'}
+
+
+STEPS = [{'step_id': 1, 'action': 'mast_close'}, {'step_id': 2, 'action': 'mast_open'}]
+PLAN = {'plan_id': 'p1', 'goal': 'look', 'status': 'executing', 'steps': STEPS}
+
+
+@pytest.fixture
+def robot() -> Iterator[FakeRobot]:
+    with FakeRobot() as robot:
+        yield robot
+
+
+def event_of(task_id: str, kind: TraceKind, **fields: Any) -> TraceEvent:
+    data = with_task(fields.pop('data', None), task_id)
+    return new_event(kind, fields.pop('message', 'words'), data=data, **fields)
+
+
+def step_result(step: int, status: str, message: str, plan: str = 'p1') -> TraceEvent:
+    data = {'plan_id': plan, 'step_id': step, 'status': status, 'message': message}
+    return event_of('t1', TraceKind.RESULT, tool_name='plan', data=data)
+
+
+def detail(events: TaskEvents, state: BrainState | None = None, **fields: Any) -> dict[str, Any]:
+    task = Task('react', id='t1', metadata={'text': 'look'}, **fields)
+    pose_less = [
+        Capture(each, Picture(jpeg(1.0), 5.0, 5.0), 0.9, True, None) for each in ('mine', 'other')
+    ]
+    return task_detail(TaskHistory(task, ()), events, state or BrainState(), pose_less)
+
+
+def test_the_steps_of_a_plan_have_their_state_and_what_came_of_them() -> None:
+    told = TaskEvents()
+    told.add(event_of('t1', TraceKind.HYPOTHESIZE, data=PLAN))
+    told.add(step_result(1, 'failed', 'the mast is stuck'))
+    told.add(step_result(2, 'success', 'of another plan', plan='p2'))
+    rows = [(s['status'], s['why']) for s in detail(told)['plan']['steps']]
+    assert rows == [('failed', 'the mast is stuck'), ('pending', '')]
+
+    running = {**PLAN, 'steps': [STEPS[0], {**STEPS[1], 'status': 'running'}]}
+    state = BrainState(react=ReactState(plan=running))
+    assert [s['status'] for s in detail(told, state)['plan']['steps']] == ['failed', 'running']
+    other = BrainState(react=ReactState(plan={**running, 'plan_id': 'p9'}))
+    assert [s['status'] for s in detail(told, other)['plan']['steps']] == ['failed', 'pending']
+
+
+def test_a_task_has_its_own_captures_and_progress_only() -> None:
+    told = TaskEvents()
+    taken = event_of('t1', TraceKind.RESULT, tool_name='capture_and_score', ok=True)
+    told.add(taken.model_copy(update={'event_id': 'mine'}))
+    runs = [
+        RunningSkill(
+            goal_id=f'g{task}',
+            task_id=task,
+            skill_name='wait',
+            start_time=0.0,
+            timeout_s=9.0,
+            progress={'fraction': 0.5},
+        )
+        for task in ('t1', 't2')
+    ]
+    facts = detail(told, BrainState(skills=SkillsState(running=runs)))
+    assert [row['id'] for row in facts['captures']['rows']] == ['mine']
+    assert [row['id'] for row in facts['progress']['rows']] == ['gt1']
+
+
+def call(cost: float | None) -> ModelCalled:
+    return ModelCalled('p', 'm', 100, 20, 0, 0, False, cost, 'USD', 't1')
+
+
+def test_the_use_of_a_model_is_told_while_the_turn_runs_and_after_it() -> None:
+    told = TaskEvents()
+    assert detail(told)['usage'] == ''
+    for cost in (0.25, 0.5):
+        called = call(cost)
+        told.add(new_event(**called.trace_fields(called.text())))
+    assert detail(told)['usage'] == '2 calls: 200 tokens in, 40 out, 0.750000 USD'
+    assert usage_text(None, [call(None)]) == '1 call: 100 tokens in, 20 out, cost unknown'
+    stored = {'calls': 7, 'input': 9, 'output': 8, 'cost': None, 'currency': 'USD'}
+    assert usage_text(stored, [call(0.25)]) == '7 calls: 9 tokens in, 8 out, cost unknown'
+
+
+@given(st.lists(events, max_size=5), json_values, json_values)
+def test_whatever_a_model_wrote_can_be_sent(
+    given_events: list[TraceEvent], steps: Any, usage: Any
+) -> None:
+    told = TaskEvents()
+    for event in given_events:
+        told.add(event.model_copy(update={'data': with_task(event.data, 't1')}))
+    plan = {'plan_id': 'p1', 'steps': steps}
+    if isinstance(steps, list):
+        told.add(event_of('t1', TraceKind.HYPOTHESIZE, data=plan))
+    task = Task('react', id='t1', metadata={'plan': plan, 'usage': usage})
+    state = BrainState(react=ReactState(plan=plan))
+    orjson.dumps(task_detail(TaskHistory(task, ()), told, state, []))
+
+
+@given(events, st.text(min_size=1))
+def test_an_event_tells_the_task_that_it_was_marked_with(event: TraceEvent, task: str) -> None:
+    plain = event.model_copy(update={'kind': TraceKind.ACT})
+    marked = plain.model_copy(update={'data': with_task(plain.data, task)})
+    assert task_of(marked) == task
+    assert with_task(plain.data, '') == plain.data
+    assert {key: each for key, each in (marked.data or {}).items() if key != IN_TASK} == {
+        key: each for key, each in (plain.data or {}).items() if key != IN_TASK
+    }
+
+
+def test_the_events_of_old_tasks_are_forgotten() -> None:
+    told = TaskEvents()
+    for number in range(MAX_TASKS + 1):
+        taken = event_of(f't{number}', TraceKind.RESULT, tool_name='capture_and_score', ok=True)
+        told.add(taken)
+    assert told.captures('t0') == set()
+    assert len(told.captures(f't{MAX_TASKS}')) == 1
+
+
+def test_a_task_is_paused_resumed_and_gets_a_priority(robot: FakeRobot) -> None:
+    controller = PageController(robot, robot.runner)
+    robot.paused = True
+    running, waits = (asyncio.run(robot.submit(robot.make_task('mast_open', {}))) for _ in '12')
+
+    def change(task: Task, act: str, **given: Any) -> tuple[bool, str]:
+        return asyncio.run(controller.change_task({'id': task.id, 'act': act, **given}))
+
+    short = waits.id[:8]
+    assert change(waits, 'priority', priority=7) == (True, f'{short} has priority 7')
+    assert waits.priority == 7
+    assert change(waits, 'priority', priority=9999)[0] is False
+    assert change(waits, 'pause') == (True, f'{short} paused')
+    assert waits.held
+    robot.refusal = 'SAFE_MODE: nothing may move.'
+    assert change(waits, 'resume') == (False, robot.refusal)
+    assert waits.held
+    robot.refusal = ''
+    assert change(waits, 'resume') == (True, f'{short} resumed')
+    assert not waits.held
+    assert change(waits, 'cancel') == (True, f'{short} cancelled')
+    assert waits.state is LifecycleState.CANCELLED
+    assert change(waits, 'pause')[0] is False
+    [history] = [
+        each for each in robot.do(TaskHistories(robot.runner).read()) if each.task.id == running.id
+    ]
+    assert task_detail(history, TaskEvents(), BrainState(), [])['history'][0]['state'] == 'pending'
+
+
+@given(json_values, json_values, json_values)
+def test_a_change_that_is_none_is_answered_in_words(task: Any, act: Any, priority: Any) -> None:
+    with FakeRobot() as robot:
+        given_ = {'id': task, 'act': act, 'priority': priority}
+        ok, words = asyncio.run(PageController(robot, robot.runner).change_task(given_))
+    assert (ok, bool(words)) == (False, True)
