@@ -6,26 +6,47 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The adapter's status, and how often it is published."""
+"""What the adapter tells: its status, its inputs, whose calls it had."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 import json
 import time
 from typing import Any
 
+from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, Due, REFUSED
+from curiosity_rosa_demo.adapter.call_log import Call, caller_text, CallLog, CLAIM_WAIT_S
+from curiosity_rosa_demo.adapter.input_log import (
+    decode_batch,
+    encode_batch,
+    InputLog,
+    LogBatch,
+    LogEntry,
+    MAX_ENTRIES,
+)
 from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.standstill_command import StandstillCommand
 from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.domain.adapter_status import MEASURED_FIELDS
+from curiosity_rosa_demo.domain.heartbeat import decode_calls, encode_heartbeat
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
+from curiosity_rosa_demo.recording.rule_run import ReplayClock, RuleRun
+from examples import examples
+from geometry_msgs.msg import Twist
 from guard_world import World
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from rclpy._rclpy_pybind11 import RCLError
 
 OBSTACLES = ObstacleStop(load_config().thresholds, time.monotonic)
 MOVED = {'rover_x': 1.0, 'rover_y': 0.0, 'yaw_rad': 0.1, 'mast_yaw_rad': 0.2, 'moving': True}
@@ -106,3 +127,357 @@ def test_it_keeps_its_pace_and_ends_with_the_newest(steps: list[tuple[float, Any
     gaps = [later - earlier for (earlier, _), (later, _) in pairwise(told)]
     assert all(MIN_PERIOD_S - 1e-9 <= gap <= PERIOD_S + 1e-9 for gap in gaps)
     assert told[-1][1] == status
+
+
+STOP_CALL, DRIVE_CALL, RQT = '/adapter/move_stop', '/adapter/move_forward', '/rqt'
+BEAT_S = 0.2
+
+
+class CallWorld:
+    """An adapter, an agent that beats while it lives, and nodes that call."""
+
+    def __init__(self) -> None:
+        self.log, self.now, self.sent = CallLog(), 0.0, Counter[str]()
+        self.agent_lives, self.tick = True, 0
+        self.foreign: list[Call] = []
+
+    def wait(self, seconds: float) -> None:
+        end = self.now + seconds
+        while self.now < end:
+            self.now += BEAT_S
+            if self.agent_lives:
+                self.tick += 1
+                self.log.record_sent(self.tick, self.sent, self.now)
+            self.foreign += self.log.take_foreign(self.now)
+
+    def arrives(self, service: str, *others: str, agent: bool = True) -> Call:
+        call = self.log.begin(service, self.now)
+        self.log.name(service, has_agent=agent, others=others, until=self.now)
+        call.answer = ''
+        return call
+
+    def agent_calls(self, service: str, *others: str) -> Call:
+        self.sent[service] += 1
+        return self.arrives(service, *others)
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from([STOP_CALL, DRIVE_CALL]), st.floats(0.0, 3.0)),
+        max_size=30,
+    )
+)
+def test_as_many_calls_are_reported_as_others_have_made(
+    steps: list[tuple[bool, str, float]],
+) -> None:
+    world, made = CallWorld(), Counter[str]()
+    world.wait(1.0)
+    for is_agent, service, pause_s in steps:
+        if is_agent:
+            world.agent_calls(service, RQT)
+        else:
+            world.arrives(service, RQT)
+            made[service] += 1
+        world.wait(pause_s)
+    world.wait(2 * CLAIM_WAIT_S)
+    assert Counter(call.service for call in world.foreign) == made
+
+
+@pytest.mark.parametrize(('wait_s', 'kept'), [(0.5, True), (CLAIM_WAIT_S + 1.0, False)])
+def test_a_claim_waits_for_its_call_but_that_of_a_lost_request_not_for_ever(
+    wait_s: float, kept: bool
+) -> None:
+    world = CallWorld()
+    world.wait(1.0)
+    world.sent[DRIVE_CALL] += 1
+    world.wait(wait_s)
+    call = world.arrives(DRIVE_CALL, RQT)
+    world.wait(2 * CLAIM_WAIT_S)
+    assert world.foreign == ([] if kept else [call])
+
+
+def test_calls_of_an_agent_that_restarts_are_its_own() -> None:
+    world = CallWorld()
+    world.agent_calls(STOP_CALL)
+    world.wait(5.0)
+    world.sent.clear()
+    world.tick = 0
+    world.agent_calls(STOP_CALL)
+    world.wait(5.0)
+    assert world.foreign == []
+
+
+def test_numbers_from_before_the_adapter_started_claim_nothing() -> None:
+    world = CallWorld()
+    world.sent[DRIVE_CALL] = 7
+    world.wait(1.0)
+    call = world.arrives(DRIVE_CALL, RQT)
+    world.wait(5.0)
+    assert world.foreign == [call]
+
+
+def test_a_call_is_reported_with_its_answer_only() -> None:
+    world = CallWorld()
+    call = world.arrives(DRIVE_CALL, RQT)
+    call.answer = None
+    world.wait(10.0)
+    assert world.foreign == []
+    call.answer = 'Move in progress'
+    world.wait(1.0)
+    assert world.foreign == [call]
+
+
+@pytest.mark.parametrize(
+    ('lives', 'agent', 'others', 'reported'),
+    [
+        (True, True, [RQT], True),
+        (True, True, [], True),  # a node that the graph does not show yet
+        (False, True, [RQT], True),
+        (False, True, [], False),  # an agent on its way out: nobody is accused
+        (False, False, [], True),
+    ],
+)
+def test_a_call_that_no_agent_claims(
+    lives: bool, agent: bool, others: list[str], reported: bool
+) -> None:
+    world = CallWorld()
+    world.agent_lives = lives
+    call = world.arrives(STOP_CALL, *others, agent=agent)
+    world.wait(5.0)
+    assert world.foreign == ([call] if reported else [])
+
+
+@pytest.mark.parametrize(
+    ('others', 'text'),
+    [([], 'an unknown node'), ([RQT], '/rqt'), ([RQT, '/cli'], 'one of /cli, /rqt')],
+)
+def test_the_caller_is_named_as_far_as_it_is_known(others: list[str], text: str) -> None:
+    assert caller_text(others) == text
+
+
+@given(st.dictionaries(st.text(), st.integers(min_value=0)))
+def test_the_heartbeat_carries_the_numbers(calls: dict[str, int]) -> None:
+    assert decode_calls(encode_heartbeat(1, '', calls)) == calls
+
+
+@pytest.mark.parametrize(
+    ('text', 'calls'),
+    [
+        *((text, None) for text in ('', '[]', '{"tick": 1}', '{"calls": 3}')),
+        ('{"calls": {"a": -1, "b": true, "c": "1", "d": 2}}', {'d': 2}),
+    ],
+)
+def test_what_is_no_number_of_calls_is_left_out(text: str, calls: dict[str, int] | None) -> None:
+    assert decode_calls(text) == calls
+
+
+CONFIG = load_config()
+MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+numbers = st.floats(allow_nan=False, width=32)
+speeds = st.sampled_from([0.0, 0.0, 0.3, -0.3, 5.0])
+Step = Callable[[AdapterRules], object]
+
+
+def a_view(free_m: float) -> ObstacleView:
+    return ObstacleView(True, dict.fromkeys(MOTIONS, free_m), np.empty((0, 2)))
+
+
+def calls(name: str, *arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
+    return st.tuples(*arguments).map(lambda given: lambda rules: getattr(rules, name)(*given))
+
+
+steps: st.SearchStrategy[Step] = st.one_of(
+    calls('check_motion', st.sampled_from(MOTIONS), st.sampled_from(['', '', 'No time'])),
+    calls('begin_motion', st.sampled_from(MOTIONS)),
+    calls('motion_answered', st.integers(0, 4)),
+    calls('motion_failed', st.integers(1, 4), st.just('Service timeout: /x')),
+    calls('confirm_motion'),
+    calls('check_mast', st.sampled_from(MastAction)),
+    calls('begin_mast', st.sampled_from(MastAction)),
+    calls('mast_answered'),
+    calls('mast_failed', st.just('no')),
+    calls('end_mast', st.sampled_from(MastAction)),
+    calls('request_stop'),
+    calls('stop_answered', st.integers(0, 6)),
+    calls('stop_failed', st.integers(0, 6), st.just('no')),
+    calls('end_stop', st.integers(0, 6)),
+    calls('twist_lost'),
+    calls('refuse', st.text(max_size=5)),
+    calls('odometry', st.none() | st.tuples(numbers, numbers, numbers), speeds, speeds, st.none()),
+    calls('odometry', st.just((0.0, 0.0, 0.0)), st.just(0.0), st.just(0.0), st.floats(0.0, 1.5)),
+    calls('joints', st.sampled_from([1.57, 0.0, 0.7]), st.sampled_from([-1.57, -0.5])),
+    calls('scan', st.none() | st.sampled_from([0.5, 3.0, float('inf')]).map(a_view)),
+    calls('scan_gone'),
+    calls('e_stop', st.booleans()),
+    calls('heartbeat', st.integers(0, 100), st.sampled_from(['', '', 'e-stop pressed'])),
+    calls('agents', st.integers(0, 2), st.just(['/one', '/two'])),
+    calls('agent_gone'),
+    calls('other_drivers', st.sampled_from(['', '/joystick'])),
+    calls('adapters', st.sampled_from([[], ['/other']])),
+    st.just(lambda rules: rules.due()),
+)
+
+
+def results_of(rules: AdapterRules, step: Step) -> None:
+    with suppress(MotionRefused):
+        step(rules)
+    rules.due()
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.lists(st.tuples(steps, st.sampled_from([0.0, 0.05, 0.3, 2.0, 9.0])), max_size=40),
+    st.sampled_from([None, 1.0, 0.5]),
+)
+def test_a_replayed_log_has_the_recorded_results(
+    sequence: list[tuple[Step, float]], factor: float | None
+) -> None:
+    clock, log = ReplayClock(100.0, None if factor is None else 0), InputLog()
+    rules = AdapterRules(
+        CONFIG.thresholds,
+        stop_name='/move_stop',
+        steady=clock,
+        ros_clock=clock,
+        log=log,
+    )
+    for step, seconds in sequence:
+        clock.steady_s += seconds
+        if factor is not None:
+            clock.ros_ns = (clock.ros_ns or 0) + round(seconds * factor * 1e9)
+        results_of(rules, step)
+    batch = log.take(0.0)
+    assert batch is not None
+    again = decode_batch(encode_batch(batch))
+    assert again is not None
+    start, *entries = again.entries
+    run = RuleRun(CONFIG, start)
+    for entry in entries:
+        result = run.feed(entry)
+        assert result == entry.result, entry
+    assert run.rules.guard.last_error == rules.guard.last_error
+    assert run.rules.guard.mast is rules.guard.mast
+    assert run.rules.guard.motion is rules.guard.motion
+
+
+@given(st.lists(st.lists(numbers, max_size=3), max_size=5), st.integers(0, 10**9), numbers)
+def test_a_batch_is_read_as_it_was_written(
+    values: list[list[float]], first: int, offset_s: float
+) -> None:
+    entries = [LogEntry(1.5 * n, n or None, 'joints', each) for n, each in enumerate(values)]
+    batch = LogBatch(first, offset_s, entries)
+    assert decode_batch(encode_batch(batch)) == batch
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        *('', 'null', '[]', '{}', '{"first": 0, "offset_s": 0.0}', '[' * 100_000),
+        '{"first": -1, "offset_s": 0.0, "entries": []}',
+        '{"first": 0, "offset_s": 0.0, "entries": [[1.0, null]]}',
+        '{"first": 0, "offset_s": 0.0, "entries": [[1.0, null, "due", {}]]}',
+        '{"first": 0, "offset_s": 0.0, "entries": [], "replay": true}',
+    ],
+)
+def test_another_text_is_no_batch(text: str) -> None:
+    assert decode_batch(text) is None
+
+
+def test_a_full_log_drops_the_oldest_and_its_numbers_show_it() -> None:
+    log = InputLog()
+    for number in range(MAX_ENTRIES + 7):
+        log.add(LogEntry(float(number), None, 'due'))
+    batch = log.take(0.0)
+    assert batch is not None
+    assert (batch.first, batch.entries[0].at, len(batch.entries)) == (7, 7.0, MAX_ENTRIES)
+    assert log.take(0.0) is None
+    log.add(LogEntry(0.0, None, 'due'))
+    following = log.take(0.0)
+    assert following is not None
+    assert following.first == MAX_ENTRIES + 7
+
+
+def test_all_rules_of_a_step_see_one_time() -> None:
+    times = iter(range(100))
+    clock, log = ReplayClock(), InputLog()
+    rules = AdapterRules(
+        CONFIG.thresholds,
+        stop_name='/move_stop',
+        steady=lambda: float(next(times)),
+        ros_clock=clock,
+        log=log,
+    )
+    rules.joints(1.57, -1.57)
+    assert rules.due() == Due(stop_call=1)
+    batch = log.take(0.0)
+    assert batch is not None
+    assert [each.at for each in batch.entries] == [0.0, 1.0, 2.0]
+
+
+def test_a_refusal_is_logged_with_its_reason() -> None:
+    log = InputLog()
+    clock = ReplayClock(1.0)
+    rules = AdapterRules(
+        CONFIG.thresholds, stop_name='/move_stop', steady=clock, ros_clock=clock, log=log
+    )
+    with pytest.raises(MotionRefused, match='Need to close mast'):
+        rules.check_motion('move_forward')
+    batch = log.take(0.0)
+    assert batch is not None
+    assert batch.entries[-1].result == {REFUSED: 'Need to close mast'}
+
+
+ROVER = load_config().topics.rover
+TWIST, WHEELS = ROVER.cmd_vel, ROVER.wheel_commands
+
+
+class Transport:
+    """A node, and what its publishers sent by topic. Those of ``saturated`` fail."""
+
+    def __init__(self, *saturated: str) -> None:
+        self.sent, self.saturated = dict[str, list[Any]](), saturated
+
+    def create_publisher(self, _type: type, topic: str, _qos: object) -> Publisher:
+        self.sent[topic] = []
+        return Publisher(self, topic)
+
+
+class Publisher:
+    def __init__(self, transport: Transport, topic: str) -> None:
+        self.transport, self.topic = transport, topic
+
+    def publish(self, message: Any) -> None:
+        if self.topic in self.transport.saturated:
+            raise RCLError('Failed to publish: cannot publish data')
+        self.transport.sent[self.topic].append(message)
+
+
+def command(
+    transport: Any, wheels: int = 6, topic: str = WHEELS, losses: LossCounter | None = None
+) -> StandstillCommand:
+    topics = ROVER.model_copy(update={'wheel_commands': topic})
+    return StandstillCommand.create(
+        transport, topics, wheels=wheels, losses=losses or LossCounter()
+    )
+
+
+@pytest.mark.parametrize('wheels', [1, 4, 6])
+def test_each_wheel_gets_a_zero_with_the_zero_twist(wheels: int) -> None:
+    transport = Transport()
+    assert command(transport, wheels).publish()
+    assert transport.sent[TWIST] == [Twist()]
+    assert [list(each.data) for each in transport.sent[WHEELS]] == [[0.0] * wheels]
+
+
+@pytest.mark.parametrize(('wheels', 'topic'), [(0, WHEELS), (6, '')])
+def test_a_robot_without_the_topic_gets_zero_twists_alone(wheels: int, topic: str) -> None:
+    transport = Transport()
+    assert command(transport, wheels, topic).publish()
+    assert transport.sent == {TWIST: [Twist()]}
+
+
+@pytest.mark.parametrize(('lost', 'kept'), [(TWIST, WHEELS), (WHEELS, TWIST)])
+def test_the_loss_of_one_keeps_the_other_and_is_told(lost: str, kept: str) -> None:
+    transport, losses = Transport(lost), LossCounter()
+    assert not command(transport, losses=losses).publish()
+    assert (len(transport.sent[kept]), len(transport.sent[lost])) == (1, 0)
+    assert losses.counts() == {lost: 1}

@@ -105,20 +105,20 @@ ADAPTER = {
         f'{NODE}heartbeat.py::test_a_rover_whose_agent_freezes_is_stopped',
     ),
     'TWO_AGENTS': (
-        'unit/test_agent_link.py::test_nothing_but_a_beat_of_a_single_agent_lifts_the_latch',
+        'unit/test_adapter_rules.py::test_nothing_but_a_beat_of_a_single_agent_lifts_the_latch',
         f'{NODE}heartbeat.py::test_a_forged_heartbeat_does_not_keep_the_motion_of_a_frozen_agent',
     ),
     'OTHER_ADAPTER': (
-        'unit/test_other_adapters.py::test_it_names_exactly_the_living_others_of_its_own_rover',
+        'unit/test_adapter_rules.py::test_it_names_exactly_the_living_others_of_its_own_rover',
         f'{NODE}twins.py::test_the_adapter_of_a_second_overlay_stops_the_rover_until_it_leaves',
     ),
     'OBSTACLE_AHEAD': (
-        'unit/test_obstacle_stop.py::'
+        'unit/test_adapter_rules.py::'
         'test_a_motion_is_blocked_below_the_stop_distance_until_a_view_shows_the_clear_distance',
         f'{NODE}obstacles.py::test_the_rover_stops_before_a_rock_and_may_only_turn_away_from_it',
     ),
     'VIEW_LOST': (
-        'unit/test_obstacle_stop.py::'
+        'unit/test_adapter_rules.py::'
         'test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back',
         f'{NODE}obstacles.py::test_a_rover_that_loses_its_view_is_stopped_until_it_sees_again',
     ),
@@ -136,12 +136,12 @@ ADAPTER = {
         f'{NODE}drive.py::test_a_tilted_rover_is_stopped_and_does_not_start',
     ),
     'STOPPED_UNASKED': (
-        'unit/test_unexpected_motion.py::'
+        'unit/test_adapter_rules.py::'
         'test_it_must_stop_when_it_has_moved_for_the_time_to_settle',
         f'{NODE}node.py::test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise',
     ),
     'ODOMETRY_SILENT': (
-        'unit/test_odometry_silence.py::test_each_silence_is_warned_of_once_and_stopped_in_time',
+        'unit/test_adapter_rules.py::test_each_silence_is_warned_of_once_and_stopped_in_time',
         f'{NODE}node.py::test_a_rover_whose_odometry_falls_silent_is_warned_of_and_stopped',
     ),
     'STOP_NOT_CONFIRMED': (
@@ -156,7 +156,7 @@ OTHERS = {
         f'{NODE}stop.py::test_a_motion_that_nobody_ends_is_ended_by_the_leash',
     ),
     'NO_CLOCK': (
-        'unit/test_motion_clock.py::test_time_that_stands_is_a_problem_however_it_went_before',
+        'unit/test_adapter_rules.py::test_time_that_stands_is_a_problem_however_it_went_before',
         'integration/test_no_clock_ros.py::test_without_a_clock_agent_and_adapter_refuse_to_drive',
     ),
 }

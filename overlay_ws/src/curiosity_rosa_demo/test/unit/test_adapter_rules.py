@@ -1,0 +1,488 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The rules of the adapter, each alone: agent, obstacles, odometry, clock, other adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+import math
+
+from curiosity_rosa_demo.adapter.agent_link import AgentLink
+from curiosity_rosa_demo.adapter.alarm_fold import ALARM_PERIOD_S, AlarmFold
+from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop, ViewState
+from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence, SilenceDue
+from curiosity_rosa_demo.adapter.other_adapters import (
+    decode_presence,
+    encode_presence,
+    MAX_AGE_S,
+    OtherAdapters,
+    Presence,
+)
+from curiosity_rosa_demo.adapter.stop import Odometry
+from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
+from curiosity_rosa_demo.domain.heartbeat import decode_heartbeat, encode_heartbeat
+from curiosity_rosa_demo.domain.models import (
+    OBSTACLE_AHEAD,
+    TWO_AGENTS,
+    VIEW_LOST,
+)
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.motion_clock import ClockWatch, MotionClock, NO_CLOCK
+from curiosity_rosa_demo.infra.obstacles import ObstacleView, TURN_DIRECTIONS
+from examples import examples
+from guard_world import CONFIG
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+
+WHY = 'an obstacle'
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just('beat'), st.integers(-3, 9), st.sampled_from(['', WHY])),
+            st.tuples(st.just('alive'), st.integers(0, 3), st.just('')),
+            st.tuples(st.just('forget'), st.just(0), st.just('')),
+        )
+    )
+)
+def test_nothing_but_a_beat_of_a_single_agent_lifts_the_latch(
+    events: list[tuple[str, int, str]],
+) -> None:
+    link, alive = AgentLink(2.0), 1
+    link.set_publishers(1, ['/agent'])
+    for now, (kind, number, latch) in enumerate(events):
+        before = link.latch
+        if kind == 'beat':
+            link.beat(number, latch, float(now))
+        elif kind == 'alive':
+            alive = number
+            link.set_publishers(number, ['/agent'])
+        else:
+            link.forget()
+        if before and not link.latch:
+            assert (kind, latch) == ('beat', '')
+            assert alive <= 1
+        if alive > 1:
+            assert link.refusal(float(now)).startswith(TWO_AGENTS)
+            assert link.stop_reason(float(now))
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_beats_count_only_while_the_tick_rises(ticks: list[int]) -> None:
+    link, highest = AgentLink(2.0), -1
+    for now, tick in enumerate(ticks, 1):
+        link.beat(tick, '', 10.0 * now)
+        assert link.silent(10.0 * now) is (tick <= highest)
+        highest = max(highest, tick)
+
+
+@given(st.lists(st.tuples(st.sampled_from('ab'), st.floats(0.0, 15.0)), max_size=60))
+def test_each_alarm_is_told_once_a_period_and_none_is_lost(
+    alarms: list[tuple[str, float]],
+) -> None:
+    fold, now = AlarmFold(), 0.0
+    told: list[tuple[float, str]] = []
+    for text, pause in alarms:
+        now += pause
+        fold.add(text, now)
+        told += [(now, line) for line in fold.take_due(now)]
+    while (wakeup := fold.next_wakeup()) is not None:
+        told += [(wakeup, line) for line in fold.take_due(wakeup)]
+    for text in 'ab':
+        lines = [(at, line) for at, line in told if line.startswith(text)]
+        count = sum(_times(line) for _, line in lines)
+        assert count == sum(each == text for each, _ in alarms)
+        for (first, _), (second, _) in pairwise(lines):
+            assert second - first >= ALARM_PERIOD_S - 1e-6
+
+
+def _times(line: str) -> int:
+    words = line.partition('(')[2].split()
+    return 1 if not words or words[0] == 'once' else int(words[0])
+
+
+@pytest.mark.parametrize(
+    'text', ['', '[]', '{}', '{"tick": true, "safe_reason": ""}', '{"tick": 1}', '[' * 10**5]
+)
+def test_what_is_no_heartbeat_is_ignored(text: str) -> None:
+    assert decode_heartbeat(text) is None
+
+
+@given(st.integers(0), st.text(max_size=500))
+def test_a_heartbeat_survives_its_encoding(tick: int, reason: str) -> None:
+    assert decode_heartbeat(encode_heartbeat(tick, reason)) == (tick, reason)
+
+
+MOTION = CONFIG.motion.model_copy(update={'settle_s': 1.0, 'odometry_max_age_s': 0.5})
+
+
+@pytest.fixture
+def unasked() -> UnexpectedMotion:
+    return UnexpectedMotion(MOTION)
+
+
+def test_it_must_stop_when_it_has_moved_for_the_time_to_settle(unasked: UnexpectedMotion) -> None:
+    for at in (10.0, 10.4, 10.8):
+        unasked.record_odometry(Odometry(at, still=False), set_going=False)
+        assert unasked.is_moving(at)
+        assert unasked.next_wakeup(at) == 11.0
+    assert not unasked.must_stop(10.9)
+    assert unasked.must_stop(11.0)
+
+
+def test_without_fresh_odometry_nobody_can_tell_and_nobody_waits(
+    unasked: UnexpectedMotion,
+) -> None:
+    unasked.record_odometry(Odometry(10.0, still=False), set_going=False)
+    assert not unasked.is_moving(10.6)
+    assert not unasked.must_stop(11.5)
+    assert unasked.next_wakeup(11.5) is None  # else its watcher would never sleep
+
+
+def test_a_halt_and_a_motion_of_ours_begin_anew(unasked: UnexpectedMotion) -> None:
+    unasked.record_odometry(Odometry(10.0, still=False), set_going=False)
+    unasked.record_odometry(Odometry(10.1, still=True), set_going=False)
+    assert not unasked.is_moving(10.1)
+    unasked.record_odometry(Odometry(10.2, still=False), set_going=True)
+    assert not unasked.is_moving(10.2)
+    unasked.record_odometry(Odometry(10.3, still=False), set_going=False)
+    assert unasked.next_wakeup(10.3) == 11.3
+    unasked.reset()
+    assert not unasked.is_moving(10.3)
+
+
+def test_under_teleoperation_it_may_move() -> None:
+    unasked = UnexpectedMotion(MOTION.model_copy(update={'stop_unexpected': False}))
+    for at in (10.0, 10.4, 10.8, 11.2):
+        unasked.record_odometry(Odometry(at, still=False), set_going=False)
+    assert unasked.is_moving(11.2)
+    assert not unasked.must_stop(11.2)
+    assert unasked.next_wakeup(11.2) is None
+
+
+THRESHOLDS = load_config().thresholds
+STOP_M, CLEAR_M = THRESHOLDS.telemetry.obstacle_stop_m, THRESHOLDS.obstacles.clear_m
+SCAN_MAX_AGE_S = THRESHOLDS.obstacles.scan_max_age_s
+POINTS = np.empty((0, 2))
+BLIND = ObstacleView(False, {}, POINTS)
+
+
+def seen(**free_m: float) -> ObstacleView:
+    return ObstacleView(True, {**dict.fromkeys(TURN_DIRECTIONS, math.inf), **free_m}, POINTS)
+
+
+FREE = seen()
+WALL = seen(**dict.fromkeys(TURN_DIRECTIONS, STOP_M / 2))
+
+
+class ScanWorld:
+    def __init__(self, thresholds: Thresholds = THRESHOLDS) -> None:
+        self.now = 100.0
+        self.rule = ObstacleStop(thresholds, lambda: self.now)
+
+    def after(self, seconds: float, *scans: ObstacleView | None) -> ObstacleStop:
+        """The rule, after ``seconds``, then the scans."""
+        self.now += seconds
+        for scan in scans:
+            self.rule.record_scan(scan)
+        return self.rule
+
+
+def test_a_wall_stops_and_refuses_each_motion_with_the_distance() -> None:
+    rule = ScanWorld().after(0.0, WALL)
+    assert rule.enabled
+    for motion in TURN_DIRECTIONS:
+        assert rule.stop_reason(motion) == rule.refusal(motion)
+        assert rule.refusal(motion) == f'{OBSTACLE_AHEAD} at 1.0 m: no motion leads past it'
+    assert (rule.view, rule.ahead_m) == (ViewState.AHEAD, STOP_M / 2)
+
+
+def test_a_free_arc_is_the_way_out_and_the_refusal_names_it() -> None:
+    rule = ScanWorld().after(0.0, seen(move_forward=1.5, turn_right=1.4, turn_left=5.0))
+    assert rule.refusal('move_forward') == f'{OBSTACLE_AHEAD} at 1.5 m: turn_left leads past it'
+    assert (rule.refusal('turn_left'), rule.stop_reason('turn_left')) == ('', '')
+    assert rule.refusal('turn_right').startswith(OBSTACLE_AHEAD)
+
+
+metres = st.floats(0.0, 10.0) | st.sampled_from([STOP_M, CLEAR_M, math.inf])
+
+
+@given(st.lists(metres | st.sampled_from([None, BLIND]), max_size=30))
+def test_a_motion_is_blocked_below_the_stop_distance_until_a_view_shows_the_clear_distance(
+    scans: list[float | ObstacleView | None],
+) -> None:
+    world, blocked = ScanWorld(), False
+    for each in scans:
+        if isinstance(each, float):
+            blocked = each < STOP_M or (blocked and each < CLEAR_M)
+        rule = world.after(0.0, seen(move_forward=each) if isinstance(each, float) else each)
+        assert bool(rule.stop_reason('move_forward')) is blocked
+        assert rule.refusal('move_forward') == rule.stop_reason('move_forward')
+
+
+def test_without_a_view_the_rover_drives_and_the_status_says_so() -> None:
+    views: Mapping[ViewState, list[ObstacleView | None]] = {
+        ViewState.NO_SCAN: [],
+        ViewState.NO_TRANSFORM: [None],
+        ViewState.NO_VIEW: [BLIND],
+    }
+    for state, scans in views.items():
+        rule = ScanWorld().after(0.0, *scans)
+        assert (rule.view, rule.ahead_m) == (state, None)
+        for motion in TURN_DIRECTIONS:
+            assert (rule.refusal(motion), rule.stop_reason(motion)) == ('', '')
+
+
+def test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back() -> None:
+    for scans in ([], [None], [BLIND]):
+        world = ScanWorld()
+        assert not world.after(0.0, FREE).stop_reason('move_forward')
+        assert not world.after(SCAN_MAX_AGE_S).stop_reason('move_forward')
+        rule = world.after(0.1, *scans)
+        assert rule.stop_reason('move_forward') == VIEW_LOST
+        assert rule.view_lost
+        if scans != [BLIND]:
+            assert rule.refusal('move_forward') == VIEW_LOST
+        assert not world.after(0.1, FREE).refusal('move_forward')
+
+
+def test_a_scan_that_looks_elsewhere_since_lets_the_rover_start() -> None:
+    rule = ScanWorld().after(0.0, FREE, BLIND)
+    assert rule.refusal('move_forward') == ''
+    assert not rule.view_lost
+
+
+def test_a_scan_without_a_publisher_is_not_waited_for_but_an_obstacle_stays() -> None:
+    world = ScanWorld()
+    world.after(0.0, seen(move_forward=1.0))
+    rule = world.after(SCAN_MAX_AGE_S + 0.1)
+    rule.forget()
+    assert rule.view is ViewState.NO_SCAN
+    assert rule.refusal('turn_left') == ''
+    assert rule.refusal('move_forward').startswith(OBSTACLE_AHEAD)
+
+
+def test_zero_turns_the_rule_off() -> None:
+    telemetry = THRESHOLDS.telemetry.model_copy(update={'obstacle_stop_m': 0.0})
+    world = ScanWorld(THRESHOLDS.model_copy(update={'telemetry': telemetry}))
+    rule = world.after(0.0, WALL)
+    assert (rule.view, rule.refusal('move_forward')) == (ViewState.OFF, '')
+    assert not world.after(9.0).stop_reason('move_forward')
+
+
+SHIPPED = load_config().thresholds.motion
+WARN_S, STOP_S = SHIPPED.odometry_max_age_s, SHIPPED.odometry_stop_s
+CHECK_S = 0.1  # the guard looks this often while the rover moves
+SILENCE_WARNING = SilenceDue('No odometry for 1 s of a motion')
+SILENCE_STOP = SilenceDue(stop_reason='No odometry for 3 s; the rover was stopped')
+slow = st.floats(1.0, 10.0)  # steady seconds of a simulated one
+
+
+def checks(rule: OdometrySilence, begin: float, end: float, heard: float) -> list[SilenceDue]:
+    """What was due from ``begin`` to ``end``, with odometry up to ``heard``."""
+    seen, now = [], begin
+    while now <= end:
+        seen.append(rule.check(now, max(0.0, now - heard)))
+        now += CHECK_S
+    return [each for each in seen if each != SilenceDue()]
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(slow, st.lists(st.floats(0.0, 0.99), max_size=30), st.booleans())
+def test_odometry_that_comes_in_time_brings_neither_warning_nor_stop(
+    factor: float, gaps: list[float], heard_before: bool
+) -> None:
+    """At any rate, and in a slow simulation; nor does odometry that was never heard."""
+    rule, now = OdometrySilence(SHIPPED, lambda seconds: seconds * factor), 100.0
+    assert rule.check(now, 50.0 if heard_before else None) == SilenceDue()
+    for gap in gaps:
+        age_s = gap * WARN_S * factor
+        now += age_s
+        assert rule.check(now, age_s if heard_before else None) == SilenceDue()
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(slow, st.floats(0.0, 30.0), st.floats(0.0, 30.0))
+def test_each_silence_is_warned_of_once_and_stopped_in_time(
+    factor: float, driven_s: float, old_s: float
+) -> None:
+    """Whether it begins during the motion or ``old_s`` before it."""
+    rule = OdometrySilence(SHIPPED, lambda seconds: seconds * factor)
+    heard = 100.0 + driven_s if driven_s else 100.0 - old_s
+    silent_from = max(heard, 100.0)
+    before = silent_from + STOP_S * factor - 0.01
+    assert checks(rule, 100.0, before, heard) == [SILENCE_WARNING]
+    assert rule.check(silent_from + STOP_S * factor + 0.01, 1e3) == SILENCE_STOP
+    rule.end()  # the next motion has the same time
+    assert rule.check(500.0, 400.0) == SilenceDue()
+    assert rule.check(500.0 + STOP_S * factor + 0.01, 500.0) == SILENCE_STOP
+
+
+def test_odometry_that_is_back_makes_the_next_silence_a_new_one() -> None:
+    rule = OdometrySilence(SHIPPED, lambda seconds: seconds)
+    assert checks(rule, 0.0, 1.5, heard=0.0) == [SILENCE_WARNING]
+    assert rule.check(1.6, 0.1) == SilenceDue()
+    assert checks(rule, 1.7, 4.0, heard=1.6) == [SILENCE_WARNING]
+
+
+@pytest.mark.parametrize('stop_s', [0.5, 1.0])
+def test_a_stop_before_its_warning_is_a_configuration_error(stop_s: float) -> None:
+    with pytest.raises(ValueError, match=r'odometry_max_age_s \(1.0\), or 0'):
+        type(SHIPPED).model_validate({**SHIPPED.model_dump(), 'odometry_stop_s': stop_s})
+
+
+def test_it_can_be_switched_off() -> None:
+    off = SHIPPED.model_copy(update={'odometry_stop_s': 0.0})
+    assert checks(OdometrySilence(off, lambda seconds: seconds), 0.0, 20.0, heard=0.0) == []
+
+
+class Ros:
+    """A ROS clock that says what it is told."""
+
+    def __init__(self) -> None:
+        self.nanoseconds = 0
+        self.ros_time_is_active = True
+
+    def now(self) -> Ros:
+        return self
+
+
+class Steps:
+    """A steady clock and a ROS clock that advance together, each in its own way."""
+
+    def __init__(self) -> None:
+        self.steady, self.ros = 0.0, Ros()
+        self.clock = MotionClock(self.ros, steady=lambda: self.steady)
+
+    def advance(self, steady_s: float, ros_s: float) -> float:
+        self.steady += steady_s
+        self.ros.nanoseconds += round(ros_s * 1e9)
+        return self.clock()
+
+
+advances = st.lists(
+    st.tuples(
+        st.floats(0.0, 100.0),  # the steady clock never goes back
+        st.floats(-1e6, 1e6),  # simulated time stands still, jumps and restarts
+    ),
+    max_size=30,
+)
+
+
+@given(advances)
+def test_it_never_falls_behind_the_steady_clock(steps: list[tuple[float, float]]) -> None:
+    clocks = Steps()
+    start = before = clocks.clock()
+    for steady_s, ros_s in steps:
+        now = clocks.advance(steady_s, ros_s)
+        assert now >= before
+        assert now - start >= clocks.steady - 1e-6
+        assert now - before >= min(ros_s, 1e6) - 1e-6, 'it follows a faster simulation'
+        before = now
+
+
+# --- time that stands -----------------------------------------------------------------------
+
+STANDS_S = 1.5
+
+
+class Watched:
+    """A watch over a ROS clock, in owned steady time."""
+
+    def __init__(self, *, simulated: bool = True) -> None:
+        self.now, self.ros = 0.0, Ros()
+        self.ros.ros_time_is_active = simulated
+        self.watch = ClockWatch(self.ros, max_age_s=STANDS_S, steady=lambda: self.now)
+
+    def after(self, steady_s: float, ros_s: float) -> str:
+        self.now += steady_s
+        self.ros.nanoseconds += round(ros_s * 1e9)
+        return self.watch.problem()
+
+
+clock_gaps = st.lists(st.floats(0.01, 5.0), max_size=20)
+
+
+@given(clock_gaps, st.floats(STANDS_S + 0.01, 60.0))
+def test_time_that_stands_is_a_problem_however_it_went_before(
+    before: list[float], standing_s: float
+) -> None:
+    clocks = Watched()
+    clocks.after(0.0, 0.0)
+    for gap in before:
+        assert clocks.after(gap, 0.25 * gap) == ''
+    assert clocks.after(STANDS_S - 0.01, 0.0) == ''
+    assert clocks.after(standing_s - STANDS_S + 0.01, 0.0).startswith(NO_CLOCK)
+    assert clocks.after(0.01, 0.01) == ''  # it goes on
+
+
+@given(clock_gaps, st.floats(0.01, 60.0))
+def test_no_problem_is_time_that_advances_at_any_factor_or_is_not_simulated(
+    steps: list[float], factor: float
+) -> None:
+    clocks = Watched()
+    assert [clocks.after(step, factor * step) for step in steps] == [''] * len(steps)
+    unsimulated = Watched(simulated=False)
+    assert unsimulated.watch.has_advanced()
+    assert [unsimulated.after(step, 0.0) for step in steps] == [''] * len(steps)
+
+
+def test_a_clock_that_was_never_heard_says_so_and_the_way_out() -> None:
+    clocks = Watched()
+    assert not clocks.watch.has_advanced()
+    clocks.after(0.0, 0.0)
+    why = clocks.after(STANDS_S + 0.1, 0.0)
+    assert '/clock was never heard' in why
+    assert 'use_sim_time:=false' in why
+    assert clocks.after(0.1, 7.0) == ''
+    assert clocks.watch.has_advanced()
+    assert '/clock does not advance' in clocks.after(STANDS_S + 0.1, 0.0)
+
+
+OWN = Presence('/adapter', 'a', '/cmd_vel')
+
+presences = st.builds(
+    Presence,
+    node=st.sampled_from(['/adapter', '/r1/adapter']),
+    identity=st.sampled_from(['a', 'b', 'c']),
+    rover=st.sampled_from(['/cmd_vel', '/r1/cmd_vel']),
+)
+
+
+@given(st.lists(st.tuples(presences, st.floats(0.0, 2 * MAX_AGE_S)), max_size=20))
+def test_it_names_exactly_the_living_others_of_its_own_rover(
+    heard: list[tuple[Presence, float]],
+) -> None:
+    others, now = OtherAdapters(OWN), 0.0
+    last: dict[str, tuple[str, float]] = {}
+    for presence, wait_s in heard:
+        now += wait_s
+        others.record(presence, now)
+        if presence.rover == OWN.rover and presence.identity != OWN.identity:
+            last[presence.identity] = (presence.node, now)
+        alive = sorted(node for node, at in last.values() if now - at <= MAX_AGE_S)
+        assert list(others.names(now)) == alive
+    assert others.names(now + MAX_AGE_S + 0.1) == ()
+
+
+@given(presences)
+def test_a_presence_survives_its_message(presence: Presence) -> None:
+    assert decode_presence(encode_presence(presence)) == presence
+
+
+@pytest.mark.parametrize(
+    'text', ['', '{}', '[]', '7', '{"node": 1, "identity": "b", "rover": "/cmd_vel"}', '[' * 9999]
+)
+def test_a_text_that_is_no_presence_is_ignored(text: str) -> None:
+    assert decode_presence(text) is None
