@@ -136,8 +136,7 @@ ADAPTER = {
         f'{NODE}drive.py::test_a_tilted_rover_is_stopped_and_does_not_start',
     ),
     'STOPPED_UNASKED': (
-        'unit/test_adapter_rules.py::'
-        'test_it_must_stop_when_it_has_moved_for_the_time_to_settle',
+        'unit/test_adapter_rules.py::test_it_must_stop_when_it_has_moved_for_the_time_to_settle',
         f'{NODE}node.py::test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise',
     ),
     'ODOMETRY_SILENT': (
