@@ -191,21 +191,6 @@ def test_a_story_is_played_and_becomes_live_at_its_end(tab: Tab, robot: FakeRobo
     expect(place(tab)).to_contain_text('x 9.0 m')
 
 
-@pytest.mark.parametrize('scheme', ['light', 'dark'])
-def test_the_scrubber_fits_a_phone(
-    new_tab: Callable[..., Tab], robot: FakeRobot, scheme: str
-) -> None:
-    tab = new_tab(width=360, height=780, color_scheme=scheme).open()
-    robot.trace(TraceKind.ERROR, 'The wheel slips', ok=False)
-    expect(tab.page.locator('.lines')).to_contain_text('The wheel slips')
-    slider(tab).press('Home')
-    expect(tab.page.locator('.time-bar .banner')).to_be_visible()
-    wide = tab.page.evaluate('[document.documentElement.scrollWidth, window.innerWidth]')
-    assert wide[0] == wide[1]
-    assert Axe().run(tab.page).response['violations'] == []
-    tab.picture(f'time_phone_{scheme}')
-
-
 def test_after_a_restart_the_page_has_the_whole_story(
     tab: Tab, robot: FakeRobot, site: Site
 ) -> None:

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from fake_robot import FakeRobot
@@ -81,6 +82,13 @@ def listening(app: FastAPI) -> Iterator[int]:
         server.should_exit = True
         thread.join(LONG_S)
     assert not thread.is_alive()
+
+
+@contextmanager
+def served(make: Callable[[], FastAPI], config: HttpConfig) -> Iterator[str]:
+    """The app of ``make`` behind the server of an agent, on a free port; its address."""
+    with closing(HttpThread(make, config.model_copy(update={'port': 0}))) as server:
+        yield server.start().rstrip('/')
 
 
 async def until(condition: Callable[[], Any], what: str) -> Any:

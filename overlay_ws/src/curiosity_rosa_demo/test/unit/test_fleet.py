@@ -11,7 +11,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import time
 from typing import Any
 
@@ -36,13 +37,12 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
 )
 from curiosity_rosa_demo.agent.interfaces.fleet.stop_all import StopAll, summary
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, QueuedTask, TasksState
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config.fleet import fleet_text, FleetRobot, read_fleet
 from fake_robot import CONFIG, FakeRobot
 from fastapi import FastAPI
-from http_world import client, settings, until
+from http_world import client, served, settings, until
 from hypothesis import given, strategies
 import pytest
 from skill_world import in_loop
@@ -179,33 +179,29 @@ async def test_an_older_stop_does_not_overwrite_the_result_of_a_newer_one() -> N
 # --- through the real HTTP API -------------------------------------------------------------------
 
 
-class Served:
-    def __init__(self, robot: FakeRobot, token: str = '') -> None:
-        config = CONFIG.agent.http.model_copy(update={'port': 0})
+@contextmanager
+def serving(robot: FakeRobot, token: str = '') -> Iterator[str]:
+    """The HTTP API of a robot; its address."""
+    http = CONFIG.agent.http
 
-        def make() -> FastAPI:
-            return create_app(robot.runner, robot=robot, settings=config, token=token)
+    def make() -> FastAPI:
+        return create_app(robot.runner, robot=robot, settings=http, token=token)
 
-        self._thread = HttpThread(make, config)
-        self.url = self._thread.start().rstrip('/')
+    with served(make, http) as url:
+        yield url
 
-    def __enter__(self) -> Served:
-        return self
 
-    def __exit__(self, *error: object) -> None:
-        self._thread.close()
-
-    def client(self, **bounds: float) -> HttpRobotClient:
-        return HttpRobotClient(FleetRobot(name='r1', url=self.url), **bounds)
+def client_of(url: str, **bounds: float) -> HttpRobotClient:
+    return HttpRobotClient(FleetRobot(name='r1', url=url), **bounds)
 
 
 @in_loop
 async def test_state_and_questions_come_through_the_api() -> None:
-    with FakeRobot() as robot, Served(robot) as served:
+    with FakeRobot() as robot, serving(robot) as url:
         robot.brain_state = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='latched'))
         robot.ask('May I drive?')
         robot.not_ready = 'the adapter is missing'
-        read = await served.client().read()
+        read = await client_of(url).read()
     assert read.brain.tasks.mode_reason == 'latched'
     assert [each.text for each in read.questions] == ['May I drive?']
     assert read.not_ready == 'the adapter is missing'
@@ -216,13 +212,13 @@ async def test_hang_refusal_answer_and_absence_each_have_a_result_in_time() -> N
     with FakeRobot() as hangs, FakeRobot() as refuses, FakeRobot() as answers:
         hangs.stop_gate.clear()
         refuses.stop_outcome = Outcome(False, 'sent and not confirmed')
-        with Served(hangs) as one, Served(refuses) as two, Served(answers) as three:
-            clients = [each.client(stop_timeout_s=1.0) for each in (one, two, three)]
+        with serving(hangs) as one, serving(refuses) as two, serving(answers) as three:
+            clients = [client_of(each, stop_timeout_s=1.0) for each in (one, two, three)]
             began = time.monotonic()
             taken = await asyncio.gather(*(each.stop('Anna') for each in clients))
             assert time.monotonic() - began < 3.0
             hangs.stop_gate.set()
-            gone = three.client()
+            gone = client_of(three)
         absent = await gone.stop('')
     assert [each.ok for each in taken] == [False, False, True]
     assert taken[0].answer == 'did not answer within 1 s'
@@ -235,12 +231,12 @@ async def test_hang_refusal_answer_and_absence_each_have_a_result_in_time() -> N
 async def test_the_token_of_the_robot_comes_from_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with FakeRobot() as robot, Served(robot, TOKEN) as served:
+    with FakeRobot() as robot, serving(robot, TOKEN) as url:
         monkeypatch.delenv('CURIOSITY_HTTP_TOKEN', raising=False)
         with pytest.raises(RobotUnavailable, match='refuses the token'):
-            await served.client().read()
+            await client_of(url).read()
         monkeypatch.setenv('MARS_TOKEN', TOKEN)
-        mars = FleetRobot(name='mars', url=served.url, token_variable='MARS_TOKEN')
+        mars = FleetRobot(name='mars', url=url, token_variable='MARS_TOKEN')
         assert (await HttpRobotClient(mars).stop('')).ok
 
 

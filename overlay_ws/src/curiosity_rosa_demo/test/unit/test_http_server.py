@@ -13,7 +13,7 @@ agent tells of its address.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, ExitStack, suppress
 import os
 from pathlib import Path
@@ -112,39 +112,27 @@ def test_an_ipv6_address_is_written_as_one() -> None:
         assert httpx.get(server.url).text == 'hello'
 
 
-def test_an_app_that_cannot_be_made_is_told() -> None:
-    def broken() -> Any:
-        raise ImportError("No module named 'fastapi'")
-
-    with (
-        closing(HttpThread(broken, SETTINGS)) as server,
-        pytest.raises(HttpUnavailable, match=r'cannot be served: .*fastapi'),
-    ):
-        server.start()
+async def cannot_start(scope: Any, receive: Any, send: Any) -> None:
+    assert scope['type'] == 'lifespan'
+    await receive()
+    await send({'type': 'lifespan.startup.failed', 'message': 'no'})
 
 
-def test_an_app_that_cannot_start_is_told() -> None:
-    async def broken(scope: Any, receive: Any, send: Any) -> None:
-        assert scope['type'] == 'lifespan'
-        await receive()
-        await send({'type': 'lifespan.startup.failed', 'message': 'no'})
-
-    with (
-        closing(HttpThread(lambda: broken, SETTINGS)) as server,
-        pytest.raises(HttpUnavailable, match='cannot be served'),
-    ):
-        server.start()
+def cannot_be_made() -> Any:
+    raise ImportError("No module named 'fastapi'")
 
 
-def test_nobody_waits_for_a_server_that_could_not_start() -> None:
-    def broken() -> Any:
-        raise ImportError('no')
-
-    server = HttpThread(broken, SETTINGS)
-    with pytest.raises(HttpUnavailable):
-        server.start()
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(server.url)
+@pytest.mark.parametrize(
+    ('make', 'why'), [(cannot_be_made, '.*fastapi'), (lambda: cannot_start, '')]
+)
+def test_an_app_that_cannot_be_made_or_started_is_told_and_nobody_waits_for_it(
+    make: Callable[[], Any], why: str
+) -> None:
+    with closing(HttpThread(make, SETTINGS)) as server:
+        with pytest.raises(HttpUnavailable, match=f'cannot be served: {why}'):
+            server.start()
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(server.url)
 
 
 def test_the_end_does_not_wait_for_imports(
@@ -434,25 +422,21 @@ def test_switched_off_it_listens_nowhere(service_bench: RobotServiceBench) -> No
 SECRET = 'a-secret-that-is-long'
 
 
-@pytest.mark.parametrize('host', ['127.0.0.1', '127.0.0.2', '::1', 'localhost'])
-@pytest.mark.parametrize(('token', 'fine'), [('', True), (SECRET, True), ('secret', False)])
-def test_this_machine_needs_no_token(
-    monkeypatch: pytest.MonkeyPatch, host: str, token: str, fine: bool
-) -> None:
-    check(monkeypatch, host, token, fine)
-
-
-@pytest.mark.parametrize('host', ['0.0.0.0', '192.0.2.7', 'rover.local'])
 @pytest.mark.parametrize(
-    ('token', 'fine'), [('', False), ('  ', False), ('fifteen letters', False), (SECRET, True)]
+    ('host', 'token', 'fine'),
+    [
+        ('127.0.0.1', '', True),
+        ('::1', SECRET, True),
+        ('localhost', 'secret', False),
+        ('0.0.0.0', '', False),
+        ('192.0.2.7', '  ', False),
+        ('rover.local', 'fifteen letters', False),
+        ('0.0.0.0', SECRET, True),
+    ],
 )
-def test_others_come_in_with_a_token_only(
+def test_others_come_in_with_a_token_only_and_it_is_long(
     monkeypatch: pytest.MonkeyPatch, host: str, token: str, fine: bool
 ) -> None:
-    check(monkeypatch, host, token, fine)
-
-
-def check(monkeypatch: pytest.MonkeyPatch, host: str, token: str, fine: bool) -> None:
     monkeypatch.setenv('CURIOSITY_HTTP_TOKEN', token)
     if fine:
         check_address(config_with(host=host).agent.http)

@@ -13,6 +13,7 @@ JavaScript. What it does in a browser stands in standalone/test/test_page_browse
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatch
 import http.client
 import json
@@ -21,13 +22,13 @@ import re
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page import panels
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.imaging.image_header import picture_size
 from fake_robot import CONFIG, FakeRobot
 from ground_world import analyzed
+from http_world import served as serve
 import nicegui
 from our_sources import ROOT
 import pytest
@@ -36,19 +37,10 @@ Answer = tuple[int, str, bytes]  # status, type, body
 
 
 class Served:
-    def __init__(self, robot: FakeRobot) -> None:
-        settings = CONFIG.agent.http.model_copy(update={'port': 0})
+    """The page of a robot, at an address."""
 
-        def make() -> Any:
-            app = create_app(robot.runner, robot=robot, settings=settings)
-            add_page(app, robot, robot.runner, CONFIG)
-            return app
-
-        self._thread = HttpThread(make, settings)
-        self.host = self._thread.start().removeprefix('http://').rstrip('/')
-
-    def close(self) -> None:
-        self._thread.close()
+    def __init__(self, url: str) -> None:
+        self.host = url.removeprefix('http://')
 
     def ask(self, method: str, path: str) -> Answer:
         connection = http.client.HTTPConnection(self.host, timeout=10)
@@ -59,6 +51,17 @@ class Served:
         return found
 
 
+@contextmanager
+def page_of(robot: FakeRobot) -> Iterator[Served]:
+    def make() -> Any:
+        app = create_app(robot.runner, robot=robot, settings=CONFIG.agent.http)
+        add_page(app, robot, robot.runner, CONFIG)
+        return app
+
+    with serve(make, CONFIG.agent.http) as url:
+        yield Served(url)
+
+
 @pytest.fixture
 def robot() -> Iterator[FakeRobot]:
     with FakeRobot() as robot:
@@ -67,9 +70,8 @@ def robot() -> Iterator[FakeRobot]:
 
 @pytest.fixture
 def served(robot: FakeRobot) -> Iterator[Served]:
-    served = Served(robot)
-    yield served
-    served.close()
+    with page_of(robot) as served:
+        yield served
 
 
 def test_stop_is_in_the_page_before_any_script_of_the_library(served: Served) -> None:
@@ -140,11 +142,10 @@ def test_a_camera_that_gives_nothing_is_no_error_of_the_page(
 def test_the_app_that_was_added_last_has_the_page_and_what_the_robot_did(robot: FakeRobot) -> None:
     for mode in ('one', 'two'):
         robot.trace(TraceKind.ACT, f'{mode} </script><b>')
-        served = Served(robot)
-        text = served.ask('GET', '/')[2].decode()
+        with page_of(robot) as served:
+            text = served.ask('GET', '/')[2].decode()
         assert '</script><b>' not in text
         assert f'{mode} &lt;/script&gt;&lt;b&gt;' in text
-        served.close()
 
 
 PAGE = Path(panels.__file__).parent

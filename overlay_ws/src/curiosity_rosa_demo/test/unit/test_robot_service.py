@@ -399,43 +399,26 @@ def test_until_when_it_asks(asking: RobotServiceBench) -> None:
     assert asking.robot.approval_deadline(question) == question.asked_at + timeout_s
 
 
-def test_a_task_that_waits_for_approval_waits_without_end(world: RobotServiceBench) -> None:
+def test_a_task_waits_for_approval_without_end_and_the_trace_tells_who_rejected_it(
+    world: RobotServiceBench,
+) -> None:
+    trace = world.bench.session.trace_buffer
     task = run(lambda: world.robot.submit(Task('capture_and_score', needs_approval=True)))
     world.bench.until(world.robot.questions, 'the question')
     (question,) = world.robot.questions()
-    assert question.id == task.id
-    assert world.robot.approval_deadline(question) is None
-
-
-def test_a_task_that_a_person_rejects_says_who(world: RobotServiceBench) -> None:
-    task = run(lambda: world.robot.submit(Task('capture_and_score', needs_approval=True)))
-    world.bench.until(world.robot.questions, 'the question')
+    assert (question.id, world.robot.approval_deadline(question)) == (task.id, None)
+    world.bench.until(trace.last, 'the trace of the question')
+    (event,) = trace.last()
+    assert event.message == 'Asking: capture_and_score (the task waits for approval)'
     reject = ApprovalAction.REJECT
     run(lambda: world.robot.answer(task.id, reject, None, 'too dark', by='Anna (page)'))
     assert task.reason == 'not approved by Anna (page): too dark'
-    traced = world.bench.session.trace_buffer.last()
-    answers = [answer for each in traced if (answer := QuestionAnswered.of(each))]
-    assert [(answer.answer, answer.by) for answer in answers] == [('reject', 'Anna (page)')]
-    assert answers[0].asked.startswith('capture_and_score')
-
-
-def test_the_trace_tells_of_a_task_that_waits_for_approval_when_it_is_asked(
-    world: RobotServiceBench,
-) -> None:
-    session = world.bench.session
-    task = run(lambda: world.robot.submit(Task('capture_and_score', needs_approval=True)))
-    world.bench.until(session.trace_buffer.last, 'the trace of the question')
-    (event,) = session.trace_buffer.last()
-    asked = QuestionAsked(task.id, task_id=task.id)
-    assert QuestionAsked.of(event) == asked
-    assert event.message == 'Asking: capture_and_score (the task waits for approval)'
-    run(lambda: world.robot.answer(task.id, ApprovalAction.REJECT, None, ''))
-    told = [
-        QuestionAsked.of(each) or QuestionAnswered.of(each) for each in session.trace_buffer.last()
-    ]
-    first, second = [each for each in told if each is not None]
-    assert first == asked  # once
-    assert isinstance(second, QuestionAnswered)
+    told = [QuestionAsked.of(each) or QuestionAnswered.of(each) for each in trace.last()]
+    asked, answered = [each for each in told if each is not None]  # each once
+    assert asked == QuestionAsked(task.id, task_id=task.id)
+    assert isinstance(answered, QuestionAnswered)
+    assert (answered.answer, answered.by) == ('reject', 'Anna (page)')
+    assert answered.asked.startswith('capture_and_score')
 
 
 @pytest.mark.parametrize('which', ['', 'q9', 'another'])
