@@ -52,8 +52,7 @@ GUARDRAILS = {
         'standalone/test/test_doors_e2e.py::test_the_fence_binds_every_door',
     ),
     'energy_home': (
-        'unit/test_energy_home.py::'
-        'test_what_passes_leaves_the_charge_for_the_way_home_or_leads_home',
+        'unit/test_geofence.py::test_what_passes_leaves_the_charge_for_the_way_home_or_leads_home',
         DOORS,
     ),
     APPROVAL_RULE: (

@@ -6,20 +6,37 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The ten scenarios of the design, and the order in which things begin."""
+"""The SkillRunner: the scenarios of the design, requests, restarts, and a file that fails."""
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from datetime import datetime, timedelta, timezone
+import math
 from pathlib import Path
+import runpy
+import sqlite3
+from typing import Any
 
+from curiosity_rosa_demo.agent.tasks import EventType, journal, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
-from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import (
+    BadTask,
+    StoreError,
+    StoreFull,
+    TaskError,
+    UnknownTask,
+)
+from curiosity_rosa_demo.agent.tasks.validation import backoff_s
+from full_disk import no_file_beyond
+from http_world import running, state_of
 import pytest
 from skill_world import (
     crash,
     ended,
     in_loop,
+    LONG_S,
     looping,
     reaches,
     Stage,
@@ -152,15 +169,6 @@ async def test_with_the_policy_fail_what_ran_in_a_crash_has_failed(tmp_path: Pat
 
 
 @in_loop
-async def test_resources_of_the_task_go_before_those_of_its_skill(tmp_path: Path):
-    stage = Stage()
-    async with looping(staged(tmp_path / 'robot.db', stage)) as runner:
-        await runner.submit(titled('job', 'a', resources=frozenset({'mast'})))
-        await runner.submit(titled('job', 'b', resources=frozenset({'base'})))
-        await stage.until('begin a', 'begin b')
-
-
-@in_loop
 async def test_an_interrupt_leaves_alone_what_it_does_not_need(tmp_path: Path):
     stage = Stage()
     async with looping(staged(tmp_path / 'robot.db', stage)) as runner:
@@ -197,3 +205,713 @@ async def test_a_second_interrupt_waits_for_an_equal_and_preempts_a_lower_one(tm
         assert [line for line in stage.log if line.startswith('end')] == [
             *('end higher', 'end first', 'end equal'),
         ]
+
+
+@in_loop
+async def test_a_hold_stops_all_that_it_does_not_allow_and_release_resumes_it():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        drive, look = await runner.submit(Task('drive')), await runner.submit(Task('look'))
+        await stage.until('begin drive', 'begin look')
+        await runner.hold('e-stop', lambda task: task.name in ('look', 'shoot'))
+        assert (drive.state, drive.reason, drive.held) == (S.PAUSED, 'e-stop', False)
+        assert look.state is S.ACTIVE
+        shoot, think = await runner.submit(Task('shoot')), await runner.submit(Task('think'))
+        await stage.until('begin shoot')
+        urgent = await runner.interrupt(titled('look', 'urgent'))
+        await stage.until('begin urgent')
+        await runner.hold('all of it')
+        assert {t.state for t in (drive, look, shoot, urgent)} == {S.PAUSED}
+        assert think.state is S.PENDING
+        await runner.release()
+        await reaches(runner, think, S.ACTIVE)
+        await reaches(runner, urgent, S.ACTIVE)
+        await reaches(runner, drive, S.ACTIVE)
+
+
+@in_loop
+@pytest.mark.parametrize('stop', ['cancel', 'pause'])
+async def test_a_skill_hears_who_stops_it(stop: str):
+    runner, begun, heard = SkillRunner(':memory:'), asyncio.Event(), list[str]()
+
+    @runner.skill('job')
+    async def skill(task: Task) -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(LONG_S)
+        except asyncio.CancelledError as cancelled:
+            heard.append(str(cancelled))
+            raise
+
+    async with looping(runner):
+        task = await runner.submit(Task('job'))
+        await begun.wait()
+        reason = 'Cancelled by the client of the action'
+        assert await getattr(runner, stop)(task.id, reason) is True
+        assert (heard, task.reason) == ([reason], reason)
+        if stop == 'cancel':
+            assert await runner.cancel(task.id) is False
+
+
+@in_loop
+async def test_a_skill_that_ignores_its_cancellation_is_abandoned():
+    runner, free = SkillRunner(':memory:', cancel_grace_s=0.05), asyncio.Event()
+
+    @runner.skill('stubborn')
+    async def stubborn(task: Task) -> None:
+        while not free.is_set():
+            with suppress(asyncio.CancelledError):
+                await free.wait()
+
+    @runner.skill('next')
+    async def following(task: Task) -> None: ...
+
+    async with looping(runner):
+        task = await runner.submit(Task('stubborn'))
+        await reaches(runner, task, S.ACTIVE)
+        assert await runner.cancel(task.id) is True
+        assert (task.state, task.reason) == (S.FAILED, 'ignored its cancellation for 0.05 s')
+        after = await runner.submit(Task('next'))
+        await ended(runner, after)
+        free.set()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert task.state is S.FAILED
+        assert runner.counters['abandoned'] == 1
+
+
+@in_loop
+async def test_a_skill_that_returns_has_completed_unless_it_was_cancelled():
+    runner = SkillRunner(':memory:')
+
+    @runner.skill('deaf')
+    async def deaf(task: Task) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return
+
+    async with looping(runner):
+        first, second = await runner.submit(Task('deaf')), await runner.submit(Task('deaf'))
+        await reaches(runner, first, S.ACTIVE)
+        await asyncio.sleep(0)
+        with pytest.raises(TaskError, match='COMPLETED'):
+            await runner.pause(first.id)
+        await reaches(runner, second, S.ACTIVE)
+        await asyncio.sleep(0)
+        await runner.cancel(second.id)
+        assert (first.state, second.state) == (S.COMPLETED, S.CANCELLED)
+
+
+@in_loop
+async def test_a_skill_that_recovers_is_recovering_until_it_has_observed(tmp_path: Path):
+    def made(stage: Stage, looked: asyncio.Event) -> SkillRunner:
+        runner = SkillRunner(str(tmp_path / 't.db'))
+
+        @runner.skill('job', recovers=True)
+        async def job(task: Task) -> None:
+            stage.note(f'begin {task.state.value}')
+            if task.state is S.RECOVERING:
+                await looked.wait()
+                await runner.observed(task)
+                stage.note(f'observed {task.state.value}')
+            await asyncio.Event().wait()
+
+        return runner
+
+    stage, looked = Stage(), asyncio.Event()
+    first = made(stage, looked)
+    await first.start()
+    loop_task = asyncio.create_task(first.run_loop())
+    task = await first.submit(Task('job'))
+    await stage.until('begin active')
+    crash(tmp_path / 't.db')
+    loop_task.cancel()
+
+    stage = Stage()
+    async with looping(made(stage, looked)) as runner:
+        again = runner.get_task(task.id)
+        assert again is not None
+        await stage.until('begin recovering')
+        assert again.state is S.RECOVERING
+        await runner.pause(again.id)
+        assert again.state is S.PAUSED
+    stage = Stage()  # a pause, even over a restart, does not make it know its surroundings
+    async with looping(made(stage, looked)) as runner:
+        again = runner.get_task(task.id)
+        assert again is not None
+        await runner.resume(again.id)
+        await stage.until('begin recovering')
+        looked.set()
+        await stage.until('observed active')
+        assert again.state is S.ACTIVE
+
+
+@in_loop
+async def test_events_follow_the_commits(tmp_path: Path):
+    stage = Stage()
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        events = runner.subscribe()
+        task = await runner.submit(Task('job'))
+        await stage.until('begin job')
+        urgent = await runner.interrupt(titled('job', 'urgent'))
+        await stage.until('begin urgent')
+        stage.finish(urgent, ValueError('no'))
+        await ended(runner, urgent)
+        await runner.cancel(task.id)
+        events.close()
+        told = [(e.type, e.task_id, e.payload.get('after')) async for e in events]
+        mine = [(kind, after) for kind, task_id, after in told if task_id == task.id]
+        assert mine[:3] == [
+            (EventType.TASK_SUBMIT, None),
+            (EventType.TASK_STATE, S.ACTIVE),
+            (EventType.TASK_STATE, S.PAUSED),
+        ]
+        assert mine[-1] == (EventType.TASK_CANCEL, S.CANCELLED)
+        theirs = [kind for kind, task_id, _ in told if task_id == urgent.id]
+        assert theirs == [EventType.INTERRUPT, EventType.TASK_STATE, EventType.TASK_FAIL]
+        assert events.dropped == 0
+
+
+@in_loop
+async def test_a_file_that_cannot_be_written_stops_the_robot_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(journal, 'RETRY_PERIOD_S', 0.02)
+    stage, told = Stage(), []
+    runner: SkillRunner = staged(tmp_path / 't.db', stage, on_failure=told.append)
+    async with looping(runner):
+        drive, look = await runner.submit(Task('drive')), await runner.submit(Task('look'))
+        await stage.until('begin drive', 'begin look')
+        with no_file_beyond(0):
+            with pytest.raises(StoreFull):
+                await runner.submit(Task('shoot'))
+            assert runner.failed is None  # nothing acknowledged is in danger
+            stage.finish(drive)
+            await stage.until('cleanup look')
+            assert isinstance(runner.failed, StoreFull)
+            assert told == [runner.failed]
+            assert (drive.state, look.state) == (S.ACTIVE, S.ACTIVE)  # as committed
+            with pytest.raises(StoreFull):
+                await runner.submit(Task('shoot'))
+            for _ in range(2):  # the second finds the record stuck
+                with pytest.raises(StoreError):
+                    await runner.cancel(look.id)
+        await ended(runner, drive)
+        await ended(runner, look)
+        assert (drive.state, look.state) == (S.COMPLETED, S.CANCELLED)
+        shoot = await runner.submit(Task('shoot'))
+        await reaches(runner, shoot, S.ACTIVE)
+        assert runner.failed is None
+
+
+@in_loop
+async def test_a_cancel_while_the_start_is_being_committed_keeps_the_skill_from_beginning():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        task = Task('job')
+        submitting = asyncio.create_task(runner.submit(task))
+        await asyncio.sleep(0)
+        assert await runner.cancel_all('at once') == [task.id]
+        await submitting
+        assert states(runner, task) == [S.PENDING, S.ACTIVE, S.CANCELLED]
+        assert stage.log == []
+
+
+@in_loop
+async def test_a_hold_while_a_task_completes_lets_it_complete():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        task = await runner.submit(Task('job'))
+        await stage.until('begin job')
+        stage.finish(task)
+        await asyncio.sleep(0)  # the skill returns, and the runner has not heard of it
+        await runner.hold('e-stop')
+        assert task.state is S.COMPLETED
+
+
+@in_loop
+async def test_a_skill_may_submit_and_may_cancel_itself():
+    runner = SkillRunner(':memory:')
+    made: list[Task] = []
+
+    @runner.skill('parent', resources=('base',))
+    async def parent(task: Task) -> None:
+        made.append(await runner.submit(Task('child')))
+        await runner.wait(made[0].id, LONG_S)
+        await runner.cancel(task.id, 'enough')
+
+    @runner.skill('child', resources=('mast',))
+    async def child(task: Task) -> None: ...
+
+    async with looping(runner):
+        task = await runner.submit(Task('parent'))
+        await ended(runner, task)
+        assert (made[0].state, task.state, task.reason) == (S.COMPLETED, S.CANCELLED, 'enough')
+
+
+@in_loop
+async def test_an_idle_runner_has_no_timer(monkeypatch: pytest.MonkeyPatch):
+    loop, timers = asyncio.get_running_loop(), list[asyncio.TimerHandle]()
+    call_at = loop.call_at
+
+    def noted(*args: Any, **options: Any) -> asyncio.TimerHandle:
+        timers.append(call_at(*args, **options))
+        return timers[-1]
+
+    monkeypatch.setattr(loop, 'call_at', noted)
+    async with looping(staged(':memory:', Stage())) as runner:
+        task = await runner.submit(Task('job', needs_approval=True))
+        await runner.pause(task.id)
+        assert all(timer.cancelled() for timer in timers)
+
+
+BAD_TASKS: list[tuple[dict[str, Any], str]] = [
+    ({'name': ' '}, 'name'),
+    ({'id': ''}, 'id'),
+    ({'id': 'twin'}, "already a task 'twin'"),
+    ({'priority': 1001}, '-1000 to 1000'),
+    ({'priority': True}, 'priority'),
+    ({'priority': 1.5}, 'priority'),
+    ({'deadline_s': 0.0}, 'deadline_s'),
+    ({'deadline_s': math.inf}, 'deadline_s'),
+    ({'deadline_s': math.nan}, 'deadline_s'),
+    ({'max_retries': 101}, '0 to 100'),
+    ({'not_before': datetime(2026, 1, 1)}, 'zone'),
+    ({'resources': frozenset({'wings'})}, 'base'),
+    ({'blocked_by': ('nobody',)}, 'nobody'),
+    ({'id': 'me', 'blocked_by': ('me',)}, 'cycle'),
+    ({'blocked_by': ['x']}, 'tuple'),
+    ({'metadata': {'x': {1}}}, 'x'),
+    ({'metadata': {'x': math.nan}}, 'x'),
+    ({'idempotency_key': ''}, 'idempotency_key'),
+    ({'name': 'lone \ud800'}, 'name'),
+    ({'state': S.ACTIVE}, 'PENDING'),
+]
+
+
+@in_loop
+async def test_a_bad_task_is_refused_and_leaves_nothing():
+    runner = staged(':memory:', Stage())
+    await runner.start()
+    twin = await runner.submit(Task('job', id='twin'))
+    for fields, words in BAD_TASKS:
+        with pytest.raises(BadTask, match=words):
+            await runner.submit(Task(**{'name': 'job', **fields}))
+    assert runner.list_tasks() == [twin]
+    await runner.stop()
+
+
+@pytest.mark.parametrize('how', ['failed', 'was cancelled'])
+@in_loop
+async def test_what_waits_for_a_task_that_did_not_complete_is_cancelled_too(how: str):
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        first = await runner.submit(Task('job'))
+        second = await runner.submit(Task('job', blocked_by=(first.id,)))
+        third = await runner.submit(Task('job', blocked_by=(second.id,)))
+        await stage.until('begin job')
+        if how == 'failed':
+            stage.finish(first, RuntimeError('broken'))
+        else:
+            await runner.cancel(first.id)
+        await ended(runner, third)
+        late = await runner.submit(Task('job', blocked_by=(first.id,)))
+        assert third.reason == f'blocked by {second.id[:8]}, which was cancelled'
+        assert second.reason == late.reason == f'blocked by {first.id[:8]}, which {how}'
+        assert {task.state for task in (second, third, late)} == {S.CANCELLED}
+
+
+@in_loop
+async def test_a_deadline_cancels_in_the_queue_fails_in_the_run_and_stands_in_a_pause():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        paused = await runner.submit(Task('look', deadline_s=0.2))
+        await stage.until('begin look')
+        await runner.pause(paused.id)
+        used_s = paused.used_s
+        running = await runner.submit(Task('job', deadline_s=0.3))
+        queued = await runner.submit(titled('job', 'late', deadline_s=0.05))
+        await ended(runner, running)
+        assert stage.log[-2:] == ['begin job', 'cleanup job']
+        assert (running.state, running.reason) == (S.FAILED, 'deadline of 0.3 s passed')
+        assert queued.state is S.CANCELLED
+        assert queued.reason == 'deadline of 0.05 s passed before it began'
+        assert (paused.state, paused.used_s) == (S.PAUSED, used_s)
+        await runner.resume(paused.id)
+        await ended(runner, paused)
+        assert (paused.state, paused.reason) == (S.FAILED, 'deadline of 0.2 s passed')
+
+
+@in_loop
+async def test_a_task_does_not_begin_before_its_time(tmp_path: Path):
+    start = datetime.now(timezone.utc) + timedelta(seconds=0.3)
+    begun: list[datetime] = []
+    runner = SkillRunner(str(tmp_path / 't.db'))
+
+    @runner.skill('job')
+    async def job(task: Task) -> None:
+        begun.append(datetime.now(timezone.utc))
+
+    async with looping(runner):
+        later = await runner.submit(Task('job', not_before=start + timedelta(hours=1)))
+        assert later.state is S.WAITING
+        assert later.reason.startswith('waiting until 20')
+        await ended(runner, await runner.submit(Task('job', not_before=start)))
+        assert len(begun) == 1
+        assert begun[0] >= start
+
+
+@in_loop
+async def test_a_failed_skill_is_tried_again_while_retries_last():
+    runner = SkillRunner(':memory:', retry_backoff_s=0.01)
+
+    @runner.skill('job')
+    async def job(task: Task) -> None:
+        task.metadata['tries'] = task.metadata.get('tries', 0) + 1
+        raise ValueError('no')
+
+    async with looping(runner):
+        task = await runner.submit(Task('job', max_retries=2))
+        await ended(runner, task)
+        assert (task.state, task.attempts, task.metadata) == (S.FAILED, 2, {'tries': 3})
+        again = [row.reason for row in runner.history(task.id) if row.after is S.WAITING]
+        assert again == [
+            'ValueError: no; retry 1 of 2 in 0.01 s',
+            'ValueError: no; retry 2 of 2 in 0.02 s',
+        ]
+        assert runner.counters['retried'] == 2
+
+
+def test_the_backoff_doubles_up_to_a_minute():
+    assert [backoff_s(1.0, n) for n in (0, 1, 5, 6, 100)] == [1.0, 2.0, 32.0, 60.0, 60.0]
+
+
+@in_loop
+async def test_the_same_key_is_one_task_even_at_the_same_moment_and_after_its_end(tmp_path: Path):
+    stage = Stage()
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        tasks = await asyncio.gather(
+            *[runner.submit(Task('job', idempotency_key='once')) for _ in range(3)]
+        )
+        assert len({id(task) for task in tasks}) == 1
+        await stage.until('begin job')
+        stage.finish(tasks[0])
+        await ended(runner, tasks[0])
+        assert await runner.submit(Task('job', idempotency_key='once')) is tasks[0]
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        again = await runner.submit(Task('job', idempotency_key='once'))
+        assert (again.id, again.state) == (tasks[0].id, S.COMPLETED)
+
+
+@pytest.mark.parametrize(('approved', 'refusal'), [(True, 'approval'), (False, 'ended')])
+@in_loop
+async def test_a_task_that_needs_approval_waits_for_it(approved: bool, refusal: str):
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        task = Task('job', needs_approval=True)
+        with pytest.raises(BadTask, match='needs_approval is set; what cannot begin now'):
+            await runner.interrupt(task)
+        await runner.submit(task)
+        assert (task.state, task.reason) == (S.WAITING, 'waiting for approval')
+        await runner.approve(task.id, approved, 'too far')
+        if approved:
+            await stage.until('begin job')
+        else:
+            assert (task.state, task.reason) == (S.CANCELLED, 'too far')
+        with pytest.raises(TaskError, match=refusal):
+            await runner.approve(task.id, True)
+
+
+@in_loop
+async def test_a_queued_task_can_be_reprioritised_and_a_running_one_not():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        first = await runner.submit(titled('job', 'first'))
+        await runner.submit(titled('job', 'second'))
+        third = await runner.submit(titled('job', 'third'))
+        await runner.reprioritise(third.id, 9)
+        assert third.priority == 9
+        await stage.until('begin first')
+        with pytest.raises(TaskError, match='ACTIVE'):
+            await runner.reprioritise(first.id, 1)
+        with pytest.raises(BadTask, match='1001'):
+            await runner.reprioritise(third.id, 1001)
+        stage.finish(first)
+        await stage.until('begin third')
+        assert 'begin second' not in stage.log
+
+
+@in_loop
+async def test_an_unknown_task_is_named_and_waiting_has_an_end():
+    async with looping(staged(':memory:', Stage())) as runner:
+        for request in (runner.cancel, runner.pause, runner.resume, runner.wait):
+            with pytest.raises(UnknownTask, match='nobody'):
+                await request('nobody')
+        assert runner.get_task('nobody') is None
+        with pytest.raises(UnknownTask):
+            runner.history('nobody')
+        task = await runner.submit(Task('job'))
+        with pytest.raises(TimeoutError, match=r'ACTIVE|PENDING'):
+            await runner.wait(task.id, 0.02)
+
+
+def test_a_skill_is_checked_when_it_is_registered():
+    runner = SkillRunner(':memory:')
+    with pytest.raises(TypeError, match='async def'):
+        runner.skill('job')(lambda task: None)  # type: ignore[type-var]
+
+    async def job(task: Task) -> None: ...
+
+    with pytest.raises(ValueError, match='wings'):
+        runner.skill('job', resources=('wings',))(job)
+    runner.skill('job')(job)
+    with pytest.raises(ValueError, match='already'):
+        runner.skill('job')(job)
+    with pytest.raises(ValueError, match='crash_policy'):
+        SkillRunner(':memory:', 'retry')  # type: ignore[arg-type]
+
+
+@in_loop
+async def test_before_the_start_and_after_the_stop_requests_are_refused():
+    runner = staged(':memory:', Stage())
+    for refused in (runner.cancel_all(), runner.pause('any'), runner.run_loop()):
+        with pytest.raises(TaskError, match='start'):
+            await refused
+    await runner.start()
+    loop_task = asyncio.create_task(runner.run_loop())
+    task = await runner.submit(Task('job'))
+    waiting = asyncio.create_task(runner.wait(task.id))
+    await asyncio.sleep(0)
+    await asyncio.gather(runner.stop(), runner.stop())
+    with pytest.raises(TaskError, match='stopped'):
+        await waiting
+    await asyncio.wait_for(loop_task, LONG_S)
+    with pytest.raises(TaskError, match='stopp'):
+        await runner.submit(Task('job'))
+    with pytest.raises(TaskError, match='new one'):
+        await runner.start()
+
+
+SLACK_S = 30.0  # more than a test takes
+
+
+def let_pass(path: Path, seconds: float) -> None:
+    """While no process runs: everything in the file is so much older."""
+    with sqlite3.connect(path) as file:
+        file.execute('UPDATE task SET updated_at = updated_at - ?', (round(1e6 * seconds),))
+    file.close()
+
+
+def known(runner: SkillRunner, task: Task) -> Task:
+    again = runner.get_task(task.id)
+    assert again is not None
+    return again
+
+
+@in_loop
+async def test_the_reason_of_a_pause_in_the_queue_survives_a_restart(tmp_path: Path):
+    path = tmp_path / 't.db'
+    runner = staged(path, Stage())
+    await runner.start()
+    paused, resumed = await runner.submit(Task('job')), await runner.submit(Task('job'))
+    await runner.pause(paused.id, 'lunch')
+    await runner.pause(resumed.id, 'lunch')
+    await runner.resume(resumed.id)
+    crash(path)
+    stage = Stage()
+    async with looping(staged(path, stage)) as runner:
+        paused, resumed = known(runner, paused), known(runner, resumed)
+        assert (paused.state, paused.held, paused.reason) == (S.PENDING, True, 'lunch')
+        assert (resumed.held, resumed.reason) == (False, '')
+        await stage.until('begin job')
+        assert resumed.state is S.ACTIVE
+        await runner.resume(paused.id)
+        assert (paused.held, paused.reason) == (False, '')
+
+
+@in_loop
+async def test_the_file_says_what_a_task_waits_for_now(tmp_path: Path):
+    path, stage = tmp_path / 't.db', Stage()
+    async with looping(staged(path, stage)) as runner:
+        drive, look = await runner.submit(Task('drive')), await runner.submit(Task('look'))
+        task = await runner.submit(Task('think', blocked_by=(drive.id, look.id)))
+        await stage.until('begin drive', 'begin look')
+        first, second = sorted((drive, look), key=lambda blocker: blocker.id)
+        assert task.reason == f'waiting for {first.name} {first.id[:8]}'
+        stage.finish(first)
+        await ended(runner, first)
+        await runner.pause(second.id)  # its commit comes after that of the reason
+    with sqlite3.connect(path) as file:
+        [(reason,)] = file.execute('SELECT reason FROM task WHERE id = ?', (task.id,))
+    file.close()
+    assert reason == f'waiting for {second.name} {second.id[:8]}'
+
+
+@pytest.mark.parametrize(('passed_s', 'used_s'), [(0.0, 0.0), (400.0, 400.0), (-400.0, 0.0)])
+@in_loop
+async def test_time_without_a_process_counts_for_the_deadline_but_a_clock_set_back_does_not(
+    tmp_path: Path, passed_s: float, used_s: float
+):
+    path = tmp_path / 't.db'
+    runner = staged(path, Stage())
+    await runner.start()
+    task = await runner.submit(Task('job', deadline_s=1000.0))
+    crash(path)
+    let_pass(path, passed_s)
+    stage = Stage()
+    async with looping(staged(path, stage)) as runner:
+        await stage.until('begin job')
+        await runner.pause(task.id)
+        task = known(runner, task)
+        assert used_s <= task.used_s <= used_s + SLACK_S
+
+
+@in_loop
+async def test_a_deadline_that_passed_without_a_process_ends_what_was_not_paused(tmp_path: Path):
+    path, stage = tmp_path / 't.db', Stage()
+    runner = staged(path, stage)
+    await runner.start()
+    loop_task = asyncio.create_task(runner.run_loop())
+    drive = await runner.submit(Task('drive', deadline_s=1000.0))
+    look = await runner.submit(Task('look', deadline_s=1000.0))
+    queued = await runner.submit(Task('drive', deadline_s=1000.0))
+    await stage.until('begin drive', 'begin look')
+    await runner.pause(look.id)
+    used_s = look.used_s
+    crash(path)
+    loop_task.cancel()
+    let_pass(path, 1001.0)
+    runner = staged(path, Stage())
+    await runner.start()
+    drive, look, queued = [known(runner, task) for task in (drive, look, queued)]
+    await ended(runner, drive)
+    await ended(runner, queued)
+    assert (drive.state, drive.reason) == (S.FAILED, 'deadline of 1000 s passed')
+    assert queued.state is S.CANCELLED
+    assert queued.reason == 'deadline of 1000 s passed before it began'
+    await runner.resume(look.id)  # commits its clock
+    assert (look.state, look.used_s) == (S.PAUSED, used_s)
+    await runner.stop()
+
+
+@pytest.mark.parametrize(
+    ('backoff_s', 'passed_s', 'begins'),
+    [
+        (60.0, 0.0, False),
+        (60.0, 20.0, False),
+        (60.0, 59.8, True),  # after the rest
+        (60.0, 61.0, True),
+        (0.2, -400.0, True),  # a clock that was set back makes it no longer
+    ],
+)
+@in_loop
+async def test_a_retry_waits_for_the_rest_of_its_backoff_after_a_restart(
+    tmp_path: Path, backoff_s: float, passed_s: float, begins: bool
+):
+    path, stage = tmp_path / 't.db', Stage()
+    async with looping(staged(path, stage, retry_backoff_s=60.0)) as runner:
+        task = await runner.submit(Task('job', max_retries=1))
+        await stage.until('begin job')
+        stage.finish(task, ValueError('no'))
+        await reaches(runner, task, S.WAITING)
+    let_pass(path, passed_s)
+    stage = Stage()
+    async with looping(staged(path, stage, retry_backoff_s=backoff_s)) as runner:
+        task = known(runner, task)
+        if begins:
+            await stage.until('begin job')
+            stage.finish(task, ValueError('again'))
+            await ended(runner, task)
+            assert (task.state, task.reason) == (S.FAILED, 'ValueError: again')
+        else:
+            assert (task.state, task.attempts) == (S.WAITING, 1)
+            assert task.reason == 'ValueError: no; retry 1 of 1 in 60 s'
+            assert stage.log == []
+
+
+@in_loop
+async def test_the_live_are_listed_with_what_runs_first_and_no_more_than_asked_for():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        first = await runner.submit(Task('job'))
+        await stage.until('begin job')
+        queued = [await runner.submit(titled('job', str(number), number)) for number in range(4)]
+        assert runner.live() == [first, *queued]
+        stage.finish(first)
+        await stage.until('begin 3')
+        assert runner.live() == [queued[3], *queued[:3]]
+        for limit in range(6):
+            assert runner.live(limit) == [queued[3], *queued[:3]][:limit]
+        await runner.cancel_all()
+        assert runner.live() == []
+
+
+def test_a_task_needs_its_own_resources_or_those_of_its_skill_or_all():
+    runner = staged(':memory:', Stage())
+    assert runner.needs(Task('tour')) == {'base', 'mast'}
+    assert runner.needs(Task('tour', resources=frozenset())) == frozenset()
+    assert runner.needs(Task('tour', resources=frozenset({'camera'}))) == {'camera'}
+    assert runner.needs(Task('unheard of')) == {'base', 'mast', 'camera'}
+
+
+@in_loop
+async def test_a_restart_tells_of_an_interrupted_task_once(tmp_path: Path):
+    path, stage = tmp_path / 't.db', Stage()
+    first = staged(path, stage)
+    await first.start()
+    loop_task = asyncio.create_task(first.run_loop())
+    task = await first.submit(Task('job'))
+    await stage.until('begin job')
+    notes = []
+    for _ in range(3):
+        crash(path)
+        again = staged(path, Stage())
+        await again.start()  # and nobody lets it run
+        notes.append([note for note in again.notes if task.id in note])
+    loop_task.cancel()
+    assert notes == [
+        [f'task job {task.id} was active when the process ended; it is queued again'],
+        [],
+        [],
+    ]
+    crash(path)
+    stage = Stage()
+    async with looping(staged(path, stage)) as runner:
+        await stage.until('begin job')
+        stage.finish(known(runner, task))
+        await ended(runner, task)
+
+
+EXAMPLES = Path(__file__).resolve().parents[5] / 'examples'
+
+
+def test_the_interrupted_task_goes_on_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / 'interrupt_demo.py'), run_name='__main__')
+    told = capsys.readouterr().out.splitlines()
+    cups = [line for line in told if line.startswith('pour_water: cup')]
+    assert cups == [f'pour_water: cup {number} of 4' for number in range(1, 5)]
+    assert sorted(set(told) - set(cups)) == [
+        'avoid_obstacle: COMPLETED',
+        'avoid_obstacle: the rover waits',
+        'avoid_obstacle: the way is free',
+        'pour_water: COMPLETED',
+        'pour_water: PAUSED',
+    ]
+    assert told.index('avoid_obstacle: the way is free') < told.index(cups[-1])
+
+
+@in_loop
+async def test_the_server_runs_and_interrupts_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # for its database
+    runner = runpy.run_path(str(EXAMPLES / 'server_demo.py'))['runner']
+    async with running(runner) as http:
+        water = (await http.post('/tasks', json={'name': 'pour_water'})).json()
+        await state_of(http, water['id'], 'active')
+        obstacle = await http.post('/interrupt', json={'name': 'avoid_obstacle', 'priority': 10})
+        assert obstacle.status_code == 201
+        await state_of(http, water['id'], 'paused')
+        answer = (await http.delete(f'/tasks/{water["id"]}')).json()
+        assert (answer['state'], answer['cancelled']) == ('cancelled', True)
