@@ -39,8 +39,8 @@ def driving(bench: Bench, *options: str) -> Terminal:
     return terminal
 
 
-def test_a_conversation(bench: Bench) -> None:
-    terminal = bench.terminal()
+def test_a_conversation_a_ctrl_c_that_stops_the_rover_and_two_that_quit(bench: Bench) -> None:
+    terminal = bench.terminal('--speed', '2')
     terminal.prompt()
     assert 'not a language model' in terminal.text
     terminal.enter(':help')
@@ -65,14 +65,6 @@ def test_a_conversation(bench: Bench) -> None:
     terminal.enter('：ｓｔａｔｕｓ')
     terminal.expect('mast open')
 
-    terminal.enter(':quit')
-    assert terminal.end() == 0
-    bench.nothing_left()
-
-
-def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
-    terminal = bench.terminal('--speed', '2')
-    terminal.prompt()
     terminal.enter(':demo')
     terminal.expect(r'\[ACT\] move_forward')
     terminal.expect(r'move_forward\([^)]*\)  \d+ s')  # the status line
@@ -90,7 +82,9 @@ def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
     bench.nothing_left()
 
 
-def test_a_killed_agent_is_back_in_the_same_terminal(bench: Bench) -> None:
+def test_a_killed_agent_is_back_in_the_same_terminal_and_told_to_end_it_stops_the_rover(
+    bench: Bench,
+) -> None:
     terminal = driving(bench)
     # Between two prompts the terminal is itself for a moment.
     terminal.until(lambda: not cooked(terminal.child.child_fd), 'the next prompt')
@@ -104,13 +98,9 @@ def test_a_killed_agent_is_back_in_the_same_terminal(bench: Bench) -> None:
     terminal.expect(r'\[RESULT\] move_forward: .*distance 0\.\d')
     terminal.child.send(UP + '\r')  # the history outlives the agent
     terminal.expect(r'\[RESULT\] move_forward: .*distance 0\.\d')
-    terminal.child.send('\x04')  # Ctrl-D
-    assert terminal.end() == 0
-    bench.nothing_left()
 
-
-def test_told_to_end_it_stops_the_rover_and_leaves(bench: Bench) -> None:
-    terminal = driving(bench, *FAST)
+    terminal.enter(':forward 20')
+    terminal.until(lambda: bench.moving, 'the rover to drive')
     os.kill(terminal.child.pid, signal.SIGTERM)
     assert terminal.end() == 130
     assert r'move_stop: done' in terminal.text
