@@ -24,7 +24,7 @@ from curiosity_rosa_demo.trace.bus import EventBus, MAX_EVENTS
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from fake_robot import FakeRobot
 from harness import wait_until
-from http_world import client, listening, settings, Wire, with_robot
+from http_world import client, listening, settings, Wire
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -185,10 +185,9 @@ async def test_a_client_that_takes_nothing_loses_events_and_the_others_get_every
 @in_loop
 async def test_a_client_that_is_gone_is_forgotten():
     with FakeRobot() as robot:
-        async with with_robot(robot) as http:
-            app = http._transport.app
-            wire = Wire(app, 'GET', '/events')
-            async with wire:
+        app = create_app(robot.runner, robot=robot)
+        async with client(app) as http:
+            async with Wire(app, 'GET', '/events') as wire:
                 await wire.got('retry')
                 assert 'curiosity_event_clients 1.0' in (await http.get('/metrics')).text
                 wire.leave()

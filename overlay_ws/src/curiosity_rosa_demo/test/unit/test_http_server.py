@@ -135,9 +135,7 @@ def test_an_app_that_cannot_be_made_or_started_is_told_and_nobody_waits_for_it(
             httpx.get(server.url)
 
 
-def test_the_end_does_not_wait_for_imports(
-    server: HttpThread, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_end_does_not_wait_for_imports(caplog: pytest.LogCaptureFixture) -> None:
     importing, imported = threading.Event(), threading.Event()
 
     def slow() -> Any:
@@ -145,16 +143,14 @@ def test_the_end_does_not_wait_for_imports(
         assert imported.wait(WAIT_S)
         return Starlette()
 
-    server._make_app = slow
-    starting = threading.Thread(target=start_or_not, args=(server,), daemon=True)
-    starting.start()
+    before = set(threading.enumerate())
+    server = HttpThread(slow, SETTINGS)
+    threading.Thread(target=start_or_not, args=(server,), daemon=True).start()
     assert importing.wait(WAIT_S)
     server.close()
     assert not imported.is_set()  # else it would have waited
     imported.set()
-    starting.join(WAIT_S)
-    assert not starting.is_alive()
-    server._thread.join(WAIT_S)
+    wait_until(lambda: set(threading.enumerate()) <= before, 'the end of both threads')
     assert caplog.records == []  # late, it finds its address given up, and says nothing
 
 
@@ -164,12 +160,13 @@ def start_or_not(server: HttpThread) -> None:
 
 
 def test_open_streams_do_not_hold_up_its_end(server: HttpThread) -> None:
+    before = set(threading.enumerate())
     server.start()
     with httpx.stream('GET', f'{server.url}stream', timeout=WAIT_S) as answer:
         parts = answer.iter_raw()
         assert next(parts) == b'hello'
         server.close()
-        assert not server._thread.is_alive()  # else close() gave up waiting
+        assert set(threading.enumerate()) <= before  # else close() gave up waiting
         with pytest.raises(httpx.HTTPError):
             next(parts)
 
@@ -271,7 +268,7 @@ def test_no_number_of_other_connections_keeps_a_stop_out(server: HttpThread, dat
             assert answer.headers['connection'] == 'close'  # the next stop comes here again
 
 
-def test_a_stop_does_not_wait_for_the_thread_of_other_requests(server: HttpThread) -> None:
+def test_a_stop_does_not_wait_for_the_thread_of_other_requests() -> None:
     freed = threading.Event()
 
     async def blocking(scope: Any, receive: Any, send: Any) -> None:
@@ -279,9 +276,8 @@ def test_a_stop_does_not_wait_for_the_thread_of_other_requests(server: HttpThrea
             assert freed.wait(WAIT_S)
         await app(scope, receive, send)
 
-    server._make_app = lambda: blocking
-    url = server.start()
-    with connect(server) as client:
+    with closing(HttpThread(lambda: blocking, SETTINGS)) as server, connect(server) as client:
+        url = server.start()
         client.sendall(b'GET /body HTTP/1.1\r\nHost: x\r\n\r\n')
         assert httpx.post(f'{url}stop', timeout=WAIT_S).text == 'hello'
         freed.set()

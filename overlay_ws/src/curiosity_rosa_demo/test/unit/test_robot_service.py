@@ -315,6 +315,7 @@ def test_what_a_stop_overtakes_is_said_so(world: RobotServiceBench) -> None:
     assert result == LineResult(False, STOP_OVERTOOK_TEXT) or (
         result.task is not None and result.task.state is LifecycleState.CANCELLED
     )
+    assert world.bench.session.ran == []
 
 
 def test_nobody_elses_line_paints_the_operators_terminal(world: RobotServiceBench) -> None:
