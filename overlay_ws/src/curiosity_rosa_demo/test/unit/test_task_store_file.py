@@ -6,17 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The file of the task store: locked, full, corrupt, newer, not writable, killed."""
+"""The file of the task store: locked, full, corrupt, newer; and the errors of SQLite."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from datetime import datetime, timezone
-import itertools
+import errno
 import os
 from pathlib import Path
-import random
 import shutil
 import sqlite3
 import subprocess
@@ -34,8 +33,11 @@ from curiosity_rosa_demo.agent.tasks.errors import (
     StoreReadOnly,
 )
 from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
+from curiosity_rosa_demo.agent.tasks.store_writer import store_error
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
+from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
+from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault, has_other_tables
 from full_disk import no_file_beyond
 import pytest
 from skill_world import in_loop
@@ -372,73 +374,56 @@ def test_a_file_or_folder_without_permission_is_named() -> None:
         shutil.rmtree(folder)
 
 
-# Four tasks walk side by side; what was acknowledged is said on stdout.
-WALKER = """
-import asyncio, sys
-from curiosity_rosa_demo.agent.tasks.store import *
-from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.domain.task_state import LifecycleState as S
-
-async def walk(store, lane, seq):
-    while True:
-        twins = [Task('walk', id=f'{lane}-{seq}-{twin}', seq=seq + twin) for twin in range(2)]
-        seq += 8
-        await store.write([Insert(task) for task in twins])
-        for state in (S.ACTIVE, S.PAUSED, S.ACTIVE, S.COMPLETED):
-            unit = []
-            for task in twins:
-                before = task.state
-                task.transition(state)
-                task.metadata['steps'] = task.metadata.get('steps', 0) + 1
-                unit.append(Move(task, before))
-            await store.write(unit)
-            print(twins[0].id, task.metadata['steps'], flush=True)
-
-async def main():
-    store = TaskStore(sys.argv[1])
-    store.open()
-    first = store.next_seq()
-    await asyncio.gather(*(walk(store, lane, first + 2 * lane) for lane in range(4)))
-
-asyncio.run(main())
-"""
+def failure(path: Path, statement: str, *, uri: str = '') -> sqlite3.Error:
+    connection = sqlite3.connect(f'{path.as_uri()}{uri}', uri=True, timeout=0.0)
+    try:
+        connection.execute(statement)
+    except sqlite3.Error as error:
+        return error
+    finally:
+        connection.close()
+    raise AssertionError(f'{statement} did not fail')
 
 
-def test_a_killed_process_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    path = tmp_path / 'tasks.db'
-    acknowledged: dict[str, int] = {}
-    for round_ in range(5):
-        command = [sys.executable, '-c', WALKER, str(path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-            assert child.stdout is not None
-            count = random.Random(round_).randrange(1, 100)
-            lines = [child.stdout.readline() for _ in range(count)]
-            child.kill()
-            lines += child.stdout.readlines()
-        whole = [line.split() for line in lines if line.endswith('\n')]
-        assert whole
-        acknowledged |= {task_id: int(steps) for task_id, steps in whole}
-        check_after_the_crash(path, acknowledged)
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / 'a.db'
+    connection = sqlite3.connect(path)
+    connection.execute('CREATE TABLE one (x)')
+    connection.close()
+    return path
 
 
-def check_after_the_crash(path: Path, acknowledged: dict[str, int]) -> None:
-    async def run() -> None:
-        store = TaskStore(path)
-        tasks = {task.id: task for task in [*store.open(), *store.last(10**9)]}
-        assert store.notes == []
-        for task_id, steps in acknowledged.items():
-            assert tasks[task_id].metadata['steps'] >= steps
-        for task in tasks.values():
-            twin = tasks[f'{task.id[:-1]}{1 - int(task.id[-1])}']
-            assert (task.state, task.metadata) == (twin.state, twin.metadata)
-            steps = store.history(task.id)
-            assert [step.after for step in steps][-1] is task.state
-            assert len(steps) == 1 + task.metadata.get('steps', 0)
-            assert steps[0].before is None
-            for earlier, later in itertools.pairwise(steps):
-                assert later.before is earlier.after
-                assert later.after in TRANSITIONS[earlier.after]
-        assert store.next_seq() > max(task.seq for task in tasks.values())
-        await store.close()
+def test_a_table_that_is_not_there_is_no_damage_but_another_layout(database: Path) -> None:
+    error = failure(database, 'SELECT * FROM two')
+    assert (fault_of(error), has_other_tables(error)) == (FileFault.OTHER, True)
 
-    asyncio.run(run())
+
+def test_a_name_within_an_error_decides_nothing(database: Path) -> None:
+    """A table called readonly is no file that cannot be written."""
+    for name, kind in (('locked', StoreLocked), ('"is full"', StoreFull)):
+        error = failure(database, f'SELECT * FROM {name}')
+        if hasattr(error, 'sqlite_errorcode'):
+            assert fault_of(error) is FileFault.OTHER
+            assert type(store_error(error, 'a.db')) is StoreError is not kind
+
+
+@pytest.mark.parametrize(
+    ('error', 'fault'),
+    [
+        (OSError(errno.ENOSPC, 'No space left on device'), FileFault.FULL),
+        (PermissionError(errno.EACCES, 'Permission denied'), FileFault.READ_ONLY),
+        (FileDamaged('it is a database of something else'), FileFault.DAMAGED),
+        (ValueError('readonly'), FileFault.OTHER),
+        # As on Python 3.10: no code.
+        (sqlite3.OperationalError('database or disk is full'), FileFault.FULL),
+        (sqlite3.OperationalError('disk I/O error'), FileFault.FULL),
+        (sqlite3.OperationalError('attempt to write a readonly database'), FileFault.READ_ONLY),
+        (sqlite3.OperationalError('database is locked'), FileFault.LOCKED),
+        (sqlite3.DatabaseError('database disk image is malformed'), FileFault.DAMAGED),
+        (sqlite3.OperationalError('Could not decode to UTF-8 column'), FileFault.DAMAGED),
+        (sqlite3.OperationalError('near "x": syntax error'), FileFault.OTHER),
+    ],
+)
+def test_what_has_no_code_is_told_by_its_kind_and_text(error: Exception, fault: FileFault) -> None:
+    assert fault_of(error) is fault
