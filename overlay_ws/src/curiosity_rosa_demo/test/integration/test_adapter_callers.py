@@ -153,7 +153,7 @@ def test_a_storm_of_callers_neither_blocks_it_nor_gets_past_its_rules(
     assert set(answers) - done <= REFUSALS, answers
     assert 'move_stop done' in done
     assert {f'{move} done' for move in MOVES} & done, 'the storm has never moved the rover'
-    assert max(caller.slowest_stop_s for caller in callers) < 5.0
+    assert max(caller.slowest_stop_s for caller in callers) < 15.0
 
     world.does('move_stop')
     world.does('get_status')
