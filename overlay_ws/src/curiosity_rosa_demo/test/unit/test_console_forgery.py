@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.react.turn.texts import (
     question_summary,
     question_text,
 )
-from curiosity_rosa_demo.agent.runtime.answers import answer_text, AnswerFacts
+from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.startup.logs import IndentingFormatter, LOG_FORMAT
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
@@ -124,7 +124,7 @@ def answers(text: str) -> str:
         [a_question(text)],
         NOW.timestamp(),
     )
-    return '\n'.join(answer_text(Answer([topic], text), facts) for topic in Topic)
+    return '\n'.join(answer_to(Answer([topic], text), facts).answer for topic in Topic)
 
 
 def node_events(text: str) -> str:
