@@ -113,14 +113,6 @@ def test_an_answer_to_another_question_is_refused_and_names_the_open_ones(
     assert turns[0].end() == ApprovalAnswer(REJECT)
 
 
-def test_a_plain_question_cannot_be_edited_and_stays_open(approval_queue: ApprovalQueue) -> None:
-    turn = Asking(approval_queue, question(plain=True))
-    with pytest.raises(QuestionNotFound, match='q1 is a plain question: approve or reject it'):
-        approval_queue.answer(ApprovalAnswer(EDIT, {}))
-    approval_queue.answer(YES)
-    assert turn.end() == YES
-
-
 def test_after_the_time_out_no_answer_is_taken_however_long_the_turn_takes_to_leave() -> None:
     approval_queue, waits = ApprovalQueue(timeout_s=0.1), threading.Event()
     turn = Asking(approval_queue, question(), Meanwhile(waits.set))

@@ -6,20 +6,35 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The safety latch in its file."""
+"""The safety latch in its file, and the checkpoint of the kernel, which loosens no latch."""
 
 from __future__ import annotations
 
 from datetime import datetime, timezone
 from pathlib import Path
+import sqlite3
 import tempfile
 import threading
+from typing import Any
 
+from curiosity_rosa_demo.agent.kernel.checkpoint import CONFIG, durable_part, KernelCheckpoint
+from curiosity_rosa_demo.agent.kernel.graph import build_graph
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Mode,
+    RobotState,
+    TasksState,
+    TraceState,
+)
 from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_strategies import RULES, states
 import pytest
+from runtime_world import RuntimeBench, settle
+from test_runtime import nothing_begins, press
 
 reasons = st.text(
     st.characters(exclude_categories=['Cs', 'Cc', 'Zl', 'Zp']), min_size=1, max_size=80
@@ -100,3 +115,197 @@ def test_a_latch_without_a_readable_time_holds(path: Path, text: str) -> None:
     path.write_text(text)
     latch = SafetyLatch(path)
     assert (latch.reason, latch.since) == (text, None)
+
+
+SAFE = BrainState(
+    robot=RobotState(safety_latch='e-stop pressed', battery_pct=40.0),
+    tasks=TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed', active_task_id='t1'),
+    trace=TraceState(log=['stop']),
+)
+WAIT_S = 20.0
+
+
+class Disk:
+    """A saver that counts, and waits or fails when told to."""
+
+    def __init__(self, file: Path | str = ':memory:') -> None:
+        self.saver = TurnCheckpointer(file)
+        self.states: list[BrainState] = []
+        self.free = threading.Event()
+        self.free.set()
+        self.begun = threading.Event()
+        self.broken = False
+
+    def get_tuple(self, config: Any, /) -> Any:
+        return self.saver.get_tuple(config)
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, versions: Any, /) -> Any:
+        self.begun.set()
+        assert self.free.wait(WAIT_S)
+        if self.broken:
+            raise sqlite3.OperationalError('disk I/O error')
+        self.states.append(checkpoint['channel_values']['brain'])
+        return self.saver.put(config, checkpoint, metadata, versions)
+
+    def close(self) -> None:
+        self.saver.close()
+
+
+def opened(disk: Disk, errors: list[Exception] | None = None) -> KernelCheckpoint:
+    heard = [] if errors is None else errors
+    checkpoint = KernelCheckpoint(lambda: disk, heard.append)
+    assert checkpoint.open() is None
+    return checkpoint
+
+
+def stored(file: Path) -> BrainState | None:
+    """What another process finds."""
+    checkpoint = KernelCheckpoint(lambda: TurnCheckpointer(file), lambda error: None)
+    found = checkpoint.open()
+    checkpoint.close()
+    return found
+
+
+@given(states())
+def test_the_durable_part_has_the_mode_the_latch_the_task_and_the_log(state: BrainState) -> None:
+    part = durable_part(state)
+    assert part.robot.safety_latch == state.robot.safety_latch
+    assert part.trace == state.trace
+    for name in ('mode', 'mode_reason', 'active_task_id'):
+        assert getattr(part.tasks, name) == getattr(state.tasks, name)
+    assert part == durable_part(part)
+
+
+def test_langgraph_reads_the_checkpoint_as_the_state_of_the_kernel_s_graph(
+    tmp_path: Path,
+) -> None:
+    checkpoint = opened(Disk(tmp_path / 'k'))
+    checkpoint.record(SAFE)
+    checkpoint.close()
+    graph = build_graph(RULES)
+    graph.checkpointer = saver = TurnCheckpointer(tmp_path / 'k')
+    snapshot = graph.get_state(CONFIG)
+    saver.close()
+    assert snapshot.values == {'brain': durable_part(SAFE)}
+    assert (snapshot.metadata or {})['source'] == 'update'
+
+
+def test_a_tick_that_changes_nothing_of_it_writes_nothing() -> None:
+    disk = Disk()
+    checkpoint = opened(disk)
+    disk.free.clear()
+    checkpoint.record(SAFE)
+    assert disk.begun.wait(WAIT_S)
+    for battery in range(100):
+        robot = SAFE.robot.model_copy(update={'battery_pct': float(battery)})
+        state = SAFE.model_copy(update={'robot': robot})
+        checkpoint.record(state)
+        checkpoint.record(state)
+    disk.free.set()
+    checkpoint.close()
+    assert disk.states == [durable_part(SAFE)]
+
+
+def test_a_slow_disk_holds_up_no_tick_and_gets_the_newest_state() -> None:
+    disk = Disk()
+    checkpoint = opened(disk)
+    disk.free.clear()
+    checkpoint.record(BrainState())
+    assert disk.begun.wait(WAIT_S)
+    for number in range(50):
+        tasks = TasksState(active_task_id=f't{number}')
+        checkpoint.record(BrainState(tasks=tasks))  # returns while the disk hangs
+    disk.free.set()
+    checkpoint.close()
+    assert [state.tasks.active_task_id for state in disk.states] == [None, 't49']
+
+
+def test_a_disk_that_fails_is_told_once_and_tried_at_the_next_change() -> None:
+    disk, errors = Disk(), []
+    told = threading.Event()
+
+    def tell(error: Exception) -> None:
+        errors.append(str(error))
+        told.set()
+
+    checkpoint = KernelCheckpoint(lambda: disk, tell)
+    checkpoint.open()
+    disk.broken = True
+    checkpoint.record(SAFE)
+    assert told.wait(WAIT_S)
+    disk.broken = False
+    checkpoint.record(BrainState())
+    checkpoint.close()
+    assert (errors, disk.states) == (['disk I/O error'], [durable_part(BrainState())])
+
+
+def test_a_file_that_is_no_checkpoint_is_told_and_nothing_is_read_or_written(
+    tmp_path: Path,
+) -> None:
+    file, errors = tmp_path / 'tasks.db.kernel', []
+    file.write_text('no database' * 100)
+    checkpoint = KernelCheckpoint(lambda: TurnCheckpointer(file), errors.append)
+    assert checkpoint.open() is None
+    checkpoint.record(SAFE)
+    checkpoint.close()
+    assert [str(error) for error in errors] == ['file is not a database']
+
+
+# --- in the runtime --------------------------------------------------------------------------
+
+
+def test_a_restart_tells_how_the_last_run_ended(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        press(bench)
+        bench.mode('SAFE')
+    found = stored(tmp_path / 'tasks.db.kernel')
+    assert found is not None
+    assert (found.tasks.mode, found.robot.safety_latch) == (Mode.SAFE, 'e-stop pressed')
+    with RuntimeBench(tmp_path) as bench:
+        bench.replies('The last run ended in SAFE: e-stop pressed')
+        bench.console.handle_line(':clear')
+        bench.replies('cleared: e-stop pressed')
+    with RuntimeBench(tmp_path) as bench:
+        bench.runtime.call(settle())
+        assert bench.runtime.state.tasks.mode is Mode.IDLE
+        assert not any('last run' in line for line in bench.traced())
+
+
+def test_a_latch_holds_when_its_own_file_is_lost(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        press(bench)
+        bench.mode('SAFE')
+    (tmp_path / 'tasks.db.safety').unlink()
+    with RuntimeBench(tmp_path) as bench:
+        bench.mode('SAFE')
+        assert bench.runtime.state.robot.safety_latch == 'e-stop pressed'
+        nothing_begins(bench)
+    assert SafetyLatch(tmp_path / 'tasks.db.safety').reason == 'e-stop pressed'
+
+
+@pytest.mark.parametrize('damage', ['', 'no database' * 100])
+def test_a_lost_or_damaged_checkpoint_loosens_no_latch(tmp_path: Path, damage: str) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        press(bench)
+        bench.mode('SAFE')
+    for left in tmp_path.glob('tasks.db.kernel*'):
+        left.unlink()
+    if damage:
+        (tmp_path / 'tasks.db.kernel').write_text(damage)
+    with RuntimeBench(tmp_path) as bench:
+        bench.mode('SAFE')
+        assert bench.runtime.state.robot.safety_latch == 'e-stop pressed'
+        if damage:
+            bench.replies("The kernel's state cannot be kept in")
+
+
+def test_a_safe_mode_without_a_latch_ends_with_its_cause(tmp_path: Path) -> None:
+    saver = TurnCheckpointer(tmp_path / 'tasks.db.kernel')
+    checkpoint = KernelCheckpoint(lambda: saver, lambda error: None)
+    checkpoint.open()
+    silent = TasksState(mode=Mode.SAFE, mode_reason='adapter is silent')
+    checkpoint.record(BrainState(tasks=silent))
+    checkpoint.close()
+    with RuntimeBench(tmp_path) as bench:
+        bench.replies('The last run ended in SAFE: adapter is silent')
+        bench.mode('IDLE')

@@ -18,7 +18,6 @@ from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
 from curiosity_rosa_demo.adapter.joint_commands import AppendageCommands, trajectory
 from curiosity_rosa_demo.adapter.trajectory_action import failure, TrajectoryAction
-from curiosity_rosa_demo.domain.models import E_STOP_PRESSED
 from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
@@ -187,16 +186,6 @@ def test_an_arm_that_an_earlier_adapter_left_moving_is_held() -> None:
     world.follow('arm', [1.0] * 7, 30.0)
     world.step(STOPS_S)
     assert world.part_motions == {}
-
-
-def test_a_pressed_e_stop_holds_the_arm_and_refuses_even_to_stow_it() -> None:
-    world = world_of_the_arm()
-    world.ask_appendage('arm', 'arm_stow')
-    world.step(0.5)
-    world.press(True)
-    world.step(STOPS_S)
-    assert world.part_motions == {}
-    assert world.ask_appendage('arm', 'arm_stow') == E_STOP_PRESSED
 
 
 HOLD = trajectory(['elbow'], [0.5], 0.1)
