@@ -26,9 +26,10 @@ QUEUE = 1000
 class Witness:
     """Odometry and mast of one sandbox from now on, compared by the rover's own time."""
 
-    def __init__(self, box: Sandbox) -> None:
-        self._odometry: list[Odometry] = box.collect(Odometry, ODOMETRY, QUEUE)
-        self._joints: list[JointState] = box.collect(JointState, '/joint_states', QUEUE)
+    def __init__(self, box: Sandbox, namespace: str = '') -> None:
+        self._odometry: list[Odometry] = box.collect(Odometry, namespace + ODOMETRY, QUEUE)
+        joints = f'{namespace}/joint_states'
+        self._joints: list[JointState] = box.collect(JointState, joints, QUEUE)
 
     @property
     def place(self) -> tuple[float, float]:
