@@ -145,20 +145,17 @@ def test_an_agent_killed_in_mid_goal_leaves_its_story_to_the_page(
     expect(lines).to_contain_text('The agent was restarted')
     page.locator('#stop').click()
     expect(page.locator('#stop-status')).to_contain_text('Stopped after')
+    approval_of_a_task_stands_in_the_conversation_and_in_the_trace(api.ready(), page)
 
 
-def test_the_approval_of_a_task_stands_in_the_conversation_and_in_the_trace(
-    bench: Bench, page: Page
-) -> None:
-    api = Api(bench.run()).ready()
-    page.goto(api.url)
+def approval_of_a_task_stands_in_the_conversation_and_in_the_trace(api: Api, page: Page) -> None:
     say(page, ':mode')
-    expect(page.locator('.is-line p[role=status]')).to_contain_text('IDLE')
+    expect(page.locator('.is-line p[role=status]').last).to_contain_text('IDLE')
     task = api.post('/tasks', {'name': 'mast_open', 'needs_approval': True})
     entry = page.locator('.talk-lines > .is-asks')
     expect(entry.locator('.approval')).to_contain_text(task['id'][:8])
     page.reload()
-    expect(page.locator('.is-line p[role=status]')).to_contain_text('IDLE')
+    expect(page.locator('.is-line p[role=status]').last).to_contain_text('IDLE')
     entry.get_by_role('button', name='Approve').click()
     expect(page.locator('.approval')).to_have_count(0)
     expect(entry).to_contain_text('Asking: mast_open')
