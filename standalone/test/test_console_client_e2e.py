@@ -17,7 +17,7 @@ import signal
 import subprocess
 
 from demo_bench import Bench, READY_S, Terminal
-from harness import PREFIXES, wait_until
+from harness import PREFIXES
 from headless_agent import Headless
 import pytest
 
@@ -42,9 +42,34 @@ def drive(bench: Bench, terminal: Terminal) -> None:
     terminal.until(lambda: bench.moving, 'the rover to drive')
 
 
+def gets_the_outcome_of_each_command(bench: Bench, url: str) -> None:
+    """A script that waits for the agent, and in a second go for nothing."""
+
+    def run(*commands: str) -> tuple[int, dict[str, object], str]:
+        flags = [word for command in commands for word in ('-c', command)]
+        done = subprocess.run(
+            [CONSOLE, '--url', url, '--wait', '120', *flags],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env=bench.env,
+            timeout=150.0,
+        )
+        assert 'Traceback' not in done.stderr
+        return done.returncode, json.loads(done.stdout.splitlines()[-1]), done.stdout
+
+    status, result, output = run(':mast_close', ':forward 1')
+    assert (status, result['ok']) == (0, True), output
+    assert '[ACT] move_forward' in output
+    status, result, output = run(':mast_open', ':forward 1', ':status')
+    assert (status, result['ok']) == (1, False), output
+    assert '! Need to close mast' in output
+
+
 def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None:
     agent = Headless(bench, port=0)
     url = agent.url
+    gets_the_outcome_of_each_command(bench, url)
     one, two = attach(bench, url), attach(bench, url)
 
     drive(bench, one)
@@ -88,31 +113,6 @@ def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None
     assert three.end() == 0
     for terminal in (one, two, three):
         assert 'Traceback' not in terminal.text
-
-
-def test_a_script_gets_the_outcome_of_each_command(bench: Bench) -> None:
-    agent = Headless(bench, port=0)
-
-    def run(*commands: str) -> tuple[int, dict[str, object], str]:
-        flags = [word for command in commands for word in ('-c', command)]
-        done = subprocess.run(
-            [CONSOLE, '--url', agent.url, '--wait', '120', *flags],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            env=bench.env,
-            timeout=150.0,
-        )
-        assert 'Traceback' not in done.stderr
-        return done.returncode, json.loads(done.stdout.splitlines()[-1]), done.stdout
-
-    status, result, output = run(':mast_close', ':forward 1')
-    assert (status, result['ok']) == (0, True), output
-    assert '[ACT] move_forward' in output
-    status, result, output = run(':mast_open', ':forward 1', ':status')
-    assert (status, result['ok']) == (1, False), output
-    assert '! Need to close mast' in output
-    wait_until(lambda: not bench.moving, 'the rover to stand still')
 
 
 def test_without_an_agent_it_says_so(bench: Bench) -> None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""An agent without a console, beside the rover: by HTTP, by the action, and to its end."""
+"""An agent without a console and without HTTP; test_console_client_e2e.py has one with it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from curiosity_rosa_interfaces.srv import CaptureAndScore
 from demo_bench import Bench, READY_S
 from harness import wait_until
 from headless_agent import Headless
-import httpx
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -31,24 +30,6 @@ def answer(bench: Bench, ask: Callable[[], Any]) -> Any:
     wait_until(asked.done, 'the request to be sent')
     wait_until(asked.result().done, 'its answer', READY_S)
     return asked.result().result()
-
-
-def is_ready(client: httpx.Client) -> bool:
-    try:
-        return client.get('/readyz').status_code == 200
-    except httpx.HTTPError:  # it still imports what it needs to answer
-        return False
-
-
-def test_it_serves_http_without_input_until_sigterm(bench: Bench) -> None:
-    agent = Headless(bench)
-    with httpx.Client(base_url=agent.url, timeout=20.0) as client:
-        wait_until(lambda: is_ready(client), '/readyz to say yes', READY_S)
-        said = client.post('/say', json={'text': ':mast_close'}).json()
-        path = f'/tasks/{said["task"]["id"]}'
-        wait_until(lambda: client.get(path).json()['state'] == 'completed', 'a stowed mast')
-    agent.drives()
-    agent.ends_well(signal.SIGTERM)
 
 
 def test_without_http_it_serves_the_action_until_sigint(bench: Bench) -> None:
