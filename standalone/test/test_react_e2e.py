@@ -130,29 +130,11 @@ def test_plans_from_files(bench: Bench) -> None:
     said = ['I am in the light. May I take a picture?', 'The picture is taken.']
     wait_until(lambda: [message.data for message in speech] == said, 'both speeches')
 
-    run.send(f':run {PLANS}/first_light.json')  # it is there: the fallback in place of the drive
-    run.expect('its fallback move_stop is next')
-    again, _ = asked(run, 2)
-    run.send('no')
-    run.expect(f'rejected {again}')
-    run.expect('! Plan ')
-    run.send(':plan')
-    run.expect('4. failed: ask_user(')
-    run.expect('6. skipped: capture_and_score(')
-
-    place = witness.place
     run.send(f':run {PLANS}/back_to_the_start.json')
-    high, text = asked(run, 3)
+    _, text = asked(run, 2)
     assert 'This drives a long way without a look around.' in text
     assert '(risk high, 5 steps: 1. query_world(query=' in text  # each step whole
     assert '; 3. mast_close(); 4. navigate_to_pose(' in text
-    run.send(':reject')
-    run.expect(f'rejected {high}')
-    run.expect(': cancelled, 0 of 5 steps done')
-    assert math.dist(place, witness.place) < 0.05
-
-    run.send(f':run {PLANS}/back_to_the_start.json')
-    asked(run, 4)
     run.send('yes')
     run.expect('completed, 5 of 5 steps done')
     wait_until(lambda: math.hypot(*witness.place) < 0.6, 'the odometry of the start')
