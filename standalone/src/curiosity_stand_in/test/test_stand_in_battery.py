@@ -13,7 +13,7 @@ from collections.abc import Callable
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
 from curiosity_stand_in.body import Body, TICK_S
-from curiosity_stand_in.mast import CLOSED, MOVES, OPENED, stowed_from, ZERO
+from curiosity_stand_in.mast import CLOSED, MOVES, stowed_from, ZERO
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
 from curiosity_stand_in.trajectory import Trajectory
 from hypothesis import given
@@ -45,13 +45,6 @@ class Drive:
     def wait(self, seconds: float) -> Battery:
         self._now += seconds
         return self.rover.state().battery
-
-
-def test_it_drains_while_driving_and_ten_times_slower_while_standing() -> None:
-    drive = Drive()
-    assert drive.wait(10.0) == Battery(pytest.approx(0.499), charging=False)
-    drive.do(lambda body: body.drive(2.0, 0.0))
-    assert drive.wait(10.0) == Battery(pytest.approx(0.489, abs=TICK), charging=False)
 
 
 def test_it_charges_while_stowed_and_still_up_to_the_full_charge() -> None:
@@ -87,33 +80,6 @@ def test_a_stowed_rover_charges_a_second_after_it_has_come_to_a_stand() -> None:
     assert not drive.wait(stands_in + SETTLE_S - 0.1).charging
     drive.do(lambda body: body.drive(0.0, 0.0))  # a repeated stop does not begin the second again
     assert drive.wait(0.2).charging
-
-
-@pytest.mark.parametrize('mast', [CLOSED, OPENED])
-def test_a_driving_rover_never_charges(mast: object) -> None:
-    drive = Drive(joints=mast)
-    drive.do(lambda body: body.drive(0.1, 0.0))
-    assert not drive.wait(60.0).charging
-
-
-def test_only_a_mast_that_stays_closed_charges() -> None:
-    drive = Drive(joints=CLOSED)
-    assert drive.wait(5.0).charging
-    drive.do(lambda body: body.move_mast(MOVES['mast_close']))  # it is closed already
-    assert drive.wait(0.1).charging
-    drive.do(lambda body: body.move_mast(MOVES['mast_rotate']))
-    assert not drive.wait(0.0).charging
-    assert not drive.wait(60.0).charging
-
-
-def test_a_charge_that_is_forced_goes_on_from_there() -> None:
-    drive = Drive()
-    drive.do(lambda body: body.set_battery(charge=0.15))
-    assert drive.wait(0.0).charge == 0.15
-    drive.do(lambda body: body.drive(2.0, 0.0))
-    assert drive.wait(10.0).charge == pytest.approx(0.14, abs=TICK)
-    drive.do(lambda body: body.set_battery(rates=Rates(drain_per_s=0.01)))
-    assert drive.wait(10.0).charge == pytest.approx(0.04, abs=TICK)
 
 
 @given(fractions, rates, moments, moments, st.booleans(), st.none() | moments)

@@ -11,23 +11,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import math
 from typing import Any
 
 from curiosity_rosa_demo.domain.dead_reckoning import along
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_stand_in.arm import MOVES as ARM_MOVES
 from curiosity_stand_in.body import Body, MOST_SAG_S, ROCKING, State
 from curiosity_stand_in.kinematics import FORWARD, LEFT, Pose
-from curiosity_stand_in.mast import MOVES, OPENED
+from curiosity_stand_in.mast import MOVES
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
 THRESHOLDS = load_config().thresholds
 MPS, RADIUS_M = THRESHOLDS.body.forward_mps, THRESHOLDS.obstacles.turn_radius_m
-DELAY_S = 0.4  # more than the wheels' tick, the start and the ramp
 
 
 class Timed:
@@ -45,31 +42,12 @@ class Timed:
         return [self.wait(step) for _ in range(round(seconds / step))]
 
 
-def test_one_twist_is_enough_to_drive_for_ever() -> None:
-    timed = Timed()
-    timed.body.drive(*FORWARD)
-    assert timed.wait(3600.0).pose.x == pytest.approx(3600.0 * MPS, abs=DELAY_S * MPS)
-    timed.body.drive(0.0, 0.0)
-    stood = timed.wait(10.0)
-    assert timed.wait(3600.0).pose == stood.pose
-
-
 def test_a_bad_twist_leaves_the_last_one_in_force() -> None:
     timed = Timed()
     timed.body.drive(*FORWARD)
     with pytest.raises(ValueError, match='not finite'):
         timed.body.drive(math.nan, 0.0)
     assert timed.wait(1.0).velocity.forward == MPS
-
-
-def test_a_repeated_twist_changes_nothing() -> None:
-    timed = Timed()
-    for _ in range(50):
-        timed.body.drive(*FORWARD)
-        timed.wait(0.1)
-    once = Timed()
-    once.body.drive(*FORWARD)
-    assert timed.body.state().path_m == pytest.approx(once.wait(5.0).path_m)
 
 
 @given(
@@ -180,36 +158,6 @@ def test_a_slipping_rover_loses_its_way_and_its_wheels_turn_on() -> None:
     assert after.pose == before.pose
     assert after.wheels_turned == pytest.approx(before.wheels_turned + 3.0 * FORWARD[0])
     assert not after.moves
-
-
-MOVERS: list[tuple[str, Callable[[Body], None], Callable[[State], tuple[float, ...]]]] = [
-    ('mast', lambda body: body.move_mast(MOVES['mast_rotate']), lambda state: state.joints),
-    ('arm', lambda body: body.move_arm(ARM_MOVES['close_arm']), lambda state: state.arm),
-]
-
-
-@pytest.mark.parametrize(('part', 'move', 'read'), MOVERS)
-def test_the_speed_of_a_joint_is_the_derivative_of_its_angle(
-    part: str, move: Callable[[Body], None], read: Callable[[State], tuple[float, ...]]
-) -> None:
-    timed = Timed()
-    move(timed.body)
-    before = timed.body.state()
-    for after in timed.states(7.0, 0.005):
-        for a, b, v in zip(
-            read(before), read(after), getattr(after, f'{part}_speeds'), strict=True
-        ):
-            assert (b - a) / 0.005 == pytest.approx(v, abs=0.06)
-        before = after
-
-
-def test_a_new_mast_command_starts_from_where_the_joints_are() -> None:
-    timed = Timed()
-    timed.body.move_mast(MOVES['mast_close'])
-    before = timed.wait(0.5).joints
-    timed.body.move_mast(MOVES['mast_open'])
-    assert timed.body.state().joints == pytest.approx(before)
-    assert timed.wait(9.0).joints == OPENED
 
 
 def test_a_clock_that_steps_back_does_not_undo_the_way() -> None:

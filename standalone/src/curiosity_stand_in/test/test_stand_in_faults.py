@@ -85,18 +85,3 @@ def test_a_hanging_service_waits_until_the_fault_is_cleared() -> None:
     assert result() == []
     faults.set({})
     assert wait_until(result, 'the service to go on') == [True]
-
-
-def test_the_end_lets_a_hanging_service_go_without_effect() -> None:
-    faults = ServiceFaults()
-    faults.set(parse(['move_stop:hang']))
-    result = held(faults, 'move_stop')
-    faults.close()
-    assert wait_until(result, 'the service to give up') == [False]
-    assert not faults.hold('mast_open')
-
-
-def test_only_the_named_service_is_absent() -> None:
-    faults = ServiceFaults()
-    faults.set(parse(['turn_left:absent']))
-    assert [name for name in SERVICES if faults.absent(name)] == ['turn_left']

@@ -16,13 +16,11 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_stand_in.settings import PARAMETERS
 from geometry_msgs.msg import Twist
 from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
-from rcl_interfaces.srv import DescribeParameters
 from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
 from stand_in_world import (
     angle,
@@ -133,20 +131,6 @@ def test_move_services_answer_at_once_and_the_rover_drives_until_the_stop(box: S
     assert rest[0].pose.pose == rest[-1].pose.pose
     assert len(twists) == count  # the zero came once
     assert [twist.linear.x for twist in twists[-2:]] == [2.0, 0.0]
-
-
-@pytest.mark.parametrize(('service', 'side'), [('/turn_left', 1.0), ('/turn_right', -1.0)])
-def test_a_turn_is_an_arc_of_the_profiles_radius(box: Sandbox, service: str, side: float) -> None:
-    odometry = watch(box, Odometry, ODOMETRY)
-    way = Way(odometry)
-    call(box, service)
-    wait_until(lambda: odometry[-1].twist.twist.angular.z != 0.0, 'the rover to turn')
-    velocity = odometry[-1].twist.twist
-    assert velocity.linear.x / velocity.angular.z == pytest.approx(side * RADIUS_M)
-    wait_until(lambda: side * way.point()[1] > 1.0, 'the arc to lead aside')
-    ahead, left = way.point()
-    assert math.hypot(ahead, left - side * RADIUS_M) == pytest.approx(RADIUS_M)
-    assert odometry[-1].twist.twist.linear.x == pytest.approx(BODY.turn_mps)
 
 
 def test_the_wheels_keep_the_last_twist_of_anyone(box: Sandbox) -> None:
@@ -340,32 +324,3 @@ def test_a_bad_parameter_later_is_refused_with_a_reason_and_changes_nothing(box:
     next_ones(battery, 2)
     assert battery[-1].percentage == 0.75
     assert call(box, '/move_stop') < 1.0
-
-
-def test_the_numbers_are_declared_with_their_ranges(box: Sandbox) -> None:
-    names = [name for name, parameter in PARAMETERS.items() if parameter.range]
-    request = DescribeParameters.Request(names=names)
-    response = box.call(DescribeParameters, '/curiosity_stand_in/describe_parameters', request)
-    declared = {
-        each.name: (each.floating_point_range[0].from_value, each.floating_point_range[0].to_value)
-        for each in response.descriptors
-    }
-    assert declared == {name: PARAMETERS[name].range for name in names}
-    assert declared['battery'] == (0.0, 1.0)
-
-
-def test_a_mechanism_that_sags_moves_the_body_while_the_wheels_stand(box: Sandbox) -> None:
-    assert set_parameters(box, fault_sag=2.5) == []
-    odometry = watch(box, Odometry, ODOMETRY)
-    joints = watch(box, JointState, '/joint_states')
-    call(box, '/move_forward')
-    wait_until(lambda: not stops(odometry[-1].twist.twist), 'the rover to drive')
-    call(box, '/move_stop')
-    wheel = joints[-1].name.index('front_wheel_L_joint')
-    wait_until(lambda: joints[-1].velocity[wheel] == 0.0, 'the wheels to stand')
-    stood = joints[-1].position[wheel]
-    next_ones(odometry, 5)
-    assert odometry[-1].twist.twist.linear.x > 0.02
-    wait_until_still(odometry)
-    assert joints[-1].position[wheel] == stood
-    assert pitch_of(odometry[-1]) > BODY.driving_pitch_rad

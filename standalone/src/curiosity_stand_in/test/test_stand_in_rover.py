@@ -13,7 +13,6 @@ import threading
 
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.body import State
-from curiosity_stand_in.mast import MOVES
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,16 +38,6 @@ class Scaled:
         return self.rover.state()
 
 
-@given(st.floats(0.1, 100))
-def test_everything_runs_faster_by_the_time_scale(scale: float) -> None:
-    scaled = Scaled(scale)
-    with scaled.rover.body() as body:
-        body.move_mast(MOVES['mast_close'])
-    state = scaled.wait(0.5 / scale)
-    assert state.seconds == pytest.approx(0.5)
-    assert state.joints.fold == pytest.approx(1.57 / 2 - 0.157, abs=2e-3)
-
-
 @given(
     st.floats(0.1, 100),
     st.lists(st.tuples(st.booleans(), st.floats(0.0, 5.0)), min_size=1, max_size=6),
@@ -72,26 +61,6 @@ def test_while_it_moves_time_runs_no_faster_than_a_stop_can_follow(
             assert fast.seconds - after.seconds == pytest.approx(scale, rel=1e-6) or (
                 wall * slow < 0.5  # it had not come to a stand
             )
-
-
-@given(st.floats(0.1, 100), st.integers(1, 50))
-def test_how_often_one_looks_does_not_change_the_time(scale: float, looks: int) -> None:
-    seldom, often = Scaled(scale), Scaled(scale)
-    for linear_x, wall in ((2.0, 3.0317), (0.0, 0.7171), (1.0, 0.2323), (0.0, 4.0417)):
-        seldom.drive(linear_x)
-        often.drive(linear_x)
-        for _ in range(looks):
-            often.wait(wall / looks)
-        seldom.now += wall
-    a, b = seldom.rover.state(), often.rover.state()
-    assert (a.seconds, a.pose.x) == pytest.approx((b.seconds, b.pose.x))
-
-
-def test_a_clock_that_steps_back_does_not_undo_the_way() -> None:
-    scaled = Scaled()
-    scaled.drive(2.0)
-    there = scaled.wait(2.0)
-    assert scaled.wait(-1.0) == there
 
 
 def test_many_threads_see_one_rover() -> None:

@@ -13,7 +13,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-from curiosity_stand_in.faults import ServiceFault
 from curiosity_stand_in.settings import checked, PARAMETERS, Settings
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,14 +82,3 @@ def test_the_range_of_a_number_is_what_its_check_takes(data: st.DataObject) -> N
 def test_the_error_says_what_would_be_right(name: str, value: Any, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         checked({name: value})
-
-
-def test_a_whole_number_is_a_number_and_one_fault_needs_no_list() -> None:
-    assert checked({'initial_x': 3}) == {'initial_x': 3.0}
-    hang = {'move_stop': ServiceFault('hang')}
-    assert checked({'fault_services': 'move_stop:hang'}) == {'fault_services': hang}
-
-
-@pytest.mark.parametrize('empty', [None, [], '', ['']])
-def test_an_empty_list_of_faults_has_many_forms(empty: Any) -> None:
-    assert checked({'fault_services': empty}) == {'fault_services': {}}

@@ -12,7 +12,6 @@ without ROS import none. ``lint-imports`` checks the order itself (pyproject.tom
 
 from __future__ import annotations
 
-from pathlib import Path
 import re
 import sys
 
@@ -104,19 +103,3 @@ def test_a_package_without_ros_imports_none(package: str) -> None:
 def test_importing_a_rule_imports_no_ros(package: str) -> None:
     for name in members(package):
         assert not reach(name, MODULES) & ROS, name
-
-
-def test_what_is_imported_later_or_for_types_alone_is_not_imported_at_once(tmp_path: Path) -> None:
-    folder = tmp_path / PACKAGE
-    (folder / 'room').mkdir(parents=True)
-    (folder / 'room/other.py').write_text('')
-    (folder / 'room/one.py').write_text(
-        'from typing import TYPE_CHECKING\n'
-        'try:\n    import numpy.linalg\nexcept ImportError:\n    import math\n'
-        'class A:\n    import json\n'
-        f'if TYPE_CHECKING:\n    from {PACKAGE}.room import other\n'
-        'def late():\n    import rclpy\n'
-    )
-    one = read(folder)[f'{PACKAGE}.room.one']
-    assert one.eager == {'typing', 'numpy', 'math', 'json'}
-    assert one.ever - one.eager == {f'{PACKAGE}.room.other', 'rclpy'}

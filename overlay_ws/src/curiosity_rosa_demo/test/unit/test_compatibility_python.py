@@ -16,8 +16,7 @@ from __future__ import annotations
 import ast
 import re
 
-from our_sources import files, imports, OLDEST, parsed, ROOT, trees
-import pytest
+from our_sources import files, imports, OLDEST, ROOT, trees
 
 NEWER = {
     'asyncio': 'Barrier Runner TaskGroup eager_task_factory timeout timeout_at',
@@ -59,37 +58,6 @@ def test_every_file_is_in_the_oldest_python_and_none_warns() -> None:
 def test_no_file_uses_what_one_of_the_pythons_lacks() -> None:
     found = {str(file): newer(tree) for file, tree in trees().items()}
     assert {file: names for file, names in found.items() if names} == {}
-
-
-@pytest.mark.parametrize(
-    'text',
-    [
-        'try: pass\nexcept* ValueError: pass',
-        "text = '\\d'",
-        'assert (1, "always")',
-    ],
-)
-def test_such_a_text_would_be_found(text: str) -> None:
-    with pytest.raises(SyntaxError):
-        parsed(text)
-
-
-@pytest.mark.parametrize(
-    ('text', 'found'),
-    [
-        ('from datetime import UTC', 'datetime.UTC'),
-        ('import datetime as clock\nclock.UTC', 'datetime.UTC'),
-        (
-            'import asyncio\nasync def f():\n    async with asyncio.timeout(1): pass',
-            'asyncio.timeout',
-        ),
-        ('import tomllib', 'tomllib'),
-        ('raise ExceptionGroup("", [])', 'ExceptionGroup'),
-        ('from distutils.core import setup', 'distutils'),
-    ],
-)
-def test_such_a_name_would_be_found(text: str, found: str) -> None:
-    assert newer(ast.parse(text)) == {found}
 
 
 def test_the_checkers_are_told_the_oldest_python() -> None:

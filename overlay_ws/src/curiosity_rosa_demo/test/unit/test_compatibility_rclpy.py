@@ -18,7 +18,6 @@ import ast
 from collections.abc import Iterator
 
 from our_sources import imports, trees
-import pytest
 
 HUMBLE = {
     'rclpy': 'create_node init ok shutdown spin spin_once spin_until_future_complete try_shutdown',
@@ -138,35 +137,6 @@ def _asked_for(tree: ast.AST) -> Iterator[ast.AST]:
 def test_nothing_beyond_humble_is_used_unasked() -> None:
     found = {str(file): beyond_humble(tree) for file, tree in trees().items()}
     assert {file: names for file, names in found.items() if names} == {}
-
-
-@pytest.mark.parametrize(
-    ('text', 'found'),
-    [
-        ('from rclpy.experimental import EventsExecutor', 'rclpy.experimental.EventsExecutor'),
-        ('import rclpy.event_handler', 'rclpy.event_handler'),
-        ('import rclpy\nrclpy.spin_some()', 'rclpy.spin_some'),
-        ("node.count_services('/x')", 'count_services'),
-        ('node.create_timer(1.0, tick, autostart=False)', 'create_timer(autostart=)'),
-        (
-            "from rclpy.node import Node\nNode('n', enable_logger_service=True)",
-            'Node(enable_logger_service=)',
-        ),
-    ],
-)
-def test_such_a_use_would_be_found(text: str, found: str) -> None:
-    assert beyond_humble(ast.parse(text)) == {found}
-
-
-@pytest.mark.parametrize(
-    'text',
-    [
-        'try:\n    from rclpy.experimental import EventsExecutor\nexcept ImportError:\n    pass',
-        "there = hasattr(node, 'count_services') and node.count_services('/x') > 0",
-    ],
-)
-def test_what_is_asked_for_first_may_be_used(text: str) -> None:
-    assert beyond_humble(ast.parse(text)) == set()
 
 
 def test_no_node_of_ours_takes_a_name_that_rclpys_node_has_for_itself() -> None:

@@ -20,15 +20,12 @@ from contract_pages import (
     configuration,
     CONTRACTS,
     interfaces,
-    PageError,
     with_parts,
 )
 from contract_tables import names_of
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
-from pydantic import AfterValidator
 import pytest
-from yaml_keys import comments, kind, Row, rows
+from yaml_keys import comments, rows
 
 AGAIN = 'the page is not what the code says: run scripts/contracts.sh'
 
@@ -57,57 +54,6 @@ def test_every_name_of_topics_yaml_is_on_the_page_of_contracts() -> None:
     }
     # The one of two cameras that is not used as shipped.
     assert missing == {topics.images.input_raw}
-
-
-def test_a_changed_part_is_seen_and_written_between_its_markers() -> None:
-    page = 'before\n<!-- begin: a -->\nold\n<!-- end: a -->\nafter\n'
-    assert with_parts(page, {'a': 'new'}, 'x.md') == page.replace('old', 'new')
-    for part in ('b', ''):
-        with pytest.raises(PageError, match=r'x\.md: needs the lines <!-- begin'):
-            with_parts(page, {part: 'new'}, 'x.md')
-
-
-def test_a_key_is_told_with_default_limits_and_comment() -> None:
-    found = {row.key: row for row in rows(Thresholds, shipped_config_dir() / 'thresholds.yaml')}
-    assert found['battery.low'] == Row(
-        'battery.low',
-        '`0.2`',
-        'number, from 0 to 1',
-        '0.0 to 1.0; at or below, the rover stops, stows its mast and charges',
-    )
-    assert found['motion.max_duration_s'].kind == 'number, above 0 to 3600'
-    assert found['capture.require_open_mast'].kind == 'true or false'
-
-
-def test_comments_go_on_below_the_key_and_do_not_leak_to_the_next() -> None:
-    text = (
-        'a:            # of the section\n'
-        '  b: "x # y"  # first\n'
-        '              # second\n'
-        '  # of nothing\n'
-        '  c: 1\n'
-        '  d: |\n'
-        '    # text\n'
-        '  e: [1, 2]   # a list\n'
-        '  f: {g: 1}   # flow\n'
-    )
-    said = {'.'.join(path): each for path, each in comments(text).items() if each}
-    assert said == {
-        'a': 'of the section',
-        'a.b': 'first second',
-        'a.e': 'a list',
-        'a.f': 'flow',
-        'a.f.g': 'flow',
-    }
-
-
-def test_a_rule_or_type_without_words_is_not_passed_over() -> None:
-    with pytest.raises(LookupError):
-        kind(str, (AfterValidator(lambda value: value),))
-    with pytest.raises(LookupError):
-        kind(float, (object(),))
-    with pytest.raises(LookupError):
-        kind(bytes)
 
 
 def test_each_shipped_key_has_a_row(tmp_path: Path) -> None:

@@ -31,7 +31,6 @@ from curiosity_rosa_demo.infra.diagnostics import (
     finding,
     Level,
     status_of,
-    value_text,
     with_losses,
 )
 from fake_robot import FakeRobot
@@ -88,23 +87,6 @@ def test_a_loss_is_a_warning_once_and_a_figure_from_then_on() -> None:
 def test_a_loss_hides_nothing_that_is_worse() -> None:
     found = with_losses(Finding(Level.ERROR, 'SAFE: tilt'), {'/a': 5, '/b': 1}, {'/a': 3, '/b': 1})
     assert (found.level, found.message) == (Level.ERROR, 'SAFE: tilt; Lost 2 for /a')
-
-
-@pytest.mark.parametrize(
-    ('value', 'text'),
-    [
-        (None, 'unknown'),
-        (True, 'true'),
-        (0.12345, '0.123'),
-        (float('nan'), 'unknown'),
-        (float('inf'), 'unknown'),
-        (3, '3'),
-        ('', ''),
-        ('\ud800', '\ufffd'),
-    ],
-)
-def test_a_figure_as_text(value: object, text: str) -> None:
-    assert value_text(value) == text
 
 
 # --- adapter -------------------------------------------------------------------------------------

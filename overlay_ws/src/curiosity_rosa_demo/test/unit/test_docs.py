@@ -96,10 +96,6 @@ def test_prose_fits_in_120_columns(page: Path) -> None:
         assert len(line) <= 120 or line.startswith(('|', '!')), f'{name(page)}: {line}'
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / 'README.md').read_text(encoding='utf-8').splitlines()) <= 200
-
-
 def test_the_page_of_the_console_lists_every_command_as_it_is() -> None:
     page = (DOCS / 'reference/console.md').read_text(encoding='utf-8').replace('\\|', '|')
     shown = re.findall(r'^\| `(:[^`]+)` \|', page, re.MULTILINE)

@@ -22,7 +22,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 from curiosity_rosa_demo.agent.interfaces.page import timeline
-from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
 from curiosity_rosa_demo.agent.interfaces.page.phase_bar import (
     duration_text,
     phase_bar,
@@ -31,7 +30,6 @@ from curiosity_rosa_demo.agent.interfaces.page.phase_bar import (
 from curiosity_rosa_demo.agent.interfaces.page.timeline import STATE_SIGNS, TimelineRow
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.domain.task_state import LifecycleState as S
 from curiosity_rosa_demo.drawing.colours import css
 from curiosity_rosa_demo.drawing.map_ground import Zone
@@ -46,7 +44,7 @@ from curiosity_rosa_demo.drawing.svg import (
     number_text,
 )
 from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
-from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, simplified
+from curiosity_rosa_demo.drawing.trail import MOST_KEPT, simplified
 from curiosity_rosa_demo.drawing.view import fit_view, Frame, View
 from curiosity_rosa_demo.drawing.world_map import MapScene, render, view_of
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
@@ -269,20 +267,6 @@ def test_rover_obstacle_and_goal_are_where_they_are(
     )
 
 
-@pytest.mark.parametrize(
-    'scene',
-    [
-        replace(EMPTY, obstacles=[{'distance_m': 4.0, 'bearing_rad': 0.0}]),
-        replace(EMPTY, pose=at(0, 0), obstacles=[{'distance_m': 50.0, 'bearing_rad': 0.0}]),
-        replace(EMPTY, pose=at(0, 0), obstacles=[{'distance_m': None, 'bearing_rad': 0.0}]),
-        replace(EMPTY, pose=at(0, 0), obstacles=[{'distance_m': 4.0, 'bearing_rad': math.nan}]),
-    ],
-    ids=['without a pose', 'out of view', 'no distance', 'no bearing'],
-)
-def test_an_obstacle_that_is_nowhere_is_left_out(scene: MapScene) -> None:
-    assert not classed(checked(render(scene)), 'cr-obstacle')
-
-
 @pytest.mark.parametrize('zone', [ZONE, None, Zone(0.0, 1e300, 1.0), Zone(0.0, math.nan, 1.0)])
 def test_an_unknown_pose_is_said_and_no_rover_is_drawn(zone: Zone | None) -> None:
     root = checked(render(MapScene(zone, trail=[(0.0, 0.0), (3.0, 0.0)])))
@@ -328,18 +312,6 @@ def test_good_dark_and_failed_captures_differ_in_shape_and_are_buttons_or_links(
     assert root.attrib['aria-label'].endswith('captures: 3, the best scored 0.90')
 
 
-def test_a_whole_run_is_finer_and_says_where_it_began() -> None:
-    trail = [(math.cos(step / 9) * step / 999, math.sin(step / 9) * 4) for step in range(9000)]
-    scene = MapScene(ZONE, FENCE, trail=trail)
-    assert not classed(checked(render(scene)), 'cr-begin')
-    whole = replace(scene, whole=True)
-    root, frame = checked(render(whole, view_of(whole))), Frame(view_of(whole))
-    [begin] = classed(root, 'cr-begin')
-    assert middle(begin) == pytest.approx(frame.at(*trail[0]), abs=0.01)
-    [fine], [coarse] = classed(root, 'cr-trail'), classed(checked(render(scene)), 'cr-trail')
-    assert len(corners(fine)) > MOST_READ > MOST_KEPT >= len(corners(coarse)) > 100
-
-
 @quick
 @given(st.floats(-1e5, 1e5), st.floats(1e-3, 1e5))
 def test_the_scale_bar_is_as_long_as_it_says_and_round(low: float, wide: float) -> None:
@@ -352,16 +324,6 @@ def test_the_scale_bar_is_as_long_as_it_says_and_round(low: float, wide: float) 
     metres = float((label.text or '').removesuffix(' m'))
     assert (right - left) / frame.scale == pytest.approx(metres, rel=1e-3)
     assert f'{metres:.3e}'[:5] in ('1.000', '2.000', '5.000')
-
-
-def test_the_grid_is_numbered_in_metres() -> None:
-    scene = replace(EMPTY, pose=at(0.0, 0.0))
-    [numbers], frame = classed(checked(render(scene)), 'cr-numbers'), Frame(view_of(scene))
-    along = [each for each in numbers if each.get('text-anchor') == 'middle']
-    assert len(along) >= 5
-    for each in along:
-        metres = float((each.text or '').replace('−', '-'))
-        assert float(each.attrib['x']) == pytest.approx(frame.at(metres, 0.0)[0], abs=0.01)
 
 
 def test_the_example_of_the_documents_is_what_is_drawn() -> None:
@@ -464,11 +426,6 @@ def test_any_text_survives_as_text_and_is_cut_to_its_columns(
     assert '\n' not in shown
 
 
-def test_a_cut_text_says_so() -> None:
-    assert clip_columns('光の方へ進む', 5) == '光の…'
-    assert element('text', escaped('a < b & "c"')) == '<text>a &lt; b &amp; &quot;c&quot;</text>'
-
-
 @pytest.mark.parametrize(
     ('value', 'shown'), [(0.0, '0'), (-0.001, '0'), (1.5, '1.5'), (2.0, '2'), (1e7, '10000000')]
 )
@@ -505,16 +462,6 @@ def test_each_capture_stands_over_its_place_at_its_score() -> None:
     assert root.attrib['aria-label'] == 'Score over position: 3 captures, good from 0.50'
 
 
-def test_the_axes_name_their_units_and_a_plot_without_captures_says_so() -> None:
-    root = checked(score_over_position([spot(3.0, 0.6)], 0.8, light=LIGHT))
-    assert {'x (m)', 'score', '0', '5', '0.2', '1', 'good from 0.80'} <= set(words(root))
-    assert 'no captures yet' not in words(root)
-    unknown = checked(score_over_position([], None))
-    assert 'no captures yet' in words(unknown)
-    assert not classed(unknown, 'cr-threshold')
-    assert not classed(unknown, 'cr-light')
-
-
 def test_the_light_model_is_dark_then_rises_then_is_bright() -> None:
     root = checked(score_over_position([spot(2.5, 0.5)], 0.8, light=LIGHT))
     [curve], [hit] = classed(root, 'cr-light'), classed(root, 'cr-hit')
@@ -522,26 +469,6 @@ def test_the_light_model_is_dark_then_rises_then_is_bright() -> None:
     assert (dark, bright) == (low, high)
     assert high < low
     assert middle(hit) == pytest.approx(((begin + end) / 2, (low + high) / 2), abs=0.02)
-
-
-def test_a_capture_without_a_place_is_left_out() -> None:
-    picture = Picture(b'', 0.0, 0.0)
-    captures = [
-        Capture('a', picture, 0.4, False, None),
-        Capture('b', picture, 0.9, True, at(1.0, 2.0)),
-    ]
-    assert markers_of(captures) == (CaptureMarker('b', 1.0, 2.0, 0.9, True),)
-
-
-def test_a_battery_that_falls_falls() -> None:
-    root = checked(battery_over_time([(0.0, 0.9), (30.0, 0.8), (60.0, 0.5)], '{:g} s'.format))
-    [curve] = classed(root, 'cr-trail')
-    (x0, y0), (x1, y1), (x2, y2) = corners(curve)
-    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.02)
-    assert 3 * (y1 - y0) == pytest.approx(y2 - y1, abs=0.04)
-    assert y0 < y1
-    assert {'0 s', '60 s', '100%', 'battery', 'time'} <= set(words(root))
-    assert root.attrib['aria-label'] == 'Battery: from 90% to 50%'
 
 
 @quick
@@ -637,16 +564,6 @@ def test_a_drawing_of_thousands_stays_small() -> None:
     checked(phase_bar([event(i, kinds[i % 3], f'tool {i}') for i in range(10_000)]), 60_000)
 
 
-@pytest.mark.parametrize('rows', [[], [TimelineRow('a', 'a', [])]])
-def test_no_tasks_is_said(rows: list[TimelineRow]) -> None:
-    assert 'no tasks yet' in words(checked(timeline.render(rows, NOON)))
-
-
-def test_a_long_name_does_not_push_the_state_out_of_the_title() -> None:
-    told = titles(checked(timeline.render([task_row('a', (5, S.ACTIVE), name='n' * 999)], NOON)))
-    assert any(each.startswith('nnn') and each.endswith('…: active') for each in told)
-
-
 def test_a_clock_that_jumped_back_draws_nothing_backwards() -> None:
     one = task_row('a', (10, S.PENDING), (20, S.ACTIVE), (-30, S.PAUSED))
     assert all(left < right for _, left, right in bars(timeline.render([one], NOON)))
@@ -737,23 +654,6 @@ def test_what_is_not_part_of_a_turn_is_idle() -> None:
     assert spans == [('acting', 2.0), ('acting', 1.0)]
 
 
-@pytest.mark.parametrize('width', [300.0, 520.0, 1200.0])
-def test_drawings_have_the_width_that_they_are_given(width: float) -> None:
-    rows = [task_row('a', (40, S.ACTIVE), (20, S.COMPLETED))]
-    for drawing in (
-        timeline.render(rows, NOON, width=width),
-        phase_bar(TURN, width=width),
-        score_over_position(
-            [CaptureMarker('a', 1.0, 0.0, 0.4, False)], 0.8, width=width, height=168.0
-        ),
-    ):
-        root = checked(drawing)
-        assert root.attrib['viewBox'].split()[2] == f'{width:g}'
-        for shape in root.iter():
-            if 'x' in shape.attrib and shape.tag.endswith('text'):
-                assert 0.0 <= float(shape.attrib['x']) <= width
-
-
 def test_the_phase_bar_gives_the_sums_in_words_and_bars_as_long_as_they_took() -> None:
     root = checked(phase_bar(TURN), 4_000)
     told = '18.5 s: thinking 2.5 s · checking 30 ms · acting 6.0 s · asking 10.0 s'
@@ -765,11 +665,6 @@ def test_the_phase_bar_gives_the_sums_in_words_and_bars_as_long_as_they_took() -
     assert len(widths) == 9
     assert widths[5] == pytest.approx(5 * widths[2], rel=0.01)
     assert sum(widths) == pytest.approx(512.0, abs=0.1)
-
-
-@pytest.mark.parametrize('few', [[], TURN[:1]])
-def test_a_turn_that_has_not_begun_has_no_bars(few: list[TraceEvent]) -> None:
-    assert words(checked(phase_bar(few))) == ['no steps yet']
 
 
 @pytest.mark.parametrize(

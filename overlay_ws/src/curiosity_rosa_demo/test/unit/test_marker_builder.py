@@ -20,15 +20,13 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from curiosity_rosa_demo.viz.marker_builder import (
     AMBER,
-    event_line,
     GREEN,
-    LINE_COLUMNS,
     MarkerBuilder,
     one_line,
     RED,
     visible_markers,
 )
-from curiosity_rosa_demo.viz.scene import Capture, capture_in, has_visibly_moved, Scene
+from curiosity_rosa_demo.viz.scene import Capture, capture_in, Scene
 from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -154,12 +152,6 @@ def test_the_rover_stands_and_looks_as_its_pose(x: float, y: float, yaw: float) 
         assert 2.0 * math.atan2(turn.z, turn.w) == pytest.approx(yaw)
 
 
-def test_without_tf_there_is_no_rover_but_its_trail_stays() -> None:
-    lost = drawn(builder.build(Scene(None, ((0.0, 0.0), (1.0, 0.0)))))
-    assert 'rover' not in lost
-    assert 'trail' in lost
-
-
 @given(st.integers(0, 40))
 def test_the_newest_line_is_lowest_and_lines_do_not_touch(count: int) -> None:
     sent = [new_event(TraceKind.ACT, f'event {number}') for number in range(count)]
@@ -173,14 +165,6 @@ def test_the_newest_line_is_lowest_and_lines_do_not_touch(count: int) -> None:
         assert upper - lower > line.scale.z
     score = drawn(builder.build(Scene(events=sent, capture=Capture(1.0, True))))['score'][0]
     assert all(score.pose.position.z - score.scale.z > height for height in heights)
-
-
-def test_lines_are_coloured_by_kind_and_red_where_something_failed() -> None:
-    for kind in TraceKind:
-        failed, fine = (new_event(kind, 'm', ok=ok) for ok in (False, None))
-        lines = drawn(builder.build(Scene(events=[failed, fine])))['trace']
-        assert colour(lines[1]) == RED
-        assert (colour(lines[0]) == RED) == (kind is TraceKind.ERROR)
 
 
 @pytest.mark.parametrize(
@@ -219,17 +203,6 @@ def test_a_line_is_clean_and_fits(words: str, columns: int) -> None:
         assert line == words or line.endswith('…')
 
 
-@given(events)
-def test_a_line_tells_kind_tool_and_message_and_a_reason_once(event: TraceEvent) -> None:
-    line = event_line(event)
-    assert line.startswith(event.kind.value)
-    assert width(line) <= LINE_COLUMNS
-    failed = {'ok': False, 'error_reason': 'no way', 'tool_name': 'drive'}
-    for message, shown in (('refused', 'refused (no way)'), ('no way', 'no way')):
-        told = event_line(new_event(TraceKind.RESULT, message, **failed))
-        assert told == f'RESULT drive: {shown}'
-
-
 @given(events, fraction)
 def test_only_a_result_of_a_capture_is_a_capture(event: TraceEvent, threshold: float) -> None:
     """Whose score lies between 0 and 1, or is none where it failed."""
@@ -265,13 +238,3 @@ def test_a_trail_has_no_small_steps_no_jumps_and_an_end(
         assert math.dist(points[-1], (x, y)) <= TRAIL_STEP_M
         for a, b in itertools.pairwise(points):
             assert TRAIL_STEP_M < math.dist(a, b) <= TRAIL_JUMP_M
-
-
-def test_only_what_can_be_seen_is_a_move() -> None:
-    pose = RoverPose(x=1.0, frame_id='odom')
-    assert not has_visibly_moved(None, None)
-    assert has_visibly_moved(None, pose)
-    assert has_visibly_moved(pose, None)
-    assert not has_visibly_moved(pose, pose.model_copy(update={'x': 1.001, 'yaw_rad': 0.001}))
-    for change in ({'x': 1.1}, {'y': -0.1}, {'yaw_rad': 0.1}):
-        assert has_visibly_moved(pose, pose.model_copy(update=change))

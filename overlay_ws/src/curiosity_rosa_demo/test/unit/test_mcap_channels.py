@@ -76,20 +76,6 @@ def test_values_come_through_without_ros(tmp_path: Path) -> None:
     assert bytes(picture.data) == b'\xff\xd8picture'
 
 
-def test_a_definition_holds_each_part_once(tmp_path: Path) -> None:
-    (tmp_path / 'msg').mkdir()
-    for name, text in {
-        'Top': '# Ghost g\nPart[<=3] parts\nother_msgs/Leaf leaf\nstring<=9 name "x"\nint8 A=3\n',
-        'Part': 'Leaf[] leaves\nother_msgs/msg/Leaf[4] others # Ghost ghost\n',
-        'Leaf': 'float64 x\nbyte[<=7] raw\nwstring w\n',
-    }.items():
-        (tmp_path / 'msg' / f'{name}.msg').write_text(text)
-    text = definition('own_msgs/msg/Top', lambda _: str(tmp_path))
-    parts = [line for line in text.splitlines() if line.startswith('MSG: ')]
-    assert parts == ['MSG: own_msgs/Part', 'MSG: other_msgs/Leaf', 'MSG: own_msgs/Leaf']
-    assert text.startswith('# Ghost g')
-
-
 def test_a_message_that_is_not_installed_is_named() -> None:
     with pytest.raises(NoDefinition, match='no_such_msgs/msg/Thing'):
         definition('no_such_msgs/msg/Thing')
@@ -135,13 +121,6 @@ def test_of_many_messages_few_are_kept_and_the_last_one_always(
     gaps = [b - a for (a, _), (b, _) in pairwise(passed)]
     assert all(gap >= 1.0 / hz - 1e-9 for gap in gaps)
     assert thinning.take_due(math.inf) is None
-
-
-def test_a_rate_may_be_everything_or_nothing() -> None:
-    every, none = Throttle[int](None), Throttle[int](0.0)
-    assert [every.accept(number, 0.0) for number in range(3)] == [0, 1, 2]
-    assert [none.accept(number, float(number)) for number in range(3)] == [None] * 3
-    assert none.take_due(10.0) is None
 
 
 def test_the_foxglove_layout_shows_only_what_is_recorded() -> None:

@@ -14,14 +14,13 @@ from collections.abc import Callable
 from dataclasses import replace
 import json
 from pathlib import Path
-import random
 from shutil import copytree
 from typing import Any
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
 from curiosity_rosa_demo.agent.check import operation_in, replay, run
 from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
-from curiosity_rosa_demo.recording.check import compared, replay_adapter, Report, undecidable
+from curiosity_rosa_demo.recording.check import replay_adapter, Report
 from curiosity_rosa_demo.recording.mcap.reader import Entry
 from examples import examples
 from hypothesis import given, settings
@@ -184,20 +183,6 @@ def test_a_damaged_file_ends_in_a_report_or_a_clear_error(
     assert run([str(file)]) in (0, 1, 2)
 
 
-@settings(max_examples=examples(15))
-@given(seed=st.integers(0, 10**6), name=st.sampled_from(sorted(LEAST)))
-def test_a_shuffled_recording_ends_in_a_report(
-    seed: int, name: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    def shuffled(every: list[Entry]) -> list[Entry]:
-        times = [each.at_ns for each in every]
-        mixed = random.Random(seed).sample(every, len(every))
-        return [replace(each, at_ns=at_ns) for each, at_ns in zip(mixed, times, strict=True)]
-
-    report = checked(rewritten(name, tmp_path_factory.mktemp('mixed') / 'run.mcap', shuffled))
-    assert isinstance(report, Report)
-
-
 Change = Callable[[list[Any]], list[Any]]
 CHANGES: list[Change] = [
     lambda entry: [*entry[:2], 'no_such_step', *entry[3:]],
@@ -260,18 +245,6 @@ def test_the_command_names_a_file_that_is_no_recording(
     assert run([str(tmp_path / 'text.mcap')]) == 2
     assert 'is no MCAP file' in capsys.readouterr().err
     assert run([str(tmp_path / 'none.mcap')]) == 2
-
-
-def test_a_report_counts_by_rule() -> None:
-    report = Report()
-    report.add([compared(1.0, 'mast', 'a', 'a'), compared(2.0, 'mast', 'a', 'b', 'x')])
-    report.add([undecidable(3.0, 'gate', 'a', 'why')])
-    assert report.decided == 2
-    assert [line.split() for line in report.table()][1:] == [
-        ['gate', '0', '0', '0', '1'],
-        ['mast', '2', '1', '1', '0'],
-        ['all', '2', '1', '1', '1'],
-    ]
 
 
 @pytest.mark.parametrize(

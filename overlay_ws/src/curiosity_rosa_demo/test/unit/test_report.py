@@ -13,7 +13,6 @@ from __future__ import annotations
 import base64
 import itertools
 import json
-import math
 from pathlib import Path
 import re
 import subprocess
@@ -28,7 +27,6 @@ from curiosity_rosa_demo.recording.report.html import page
 from curiosity_rosa_demo.recording.report.main import run as report
 from curiosity_rosa_demo.recording.report.main import write_report
 from curiosity_rosa_demo.recording.report.run import read_run
-from curiosity_rosa_demo.recording.report.text import clock
 from curiosity_rosa_demo.recording.report.timeline import (
     act_ends,
     COLUMN,
@@ -53,9 +51,7 @@ from mcap_world import (
     RawMessage,
     write_run,
 )
-from nav_msgs.msg import Odometry
 import pytest
-from rclpy.serialization import serialize_message
 from report_page import HOSTILE, loads_nothing, Page
 from strategies import events
 
@@ -183,39 +179,6 @@ def drawings_of(text: str) -> list[ElementTree.Element]:
     return [checked(each, 10**6) for each in re.findall('<svg.*?</svg>', text, re.DOTALL)]
 
 
-def test_every_capture_of_a_long_run_is_on_the_map_and_leads_to_its_picture(
-    tmp_path: Path,
-) -> None:
-    said = [('odometry', float(n), an_odometry(n / 10)) for n in range(100)]
-    said += [capture(n, n + 0.1, ok=True, score=n / 100) for n in range(100)]
-    said.sort(key=lambda each: each[1])
-    info = {'score_threshold': '0.85', 'bright_zone': '[5.0, 10.0, 5.0]'}
-    rover_map, scores, _ = drawings_of(page(read_run(write_run(tmp_path / 'a', said, info=info))))
-    for drawing in (rover_map, scores):
-        links = [link.attrib['href'] for link in drawing.iter('a')]
-        assert links == [f'#capture-{n}' for n in range(1, 101)]
-    assert len(classed(rover_map, 'cr-zone')) == len(classed(rover_map, 'cr-begin')) == 1
-    assert 'good from 0.85' in labels(scores)
-    assert len(classed(scores, 'cr-good')) == 15
-
-
-def test_the_rover_stands_where_and_as_it_was_last(tmp_path: Path) -> None:
-    turned = Odometry()
-    turned.pose.pose.position.x = 3.0
-    turned.pose.pose.orientation.z = turned.pose.pose.orientation.w = math.sqrt(0.5)
-    said = [
-        ('odometry', 0.0, an_odometry(3.0)),
-        ('adapter', 0.5, a_string(json.dumps({'rover_x': 9.0, 'rover_y': 9.0, 'yaw_rad': 1.0}))),
-        ('odometry', 1.0, bytes(serialize_message(turned))),
-    ]
-    run = read_run(write_run(tmp_path / 'run.mcap', said))
-    assert run.pose is not None
-    assert (run.pose.x, run.pose.y) == (3.0, 0.0)
-    assert run.pose.yaw_rad == pytest.approx(math.pi / 2)
-    [rover_map] = drawings_of(page(run))
-    assert 'heading 90 degrees' in rover_map.attrib['aria-label']
-
-
 def test_what_failed_is_a_square_on_the_time_line_and_an_act_as_long_as_it_took() -> None:
     def made(kind: TraceKind, ok: bool | None = None) -> TraceEvent:
         return TraceEvent(event_id='x', ts=0.0, kind=kind, message='m', tool_name='t', ok=ok)
@@ -260,12 +223,6 @@ def test_equal_neighbours_are_one_line_and_none_is_lost(lines: list[TraceEvent])
     assert all(row.count == 1 for row in rows if row.event.score is not None)
 
 
-def test_the_first_of_equal_lines_keeps_its_data() -> None:
-    first, second = (new_event(TraceKind.ERROR, 'torn', data={'number': n}) for n in (1, 2))
-    [row] = folded([(0.5, first), (2.5, second)])
-    assert (row.at_s, row.event, row.count, row.last_s) == (0.5, first, 2, 2.5)
-
-
 @given(st.lists(st.integers(), max_size=3 * PAGE_ROWS))
 def test_long_tables_have_pages(rows: list[int]) -> None:
     found = pages(rows)
@@ -285,16 +242,6 @@ def test_a_long_run_is_folded_and_paged(tmp_path: Path) -> None:
     assert re.findall('<summary>(.*?)</summary>', text) == ['lines 201 to 204, 3:19.9 to 3:20.2']
     assert len(Page(text).of('details')) == 1
     assert 'open' not in Page(text).of('details')[0]
-
-
-def test_a_page_of_calls_says_which_and_when(tmp_path: Path) -> None:
-    said = [call(float(n), '/adapter/move_stop', True, f'stop {n}') for n in range(401)]
-    text = page(read_run(write_run(tmp_path / 'calls.mcap', said)))
-    assert [each.partition(',')[0] for each in re.findall('<summary>(.*?)</summary>', text)] == [
-        'lines 201 to 400',
-        'lines 401 to 401',
-    ]
-    assert all(f'>stop {n}<' in text for n in range(401))
 
 
 @settings(max_examples=examples(20))
@@ -455,17 +402,6 @@ def test_an_act_ends_with_the_next_result_of_its_tool() -> None:
         made(TraceKind.ACT, 'c'),
     ]
     assert act_ends([(float(n), each) for n, each in enumerate(kinds)]) == {0: 2.0, 1: 4.0}
-
-
-def test_a_clock_reads_like_one() -> None:
-    assert [clock(each) for each in (0, 59.96, 61.25, 3725.0, -2.5, math.nan)] == [
-        '0:00.0',
-        '1:00.0',
-        '1:01.2',
-        '1:02:05.0',
-        '-0:02.5',
-        '?',
-    ]
 
 
 def test_the_command_writes_beside_the_recording_or_where_it_is_told(

@@ -178,15 +178,3 @@ def test_the_page_names_every_enclave() -> None:
 def test_what_is_no_such_policy_is_not_read(text: str) -> None:
     with pytest.raises(ValueError, match=r'policy|DENY'):
         grants(text)
-
-
-def test_names_are_found_as_sros2_finds_them() -> None:
-    text = (
-        '<policy version="0.2.0"><enclaves><enclave path="/a"><profiles>'
-        '<profile ns="/r1" node="n"><services reply="ALLOW" request="ALLOW">'
-        '<service>~/own</service><service>relative</service><service>/full</service>'
-        '</services></profile></profiles></enclave></enclaves></policy>'
-    )
-    names = ['/r1/n/own', '/r1/relative', '/full']
-    kinds = ('reply', 'request')
-    assert grants(text) == [Grant('/a', '/r1/n', kind, name) for kind in kinds for name in names]

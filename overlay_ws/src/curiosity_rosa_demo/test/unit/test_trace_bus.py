@@ -196,13 +196,6 @@ def test_a_bus_keeps_at_least_one_event(size: int) -> None:
         EventBus(max_events=size)
 
 
-def test_an_event_may_come_again_when_the_ring_has_forgotten_it() -> None:
-    bus, old = EventBus(max_events=2), event('old')
-    for each in (old, event('1'), old, event('2'), old):
-        bus.publish(each)
-    assert [each.message for each in bus.trace_events()] == ['2', 'old']
-
-
 # --- threads -----------------------------------------------------------------------------------
 
 

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import to_json
@@ -135,10 +134,3 @@ def test_text_beyond_the_limit_is_not_parsed_but_noted() -> None:
     assert (event.kind, event.ok) == (TraceKind.ERROR, False)
     assert f'{len(text)} characters, more than {MAX_EVENT_BYTES}' in str(event.error_reason)
     assert len(encode(event)) < 2000
-
-
-def test_a_new_event_is_of_now_and_has_its_own_id() -> None:
-    before = time.time()
-    first, second = (new_event(TraceKind.ACT, 'go') for _ in range(2))
-    assert before <= first.ts <= second.ts <= time.time()
-    assert first.event_id != second.event_id
