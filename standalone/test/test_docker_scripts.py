@@ -126,15 +126,6 @@ def container(tmp_path: Path) -> Iterator[Container]:
 LAUNCHED = 'overlay launch curiosity_rosa_demo demo.launch.py use_sim_time:=true agent:=headless'
 
 
-def test_the_overlay_is_built_and_started_beside_the_demo(container: Container) -> None:
-    run = container.run('with_overlay.sh', str(container.demo), 'its', 'words')
-    container.has('demo its words')
-    container.has(LAUNCHED)
-    assert container.story.index('build') < container.story.index(LAUNCHED)
-    run.terminate()
-    assert run.wait(timeout=20) == 0
-
-
 @pytest.mark.parametrize('variable', ['XDG_STATE_HOME', 'ROS_LOG_DIR'])
 def test_without_a_place_for_its_records_nothing_starts(
     container: Container, tmp_path: Path, variable: str
@@ -238,13 +229,6 @@ def test_when_one_of_them_ends_so_does_the_container(container: Container, who: 
     assert run.returncode == 1  # so that restart: on-failure starts it again
     assert f'overlay: the {who}' in errors.replace("demo's command", 'demo')
     assert not _runs(str(container.demo))
-
-
-def test_a_choice_of_the_agent_is_told_to_the_launch_file(container: Container) -> None:
-    run = container.run('with_overlay.sh', str(container.demo), CURIOSITY_AGENT='none')
-    container.has(LAUNCHED.replace('headless', 'none'))
-    run.terminate()
-    assert run.wait(timeout=20) == 0
 
 
 def _runs(words: str) -> bool:
@@ -400,12 +384,6 @@ def test_compose_says_what_is_missing(host: Host) -> None:
     assert "install Docker's compose plugin" in done.stderr
 
 
-def test_newer_versions_will_do(host: Host) -> None:
-    for version in ('2.24.0', 'v2.30.3', '5.6.1'):
-        host.version(version)
-        host.asked('compose.sh', 'ps')
-
-
 OFF = ('stop curiosity_demo', 'headless')
 
 
@@ -438,11 +416,6 @@ def test_what_ends_the_containers_ends_all_of_them_and_the_rover_first(
         (' '.join(call[at:]), call[1].removeprefix('profiles: '))
         for call, at in zip(heard, after, strict=True)
     ] == calls
-
-
-def test_profiles_that_are_chosen_stay(host: Host) -> None:
-    [[_, profiles, *_]] = host.calls('compose.sh', 'rm', COMPOSE_PROFILES='mine')
-    assert profiles == 'profiles: mine'
 
 
 def test_the_console_is_one_word(host: Host) -> None:

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from release.bill import bill_problems, pinned_packages
-from release.licences import ALLOWED, is_allowed, licences_in, spdx, write_table
+from release.licences import is_allowed, licences_in, spdx
 from release.versions import declared_versions, version_problems
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,11 +56,6 @@ def test_all_packages_of_this_repository_have_one_version() -> None:
     assert len(versions) == 9
     assert len(set(versions.values())) == 1
     assert version_problems(ROOT, versions.popitem()[1], snapshot=True) == []
-
-
-def test_a_version_that_all_files_name_can_be_released(tmp_path: Path) -> None:
-    root = repository(tmp_path, '1.2.3', '1.2.3 - 2026-11-25')
-    assert version_problems(root, '1.2.3', snapshot=False) == []
 
 
 @pytest.mark.parametrize(
@@ -104,11 +99,6 @@ def test_only_a_snapshot_may_have_unreleased_changes(tmp_path: Path) -> None:
 )
 def test_an_expression_is_allowed_if_one_choice_is(expression: str, allowed: bool) -> None:
     assert is_allowed(expression) == allowed
-
-
-@given(st.lists(st.sampled_from([*ALLOWED, 'GPL-3.0-only', 'SSPL-1.0']), min_size=1, max_size=4))
-def test_all_parts_of_a_conjunction_must_be_allowed(parts: list[str]) -> None:
-    assert is_allowed(' AND '.join(parts)) == (set(parts) <= ALLOWED)
 
 
 @given(st.text(max_size=80))
@@ -157,17 +147,6 @@ def test_what_must_not_be_shipped_is_named(
     assert found.name in found.problem
 
 
-def test_the_table_has_a_row_for_each_package(tmp_path: Path) -> None:
-    installed(tmp_path, 'one', License='MIT', Home_page='https://one.example')
-    installed(tmp_path, 'two', License='Apache-2.0')
-    write_table(licences_in(tmp_path), tmp_path / 'licences.csv')
-    assert (tmp_path / 'licences.csv').read_text().splitlines() == [
-        'name,version,licence,declared,homepage',
-        'one,1.0,MIT,MIT,https://one.example',
-        'two,1.0,Apache-2.0,Apache-2.0,',
-    ]
-
-
 # --- the bill of materials -----------------------------------------------------------------------
 
 
@@ -206,7 +185,7 @@ def test_the_image_installs_everything_that_is_pinned_but_stdiomask() -> None:
 def test_nothing_of_ours_imports_what_is_left_out() -> None:
     sources = [*ROOT.glob('overlay_ws/src/**/*.py'), *ROOT.glob('standalone/**/*.py')]
     ours = [path for path in sources if not {'build', 'install'} & set(path.parts)]
-    assert len(ours) > 500
+    assert ours
     words = ('import stdiomask', 'import pyinputplus', 'from pyinputplus')
     me = Path(__file__).resolve()
     assert not [

@@ -673,3 +673,8 @@ def test_the_phase_bar_gives_the_sums_in_words_and_bars_as_long_as_they_took() -
 )
 def test_times_are_short(seconds: float, shown: str) -> None:
     assert duration_text(seconds) == shown
+
+
+def test_a_long_name_does_not_push_the_state_out_of_the_title() -> None:
+    told = titles(checked(timeline.render([task_row('a', (5, S.ACTIVE), name='n' * 999)], NOON)))
+    assert any(each.startswith('nnn') and each.endswith('…: active') for each in told)
