@@ -64,15 +64,13 @@ def test_list_call_refusal_question_cancel_and_a_killed_client(bench: Bench) -> 
         assert not any(each.angular.z for each in commands)
         return ElicitResult(action='accept', content={'decision': 'approve'})
 
-    async def walk(server: Any, mode: str) -> None:
+    async def walk(server: Any) -> None:
         reports: list[str | None] = []
 
         async def progress(_: float, __: float | None, message: str | None) -> None:
             reports.append(message)
 
-        commands.clear()
-        asked.clear()
-        async with Client(server, mode=mode, elicitation_callback=yes) as client:
+        async with Client(server, mode='auto', elicitation_callback=yes) as client:
             assert 'move_forward' in {each.name for each in (await client.list_tools()).tools}
             stowed = await client.call_tool('mast_close', {})
             assert stowed.structured_content['ok'], stowed
@@ -98,10 +96,8 @@ def test_list_call_refusal_question_cancel_and_a_killed_client(bench: Bench) -> 
             assert picture.contents[0].text.startswith('<svg')
 
     bridge = StdioServerParameters(command=str(ROOT / 'scripts/mcp.sh'), args=['--url', url])
-    asyncio.run(walk(url, 'auto'))
-    asyncio.run(walk(bridge, 'auto'))
+    asyncio.run(walk(bridge))
     drives_until_killed(bench, api, url, 'legacy')
-    drives_until_killed(bench, api, url, 'auto')
     assert api.run.end() == 0
     assert 'Traceback' not in api.run.output()
     late = subprocess.run(
