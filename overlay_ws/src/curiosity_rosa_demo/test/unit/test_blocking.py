@@ -92,22 +92,6 @@ async def test_a_cancelled_skill_ends_when_its_work_has_cleaned_up(
 
 
 @in_loop
-async def test_work_that_ends_although_it_was_cancelled_is_cancelled_all_the_same(
-    blocking: BlockingCalls,
-) -> None:
-    def deaf(cancellation: Cancellation) -> str:
-        while not cancellation.requested:
-            time.sleep(0.001)
-        return 'done'
-
-    job = asyncio.create_task(blocking.run(deaf))
-    await until_busy(blocking)
-    job.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await job
-
-
-@in_loop
 async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
     blocking: BlockingCalls,
 ) -> None:

@@ -27,7 +27,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
-from runtime_harness import with_watchdog
 from runtime_world import CONFIG, RuntimeBench, settle
 from skill_world import ended, in_loop, looping, reaches, Stage, titled
 
@@ -214,15 +213,6 @@ def test_a_more_urgent_goal_waits_for_the_skill(bench: RuntimeBench) -> None:
     assert bench.tasks()['mast_rotate'] == 'COMPLETED'
 
 
-def test_a_cancel_is_refused_and_the_skill_goes_on(bench: RuntimeBench) -> None:
-    bench.console.handle_line(f':cancel {bench.task("mast_rotate").id[:8]}')
-    refusal = 'mast_rotate cannot be cancelled; it ends by itself, or :stop ends it'
-    bench.until(lambda: any(refusal in line for line in bench.said), 'a refusal')
-    assert bench.tasks()['mast_rotate'] == 'ACTIVE'
-    bench.finish()
-    assert bench.tasks()['mast_rotate'] == 'COMPLETED'
-
-
 @pytest.mark.parametrize('paused', [False, True])
 def test_a_stop_reaches_the_rover_and_the_skill_at_once(bench: RuntimeBench, paused: bool) -> None:
     if paused:
@@ -241,14 +231,3 @@ def test_the_e_stop_ends_the_skill(bench: RuntimeBench) -> None:
     bench.becomes('mast_rotate', 'PAUSED')
     bench.stopped(1)
     assert bench.session.used[0].requested
-
-
-def test_the_watchdog_ends_the_skill(tmp_path: Path) -> None:
-    watched = with_watchdog(CONFIG, 2.0)
-    with RuntimeBench(tmp_path, config=watched, registry=preemptible_registry()) as bench:
-        bench.runs(':mast_rotate')
-        bench.becomes('mast_rotate', 'ACTIVE')
-        with bench.blocked_loop():
-            bench.until(lambda: bench.session.used[0].requested, 'the watchdog')
-        bench.becomes('mast_rotate', 'CANCELLED')
-        bench.until(lambda: bench.session.stops, 'the stop')

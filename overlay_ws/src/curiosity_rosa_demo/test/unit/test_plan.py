@@ -5,58 +5,46 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
+"""Plans: what they hold, how they are written and read, and what is no plan."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 import copy
-from dataclasses import fields
+from copy import deepcopy
+from dataclasses import fields, MISSING
+from enum import Enum
 import json
+from pathlib import Path
+import re
+import string
+import sys
+import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.plan.json_schema import plan_schema, schema_text
 from curiosity_rosa_demo.domain.plan.plan import (
+    create_plan_from_llm_response,
     ExecutionResult,
     Plan,
     PlanError,
+    PlanStatus,
     PlanStep,
+    RiskLevel,
     StepStatus,
+    ToolCallType,
 )
+from curiosity_rosa_demo.domain.plan.reader import read_plan
+from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT, MAX_LEFT_OUT, PROGRESS_KEY
+from curiosity_rosa_demo.domain.plan.unknown_fields import ACTS, REMARKS
 from examples import examples
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from plan_strategies import any_plans, results
 import pytest
-from strategies import json_values
-
-
-def test_a_plan_tells_where_it_is() -> None:
-    plan = Plan('p', 'g', steps=[PlanStep(number, 'a') for number in range(4)])
-    first, second, third, fourth = plan.steps
-    assert plan.next_step_id() == 4
-    assert plan.get_pending_steps() == plan.steps
-    assert plan.get_current_step() is None
-    first.update_status(StepStatus.RUNNING)
-    assert plan.get_current_step() is first
-    first.update_status(StepStatus.SUCCESS)
-    second.update_status(StepStatus.WAIT_CONFIRMATION)
-    assert plan.get_waiting_confirmation_steps() == [second]
-    assert not plan.is_finished()
-    assert not plan.is_success()
-    second.update_status(StepStatus.SUCCESS)
-    third.update_status(StepStatus.FAILED)
-    fourth.update_status(StepStatus.SKIPPED)
-    assert plan.is_finished()
-    assert not plan.is_success()
-    assert plan.get_failed_steps() == [third]
-    third.update_status(StepStatus.SUCCESS)
-    assert not plan.is_success()  # one was skipped
-    fourth.update_status(StepStatus.SUCCESS)
-    assert plan.is_success()
-
-
-def test_a_plan_without_steps_is_finished_but_no_success() -> None:
-    plan = Plan.create_new('nothing')
-    assert plan.is_finished()
-    assert not plan.is_success()
+from strategies import json_values, text
+from turn_world import SHIPPED
 
 
 def test_the_results_have_factories() -> None:
@@ -71,11 +59,6 @@ def test_the_results_have_factories() -> None:
     assert (skipped.success, skipped.status) == (True, StepStatus.SKIPPED)
     assert skipped.message == '步骤已跳过'
     assert ExecutionResult.skipped_result('p', 4, message='no').message == 'no'
-
-
-def test_a_result_is_a_failure_unless_its_dict_says_otherwise() -> None:
-    result = ExecutionResult.from_dict({'plan_id': 'p', 'step_id': 1})
-    assert (result.success, result.status) == (False, StepStatus.FAILED)
 
 
 @settings(max_examples=examples(80), deadline=None)
@@ -93,14 +76,6 @@ def test_every_plan_comes_back_as_it_was(plan: Plan) -> None:
 def test_every_result_comes_back_as_it_was(result: ExecutionResult) -> None:
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert ExecutionResult.from_dict(data) == result
-
-
-def test_dicts_share_nothing_with_the_plan() -> None:
-    plan = Plan('p', 'g', steps=[PlanStep(1, 'a', parameters={'query': 'mast'})])
-    data = plan.to_dict()
-    again = Plan.from_dict(data)
-    data['steps'][0]['parameters']['query'] = 'changed'
-    assert plan.steps[0].parameters == again.steps[0].parameters == {'query': 'mast'}
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -217,3 +192,498 @@ def test_nesting_is_bounded() -> None:
             PlanStep(1, 'a', parameters=_nested(levels))
     # The output of a step is the data of a ToolResult.
     ExecutionResult('p', 1, True, StepStatus.SUCCESS, output=_nested(100)).to_dict()
+
+
+PACKAGE = Path(__file__).resolve().parents[2]
+DOCS = PACKAGE.parents[2] / 'docs' / 'reference' / 'plans.md'
+
+
+def test_the_file_is_what_the_code_says() -> None:
+    file = PACKAGE / 'schema' / 'plan.schema.json'
+    assert file.read_text() == schema_text(), (
+        f'run: python -m curiosity_rosa_demo.domain.plan.json_schema > {file}'
+    )
+
+
+@pytest.mark.parametrize(
+    ('schema', 'cls', 'needed'),
+    [
+        (plan_schema(), Plan, {'goal', 'steps'}),
+        (plan_schema()['properties']['steps']['items'], PlanStep, {'action'}),
+    ],
+)
+def test_the_schema_has_the_fields_of_the_classes(
+    schema: dict[str, Any], cls: Any, needed: set[str]
+) -> None:
+    assert set(schema['required']) == needed
+    assert set(schema['properties']) == {field.name for field in fields(cls)}
+    for field in fields(cls):
+        inner = schema['properties'][field.name]
+        assert inner.get('description') or field.name == 'steps'
+        if 'default' in inner:
+            made = field.default_factory
+            default = field.default if made is MISSING else made()
+            assert inner['default'] == (default.value if isinstance(default, Enum) else default)
+
+
+TYPES: dict[str, Any] = {
+    'object': dict,
+    'array': list,
+    'string': str,
+    'boolean': bool,
+    'null': type(None),
+}
+
+
+def fits(schema: dict[str, Any], value: Any) -> bool:
+    """The part of JSON Schema that the plan's schema uses."""
+    known = {'$schema', 'title', 'description', 'default', 'type', 'enum', 'pattern', 'minimum'}
+    known |= {'exclusiveMaximum', 'minItems', 'maxItems', 'items', 'properties', 'required'}
+    assert set(schema) <= known | {'additionalProperties'}
+    if 'enum' in schema:
+        return value in schema['enum']
+    kinds = schema['type'] if isinstance(schema['type'], list) else [schema['type']]
+    if kinds in (['integer'], ['number']):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        low, end = schema.get('minimum', value), schema.get('exclusiveMaximum', value + 1)
+        return kinds == ['number'] or (isinstance(value, int) and low <= value < end)
+    if not any(isinstance(value, TYPES[kind]) for kind in kinds):
+        return False
+    if isinstance(value, str):
+        return re.search(schema.get('pattern', ''), value) is not None
+    if isinstance(value, list):
+        counted = schema['minItems'] <= len(value) <= schema['maxItems']
+        return counted and all(fits(schema['items'], item) for item in value)
+    if isinstance(value, dict) and 'properties' in schema:
+        inner = schema['properties']
+        fields_fit = all(key in inner and fits(inner[key], item) for key, item in value.items())
+        return fields_fit and set(schema['required']) <= set(value)
+    return True
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(any_plans.filter(lambda plan: bool(plan.steps)))
+def test_every_plan_fits_the_schema(plan: Plan) -> None:
+    data = plan.to_dict()
+    assert fits(plan_schema(), data)
+    del data['goal']
+    assert not fits(plan_schema(), data)
+
+
+def test_the_example_of_the_documentation_is_a_plan() -> None:
+    shown = re.findall(r'```json\n(.*?)```', DOCS.read_text(), re.DOTALL)
+    assert shown
+    for text_ in shown:
+        assert fits(plan_schema(), json.loads(text_))
+        assert create_plan_from_llm_response(text_).steps
+
+
+def made(steps: str) -> Plan:
+    return create_plan_from_llm_response(f'{{"goal": "g", "steps": [{steps}]}}')
+
+
+def test_an_answer_of_a_model_is_understood() -> None:
+    plan = create_plan_from_llm_response(
+        """Sure! For {your rover} I suggest the following plan:
+
+```json
+{
+  // first things first
+  "goal": "photograph the \\"dune\\" // not a comment",  # nor is this
+  'risk_level': 'HIGH',
+  "requires_confirmation": False,
+  "confirmation_message": None,
+  "plan_id": null,
+  "steps": [
+    {"step_id": "3", "action": "mast_close", "parameters": {},},
+    {"action": "move_forward", "parameters": {"duration_s": +2.50}, /* slow { */ "fallback": null},
+    {"action": "Speak", "parameters": {"text": "don't
+worry # be happy"}},
+    {"action": "ask", "toolCallType": "Ask-User", "precondition": {"mast": "open"}},
+  ],
+}
+```
+Tell me {if} you like it."""
+    )
+    assert plan.goal == 'photograph the "dune" // not a comment'
+    assert plan.risk_level is RiskLevel.HIGH
+    assert plan.requires_confirmation is False
+    assert plan.plan_id.startswith('plan_')
+    assert [step.step_id for step in plan.steps] == [3, 1, 2, 4]
+    assert plan.steps[1].parameters == {'duration_s': 2.5}
+    assert plan.steps[2].tool_call_type is ToolCallType.SPEAK
+    assert plan.steps[2].parameters == {'text': "don't\nworry # be happy"}
+    assert plan.steps[3].tool_call_type is ToolCallType.ASK_USER
+    assert plan.steps[3].preconditions == {'mast': 'open'}
+
+
+def test_a_torn_plan_is_not_taken_for_one_that_stands_in_it() -> None:
+    torn = '{"goal": "a", "steps": [{"action": "go", "parameters": {"goal": "b", "steps": []}'
+    with pytest.raises(PlanError, match='line 1, column 25: expected a closing }'):
+        create_plan_from_llm_response(torn)
+
+
+@pytest.mark.parametrize('name', ['ask_user', 'speak', 'query_world', 'query_knowledge', 'noop'])
+def test_the_kind_of_a_step_is_told_by_its_action(name: str) -> None:
+    assert made(f'{{"action": "{name}"}}').steps[0].tool_call_type.value == name
+    told = made(f'{{"action": "{name}", "tool_call_type": "EXECUTE"}}').steps[0]
+    assert told.tool_call_type is ToolCallType.EXECUTE
+
+
+def test_a_writer_can_claim_nothing_about_what_was_done() -> None:
+    plan = create_plan_from_llm_response(
+        {
+            'goal': 'g',
+            'status': 'approved',
+            'created_at': 'yesterday',
+            'source': 'operator',
+            'metadata': {PROGRESS_KEY: 1, 'kept': 2},
+            'steps': [{'action': 'a', 'status': 'success', 'metadata': {PROGRESS_KEY: 'x'}}],
+        },
+        source='file',
+    )
+    assert plan.status is PlanStatus.CREATED
+    assert plan.created_at > 1e9
+    assert plan.source == 'file'
+    assert plan.metadata == {'kept': 2}
+    assert plan.steps[0].status is StepStatus.PENDING
+    assert plan.steps[0].metadata == {}
+
+
+@pytest.mark.parametrize(
+    ('written', 'message'),
+    [
+        ('', 'line 1, column 1: expected a JSON object like {"goal": "...", "steps": [{"action"'),
+        ('no plan {today}', "line 1, column 10: expected a key in double quotes; found 'today}'"),
+        ('{"goal": "g"', 'line 1, column 1: expected a closing }; found \'{"goal": "g"\''),
+        ('{"goal": "g}', 'line 1, column 10: expected a closing " for the text that begins here'),
+        ('{"goal": "g"\n "steps": []}', 'line 2, column 2: expected a comma or }; found \'"steps'),
+        ('{"goal" "g"}', "line 1, column 9: expected a colon after the key 'goal'; found"),
+        ('{"goal": g}', 'line 1, column 10: expected a value: text in double quotes, a number, '),
+        ('{"goal": }', 'line 1, column 10: expected a value'),
+        ('{"goal": 0x10}', 'line 1, column 10: expected a value'),
+        ('{"goal": NaN}', 'line 1, column 10: expected a finite number, not NaN'),
+        ('{"goal": -Infinity}', 'line 1, column 10: expected a finite number, not -Infinity'),
+        ('{"goal": 1e999}', 'line 1, column 10: expected a finite number'),
+        ('{"goal": ' + '1' * 9999 + '}', 'column 10: expected a number of at most 400 digits'),
+        ('{"goal": "a\\d"}', 'line 1, column 12: expected an escape that JSON knows'),
+        ('{"goal": "\\ud800"}', 'line 1, column 10: expected text of valid Unicode'),
+        ('{"goal": "g", /* }', 'line 1, column 15: expected a closing */'),
+        ('{"goal": "g", "goal": "h"}', "column 15: expected another key: 'goal' is there already"),
+        ('{"goal": [[' * 20, 'expected at most 32 levels of nesting'),
+        ('{"mast": "open"}', 'mast is no field of a plan; it has: plan_id, goal, reasoning'),
+        ('{"steps": []}', 'goal is missing'),
+        ('{"goal": 5}', 'goal must be a text that is not empty, not 5'),
+        ('{"goal": "g", "Goal": "h"}', 'goal must be there once, not twice'),
+        ('{"goal": "g", "steps": {}}', 'steps must be a list, not {}'),
+        ('{"goal": "g", "steps": ["go"]}', 'steps[0] must be an object like {"action": "..."}'),
+        ('{"goal": "g", "steps": [{}]}', 'steps[0].action is missing'),
+        ('{"goal": "g", "risk_level": "so-so"}', 'risk_level must be one of low, medium, high'),
+    ],
+)
+def test_anything_else_is_one_error_that_says_where(written: str, message: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        create_plan_from_llm_response(written)
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ('step', 'message'),
+    [
+        ('{"action": "a", "step_id": "one"}', 'steps[1].step_id must be a whole number from 0, '),
+        ('{"action": "a", "step_id": 1.5}', 'steps[1].step_id must be a whole number from 0, '),
+        ('{"action": "a", "step_id": 1}', 'steps[1].step_id must be unique, not 1 again'),
+        ('{"action": "a", "parameters": [1]}', 'steps[1].parameters must be an object, not [1]'),
+        ('{"action": "a", "paramters": {}}', 'steps[1].paramters is no field of a step; it has'),
+        ('{"action": "a", "fallback": 3}', 'steps[1].fallback must be a text, not 3'),
+        ('{"action": "a", "tool_call_type": "x"}', 'steps[1].tool_call_type must be one of exec'),
+        ('{"action": "a", "requires_confirmation": "y"}', 'must be true or false'),
+    ],
+)
+def test_an_error_in_a_step_says_in_which(step: str, message: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        made(f'{{"action": "first", "step_id": 1}}, {step}')
+    assert message in str(caught.value)
+
+
+def test_the_limits_are_said() -> None:
+    assert len(made(', '.join(['{"action": "a"}'] * 200)).steps) == 200
+    with pytest.raises(PlanError, match=r'^steps must be at most 200, not 201'):
+        made(', '.join(['{"action": "a"}'] * 201))
+    with pytest.raises(PlanError, match=r'^text must be at most 100000 characters, not 1000000'):
+        create_plan_from_llm_response('{' * 1_000_000)
+    with pytest.raises(PlanError, match=r'^plan must not be longer than 100000 characters'):
+        create_plan_from_llm_response({'goal': 'g' * 100_000})
+
+
+@pytest.mark.parametrize('wrong', [None, [], 3, b'{}', {1: 2}, {'goal': {1, 2}}])
+def test_what_is_no_object_is_no_plan(wrong: Any) -> None:
+    with pytest.raises(PlanError, match=r'^(plan|a key of plan|plan.goal) must be '):
+        create_plan_from_llm_response(wrong)
+
+
+gaps = st.sampled_from(
+    [
+        '',
+        ' ',
+        '\n',
+        '\t ',
+        '// a "comment" {\n',
+        '# and, another]\n',
+        '/* one " more } */',
+        '\u00a0',
+    ]
+)
+
+
+@st.composite
+def messy(draw: st.DrawFn, value: Any) -> str:
+    """``value`` as JSON, and what models make of it."""
+
+    def gap() -> str:
+        return draw(gaps)
+
+    def written(value: Any) -> str:
+        if isinstance(value, dict):
+            items = [f'{gap()}{written(k)}{gap()}:{written(v)}' for k, v in value.items()]
+        elif isinstance(value, list):
+            items = [written(item) for item in value]
+        elif isinstance(value, str):
+            quoted = json.dumps(value, ensure_ascii=draw(st.booleans()))
+            if draw(st.booleans()):
+                quoted = "'" + quoted[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
+            return f'{gap()}{quoted}{gap()}'
+        else:
+            plain = repr(value) if draw(st.booleans()) else json.dumps(value)
+            return f'{gap()}{plain}{gap()}'
+        comma = ',' + gap() if items and draw(st.booleans()) else ''
+        opening, closing = '{}' if isinstance(value, dict) else '[]'
+        return f'{gap()}{opening}{gap()}{",".join(items)}{comma}{gap()}{closing}{gap()}'
+
+    return written(value).strip()
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(any_plans, st.data(), text)
+def test_a_plan_is_read_however_it_is_written(plan: Plan, data: st.DataObject, prose: str) -> None:
+    prose = prose.replace('{', '(')
+    written = json.loads(json.dumps(plan.to_dict()), parse_int=lambda digits: int(digits[:300]))
+    as_model = f'{prose}\n```json\n{data.draw(messy(written))}\n```\n{prose}'
+    assert read_plan(as_model) == written
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(any_plans, st.data())
+def test_a_torn_text_is_a_plan_error(plan: Plan, data: st.DataObject) -> None:
+    written = json.dumps(plan.to_dict())
+    with pytest.raises(PlanError):
+        create_plan_from_llm_response(written[: data.draw(st.integers(0, len(written) - 1))])
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.text(st.sampled_from('{}[]"\',:/*#\\ \n1-.eaNu'), max_size=60))
+@example('{"a":1e5,"b":.5,"c":1.,"d":-0}')
+def test_garbage_is_a_plan_error(garbage: str) -> None:
+    for written in (garbage, '{"goal":' + garbage, '{"goal": "g", "steps": [' + garbage):
+        try:
+            read_plan(written)
+        except PlanError as error:
+            problem = str(error)
+        else:
+            problem = 'line none'
+        assert problem.startswith('line ')
+
+
+@pytest.mark.parametrize(
+    'unit',
+    [
+        '{', '{"', "{'", '{"{', '{/*', '{//', '{#', '{"a":[', '[', '{"a"', '{"\\', '{ ', '/* ',
+        '{"a":1}', '{}', '"', '{"a":{"b":1},', '\\', '{"\n', '1', '{"a":1e', "{'a\\'", '{//\n',
+        '{"goal":1,"goal":2}', '{"x" \'',
+    ],
+)  # fmt: skip
+def test_a_long_text_takes_no_longer_than_its_length(unit: str) -> None:
+    def seconds(length: int) -> float:
+        written = (unit * length)[:length]
+        best = float('inf')
+        for _ in range(3):
+            start = time.process_time()
+            with suppress(PlanError):
+                read_plan(written)
+            best = min(best, time.process_time() - start)
+        return best
+
+    # Ten times the length: a quadratic reader takes a hundred times as long.
+    assert seconds(100_000) < 30 * seconds(10_000) + 0.02
+
+
+def test_reading_needs_little_stack() -> None:
+    deep = '{"goal": ' + '[' * 31 + ']' * 31 + '}'
+    limit = sys.getrecursionlimit()
+    depth, frame = 0, sys._getframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back  # type: ignore[assignment]
+    sys.setrecursionlimit(depth + 150)
+    try:
+        assert 'goal' in read_plan(deep)
+        with pytest.raises(PlanError, match='levels of nesting'):
+            read_plan('{"goal": ' + '[' * 50_000)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+PLAN: dict[str, Any] = {
+    'goal': 'photograph the dune',
+    'risk_level': 'medium',
+    'steps': [
+        {'action': 'mast_close'},
+        {
+            'action': 'move_forward',
+            'parameters': {'duration_s': 3.0},
+            'preconditions': {'mast': 'closed'},
+            'fallback': 'move_stop',
+        },
+        {'action': 'speak', 'parameters': {'text': 'there'}, 'requires_confirmation': True},
+    ],
+}
+PLACES = st.sampled_from([None, 0, 1, 2])  # in the plan, or in which step
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)  # fmt: skip
+REMARK_KEYS = st.sampled_from(sorted(REMARKS - {'reasoning', 'description', 'source'}))
+NAMES = {field.name for cls in (Plan, PlanStep) for field in fields(cls)}
+
+
+def with_field(place: int | None, key: str, value: Any) -> dict[str, Any]:
+    plan = deepcopy(PLAN)
+    holder = plan if place is None else plan['steps'][place]
+    assert key not in holder
+    holder[key] = value
+    return plan
+
+
+def done_by(written: dict[str, Any]) -> dict[str, Any]:
+    """All of the plan but its names for itself and the note."""
+    plan = create_plan_from_llm_response(written).to_dict()
+    plan['metadata'].pop(LEFT_OUT, None)
+    return {key: value for key, value in plan.items() if key not in ('plan_id', 'created_at')}
+
+
+def left_out(written: dict[str, Any]) -> list[str]:
+    noted: list[str] = create_plan_from_llm_response(written).metadata.get(LEFT_OUT, [])
+    return noted
+
+
+def path_of(place: int | None, key: str) -> str:
+    return key if place is None else f'steps[{place}].{key}'
+
+
+@given(PLACES, REMARK_KEYS, VALUES)
+def test_a_remark_changes_nothing_and_is_noted(place: int | None, key: str, value: Any) -> None:
+    written = with_field(place, key, value)
+    assert done_by(written) == done_by(PLAN)
+    assert left_out(written) == [path_of(place, key)]
+
+
+@given(PLACES, st.data(), VALUES)
+def test_what_is_named_like_a_condition_a_limit_or_an_argument_refuses_the_plan(
+    place: int | None, data: st.DataObject, value: Any
+) -> None:
+    words = data.draw(st.lists(st.sampled_from(sorted(ACTS - REMARKS)), min_size=1, max_size=3))
+    assume(place is not None or words not in (['plan'], ['name']))
+    style = data.draw(st.sampled_from(['snake', 'camel', 'kebab', 'shout']))
+    key = {
+        'snake': '_'.join(words),
+        'camel': words[0] + ''.join(word.title() for word in words[1:]),
+        'kebab': '-'.join(words),
+        'shout': '_'.join(words).upper(),
+    }[style]
+    if place is None:
+        assume(words not in (['status'], ['goal'], ['step']))
+    else:
+        assume(
+            words not in (['action'], ['fallback'], ['status'], ['parameter'], ['precondition'])
+        )
+    assume(words[-2:] != ['confirm', 'message'])
+    with pytest.raises(PlanError, match='is no field of a '):
+        create_plan_from_llm_response(with_field(place, key, value))
+
+
+@pytest.mark.parametrize(
+    'meant',
+    ['condition', 'precondition', 'when', 'unless', 'limit', 'duration', 'parameters', 'fallback',
+     'requires_confirmation', 'risk_level', 'max_speed', 'only_if', 'steps', 'until'],
+)  # fmt: skip
+@given(place=PLACES, data=st.data())
+def test_a_misspelt_one_is_refused_as_well(
+    meant: str, place: int | None, data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(meant) - 2))
+    swapped = meant[:at] + meant[at + 1] + meant[at] + meant[at + 2 :]
+    doubled = meant[:at] + meant[at] + meant[at:]
+    shorter = meant[:at] + meant[at + 1 :]
+    key = data.draw(st.sampled_from([doubled, shorter, swapped]))
+    assume(key not in NAMES and key.removesuffix('s') != meant.removesuffix('s'))
+    try:
+        noted = left_out(with_field(place, key, 'the mast is closed'))
+    except PlanError:
+        return
+    assert noted == [], f'{key} was left out'
+
+
+@given(
+    st.integers(0, 2),
+    st.text(string.ascii_lowercase, min_size=1, max_size=10),
+    st.booleans()
+    | st.integers()
+    | st.lists(st.integers())
+    | st.dictionaries(st.text(), st.none()),
+)
+def test_no_number_flag_list_or_object_is_left_out_of_a_step_unless_its_name_is_a_remark(
+    step: int, key: str, value: Any
+) -> None:
+    assume(key not in NAMES and key.removesuffix('s') not in REMARKS and key not in REMARKS)
+    assume(not key.startswith('estimate'))
+    with pytest.raises(PlanError):
+        create_plan_from_llm_response(with_field(step, key, value))
+
+
+def test_no_argument_of_a_skill_is_left_out_of_a_step() -> None:
+    names = {
+        name
+        for skill in make_registry(SHIPPED).for_model()
+        for name in skill.arguments.model_fields
+    }
+    assert {'duration_s', 'text', 'query'} <= names
+    for name in names:
+        why = rf'{name} is no field of a step|{name}s must be there once'
+        with pytest.raises(PlanError, match=why):
+            create_plan_from_llm_response(with_field(1, name, 'text'))
+
+
+def test_there_is_an_end_to_what_is_left_out_and_no_writer_can_forge_the_note() -> None:
+    many = {f'note{number}': 'x' for number in range(MAX_LEFT_OUT)}
+    assert len(left_out({**PLAN, **many})) == MAX_LEFT_OUT
+    with pytest.raises(PlanError, match='too many fields that no plan has'):
+        create_plan_from_llm_response({**PLAN, **many, 'title': 'x'})
+    assert left_out({**PLAN, 'metadata': {LEFT_OUT: ['forged']}}) == []
+
+
+def test_a_refusal_says_why_and_what_there_is() -> None:
+    for key, why in (
+        ('paramters', 'is parameters meant?'),
+        ('if', 'it may change what is done'),
+        ('hurry', 'it may be an argument, a limit or a condition'),
+        ('備考', 'a name in other letters may mean a condition'),
+        ('n' * 61, 'its name is too long'),
+        ('--', 'its name says nothing'),
+    ):
+        with pytest.raises(PlanError) as caught:
+            create_plan_from_llm_response(with_field(1, key, 3))
+        assert 'is no field of a step; it has: step_id, action' in str(caught.value)
+        assert f'({why})' in str(caught.value)

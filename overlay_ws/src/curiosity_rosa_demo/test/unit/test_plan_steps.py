@@ -5,6 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
+"""Plans step by step, and the conditions of steps."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ from curiosity_rosa_demo.agent.react.plan.steps import (
     retry_step,
     revised_plan,
 )
+from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.plan.plan import (
     ExecutionResult,
     Plan,
@@ -37,6 +39,7 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
+from strategies import finite, json_objects, json_values
 
 FACTS: dict[str, Any] = {'mast': 'closed', 'battery_pct': 80.0}
 
@@ -109,23 +112,6 @@ def test_a_step_that_lacks_its_text_fails(kind: ToolCallType) -> None:
     assert end.plan.status is PlanStatus.FAILED
 
 
-def test_a_question_has_no_skill() -> None:
-    asks = step(1, 'ask', tool_call_type=ToolCallType.ASK_USER, parameters={'prompt': 'Go on?'})
-    asked = following(plan_of(asks, step(2)))
-    assert (asked.op_skill, asked.question) == ('', 'Go on?')
-    assert statuses(asked.plan) == 'wait_confirmation pending'
-    assert following(asked.plan) == asked  # asking again changes nothing
-    yes = record_step(asked.plan, 1, True, '', {'answer': 'yes'}, 6.0)
-    assert yes.result.output == {'answer': 'yes'}
-    assert following(yes.plan).op_skill == 'move_forward'
-    no = reject_step(asked.plan, 1, 'too late', 6.0)
-    assert (no.result.status, no.result.message) == (StepStatus.FAILED, 'rejected: too late')
-    assert (statuses(no.plan), no.plan.status) == ('failed skipped', PlanStatus.FAILED)
-    assert [(r.step_id, r.status, r.timestamp) for r in no.skipped] == [
-        (2, StepStatus.SKIPPED, 6.0)
-    ]
-
-
 @pytest.mark.parametrize(
     ('fields', 'ask'),
     [
@@ -156,27 +142,6 @@ def test_a_noop_is_done_at_once_and_a_step_can_be_confirmed_first() -> None:
     assert done(approved, 2).is_success()
 
 
-@pytest.mark.parametrize(
-    'fields', [{'risk_level': RiskLevel.HIGH}, {'requires_confirmation': True}]
-)
-def test_a_risky_plan_is_asked_for_before_its_first_step(fields: dict[str, Any]) -> None:
-    plan = plan_of(step(1, 'mast_close'), step(2), **fields)
-    asked = following(plan)
-    assert asked.question.startswith('Carry out this plan? reach the dune (risk ')
-    assert asked.question.endswith('2 steps: 1. mast_close(); 2. move_forward())')
-    assert asked.op_skill == 'mast_close'
-    assert asked.plan.status is PlanStatus.WAIT_CONFIRMATION
-    assert following(asked.plan) == asked
-    approved = approve_step(asked.plan, 1)
-    assert approved.status is PlanStatus.APPROVED
-    second = following(done(approved, 1))
-    assert (second.op_skill, second.question) == ('move_forward', '')
-    rejected = reject_step(asked.plan, 1, 'no', 6.0)
-    assert rejected.plan.status is PlanStatus.CANCELLED
-    assert statuses(rejected.plan) == 'failed skipped'
-    assert following(rejected.plan).step is None
-
-
 def test_the_plans_own_words_do_not_hide_what_it_does() -> None:
     far = {'duration_s': 20.0, 'note': 'x' * 1000, 'mark': 'a\u202eb'}
     backs = step(2, 'turn_left', fallback='move_forward')
@@ -202,14 +167,6 @@ def test_both_questions_are_one() -> None:
     assert asked.question.endswith(' Ready?')
 
 
-def test_what_was_refused_before_anybody_agreed_does_not_approve_the_plan() -> None:
-    plan = plan_of(step(1, fallback='move_stop'), risk_level=RiskLevel.HIGH)
-    refused = record_step(following(plan).plan, 1, False, 'outside the geofence', {}, 6.0)
-    fallback = following(refused.plan)
-    assert fallback.op_skill == 'move_stop'
-    assert fallback.question.startswith('Carry out this plan?')
-
-
 @pytest.mark.parametrize(
     ('preconditions', 'why'),
     [
@@ -225,14 +182,6 @@ def test_a_precondition_that_fails_fails_the_step(preconditions: Any, why: str) 
         (2, StepStatus.SKIPPED, '步骤已跳过', 5.0),
     ]
     assert end.plan.status is PlanStatus.FAILED
-
-
-def test_a_fallback_comes_after_a_precondition_too() -> None:
-    plan = plan_of(step(1, preconditions={'mast': 'open'}, fallback='mast_open'))
-    fallback = following(plan)
-    assert fallback.op_skill == 'mast_open'
-    assert [(r.success, r.status) for r in fallback.results] == [(False, StepStatus.PENDING)]
-    assert fallback.results[0].message.endswith('; its fallback mast_open is next')
 
 
 def test_a_fallback_can_save_a_step() -> None:
@@ -270,14 +219,6 @@ def test_a_confirmed_step_has_its_fallback_confirmed() -> None:
     assert no.result.message == 'stuck; its fallback turn_left: rejected: enough'
 
 
-def test_a_rejected_step_has_no_fallback() -> None:
-    plan = plan_of(step(1, fallback='turn_left', requires_confirmation=True), step(2))
-    no = reject_step(following(plan).plan, 1, 'enough', 6.0)
-    assert statuses(no.plan) == 'failed skipped'
-    assert no.plan.steps[0].fallback == 'turn_left'
-    assert following(no.plan).step is None
-
-
 def test_a_step_whose_result_got_lost_is_not_done_again() -> None:
     end = following(following(plan_of(step(1), step(2))).plan)
     assert end.step is None
@@ -300,23 +241,6 @@ def test_a_step_that_was_interrupted_can_be_done_again_as_often_as_that_happens(
     with pytest.raises(PlanError, match='step 1 is pending, not running'):
         retry_step(plan, 1, 'Interrupted', 6.0)
     assert following(done(following(plan).plan, 1)).op_skill == 'mast_open'
-
-
-def test_an_interrupted_fallback_is_done_again_as_the_fallback() -> None:
-    first = following(plan_of(step(1, 'mast_open', fallback='mast_close'))).plan
-    failed = record_step(first, 1, False, 'it jams', {}, 6.0).plan
-    plan = retry_step(following(failed).plan, 1, 'Interrupted', 7.0).plan
-    assert following(plan).op_skill == 'mast_close'
-    assert done(following(plan).plan, 1).status is PlanStatus.COMPLETED
-
-
-def test_a_fallback_that_is_due_when_the_plan_is_cancelled_leaves_no_trace() -> None:
-    plan = plan_of(step(1, fallback='turn_left'))
-    plan = record_step(following(plan).plan, 1, False, 'stuck', {}, 6.0).plan
-    plan.status = PlanStatus.CANCELLED
-    end = following(plan)
-    assert (end.step, statuses(end.plan)) == (None, 'skipped')
-    assert end.plan.steps[0].metadata == {}
 
 
 def test_only_what_is_out_can_be_recorded() -> None:
@@ -384,8 +308,6 @@ def test_the_console_shows_a_line_for_each_step() -> None:
         '  3. pending: speak(text="hi")',
     ]
 
-
-# Random plans with random outcomes.
 
 conditions: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [{}, {}, {'mast': 'closed'}, {'mast': 'open'}, {'x_above': 'bad'}]
@@ -482,3 +404,141 @@ def test_every_plan_ends_and_does_no_more_than_it_may(plan: Plan, data: st.DataO
         assert each.metadata == given_step['metadata']
     ended = [result.step_id for result in results if result.status not in UNFINISHED]
     assert len(ended) == len(set(ended))  # and only one
+
+
+KNOWN: dict[str, Any] = {
+    'mast': 'closed',
+    'moving': False,
+    'battery_pct': 80.0,
+    'zones': ['shade', 'crater'],
+    'score': None,
+    'x': 2,
+}
+
+
+@pytest.mark.parametrize(
+    ('conditions', 'ok'),
+    [
+        ({}, True),
+        ({'mast': 'closed'}, True),
+        ({'mast': 'open'}, False),
+        ({'mast': 'Closed'}, False),
+        ({'moving': False}, True),
+        ({'moving': 0}, False),
+        ({'x': 2.0}, True),
+        ({'x': 2 + 5e-10}, True),
+        ({'x': 2 + 5e-9}, False),
+        ({'x': True}, False),
+        ({'x': '2'}, False),
+        ({'battery_pct_above': 79.9}, True),
+        ({'battery_pct_above': 80}, False),
+        ({'battery_pct_below': 80.1}, True),
+        ({'battery_pct_below': 80}, False),
+        ({'battery_pct_at_least': 80}, True),
+        ({'battery_pct_at_least': 80.1}, False),
+        ({'battery_pct_at_most': 80}, True),
+        ({'battery_pct_at_most': 79.9}, False),
+        ({'battery_pct_within': [80, 90]}, True),
+        ({'battery_pct_within': [70, 80]}, True),
+        ({'battery_pct_within': [81, 90]}, False),
+        ({'mast_is_not': 'open'}, True),
+        ({'mast_is_not': 'closed'}, False),
+        ({'mast_in': ['open', 'closed']}, True),
+        ({'mast_in': ['open', 'opening']}, False),
+        ({'zones': 'shade'}, True),
+        ({'zones': 'dune'}, False),
+        ({'zones_is_not': 'dune'}, True),
+        ({'zones_is_not': 'shade'}, False),
+        ({'zones_in': ['dune', 'crater']}, True),
+        ({'mast_above': 3}, False),
+        ({'moving_above': -1}, False),
+        ({'mast': 'closed', 'battery_pct_above': 50}, True),
+        ({'mast': 'closed', 'battery_pct_above': 90}, False),
+        ({'battery_pct_above': 90, 'mast': 'closed'}, False),
+    ],
+)
+def test_conditions(conditions: dict[str, Any], ok: bool) -> None:
+    assert holds(conditions, KNOWN).ok is ok
+
+
+@pytest.mark.parametrize('fact', ['score', 'nothing_of_that_name'])
+@pytest.mark.parametrize(
+    'ending', ['', '_above', '_below', '_at_least', '_at_most', '_is_not', '_in', '_within']
+)
+def test_nothing_holds_of_what_is_not_known(fact: str, ending: str) -> None:
+    value: Any = {'_in': [1.0], '_within': [-1e9, 1e9]}.get(ending, 1.0)
+    verdict = holds({f'{fact}{ending}': value}, KNOWN)
+    assert not verdict.ok
+    assert verdict.why == f'{fact} is not known'
+
+
+def test_the_verdict_says_why() -> None:
+    conditions: dict[str, Any] = {'mast': 'closed', 'battery_pct_above': 90, 'x_within': [5, 6]}
+    verdict = holds(conditions, KNOWN)
+    assert verdict.why == 'battery_pct is 80.0, not above 90; x is 2, not within [5, 6]'
+    assert holds({'mast': 'closed', 'x_below': 3}, KNOWN).why == (
+        "mast is 'closed', equal to 'closed'; x is 2, below 3"
+    )
+    assert holds({'mast_above': 3}, KNOWN).why == "mast is 'closed', not a number"
+    assert holds({'mast_is_not': 'closed'}, KNOWN).why == "mast is 'closed', which is 'closed'"
+
+
+@pytest.mark.parametrize(
+    ('conditions', 'message'),
+    [
+        ({'battery_pct_above': 'high'}, "'battery_pct_above' needs a number, not 'high'"),
+        ({'battery_pct_above': True}, 'needs a number, not True'),
+        ({'battery_pct_above': 10**400}, 'needs a number'),
+        ({'battery_pct_above': float('nan')}, 'needs a number, not nan'),
+        ({'mast': None}, "'mast' needs a text, a number, true or false, not None"),
+        ({'mast': {'a': 1}}, 'needs a text, a number, true or false'),
+        ({'mast_is_not': []}, 'needs a text, a number, true or false'),
+        ({'mast_in': 'closed'}, 'needs a list of texts, numbers, true or false'),
+        ({'mast_in': []}, 'needs a list'),
+        ({'mast_in': [None]}, 'needs a list'),
+        ({'x_within': [2, 1]}, 'needs a list of two numbers, low and high'),
+        ({'x_within': [1]}, 'needs a list of two numbers'),
+        ({'x_within': 1}, 'needs a list of two numbers'),
+        ({'_above': 1}, "'_above' must begin with the name of a fact"),
+        ({'': 1}, "'' must begin with the name of a fact"),
+        ([], r'conditions must be an object, not \[\]'),
+    ],
+)
+def test_what_could_never_be_told_is_said_up_front(conditions: Any, message: str) -> None:
+    with pytest.raises(BadCondition, match=message):
+        check(conditions)
+    with pytest.raises(BadCondition, match=message):
+        holds(conditions, KNOWN)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(json_objects, json_objects, st.data())
+def test_anything_is_a_verdict_or_a_bad_condition(
+    conditions: dict[str, Any], facts: dict[str, Any], data: st.DataObject
+) -> None:
+    for key in list(conditions):
+        facts[key] = data.draw(json_values)
+    try:
+        check(conditions)
+    except BadCondition as error:
+        why = str(error)
+    else:
+        why = holds(conditions, facts).why
+    assert 0 < len(why) < 300 * (1 + len(conditions))
+
+
+@settings(deadline=None)
+@given(finite, finite, finite)
+def test_the_comparisons_fit_together(fact: float, one: float, other: float) -> None:
+    def told(**conditions: Any) -> bool:
+        return holds(conditions, {'x': fact}).ok
+
+    assert told(x_above=one) == (fact > one)
+    assert told(x_below=one) == (fact < one)
+    assert told(x_at_least=one) or told(x_below=one)
+    assert told(x_at_most=one) or told(x_above=one)
+    assert told(x=one) != told(x_is_not=one)
+    assert told(x=one) == told(x_in=[one])
+    low, high = sorted((one, other))
+    assert told(x_within=[low, high]) == (told(x_at_least=low) and told(x_at_most=high))
+    assert told(x_at_least=low, x_at_most=high) == told(x_within=[low, high])

@@ -5,8 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
-"""When the model fails, or is refused again and again, the routine decides that step."""
+"""The rule model steps in when the language model fails or makes no progress, and only then."""
 
 from __future__ import annotations
 
@@ -14,16 +13,29 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from chat_server import Call, call, Cut, Fault, Hang, Say
-from curiosity_rosa_demo.agent.llm.answers import CALL_AS_TEXT, CUT_TEXT, FILTERED_TEXT
+from chat_server import Call, call, Cut, Fault, Hang, Reply, Say
+from curiosity_rosa_demo.agent.llm.answers import (
+    CALL_AS_TEXT,
+    CUT_TEXT,
+    FILTERED_TEXT,
+    holds_tool_call,
+)
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
 from curiosity_rosa_demo.agent.llm.messages import HOW
 from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of
+from curiosity_rosa_demo.agent.react.nodes.supervision import (
+    fits,
+    missing_act,
+    REPEATS,
+    stuck_reason,
+)
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
@@ -31,9 +43,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.exceptions import OutputParserException
 import pytest
-from react_world import action, asking, finish, Nodes, REGISTRY
+from react_world import action, asking, finish, Nodes, REGISTRY, with_rules
 from tool_rover import SimulatedRover
-from turn_world import BY_ROUTINE, check_story, config_of, KEY, LLM, rosa_of, SHIPPED, World
+from turn_world import (
+    BY_ROUTINE,
+    check_story,
+    config_of,
+    KEY,
+    LLM,
+    OFFERED,
+    rosa_of,
+    SHIPPED,
+    World,
+)
 
 FIND = 'Find the light.'
 PATIENCE = SHIPPED.guardrails.patience
@@ -88,8 +110,6 @@ class Steady:
         assert turn.fallback is not None
         turn.fallback = FallbackModel(turn.fallback.agent, self)
 
-
-# --- a model that fails ---------------------------------------------------------------------
 
 FAILURES_OF_A_MODEL = {
     'errors': (Fault(500), BROKEN),
@@ -182,17 +202,6 @@ def test_a_question_may_be_answered_in_words(make: Callable[..., World], questio
     assert (world.turn(question).ok, len(world.requests)) == (True, 1)
 
 
-def test_the_model_is_asked_again_at_the_next_step(make: Callable[..., World]) -> None:
-    world = make(call('mast_open'), Fault(500), Say('Fine sand.'))
-    last = world.turn(FIND)
-    assert (last.ok, last.answer) == (True, 'Fine sand.')
-    assert by_routine(world.events) == ['capture_and_score']
-    # It reads the routine's call as one of its own.
-    called = [c['function']['name'] for m in world.requests[-1].messages('assistant')
-              for c in m['tool_calls']]  # fmt: skip
-    assert called == ['mast_open', 'capture_and_score']
-
-
 def test_a_model_that_keeps_failing_is_left_alone_for_a_while(make: Callable[..., World]) -> None:
     world, steady = make(Fault(500)), Steady()
     steady.given_to(world)
@@ -213,13 +222,6 @@ def test_a_model_that_keeps_failing_is_left_alone_for_a_while(make: Callable[...
     assert world.turn('What is the rover status?').answer == 'I am back.'
 
 
-def test_what_is_between_two_failures_starts_the_count_anew(make: Callable[..., World]) -> None:
-    capture = call('capture_and_score')
-    world = make(Fault(500), call('mast_open'), Fault(500), capture, Say('Done.'))
-    assert world.turn(FIND).answer == 'Done.'
-    assert handed_over(world.events) == [BROKEN, BROKEN]
-
-
 def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failure(
     make: Callable[..., World],
 ) -> None:
@@ -230,22 +232,6 @@ def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failur
         assert len(world.requests) == asked
     assert handed_over(world.events) == []
     assert world.calls == []
-
-
-@pytest.mark.parametrize('llm', [{'fallback': 'none'}, {'provider': 'routine'}])
-def test_there_may_be_no_fallback(llm: dict[str, str]) -> None:
-    rosa = rosa_of(SimulatedRover(), config_of(llm={**LLM, **llm}))
-    assert rosa.turn_executor._turn.fallback is None
-
-
-def test_without_a_fallback_the_failure_ends_the_turn(make: Callable[..., World]) -> None:
-    world = make(call('mast_open'), Fault(500), fallback='none')
-    last = world.turn(FIND)
-    assert (last.ok, last.answer) == (False, BROKEN)
-    assert len(world.requests) == 2
-
-
-# --- a model that is refused ----------------------------------------------------------------
 
 
 def test_a_model_that_is_refused_again_and_again_is_stood_in_for_one_step(
@@ -261,13 +247,6 @@ def test_a_model_that_is_refused_again_and_again_is_stood_in_for_one_step(
     assert check_story(world.events) == 2
 
 
-def test_a_model_that_is_always_refused_still_ends_well(make: Callable[..., World]) -> None:
-    world = make(FLY)
-    world.rover.light = 0.95
-    assert world.turn(FIND).is_good
-    assert 'get_status' not in world.calls, 'no fault of a skill'
-
-
 def test_a_routine_that_is_refused_as_well_ends_the_turn() -> None:
     nodes = nodes_of([action('mast_open')], text='Open the mast.')
     nodes.now(mode='SAFE')
@@ -277,16 +256,6 @@ def test_a_routine_that_is_refused_as_well_ends_the_turn() -> None:
     assert react.answer.startswith('The model and the routine proposed 4 calls in a row that were')
     assert nodes.acts == []
     assert len(nodes.agent.asked) == PATIENCE.refused_in_a_row
-
-
-def test_a_refused_goal_that_the_routine_does_not_understand_ends_as_ever() -> None:
-    nodes = nodes_of([action('fly')], text=NOT_UNDERSTOOD)
-    run(nodes)
-    assert nodes.state.react.answer.startswith('The model proposed 3 calls in a row that were ref')
-    assert handed_over(nodes.events) == []
-
-
-# --- what a person said, what was planned ---------------------------------------------------
 
 
 @pytest.mark.parametrize('no', ['a call', 'a question'])
@@ -336,9 +305,6 @@ def test_after_a_trip_of_the_models_the_routine_looks_before_it_drives(
     assert by_routine(world.events) == ['mast_open', 'capture_and_score']
 
 
-# --- stop -----------------------------------------------------------------------------------
-
-
 def test_a_stop_between_the_model_and_the_routine_ends_the_turn() -> None:
     nodes = nodes_of(TimeoutError(), text=FIND)
     trace = nodes.turn.trace
@@ -352,9 +318,6 @@ def test_a_stop_between_the_model_and_the_routine_ends_the_turn() -> None:
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
         nodes.think()
     assert nodes.acts == []
-
-
-# --- whatever a failing model does ----------------------------------------------------------
 
 
 class Watched(SkillExecutor):
@@ -456,3 +419,175 @@ def test_whatever_a_failing_model_does_every_operation_has_passed_the_guardrails
     if all(mode == 'SAFE' or latch for mode, latch, *_ in seen):
         assert set(begun) <= {'capture_and_score', 'get_status', 'move_stop'}
         assert nodes.rover.starts == []
+
+
+EXPLORE, DRIVE, OPEN = 'Analyze the ground texture', 'Drive forward for 2 s.', 'Open the mast.'
+
+
+def resources(tool: str) -> list[str]:
+    return REGISTRY.get(tool).definition.resources_required
+
+
+def entry(tool: str, error: str = '', *, by: str = '', op: bool = True, **data: Any) -> Json:
+    result = ToolResult.failure(error, **data) if error else ToolResult.success(**data)
+    made: Json = {'tool': tool, 'input': '{}', 'result': to_json(result)}
+    return {**made, **({'op': tool} if op else {}), **({'by': by} if by else {})}
+
+
+def stuck(goal: str, *messages: Json) -> str:
+    return stuck_reason(goal, messages, PATIENCE, resources)
+
+
+GOOD = entry('capture_and_score', score=0.9, is_good=True)
+
+
+@pytest.mark.parametrize(
+    ('goal', 'messages', 'missing'),
+    [
+        (EXPLORE, [], 'good picture'),
+        (EXPLORE, [entry('mast_open')], 'good picture'),
+        (EXPLORE, [entry('capture_and_score', 'no image')], 'good picture'),
+        (EXPLORE, [entry('capture_and_score', score=0.1, is_good=False)], 'good picture'),
+        (EXPLORE, [entry('capture_and_score', score=0.9, is_good=True)], 'analyze_ground'),
+        (EXPLORE, [GOOD, entry('analyze_ground')], ''),
+        (EXPLORE, [GOOD, entry('analyze_ground', 'Ground cannot be analyzed: blurred')], ''),
+        ('Go to the light.', [GOOD], ''),
+        ('Take a picture.', [entry('analyze_ground')], 'capture_and_score'),
+        ('Take a picture.', [entry('capture_and_score', score=0.1, is_good=False)], ''),
+        (DRIVE, [entry('turn_left')], ''),
+        (DRIVE, [entry('navigate_to_pose')], ''),
+        (DRIVE, [entry('mast_close')], 'move_forward'),
+        (OPEN, [entry('mast_close')], 'mast_open'),
+        (OPEN, [entry('mast_open', op=False)], 'mast_open'),
+        ('Turn left 90 degrees, then take a picture.', [entry('turn_angle')], 'capture_and_score'),
+        ('If it is dark, drive 2 m.', [], ''),
+        ('Stop!', [entry('stop_base')], ''),
+        ('What is the rover status?', [], ''),
+        ('Write a poem about dust.', [], ''),
+    ],
+)
+def test_an_order_ends_with_a_successful_call_that_fits(
+    goal: str, messages: list[Json], missing: str
+) -> None:
+    assert missing_act(goal, messages, resources) == missing
+
+
+@pytest.mark.parametrize(
+    ('act', 'tool'), [('move_stop', 'move_forward'), ('move_forward', 'stop_base')]
+)
+def test_a_stop_is_no_motion(act: str, tool: str) -> None:
+    assert not fits(act, tool, lambda _: ['base'])
+
+
+@pytest.mark.parametrize(
+    ('text', 'holds'),
+    [
+        ('{"name": "mast_open", "arguments": {}}', True),
+        ('{"tool_calls": [{"function": {"name": "mast_open", "arguments": "{}"}}]}', True),
+        ('Now:\n```json\n{"action": "mast_open"}\n```', True),
+        ("{'name': 'drive', 'parameters': {}}", True),
+        ('{"name": "mast_open", "arguments": {"dur', True),
+        ('<function=mast_open>{}</function>', True),
+        ('[TOOL_CALLS][]', True),
+        ('move_forward(duration_s=2)', True),
+        ('I called mast_open() and saw sand.', False),
+        ('{"ok":true,"data":{"mast_is_open":false}}', False),
+        ('The mast (open) is fine.', False),
+        ('', False),
+    ],
+)  # fmt: skip
+def test_a_call_in_words_is_told_from_an_answer(text: str, holds: bool) -> None:
+    assert holds_tool_call(text, OFFERED) is holds
+
+
+HALF_FAILED = PATIENCE.failures_in_a_row // 2
+LOOP = [entry('mast_close'), entry('move_forward'), entry('mast_open')]
+
+
+@pytest.mark.parametrize(
+    ('messages', 'why'),
+    [
+        ([entry('get_status')] * REPEATS, 'The model called get_status 2 times with the same'),
+        ([entry('get_status')] * (REPEATS - 1), ''),
+        ([entry('mast_open'), entry('mast_close')] * REPEATS, 'The model called mast_close 2'),
+        ([entry('get_status', n=n) for n in range(6)], ''),
+        ([entry('fly', f'no {n}', op=False) for n in range(HALF_FAILED)], '4 calls of the'),
+        ([entry('fly', 'One at a time', op=False, error_code=RefusalCode.DECLINED)] * 9, ''),
+        (LOOP * 3, ''),
+        (LOOP * 4, '12 calls of the model brought the goal no nearer.'),
+        ([*LOOP * 3, entry('capture_and_score', score=0.1), *LOOP * 3], ''),
+        ([entry('wait_until', n=n, cost=100.0) for n in range(3)], 'Calls of the model for a'),
+        ([*[entry('get_status')] * 3, entry('get_status', by='routine')], ''),
+        ([entry('capture_and_score', score=n / 10) for n in range(30)], ''),
+        ([entry('capture_and_score', score=0.1)] * 4, 'The model called capture'),
+    ],
+    ids=range(13),
+)  # fmt: skip
+def test_a_model_is_stuck_without_a_gain_and_only_then(messages: list[Json], why: str) -> None:
+    reason = stuck(EXPLORE, *messages)
+    assert reason.startswith(why)
+    assert bool(reason) is bool(why)
+
+
+tools = st.sampled_from([name for name in OFFERED if name != 'decide'])
+entries = st.builds(
+    lambda tool, error, by, score: entry(tool, error, by=by, score=score),
+    tools,
+    st.sampled_from(['', '', 'no']),
+    st.sampled_from(['', 'routine']),
+    st.floats(0.0, 1.0),
+)
+
+
+@given(st.lists(entries, max_size=40), st.sampled_from([EXPLORE, DRIVE, OPEN]))
+def test_after_the_routines_step_and_after_a_gain_patience_is_new(
+    messages: list[Json], goal: str
+) -> None:
+    assert stuck(goal, *messages, entry('get_status', by='routine')) == ''
+    if goal == EXPLORE:
+        assert stuck(goal, *messages, entry('capture_and_score', score=2.0)) == ''
+    idle = [entry('get_status', n=n) for n in range(PATIENCE.idle_steps)]
+    assert stuck(goal, *messages, *idle)
+
+
+WEAK: dict[str, tuple[Reply, ...]] = {
+    'repeats': (call('get_status'),),
+    'is refused': (call('fly'),),
+    'talks': (Say('I will look.'),),
+    'waits': (call('decide', type='CONTINUE', reason='Hm.'),),
+    'wastes': (call('mast_open'), call('mast_rotate'), call('mast_close')) * 9,
+}
+
+
+@pytest.mark.parametrize('script', WEAK.values(), ids=WEAK)
+def test_the_routine_ends_the_turn_of_a_weak_model_well(script: tuple[Reply, ...]) -> None:
+    with World(*script) as world:
+        world.rover.light = 0.9
+        last = world.turn(EXPLORE)
+        assert (last.ok, last.is_good) == (True, True)
+        reasons = [e.error_reason for e in world.events if e.message.startswith(BY_ROUTINE)]
+        assert reasons
+        ending = 'It has stepped in 2 times and finishes the turn.'
+        assert set(reasons[2:]) <= {ending}
+
+
+def test_a_model_that_gets_on_is_left_alone() -> None:
+    steps = [call('mast_open'), call('capture_and_score'), call('get_status')]
+    steps += [call('analyze_ground'), Say('Sand.')]
+    with World(*steps) as world:
+        assert world.turn(EXPLORE).answer == 'Sand.'
+        assert not [e for e in world.events if e.message.startswith(BY_ROUTINE)]
+
+
+@pytest.mark.parametrize('takeovers', [1, 5])
+def test_how_often_it_steps_in_before_it_finishes_is_configured(takeovers: int) -> None:
+    config = with_rules(patience={'takeovers': takeovers})
+    with World(call('get_status'), config=config) as world:
+        assert world.turn('Open the mast.').ok
+        assert world.reacts[-1].takeovers <= takeovers
+
+
+def test_without_a_fallback_patience_ends_as_ever() -> None:
+    with World(call('get_status'), fallback='none') as world:
+        last = world.turn(EXPLORE)
+        assert last.answer == 'get_status() had the same result 6 times in a row'

@@ -123,21 +123,6 @@ def test_the_shape_of_the_example_is_carried_out_step_by_step(make: Make) -> Non
     ]
 
 
-def test_a_precondition_that_does_not_hold_fails_the_step_and_skips_the_rest(make: Make) -> None:
-    world = make()
-    plan = a_plan(
-        step('mast_open'), step('get_status', preconditions={'mast': 'closed'}), step('mast_close')
-    )
-    last, _ = run(world, plan)
-    assert not last.ok
-    assert last.answer == ('Plan plan_1: failed, 1 of 3 steps done. Failed: step 2 get_status.')
-    assert world.calls == ['mast_open']
-    assert [status for _, status, _ in results(world)] == [
-        StepStatus.SUCCESS, StepStatus.FAILED, StepStatus.SKIPPED
-    ]  # fmt: skip
-    assert 'precondition' in results(world)[1][2]
-
-
 @pytest.mark.parametrize('answer', [YES, NO])
 @pytest.mark.parametrize(
     ('of_the_step', 'of_the_plan', 'ends'),

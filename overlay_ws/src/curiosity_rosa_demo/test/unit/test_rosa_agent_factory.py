@@ -282,11 +282,3 @@ def test_a_turn_can_be_stopped_while_rosa_is_still_being_made(key: str) -> None:
     button.cancel('Stopped by a test')
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
         brain_of(config_of(llm=LLM)).run_turn(TurnRequest('Hello', button))
-
-
-def test_a_turn_of_the_brain_is_a_turn_of_rosa() -> None:
-    result = brain_of(SHIPPED).run_turn(
-        TurnRequest('現在のローバーの状態を教えて', Cancellation())
-    )
-    assert result.ok
-    assert result.steps == 1

@@ -5,8 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
-"""What the nine tools do with the rover: the order of calls, distances, stops and failures."""
+"""The tools of the rover, and the world of the skills on top of them."""
 
 from __future__ import annotations
 
@@ -19,13 +18,14 @@ import time
 from typing import Any
 
 from coded_failures import failed
+from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld, NO_MOTION_TEXT
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
     MAST_IS_CLOSED,
     NEED_TO_CLOSE_MAST,
-    NEED_TO_OPEN_MAST,
     RoverPose,
     service_timeout,
     service_unavailable,
@@ -36,6 +36,7 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_rosa_demo.tools import rover_tools
 from curiosity_rosa_demo.tools.rover_client import _json_object
 from curiosity_rosa_demo.tools.rover_tools import (
     DrivenPath,
@@ -59,7 +60,7 @@ from tool_rover import (
     STOP_LATE_S,
     TURN_MPS,
 )
-from turn_world import NINE, SHIPPED
+from turn_world import NINE, SHIPPED, SimulatedRoverWorld
 
 REGISTRY = make_registry(SHIPPED)
 COSTS = SHIPPED.tool_costs.tools.model_dump()
@@ -92,9 +93,6 @@ def in_turn(*steps: Callable[[], Any]) -> Callable[[], Exception | None]:
 
 
 def fine() -> None: ...
-
-
-# --- motions --------------------------------------------------------------------------------
 
 
 def orders_of(rover: SimulatedRover) -> list[str]:
@@ -355,9 +353,6 @@ def test_the_way_is_told_although_something_of_ours_broke_on_it() -> None:
     assert 'move_stop' in rover.calls
 
 
-# --- stop -----------------------------------------------------------------------------------
-
-
 def test_an_adapter_that_stays_away_is_a_result_too() -> None:
     rover = SimulatedRover()
     away = service_unavailable('/adapter/move_stop')
@@ -394,22 +389,6 @@ def test_a_cancelled_turn_calls_nothing_more(name: str) -> None:
     assert rover.calls == ['move_stop']
 
 
-def test_a_failure_that_a_stop_caused_is_the_stop() -> None:
-    rover = SimulatedRover()
-    tools = tools_of(rover)
-
-    def interrupted() -> Exception:
-        tools.cancellation.cancel('Stopped by a test')
-        return ServiceFailed('mast_rotate was interrupted')
-
-    rover.faults['mast_rotate'] = interrupted
-    with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        tools.run('mast_rotate')
-
-
-# --- the others -----------------------------------------------------------------------------
-
-
 def test_a_capture_needs_a_raised_mast_unless_that_is_switched_off() -> None:
     rover = SimulatedRover(mast_is_open=False)
     result = tools_of(rover).run('capture_and_score')
@@ -429,15 +408,6 @@ def test_a_capture_is_taken_unless_the_mast_is_known_closed(mast: bool | None) -
         **{'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0},
         'cost': COSTS['capture_and_score'],
     }
-
-
-def test_the_mast_tools_and_the_stop_are_one_call_each() -> None:
-    rover = SimulatedRover()
-    tools = tools_of(rover)
-    assert tools.run('mast_rotate').error_reason == NEED_TO_OPEN_MAST
-    for name in ('mast_open', 'mast_rotate', 'mast_close', 'move_stop'):
-        assert tools.run(name) == ToolResult.success(cost=COSTS[name])
-    assert rover.calls == ['mast_rotate', 'mast_open', 'mast_rotate', 'mast_close', 'move_stop']
 
 
 def test_the_status_is_the_adapters_and_its_cost_ours() -> None:
@@ -475,8 +445,6 @@ def test_every_tool_answers_a_result_and_leaves_the_rover_still(
     assert not rover.motion
     assert not rover.starts or rover.calls.index('move_stop') > rover.calls.index(name)
 
-
-# --- distances, arguments, descriptions -----------------------------------------------------
 
 metres = st.floats(-1e3, 1e3)
 poses = st.none() | st.builds(RoverPose, x=metres, y=metres, frame_id=st.just('odom'))
@@ -551,14 +519,6 @@ def test_where_no_time_is_simulated_the_steady_clock_counts() -> None:
     assert result.data['duration_s'] == 0.2
 
 
-# --- what the adapter's status may look like ------------------------------------------------
-
-
-@given(json_objects)
-def test_a_status_is_taken_as_it_is(status: dict[str, Any]) -> None:
-    assert _json_object(json.dumps(status)) == status
-
-
 @given(
     st.text()
     | st.sampled_from(['[]', 'null', '3', '"x"', '{"x": NaN}', '{"x": -Infinity}', '[' * 10_000])
@@ -566,3 +526,189 @@ def test_a_status_is_taken_as_it_is(status: dict[str, Any]) -> None:
 def test_a_status_that_is_no_json_object_is_a_failed_service(text: str) -> None:
     with pytest.raises(ServiceFailed, match='get_status answered no JSON object'):
         _json_object(text)
+
+
+def with_metres(most: float) -> Config:
+    rules = SHIPPED.guardrails
+    budget = rules.budget.model_copy(update={'max_metres': most})
+    guardrails = rules.model_copy(update={'budget': budget})
+    return SHIPPED.model_copy(update={'guardrails': guardrails})
+
+
+def drive(world: Any, seconds: float = 2.0) -> Any:
+    return world.tool('move_forward', Cancellation(), duration_s=seconds)
+
+
+@pytest.mark.parametrize(
+    ('mast_is_open', 'mast'), [(True, 'open'), (False, 'closed'), (None, 'unknown')]
+)
+def test_the_mast_is_closed_only_when_the_adapter_says_so(
+    mast_is_open: bool | None, mast: str
+) -> None:
+    assert (
+        SimulatedRoverWorld(SimulatedRover(mast_is_open=mast_is_open), SHIPPED).facts()['mast']
+        == mast
+    )
+
+
+def test_of_a_silent_adapter_nothing_is_known() -> None:
+    rover = SimulatedRover(faults={'get_status': lambda: ServiceFailed('Service timeout: x')})
+    facts = SimulatedRoverWorld(rover, SHIPPED).facts()
+    assert (facts['mast'], facts['moving'], facts['x']) == ('unknown', None, None)
+
+
+def test_the_legs_of_one_skill_count_together_until_the_turn_counts_them() -> None:
+    rover, spent = SimulatedRover(), Spent()
+    world = SimulatedRoverWorld(rover, with_metres(7.0))
+    world.spent = lambda: spent
+    assert world.may_drive('move_forward', 2.0) == ''  # up to 5.5 m, with the way of a stop
+    while (why := world.may_drive('move_forward', 2.0)) == '':
+        before_m = rover.state.pose.x
+        driven_m = drive(world).data['distance_m']
+        assert driven_m == pytest.approx(rover.state.pose.x - before_m, abs=0.1)
+        assert driven_m == pytest.approx(2.0 * SPEED_MPS, abs=START_LATE_S * SPEED_MPS)
+    assert why.startswith('BUDGET: ')
+    assert world.may_drive('move_forward', 0.1) == ''
+    spent = Spent(steps=1, metres=0.0)  # a new step: the turn says what was spent
+    assert world.may_drive('move_forward', 1.0) == ''
+
+
+def test_a_broken_safety_rule_is_told_whatever_the_skill_makes_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rover_tools, 'STANDSTILL_TIMEOUT_S', 0.1)
+    told: list[str] = []
+    rover = SimulatedRover(extra_status={'moving': True})
+    result = drive(SimulatedRoverWorld(rover, SHIPPED, on_violation=told.append))
+    assert told == [result.error_reason]
+    assert told[0].startswith('SAFETY_VIOLATION: ')
+
+
+def test_a_fault_that_ended_a_motion_is_told_once_unless_a_later_one_went_well() -> None:
+    rover = SimulatedRover()
+    world = SimulatedRoverWorld(rover, SHIPPED)
+
+    def drive_into_a_fault() -> None:
+        rover.faults['move_stop'] = lambda: ServiceFailed('Service timeout: move_stop')
+        assert not drive(world).ok
+        del rover.faults['move_stop']
+        assert world.tool('move_stop', Cancellation()).ok
+
+    drive_into_a_fault()
+    assert world.take_fault() == 'Service timeout: move_stop'
+    assert world.take_fault() == ''
+    drive_into_a_fault()
+    assert drive(world).ok
+    assert world.take_fault() == ''
+    rover.mast_is_open = True
+    assert not drive(world).ok
+    assert world.take_fault() == ''  # a refusal stops no rover
+
+
+def test_a_skill_of_others_drives_nowhere_the_guardrails_would_not() -> None:
+    rover = SimulatedRover(mast_is_open=True)
+    world = GuardedWorld(SimulatedRoverWorld(rover, SHIPPED))
+    assert drive(world).error_reason == 'Need to close mast'
+    assert 'move_forward' not in rover.calls
+    assert world.tool('mast_close', Cancellation()).ok
+    assert drive(world).ok
+    far = GuardedWorld(SimulatedRoverWorld(rover, with_metres(1.0)))
+    assert drive(far).error_reason.startswith('BUDGET: ')
+    assert rover.starts == ['move_forward']
+
+
+def test_a_skill_of_others_that_a_pause_cannot_stop_does_not_drive() -> None:
+    rover = SimulatedRover(mast_is_open=False)
+    world = GuardedWorld(SimulatedRoverWorld(rover, SHIPPED), may_move=False)
+    assert drive(world).error_reason == NO_MOTION_TEXT
+    assert rover.starts == []
+    assert world.tool('mast_open', Cancellation()).ok
+
+
+def fenced(**fence: object) -> Config:
+    rules = SHIPPED.guardrails
+    guardrails = rules.model_copy(update={'geofence': rules.geofence.model_copy(update=fence)})
+    return SHIPPED.model_copy(update={'guardrails': guardrails})
+
+
+def state_with(*, mode: Mode = Mode.IDLE, latch: str = '') -> BrainState:
+    state = BrainState()
+    return state.model_copy(
+        update={
+            'tasks': state.tasks.model_copy(update={'mode': mode}),
+            'robot': state.robot.model_copy(update={'safety_latch': latch}),
+        }
+    )
+
+
+def refuse_status() -> ServiceFailed:
+    return ServiceFailed('Service timeout: /adapter/get_status')
+
+
+@pytest.mark.parametrize(
+    ('rover', 'config', 'state', 'reason'),
+    [
+        ({}, fenced(x_max=3.0), {}, 'GEOFENCE: may lead to x '),
+        ({}, with_metres(1.0), {}, 'BUDGET: up to '),
+        ({}, SHIPPED, {'mode': Mode.SAFE}, 'SAFE_MODE: the mode is SAFE'),
+        ({}, SHIPPED, {'latch': 'e_stop'}, 'SAFE_MODE: the safety latch is set (e_stop)'),
+        ({}, SHIPPED, {'mode': Mode.CHARGE}, 'BATTERY_CRITICAL: '),
+        ({'mast_is_open': True}, SHIPPED, {}, 'Need to close mast'),
+        ({'mast_is_open': None}, SHIPPED, {}, 'Need to close mast'),
+        ({'faults': {'get_status': refuse_status}}, SHIPPED, {}, 'Service timeout: '),
+    ],
+)
+def test_each_rule_refuses_a_call_that_no_turn_has_checked(
+    rover: dict[str, Any], config: Config, state: dict[str, Any], reason: str
+) -> None:
+    simulated = SimulatedRover(**rover)
+    world = SimulatedRoverWorld(simulated, config)
+    world.brain_state = lambda: state_with(**state)
+    result = drive(world, 12.0)
+    assert not result.ok
+    assert result.error_reason.startswith(reason)
+    assert simulated.starts == []
+    assert world.tool('move_stop', Cancellation()).ok  # always allowed
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from((*MOTIONS, 'mast_open', 'mast_close', 'move_stop')),
+            st.floats(0.1, 30.0),
+        ),
+        max_size=12,
+    ),
+    st.sampled_from([3.0, 6.0, 20.0]),
+)
+def test_no_sequence_of_calls_leaves_the_fence_or_drives_with_the_mast_up(
+    calls: list[tuple[str, float]], half_m: float
+) -> None:
+    rover = SimulatedRover()
+    fence = {'x_min': -half_m, 'x_max': half_m, 'y_min': -half_m, 'y_max': half_m}
+    world = SimulatedRoverWorld(rover, fenced(**fence))
+    for name, seconds in calls:
+        arguments = {'duration_s': seconds} if name in MOTIONS else {}
+        mast_was_open, starts = rover.mast_is_open, len(rover.starts)
+        world.tool(name, Cancellation(), **arguments)
+        assert mast_was_open is False or len(rover.starts) == starts
+        status = rover.status()
+        assert max(abs(status['rover_x']), abs(status['rover_y'])) < half_m
+
+
+def test_a_failure_that_a_stop_caused_is_the_stop() -> None:
+    rover = SimulatedRover()
+    tools = tools_of(rover)
+
+    def interrupted() -> Exception:
+        tools.cancellation.cancel('Stopped by a test')
+        return ServiceFailed('mast_rotate was interrupted')
+
+    rover.faults['mast_rotate'] = interrupted
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        tools.run('mast_rotate')
+
+
+@given(json_objects)
+def test_a_status_is_taken_as_it_is(status: dict[str, Any]) -> None:
+    assert _json_object(json.dumps(status)) == status

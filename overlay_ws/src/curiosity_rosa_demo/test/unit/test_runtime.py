@@ -649,17 +649,6 @@ def test_a_crash_of_the_kernel_ends_all_motion(faulty: tuple[RuntimeBench, list[
     assert bench.session.stops >= 2
 
 
-def test_a_line_that_crashes_the_kernel_is_answered(
-    faulty: tuple[RuntimeBench, list[str]],
-) -> None:
-    bench, faults = faulty
-    bench.runtime.call(settle())
-    faults.append('a bug in the kernel')
-    bench.console.handle_line('look around')
-    assert bench.console.wait_until_idle(WAIT_S)
-    assert 'an internal error' in bench.said[-1]
-
-
 def test_a_crash_is_told_after_the_stop_and_a_trace_that_fails_does_not_hinder_it(
     faulty: tuple[RuntimeBench, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

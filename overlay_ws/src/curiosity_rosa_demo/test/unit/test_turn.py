@@ -111,14 +111,6 @@ def test_a_motion_that_was_refused_costs_no_metres(make: Make) -> None:
     assert world.reacts[-1].spent.metres == 0.0
 
 
-def test_the_talk_goes_on_between_turns(make: Make) -> None:
-    world = make(Say('I am Curiosity.'))
-    world.turn('Who are you?')
-    world.turn('And where?')
-    assert world.requests[1].texts('user') == ['Who are you?', 'And where?']
-    assert world.requests[1].texts('assistant') == ['I am Curiosity.']
-
-
 def test_one_system_message_ends_with_the_memory_and_what_is_measured(make: Make) -> None:
     world = make(Say('Hello.'), call('get_status'), DONE, memory=True)
     world.turn('Hi')
@@ -276,11 +268,6 @@ def test_calls_that_were_declined_are_no_steps(make: Make) -> None:
     assert len(world.errors()) == 8
 
 
-def test_the_last_allowed_step_may_still_be_answered(make: Make) -> None:
-    world = make(call('get_status'), DONE, turn={'max_steps': 1})
-    assert world.turn().ok
-
-
 @pytest.mark.parametrize(
     ('text', 'beside'),
     [
@@ -307,14 +294,6 @@ def test_a_call_that_cannot_be_read_twice_ends_the_turn_and_moves_nothing(
     assert world.kinds() == ['ERROR'] * 2
     assert world.calls == []
     assert world.turn().ok, 'the next turn works'
-
-
-@pytest.mark.parametrize('text', ['', '  \n '])
-def test_an_empty_answer_is_no_answer(make: Make, text: str) -> None:
-    world = make(Say(text))
-    last = world.turn()
-    assert (last.ok, last.answer) == (False, 'The model answered nothing.')
-    assert world.errors() == ['The model answered nothing.'] * 2
 
 
 @pytest.mark.parametrize(

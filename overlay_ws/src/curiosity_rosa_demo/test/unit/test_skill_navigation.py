@@ -5,15 +5,15 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
-"""navigate_to_pose on a simulated rover that turns in arcs; its planner, dubins.py."""
+"""Trips: by arcs to a pose, by a distance or an angle, and by Nav2."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
 from typing import Any
 
-from arc_world import ArcWorld, Blinking, LETTER
+from arc_world import ArcWorld, Blinking, LETTER, PROFILE
 from coded_failures import ended_early, failed, MAST_OUT, OUTSIDE
 from curiosity_rosa_demo.agent.skills.navigation.dubins import (
     dubins_paths,
@@ -21,11 +21,13 @@ from curiosity_rosa_demo.agent.skills.navigation.dubins import (
     PlanarPose,
     pose_after,
 )
+from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     MAX_LEG_S,
     MAX_LEGS,
     MAX_LOST_LEGS,
     MAX_STUCK_LEGS,
+    MIN_LEG_S,
     navigate_to_pose,
     POSE_ATTEMPTS,
 )
@@ -36,11 +38,18 @@ from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
     TOLERANCE_RAD,
     too_long,
 )
+from curiosity_rosa_demo.agent.skills.navigation.relative import (
+    drive_distance,
+    NEAR_ENOUGH_M,
+    NEAR_ENOUGH_RAD,
+    turn_angle,
+)
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
     SpeedEstimate,
     turning_radius,
 )
 from curiosity_rosa_demo.agent.skills.progress import progress_text
+from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_GONE,
@@ -49,11 +58,12 @@ from curiosity_rosa_demo.domain.models import (
     ToolResult,
 )
 from curiosity_rosa_demo.domain.refusal import Refusal
+from curiosity_rosa_demo.infra.config_loader import ConfigError
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from skill_calls import call_of, SHIPPED
+from skill_calls import call_of, SHIPPED, StillWorld
 
 angles = st.floats(-math.pi, math.pi)
 metres = st.floats(-8.0, 8.0)
@@ -96,9 +106,6 @@ def checked_trip(world: ArcWorld, x: float, y: float, yaw: float | None) -> Tool
         assert result.data['distance_m'] == pytest.approx(world.driven_m)
         assert (result.data['x'], result.data['y']) == (world.at.x, world.at.y)
     return result
-
-
-# --- it arrives ------------------------------------------------------------------------------
 
 
 @given(x=metres, y=metres, yaw=st.none() | angles)
@@ -171,13 +178,6 @@ def test_some_noise_hardly_ever_matters() -> None:
     assert arrived >= 19
 
 
-def test_a_goal_straight_ahead_is_driven_to_straight() -> None:
-    world = ArcWorld()
-    assert checked_trip(world, 5.0, 0.0, None).ok
-    assert {name for name, _ in world.tools} == {'move_forward'}
-    assert len(world.tools) <= 5
-
-
 def test_no_leg_is_longer_than_a_motion_may_be() -> None:
     turn = SHIPPED.agent.turn.model_copy(update={'max_motion_s': 1.25})
     agent = SHIPPED.agent.model_copy(update={'turn': turn})
@@ -246,9 +246,6 @@ def test_a_trip_ends_in_the_words_of_what_ended_it(
         assert result.error_reason.startswith(told)
 
 
-# --- it does not -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize('losses', [MAX_LOST_LEGS, MAX_LOST_LEGS + 1])
 def test_the_trip_goes_on_after_legs_in_which_the_adapter_missed_the_agent(losses: int) -> None:
     world = ArcWorld()
@@ -313,9 +310,6 @@ def test_a_stop_ends_the_trip_at_once() -> None:
     assert len(world.tools) == 1
 
 
-# --- its parts -------------------------------------------------------------------------------
-
-
 @given(start=places, goal=places, radius=st.floats(0.2, 5.0))
 @settings(max_examples=examples(200), deadline=None)
 def test_every_way_leads_to_its_goal(start: PlanarPose, goal: PlanarPose, radius: float) -> None:
@@ -375,13 +369,6 @@ def test_a_loop_that_is_too_long_is_refused_with_its_length_and_the_way_out() ->
     assert result.data['loop_m'] > DETOUR * result.data['straight_m']
     raised = result.data['refusal']['way_out'].split('max_detour to ')[1].split(',')[0]
     assert checked_trip(ArcWorld(config=with_detour(float(raised))), *CLOSE, None).ok
-
-
-@pytest.mark.parametrize('goal', [(10.0, 0.0), (2.0 * RADIUS_M, RADIUS_M)])
-def test_a_goal_ahead_needs_no_loop(goal: tuple[float, float]) -> None:
-    heard = list[Any]()
-    assert navigate_to_pose(call_of(ArcWorld(), Blinking(), heard), *goal).ok
-    assert not any('loop_m' in each for each in heard)
 
 
 @given(start=places, goal=goals, radius=st.floats(0.2, 8.0), bound=st.floats(0.0, 60.0))
@@ -449,3 +436,242 @@ def test_a_first_leg_that_lasted_too_long_does_not_spoil_the_pace(
     pace = SpeedEstimate(1.0, 0.0, 0.0)
     assert pace.update(3.0, 3.0 * too_high, 0.0)
     assert any(pace.update(seconds, seconds, 0.0) for _ in range(MAX_STUCK_LEGS))
+
+
+LONGEST_S = min(MAX_LEG_S, SHIPPED.thresholds.motion.max_duration_s)
+SKILLS: list[tuple[Callable[..., ToolResult], float]] = [(drive_distance, 4.0), (turn_angle, 90.0)]
+
+
+def checked(world: ArcWorld, skill: Callable[..., ToolResult], amount: float) -> ToolResult:
+    """Run the skill. Each leg was asked for first, and none is longer than a leg may be."""
+    result = skill(call_of(world, Blinking()), amount)
+    legs = [(name, arguments['duration_s']) for name, arguments in world.tools]
+    assert world.asked[: len(legs)] == legs
+    assert all(0.0 < seconds <= LONGEST_S for _, seconds in legs)
+    assert result.data['legs'] == len(legs)
+    return result
+
+
+@given(distance=st.floats(0.05, 30.0), speed=st.floats(0.2, 1.0))
+@settings(max_examples=examples(60))
+def test_it_drives_the_distance_whatever_the_speed(distance: float, speed: float) -> None:
+    world = ArcWorld(forward_mps=speed)
+    result = checked(world, drive_distance, distance)
+    assert result.ok
+    assert abs(world.driven_m - distance) <= NEAR_ENOUGH_M + speed * MIN_LEG_S
+    assert {name for name, _ in world.tools} == {'move_forward'}
+
+
+@pytest.mark.parametrize('start_s', [0.0, 0.25, 0.75])
+def test_a_leg_is_so_much_longer_as_the_profiles_rover_starts_late(start_s: float) -> None:
+    body = SHIPPED.thresholds.body.model_copy(update={'start_s': start_s})
+    thresholds = SHIPPED.thresholds.model_copy(update={'body': body})
+    guess_mps = SHIPPED.guardrails.geofence.max_speed_mps
+    world = ArcWorld(config=SHIPPED.model_copy(update={'thresholds': thresholds}))
+    checked(world, drive_distance, 0.5 * guess_mps)
+    assert world.tools[0][1]['duration_s'] == pytest.approx(0.5 + start_s)
+
+
+@given(
+    angle=st.floats(-720.0, 720.0).filter(lambda angle: abs(angle) > 5.0),
+    speed=st.floats(0.1, 0.5),
+    radius=st.floats(0.4 * PROFILE.radius_m, 1.6 * PROFILE.radius_m),
+)
+@settings(max_examples=examples(60))
+def test_it_turns_by_the_angle_to_its_side(angle: float, speed: float, radius: float) -> None:
+    world = ArcWorld(arc_mps=speed, radius_m=radius)
+    result = checked(world, turn_angle, angle)
+    turned = result.data['turned_deg']
+    slow = MIN_LEG_S * speed / radius
+    if result.ok:
+        assert abs(turned - angle) <= math.degrees(NEAR_ENOUGH_RAD + slow)
+    else:  # two whole turns of a slow rover take more legs than there are
+        assert result.error_reason.startswith('NAV_TIMEOUT')
+    assert {name for name, _ in world.tools} == {'turn_left' if angle > 0.0 else 'turn_right'}
+
+
+@pytest.mark.parametrize(('skill', 'amount'), SKILLS)
+def test_what_may_not_drive_does_not_begin(
+    skill: Callable[..., ToolResult], amount: float
+) -> None:
+    world = ArcWorld()
+    world.refuses = MAST_OUT
+    result = checked(world, skill, amount)
+    assert (result.ok, world.tools) == (False, [])
+    assert NEED_TO_CLOSE_MAST in result.error_reason
+
+
+@pytest.mark.parametrize(('skill', 'amount'), SKILLS)
+@pytest.mark.parametrize('leg', [1, 2])
+def test_a_leg_that_fails_is_the_last(
+    skill: Callable[..., ToolResult], amount: float, leg: int
+) -> None:
+    world = ArcWorld()
+    world.answers[leg] = ended_early('Obstacle ahead', distance_m=0.1)
+    result = checked(world, skill, amount)
+    assert (result.ok, len(world.tools)) == (False, leg)
+    assert 'Obstacle ahead' in result.error_reason
+
+
+@pytest.mark.parametrize(('skill', 'amount'), SKILLS)
+@pytest.mark.parametrize('losses', [1, MAX_LOST_LEGS, MAX_LOST_LEGS + 1])
+def test_a_leg_in_which_the_adapter_missed_the_agent_is_made_up_for(
+    skill: Callable[..., ToolResult], amount: float, losses: int
+) -> None:
+    world = ArcWorld()
+    for leg in range(1, losses + 1):
+        world.answers[leg] = ended_early(f'{AGENT_IS_GONE}: the rover was stopped')
+    result = checked(world, skill, amount)
+    assert result.ok is (losses <= MAX_LOST_LEGS)
+    if not result.ok:
+        assert AGENT_IS_GONE in result.error_reason
+        assert len(world.tools) == losses
+
+
+@pytest.mark.parametrize(('skill', 'amount'), SKILLS)
+@pytest.mark.parametrize('legs', [0, 1])
+def test_without_a_pose_it_drives_no_further(
+    skill: Callable[..., ToolResult], amount: float, legs: int
+) -> None:
+    world = ArcWorld()
+    world.blind_after = legs
+    result = checked(world, skill, amount)
+    assert (result.ok, len(world.tools)) == (False, legs)
+    assert 'not known' in result.error_reason
+
+
+@pytest.mark.parametrize(('skill', 'amount'), SKILLS)
+def test_a_rover_that_is_stuck_is_given_up(
+    skill: Callable[..., ToolResult], amount: float
+) -> None:
+    result = checked(ArcWorld(forward_mps=0.0, arc_mps=0.0), skill, amount)
+    assert not result.ok
+    assert 'hardly moved' in result.error_reason
+
+
+@pytest.mark.parametrize(('skill', 'amount'), SKILLS)
+def test_a_stop_ends_it_before_the_next_leg(
+    skill: Callable[..., ToolResult], amount: float
+) -> None:
+    world, button = ArcWorld(), Blinking()
+    button.cancel('Stopped by the operator')
+    with pytest.raises(TurnCancelled):
+        skill(call_of(world, button), amount)
+    assert world.tools == []
+
+
+Look = tuple[bool | None, float | None]
+
+
+class ScriptedNav2:
+    def __init__(self, *looks: Look, refuses: str = '') -> None:
+        self.looks, self.refuses = list(looks), refuses
+        self.goal: tuple[Any, ...] | None = None
+        self.cancelled = self.closed = False
+
+    def connected(self, action: str) -> ScriptedNav2:
+        self.action = action
+        return self
+
+    def send(self, frame: str, x: float, y: float, yaw_rad: float) -> str:
+        self.goal = (frame, x, y, yaw_rad)
+        return self.refuses
+
+    def wait_for_result(self, seconds: float) -> Look:
+        return self.looks.pop(0)
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class PosedWorld(StillWorld):
+    def pose(self) -> RoverPose | None:
+        return RoverPose(x=1.0, y=1.0, frame_id='odom')
+
+
+def drove(
+    nav2: ScriptedNav2, world: StillWorld, button: Cancellation | None = None, **more: Any
+) -> tuple[ToolResult, list[Any]]:
+    heard: list[Any] = []
+    run = make_navigate_skill('/nav', nav2.connected)
+    result = run(call_of(world, button, heard), 1.0, 3.0, **more)
+    assert nav2.closed
+    return result, heard
+
+
+def test_a_goal_that_nav2_reaches() -> None:
+    nav2, world = ScriptedNav2((None, 2.0), (None, 1.0), (True, 0.0)), PosedWorld()
+    result, heard = drove(nav2, world)
+    assert result.ok
+    assert (result.data['x'], result.data['y']) == (1.0, 1.0)
+    assert nav2.goal == ('odom', 1.0, 3.0, pytest.approx(math.pi / 2))
+    assert [each['distance_m'] for each in heard] == [2.0, 1.0, 0.0]
+    assert not nav2.cancelled
+    assert world.tools == []
+
+
+def test_a_heading_that_is_asked_for_is_the_goals() -> None:
+    nav2 = ScriptedNav2((True, None))
+    assert drove(nav2, PosedWorld(), yaw_rad=-1.0)[0].ok
+    assert nav2.goal == ('odom', 1.0, 3.0, -1.0)
+
+
+def test_when_nav2_gives_up_the_rover_is_stopped() -> None:
+    nav2, world = ScriptedNav2((None, 2.0), (False, 2.0)), PosedWorld()
+    result, _ = drove(nav2, world)
+    assert result.error_reason == 'NAV_BLOCKED: Nav2 gave up'
+    assert world.tools == [('move_stop', {})]
+
+
+def test_a_goal_that_nav2_does_not_take() -> None:
+    nav2, world = ScriptedNav2(refuses='Service unavailable: /nav'), PosedWorld()
+    assert drove(nav2, world)[0].error_reason == 'NAV_GOAL_REJECTED: Service unavailable: /nav'
+
+
+@pytest.mark.parametrize('world', [PosedWorld(), StillWorld()])
+def test_what_may_not_be_driven_or_is_nowhere_is_not_sent(world: StillWorld) -> None:
+    nav2 = ScriptedNav2()
+    world.refuses = OUTSIDE
+    assert drove(nav2, world)[0].error_reason.startswith('NAV_GOAL_REJECTED: ')
+    assert nav2.goal is None
+
+
+def test_the_guardrails_hold_on_the_way() -> None:
+    class Fenced(PosedWorld):
+        asked = 0
+
+        def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
+            self.asked += 1
+            return OUTSIDE if self.asked == 3 else None
+
+    nav2, world = ScriptedNav2((None, 2.0), (None, 1.0)), Fenced()
+    assert drove(nav2, world)[0].error_reason == f'NAV_BLOCKED: {OUTSIDE.reason}'
+    assert nav2.cancelled
+    assert world.tools == [('move_stop', {})]
+
+
+def test_a_stop_cancels_the_goal_and_stops_the_rover() -> None:
+    button, nav2, world = Cancellation(), ScriptedNav2((None, 2.0)), PosedWorld()
+    nav2.send = lambda *goal: button.cancel('Stopped by a test') or ''  # type: ignore
+    with pytest.raises(TurnCancelled):
+        drove(nav2, world, button)
+    assert nav2.cancelled
+    assert nav2.closed
+    assert world.tools == [('move_stop', {})]
+
+
+def test_without_its_package_the_way_out_is_told() -> None:
+    navigation = SHIPPED.agent.navigation.model_copy(update={'provider': 'nav2'})
+    agent = SHIPPED.agent.model_copy(update={'navigation': navigation})
+    with pytest.raises(ConfigError, match='the package nav2_msgs is missing; install'):
+        make_registry(SHIPPED.model_copy(update={'agent': agent}))
+
+
+@pytest.mark.parametrize('goal', [(10.0, 0.0), (2.0 * RADIUS_M, RADIUS_M)])
+def test_a_goal_ahead_needs_no_loop(goal: tuple[float, float]) -> None:
+    heard = list[Any]()
+    assert navigate_to_pose(call_of(ArcWorld(), Blinking(), heard), *goal).ok
+    assert not any('loop_m' in each for each in heard)

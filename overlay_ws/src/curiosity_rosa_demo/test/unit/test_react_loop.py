@@ -5,8 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
-"""react_decide, compile_ops and the streamed text: whatever a model returns is one of seven."""
+"""One loop of a turn: what the model is shown, what it decides, and when the turn ends."""
 
 from __future__ import annotations
 
@@ -16,15 +15,39 @@ import threading
 from typing import Any
 
 from chat_server import Call, Say
+from curiosity_rosa_demo.agent.react.guardrails.situation import situation_of
+from curiosity_rosa_demo.agent.react.nodes.build_observation import (
+    build_observation,
+    MAX_OBSERVATION_CHARS,
+    MAX_RESULTS,
+)
+from curiosity_rosa_demo.agent.react.nodes.human_approval import ASK_TO_CONTINUE
 from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT
+from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import MAX_LOOPS_PER_STEP, stop_or_loop
 from curiosity_rosa_demo.agent.react.nodes.streaming import (
     LONGEST_PIECE,
     LONGEST_WAIT_S,
     SentenceStream,
 )
-from curiosity_rosa_demo.domain.brain_state import DecisionType
+from curiosity_rosa_demo.agent.react.turn.messages import call_entry, with_result
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Decision,
+    DecisionType,
+    ReactState,
+    RobotState,
+    SkillResult,
+    SkillsState,
+    SkillStatus,
+    Spent,
+    TasksState,
+    WorldState,
+)
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
@@ -33,14 +56,11 @@ from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage
 import pytest
-from react_world import action, finish, Nodes, REGISTRY
-from turn_world import KEY, World
+from react_world import action, finish, Nodes, REGISTRY, with_rules
+from turn_world import KEY, SHIPPED, World
 
 NAMES = [skill.definition.name for skill in REGISTRY.for_model()]
 SKILLS = {skill.definition.name: skill for skill in REGISTRY.for_model()}
-
-# --- whatever a model returns ---------------------------------------------------------------
-
 text = st.text(st.characters(exclude_categories=['Cs']), max_size=12)
 odd = st.sampled_from([float('nan'), float('inf'), 10**400, -(2**70), 1e308, True, None, '', '3'])
 scalars = odd | text | st.integers() | st.floats()
@@ -151,22 +171,11 @@ def test_whatever_a_model_returns_is_one_of_the_seven_decisions(script: list[Any
     assert nodes.rover.starts == []
 
 
-def test_a_stop_is_no_decision() -> None:
-    nodes = Nodes(finish())
-    nodes.turn.cancellation.cancel('Stopped by a test')
-    with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        nodes.think()
-    assert nodes.agent.asked == []
-
-
 @pytest.mark.parametrize('nothing', [[], finish(''), finish(' \n'), finish(None), finish({})])
 def test_an_answer_without_words_ends_the_turn(nothing: Any) -> None:
     decision = Nodes(nothing).think().react.decision
     assert decision is not None
     assert (decision.type, decision.reason) == (DecisionType.ABORT, NO_ANSWER_TEXT)
-
-
-# --- decide ---------------------------------------------------------------------------------
 
 
 def decided(type_: str, **more: Any) -> list[AgentAction]:
@@ -229,9 +238,6 @@ def test_further_calls_beside_a_decision_are_declined() -> None:
     assert [result.ok for result in nodes.told()] == [True, False]
     assert react.spent.steps == 0
     assert nodes.rover.calls == ['get_status']
-
-
-# --- streaming ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -342,3 +348,253 @@ def test_a_stopped_question_closes_its_ears() -> None:
         nodes.think()
     heard[0].on_llm_new_token('Too late. Really')
     assert not any(event.kind is TraceKind.HYPOTHESIZE for event in nodes.events)
+
+
+FLAT = {
+    'x', 'y', 'yaw_rad', 'mast', 'moving', 'battery_pct', 'battery_state', 'mode', 'zones',
+    'safety_latch', 'home_x', 'home_y', 'distance_to_target', 'score', 'is_good', 'budget',
+}  # fmt: skip
+
+
+def with_results(*results: ToolResult) -> BrainState:
+    messages: list[Any] = []
+    for number, result in enumerate(results):
+        messages.append(call_entry(action(f'tool_{number}'), '', set()))
+        messages = with_result(messages, str(messages[-1]['call_id']), result)
+    return BrainState(messages=messages)
+
+
+def test_the_facts_are_those_of_the_rover_and_of_the_kernel() -> None:
+    nodes = Nodes(finish())
+    nodes.now(mode='EXEC', latch='e-stop')
+    nodes.rover.mast_is_open = True
+    nodes.state = BrainState(
+        react=ReactState(score=0.5, spent=Spent(steps=3, cost=10.0, metres=20.0, seconds=60.0))
+    )
+    seen = nodes.run(build_observation).react.observation
+    assert set(seen) == FLAT
+    assert (seen['x'], seen['mast'], seen['moving'], seen['mode']) == (0.0, 'open', False, 'EXEC')
+    assert (seen['safety_latch'], seen['score'], seen['battery_pct']) == ('e-stop', 0.5, None)
+    assert seen['budget'] == {
+        'steps': SHIPPED.agent.turn.max_steps - 3,
+        'cost': 990.0,
+        'metres': 180.0,
+        'seconds': 3540.0,
+    }
+
+
+def test_what_cannot_be_measured_is_unknown_and_unsafe() -> None:
+    nodes = Nodes([action('move_forward', {'duration_s': 1})])
+    nodes.rover.faults['get_status'] = lambda: ServiceFailed('gone')
+    state = nodes.run(build_observation)
+    seen = state.react.observation
+    assert [seen[name] for name in ('x', 'y', 'yaw_rad', 'mast', 'moving')] == [
+        None, None, None, 'unknown', None
+    ]  # fmt: skip
+    nodes.think()
+    nodes.act()
+    assert nodes.acts == []
+
+
+def test_the_last_results_are_shown_with_their_age() -> None:
+    nodes = Nodes(finish())
+    nodes.state = with_results(*(ToolResult.success(n=n) for n in range(MAX_RESULTS + 2)))
+    results: Any = nodes.run(build_observation).react.observation['results']
+    assert [each['call'] for each in results] == [f'tool_{n}' for n in range(2, MAX_RESULTS + 2)]
+    assert results[0]['result'] == 'n 2'
+    assert 0.0 <= results[0]['age_s'] < 60.0
+
+
+long = st.integers(0, 9000).map(lambda size: 'x' * size) | st.text(
+    st.characters(exclude_categories=['Cs']), max_size=300
+)
+
+
+@settings(max_examples=examples(60))
+@given(
+    memory=st.lists(long, max_size=4).map('\n'.join),
+    results=st.lists(long, max_size=MAX_RESULTS),
+    steps=st.integers(0, 100),
+    action_name=long.filter(str.strip),
+    zones=st.lists(long, max_size=30),
+    latch=long,
+)
+def test_however_much_there_is_the_size_is_bounded_and_the_facts_are_there(
+    memory: str, results: list[str], steps: int, action_name: str, zones: list[str], latch: str
+) -> None:
+    nodes = Nodes(finish())
+    nodes.turn.recalled = memory
+    brain = BrainState(
+        tasks=TasksState(),
+        robot=RobotState(safety_latch=latch),
+        world=WorldState(zones=zones),
+    )
+    nodes.world.brain_state = lambda: brain
+    plan = Plan.create_new('goal').to_dict()
+    plan['steps'] = [{'step_id': n, 'action': action_name} for n in range(steps)]
+    state = with_results(*(ToolResult.failure(f'no: {text}') for text in results))
+    react = ReactState(plan=Plan.from_dict(plan).to_dict())
+    nodes.state = state.model_copy(update={'react': react})
+    seen = nodes.run(build_observation).react.observation
+    assert set(seen) >= FLAT
+    assert len(json.dumps(seen)) <= MAX_OBSERVATION_CHARS
+    assert bool(situation_of(nodes.state).safety_latch) is bool(latch)
+    if steps == 0 and not results:
+        told = str(seen.get('memory', ''))
+        assert '\n'.join(memory.splitlines()).endswith(told)
+
+
+def test_of_what_is_too_long_the_oldest_is_left_out() -> None:
+    nodes = Nodes(finish())
+    nodes.turn.recalled = '\n'.join(f'{n}: {"x" * 150}' for n in range(100))
+    seen = nodes.run(build_observation).react.observation
+    memory = str(seen['memory']).splitlines()
+    assert memory[-1].startswith('99: ')
+    assert 10 < len(memory) < 100
+
+
+PATIENCE = SHIPPED.guardrails.patience
+MAPPED = {'SAFETY_VIOLATION: x': 'ABORT', 'PARAM_INVALID: y': 'ASK_HUMAN', 'NAV_BLOCKED': ''}
+OVER = (DecisionType.FINISH, DecisionType.ABORT, DecisionType.SWITCH_TASK)
+
+
+def state_of(
+    *, decision: Decision | None = None, failure: str = '', beside: bool = False, **react: Any
+) -> BrainState:
+    """After a call of get_status that failed for that reason, or did not fail."""
+    messages = [call_entry(action('get_status'), '', set())]
+    call_id = str(messages[0]['call_id'])
+    result = ToolResult.failure(failure) if failure else ToolResult.success()
+    messages = with_result(messages, call_id, result, op=call_text('get_status', {}))
+    if beside:  # a declined call of the same answer
+        messages.append(call_entry(action('no such skill'), '', {call_id}))
+        declined = str(messages[-1]['call_id'])
+        messages = with_result(messages, declined, ToolResult.failure('One at a time'))
+    status = SkillStatus.FAILED if failure else SkillStatus.SUCCESS
+    return BrainState(
+        messages=messages,
+        skills=SkillsState(last_result=SkillResult(status=status, error_msg=failure)),
+        react=ReactState(decision=decision or Decision(), **react),
+    )
+
+
+counts = st.integers(0, 10)
+
+
+@settings(max_examples=examples(500))
+@given(
+    kind=st.sampled_from(DecisionType),
+    reason=st.sampled_from(['', ' ', 'because']),
+    exhausted=st.sampled_from(['ABORT', 'ASK_HUMAN']),
+    failure=st.sampled_from(['', 'boom', *MAPPED]),
+    beside=st.booleans(),
+    failures=counts,
+    same=counts,
+    refused=st.integers(0, 4),
+    steps=st.integers(0, 7),
+    loops=st.integers(0, MAX_LOOPS_PER_STEP * 6 + 3),
+)
+def test_a_turn_ends_when_it_must_and_only_then(
+    kind: DecisionType,
+    reason: str,
+    exhausted: str,
+    failure: str,
+    beside: bool,
+    failures: int,
+    same: int,
+    refused: int,
+    steps: int,
+    loops: int,
+) -> None:
+    most = 5
+    config = with_rules(steps=most, patience={'exhausted': DecisionType(exhausted)})
+    nodes = Nodes(finish(), config=config)
+    failures = failures if failure else 0
+    nodes.state = state_of(
+        decision=Decision(type=kind, reason=reason),
+        failure=failure,
+        beside=beside,
+        failures_in_a_row=failures,
+        same_in_a_row=same,
+        refused_in_a_row=refused,
+        spent=Spent(steps=steps),
+        iter=loops,
+    )
+    react = nodes.run(stop_or_loop).react
+    mapped = MAPPED.get(failure, '')
+    if kind in OVER:
+        end = kind.value
+    elif (
+        mapped == 'ABORT'
+        or (steps >= most and refused > 0)
+        or steps > most
+        or loops > MAX_LOOPS_PER_STEP * (most + 1)
+        or refused >= PATIENCE.refused_in_a_row
+    ):
+        end = 'ABORT'
+    elif mapped == 'ASK_HUMAN':
+        end = ASK_TO_CONTINUE
+    elif failures >= PATIENCE.failures_in_a_row or same + 1 >= PATIENCE.no_progress:
+        end = ASK_TO_CONTINUE if exhausted == 'ASK_HUMAN' else 'ABORT'
+    else:
+        end = ''
+    assert react.stop_reason == end
+    assert react.ok is (end in ('FINISH', 'SWITCH_TASK'))
+    assert bool(react.answer.strip()) is bool(end)
+    assert (react.question is not None) is (end == ASK_TO_CONTINUE)
+
+
+@settings(max_examples=examples(50))
+@given(yes=st.booleans(), failures=st.integers(8, 20), same=st.integers(0, 20))
+def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
+    yes: bool, failures: int, same: int
+) -> None:
+    config = with_rules(patience={'exhausted': DecisionType.ASK_HUMAN})
+    nodes = Nodes(finish(), config=config)
+    nodes.state = state_of(failure='boom', failures_in_a_row=failures, same_in_a_row=same)
+    question = nodes.run(stop_or_loop).react.question
+    assert question is not None
+    assert question.text == f'{failures} failures in a row; the last: boom. Go on?'
+    with pytest.MonkeyPatch.context() as patch:
+        nodes.answer(patch, 'APPROVE' if yes else 'REJECT')
+    react = nodes.act().react
+    assert react.question is None
+    assert react.ok is False
+    if yes:
+        assert react.stop_reason == ''
+        assert (react.failures_in_a_row, react.same_in_a_row, react.refused_in_a_row) == (0, 0, 0)
+    else:
+        assert react.stop_reason == 'ABORT'
+        assert react.answer == f'{failures} failures in a row; the last: boom'
+
+
+def test_an_error_that_the_map_calls_an_end_ends_at_once() -> None:
+    error_map = {'boom': DecisionType.ABORT}
+    skills = SHIPPED.skills
+    mast = skills.skills['mast_open'].model_copy(update={'error_map': error_map})
+    config = SHIPPED.model_copy(
+        update={
+            'skills': skills.model_copy(update={'skills': {**skills.skills, 'mast_open': mast}})
+        }
+    )
+    # The other call of the answer is of a skill whose map says nothing of this error.
+    nodes = Nodes([action('mast_open'), action('mast_close')], config=config)
+    nodes.rover.faults['mast_open'] = lambda: ServiceFailed('boom')
+    nodes.think()
+    react = nodes.act().react
+    assert (react.stop_reason, react.ok) == ('ABORT', False)
+    assert react.answer == 'mast_open() failed: boom'
+
+
+def test_the_same_call_with_another_result_is_progress() -> None:
+    nodes = Nodes([action('get_status')])
+    for light in range(PATIENCE.no_progress + 2):
+        nodes.rover.extra_status['light'] = light
+        nodes.think()
+        assert nodes.act().react.stop_reason == ''
+    nodes.rover.extra_status['light'] = 0
+    for _ in range(PATIENCE.no_progress):
+        assert nodes.state.react.stop_reason == ''
+        nodes.think()
+        nodes.act()
+    assert nodes.state.react.stop_reason == 'ABORT'
