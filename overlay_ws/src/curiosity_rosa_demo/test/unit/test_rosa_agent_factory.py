@@ -218,7 +218,7 @@ def test_the_prompt_names_no_tool_that_is_not_offered(key: str) -> None:
 def test_the_prompt_urges_to_look_at_the_graph_before_an_assumption(robot: str) -> None:
     _, told = robot_prompts(load_config(robot=robot).prompts).as_message()
     critical = told.partition('Critical Instructions: ')[2].partition('\n\n')[0]
-    assert re.search(r'Before you assume .* look at the ROS graph: query_graph\.', critical)
+    assert re.search(r'Before you assume .* ask the ROS graph: query_graph\.', critical)
 
 
 def test_the_bootstrap_can_be_left_out() -> None:
