@@ -27,7 +27,7 @@ import random
 import sys
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 
 USERS = 8
 STEPS = 4

@@ -29,7 +29,7 @@ import _bench  # noqa: F401 - the tests' folders are on the path from here on
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape, TURN_DIRECTIONS
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, Joints, OPENED

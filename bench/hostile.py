@@ -63,10 +63,10 @@ from attacks import (
 )
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import RETURN_S
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
-from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
+from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.react.guardrails.order import Order as GateOrder
-from curiosity_rosa_demo.agent.react.guardrails.order import under_order
+from curiosity_rosa_demo.agent.react.guardrails.gate import Order as GateOrder
+from curiosity_rosa_demo.agent.react.guardrails.gate import under_order
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
@@ -88,7 +88,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from curiosity_stand_in.kinematics import Pose

@@ -50,7 +50,7 @@ from typing import Any
 
 from _bench import main, Part, quantile, Result, ROOT
 from _task_witness import ENDS, Witness
-from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
+from curiosity_rosa_demo.agent.react.checkpointer import CheckpointCodec
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.events import TurnAnswered, TurnStarted

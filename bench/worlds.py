@@ -50,12 +50,12 @@ from _sentences import (
 )
 from _worlds import GOAL, optimum, price, run_turn, World, world_of
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
-from curiosity_rosa_demo.agent.react.nodes.rule_step import BY
+from curiosity_rosa_demo.agent.react.nodes.compile_ops import BY
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in import mast
 from curiosity_stand_in.kinematics import Pose

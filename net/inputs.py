@@ -26,7 +26,7 @@ from typing import Any, TYPE_CHECKING
 from missions.happenings import draw_happenings, Happening, START_S
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.infra.config.contracts import Config
+    from curiosity_rosa_demo.infra.config.topics import Config
     from missions.mission import Mission
     from missions.simulator import Simulator
 

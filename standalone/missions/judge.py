@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import json
 from typing import Any
 
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_stand_in import mast
 from curiosity_stand_in.body import State
 

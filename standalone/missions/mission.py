@@ -26,9 +26,9 @@ from curiosity_rosa_demo.adapter.adapter_node import AdapterApp
 from curiosity_rosa_demo.agent.agent_node import AgentApp
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
-from curiosity_rosa_demo.agent.tasks.errors import StoreError
+from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import Process
 from curiosity_stand_in.kinematics import Pose

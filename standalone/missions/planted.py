@@ -62,7 +62,7 @@ def _stop_waits(_: Any) -> None:
 
 def _latch_is_forgotten(_: Any) -> None:
     from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
-    from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
+    from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
 
     sound = SafetyLatch.__init__
 

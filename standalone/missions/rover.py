@@ -28,7 +28,7 @@ from curiosity_rosa_demo.domain.ground import (
     TextureClass,
     TextureResult,
 )
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from curiosity_stand_in import sensors

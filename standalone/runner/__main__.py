@@ -20,7 +20,7 @@ import socket
 import sys
 import time
 
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 
 from runner.clock import with_time

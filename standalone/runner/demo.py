@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 import sys
 
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 
 from runner.agent import Agent, Streams
 from runner.plan import agent, background, Options

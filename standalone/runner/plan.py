@@ -18,7 +18,7 @@ import sys
 
 from curiosity_physics import demos
 from curiosity_rosa_demo.infra.config.fleet import fleet_text
-from curiosity_rosa_demo.infra.config.nodes import NodeSpec
+from curiosity_rosa_demo.infra.config.topics import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 STAND_IN, MUJOCO = 'stand-in', 'mujoco'  # the bodies that it can start

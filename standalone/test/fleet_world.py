@@ -19,8 +19,8 @@ from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
-from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.fleet import FleetRobot
+from curiosity_rosa_demo.infra.config.topics import Config
 from fake_robot import CONFIG, FakeRobot
 
 

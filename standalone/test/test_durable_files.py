@@ -23,9 +23,8 @@ from typing import Any, Protocol
 
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreFull
 from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
-from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.task import StoreError, StoreFull, Task
 from langgraph.checkpoint.base import empty_checkpoint
 from missions.disk import Disk, DiskFaults, installed, NO_FAULTS
 import pytest

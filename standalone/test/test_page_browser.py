@@ -18,6 +18,7 @@ import re
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
@@ -27,7 +28,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.events import (

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from curiosity_physics import demos
-from curiosity_rosa_demo.infra.config.nodes import NodeSpec
+from curiosity_rosa_demo.infra.config.topics import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from hypothesis import given
 from hypothesis import strategies as st

@@ -9,7 +9,7 @@ from pydantic import Field
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
 
 Times = Annotated[int, Field(ge=1, le=5, description='how often to each side')]

@@ -37,7 +37,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_stand_in import mast
 from rover_twin import RoverTwin, STEP_S
 

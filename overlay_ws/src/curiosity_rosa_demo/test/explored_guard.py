@@ -24,15 +24,13 @@ from itertools import product
 import math
 from typing import Any
 
-from curiosity_rosa_demo.adapter.agent_link import AgentLink, NO_TICK
+from curiosity_rosa_demo.adapter.agent_link import AgentHeartbeatMonitor, AgentLink, NO_TICK
 from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
-from curiosity_rosa_demo.adapter.heartbeat_monitor import AgentHeartbeatMonitor
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
-from curiosity_rosa_demo.adapter.settling import Settling
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
 from curiosity_rosa_demo.adapter.stop_result import Runaway
-from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
+from curiosity_rosa_demo.adapter.watches import Settling, UnexpectedMotion
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 TICK_S = 10.0

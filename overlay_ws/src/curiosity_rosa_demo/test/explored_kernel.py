@@ -22,11 +22,10 @@ from functools import cache
 
 from curiosity_rosa_demo.agent.kernel import actions as kernel_actions
 from curiosity_rosa_demo.agent.kernel.actions import Action
-from curiosity_rosa_demo.agent.kernel.graph import nodes
-from curiosity_rosa_demo.agent.kernel.limits import KernelRules
+from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
+from curiosity_rosa_demo.agent.kernel.loop import is_settled, nodes
 from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal, SKILLS_IN_SAFE
-from curiosity_rosa_demo.agent.kernel.skip_tick import is_settled
-from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, QueuedTask, Reading
 from curiosity_rosa_demo.infra.config_loader import load_config
 

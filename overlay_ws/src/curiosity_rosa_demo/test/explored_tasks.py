@@ -22,12 +22,11 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import snapshot, StopWeight, TaskRecord
-from curiosity_rosa_demo.agent.tasks.errors import SkillFailed, StoreFull, TaskError
 from curiosity_rosa_demo.agent.tasks.recovery import Recovery
-from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
+from curiosity_rosa_demo.agent.tasks.skill_runs import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import Change, HistoryRow, Insert, Move, TaskStore
 from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
-from curiosity_rosa_demo.agent.tasks.task import now, Task
+from curiosity_rosa_demo.agent.tasks.task import now, SkillFailed, StoreFull, Task, TaskError
 from curiosity_rosa_demo.agent.tasks.transitions import check_transition
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.trace.bus import EventBus

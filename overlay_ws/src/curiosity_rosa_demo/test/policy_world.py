@@ -25,14 +25,20 @@ from curiosity_rosa_demo.agent.policy.action import (
     Senses,
     SubmitTasks,
 )
-from curiosity_rosa_demo.agent.policy.events import ActionEnded, ActionStarted, Event
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
+from curiosity_rosa_demo.agent.policy.world_state import (
+    ActionEnded,
+    ActionStarted,
+    Event,
+    Ongoing,
+    Source,
+    WorldState,
+)
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
-from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, DAYS, WorldView
 from curiosity_rosa_demo.infra.config_loader import load_config, load_world, shipped_config_dir
 

@@ -27,11 +27,12 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
-from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.status import status_of
+from curiosity_rosa_demo.adapter.watches import ObstacleStop
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.clocks import SimulationClock
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import (
     free_distance,
     ObstacleView,
@@ -39,7 +40,6 @@ from curiosity_rosa_demo.infra.obstacles import (
     TURN_DIRECTIONS,
 )
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.tools.rover_client import answered_failure
 from curiosity_stand_in import mast
 from curiosity_stand_in.body import State, WHEELS

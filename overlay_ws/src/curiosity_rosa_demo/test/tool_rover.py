@@ -34,10 +34,10 @@ from curiosity_rosa_demo.domain.models import (
     RoverPose,
 )
 from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.tools.rover_client import answered_failure
 from curiosity_stand_in.body import RAMP_S, ROCKING, START_S, State, TICK_S
 from curiosity_stand_in.drivers import DemoRover, REPEAT_S

@@ -18,9 +18,9 @@ from typing import Any
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
-from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.llm.usage import CallUsage
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegist
 from curiosity_rosa_demo.domain.brain_state import Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 from curiosity_rosa_demo.trace.trace_codec import new_event

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 import math
 
-from curiosity_rosa_demo.domain.dead_reckoning import along
+from curiosity_rosa_demo.domain.geometry import along
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_stand_in import arm, mast
 from curiosity_stand_in.battery import Battery, Rates, SETTLE_S

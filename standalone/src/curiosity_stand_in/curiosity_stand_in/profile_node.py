@@ -18,8 +18,7 @@ import sys
 import time
 from typing import Any, TYPE_CHECKING
 
-from curiosity_rosa_demo.infra.config.appendage import AppendageCommand, AppendageProfile
-from curiosity_rosa_demo.infra.config.robot import RobotProfile
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand, AppendageProfile, RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_stand_in.sensors import time_message
 from curiosity_stand_in.spin import Ending, NodeThread, run_app, STEADY

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from curiosity_rosa_demo.domain.dead_reckoning import along
+from curiosity_rosa_demo.domain.geometry import along
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.body import Body, MOST_SAG_S, ROCKING, State
 from curiosity_stand_in.kinematics import FORWARD, LEFT, Pose

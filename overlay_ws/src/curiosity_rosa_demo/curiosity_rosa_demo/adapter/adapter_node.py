@@ -32,7 +32,6 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.call_trace import CallTrace
-from curiosity_rosa_demo.adapter.diagnostics import diagnose
 from curiosity_rosa_demo.adapter.graph_names import GraphThread, offers, other_publishers
 from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
 from curiosity_rosa_demo.adapter.joint_commands import (
@@ -43,22 +42,20 @@ from curiosity_rosa_demo.adapter.joint_commands import (
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
 from curiosity_rosa_demo.adapter.presence import PresenceLink
-from curiosity_rosa_demo.adapter.profile_match import mismatch
+from curiosity_rosa_demo.adapter.profile_figures import mismatch
 from curiosity_rosa_demo.adapter.rival_publishers import RivalPublishers
-from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.standstill_command import StandstillCommand
-from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
-from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
+from curiosity_rosa_demo.adapter.status import diagnose, status_of, StatusSchedule
+from curiosity_rosa_demo.adapter.telemetry_inputs import ScanInput, TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
-from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.topics import RoverService
+from curiosity_rosa_demo.infra.clocks import ClockWatch, SimulationClock
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand
+from curiosity_rosa_demo.infra.config.topics import Config, RoverService
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.motion_clock import ClockWatch
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     node_config,
@@ -68,7 +65,6 @@ from curiosity_rosa_demo.infra.ros_io import (
     STEADY_CLOCK,
     TracePublisher,
 )
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from rclpy.node import Node
 from rclpy.task import Future

@@ -25,14 +25,12 @@ from curiosity_rosa_demo.adapter.input_log import InputLog, LogEntry
 from curiosity_rosa_demo.adapter.instant import Instant, RosClock
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
-from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
-from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
 from curiosity_rosa_demo.adapter.profile_figures import ProfileFigures
+from curiosity_rosa_demo.adapter.watches import ObstacleStop, OdometrySilence
+from curiosity_rosa_demo.infra.clocks import MotionClock, SimulationClock
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
-from curiosity_rosa_demo.infra.motion_clock import MotionClock
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 
 T = TypeVar('T')
 REFUSED = 'refused'  # the key of a refusal's reason in the log

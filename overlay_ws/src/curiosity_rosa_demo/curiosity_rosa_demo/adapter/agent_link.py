@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from curiosity_rosa_demo.adapter.heartbeat_monitor import AgentHeartbeatMonitor
 from curiosity_rosa_demo.domain.models import (
     AGENT_FELL_SILENT,
     AGENT_IS_GONE,
@@ -30,6 +29,37 @@ from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
     TWO_AGENTS,
 )
+
+# -----------------------------------------------------------------------------------------------
+# Liveness of the agent's kernel by its heartbeat. Pure; times are seconds of a steady clock.
+
+
+class AgentHeartbeatMonitor:
+    """Silence counts only after a first beat: without an agent, a person may call the services."""
+
+    def __init__(self, max_age_s: float) -> None:
+        self.max_age_s = max_age_s
+        self._at: float | None = None
+
+    @property
+    def received(self) -> bool:
+        return self._at is not None
+
+    def beat(self, now: float) -> None:
+        self._at = now
+
+    def forget(self) -> None:
+        self._at = None
+
+    def silent(self, now: float) -> bool:
+        return self._at is not None and now - self._at > self.max_age_s
+
+    def next_wakeup(self, now: float) -> float | None:
+        """The time at which the silence begins; None without a beat or when already silent."""
+        if self._at is None or self.silent(now):
+            return None
+        return self._at + self.max_age_s + 0.01
+
 
 NO_TICK = -1
 

@@ -21,7 +21,7 @@ from enum import Enum
 
 from curiosity_rosa_demo.adapter.joint_hold import JointHold
 from curiosity_rosa_demo.adapter.joint_motion import JointMotion, JointReading
-from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 
 

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 import threading
 
-from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
-from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand
+from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS
 from rclpy.node import Node
 
 LOOK_PERIOD_S = 0.5

@@ -20,11 +20,10 @@ from typing import Any, Protocol, TYPE_CHECKING
 
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
-from curiosity_rosa_demo.infra.config.appendage import AppendageCommand
-from curiosity_rosa_demo.infra.config.robot import RobotProfile
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher, TRANSPORT_ERRORS
 from rclpy.client import Client
 from rclpy.duration import Duration
 from rclpy.node import Node

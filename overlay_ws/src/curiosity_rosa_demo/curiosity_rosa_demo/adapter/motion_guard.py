@@ -54,7 +54,6 @@ from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.appendage import Appendage
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.other_adapters import contest, stopped_for_others
-from curiosity_rosa_demo.adapter.settling import Settling
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
 from curiosity_rosa_demo.adapter.stop_result import (
     motion_text,
@@ -62,7 +61,7 @@ from curiosity_rosa_demo.adapter.stop_result import (
     unconfirmed_stop,
     violation_text,
 )
-from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
+from curiosity_rosa_demo.adapter.watches import Settling, UnexpectedMotion
 from curiosity_rosa_demo.domain.models import (
     E_STOP_PRESSED,
     MOVE_IN_PROGRESS,
@@ -75,9 +74,9 @@ from curiosity_rosa_demo.domain.models import (
     STOPPED_FOR_MAST,
     STOPPED_UNASKED,
 )
-from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
+from curiosity_rosa_demo.infra.clocks import SimulationClock
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig, MotionConfig
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 
 LEASH_CHECK_S = 0.1
 

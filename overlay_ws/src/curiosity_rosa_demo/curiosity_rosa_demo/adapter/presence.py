@@ -25,8 +25,8 @@ from curiosity_rosa_demo.adapter.other_adapters import (
     Presence,
 )
 from curiosity_rosa_demo.infra.config.topics import RoverTopics
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy

@@ -15,13 +15,42 @@ tells; a profile whose figure differs by more than FAR_OFF is wrong, or the rove
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.adapter.drive_watch import MIN_READINGS, Pose, RAMP_S
-from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+
+# --- Whether another shipped profile fits the robot that runs here. Pure -----------------------
+
+
+def mismatch(
+    chosen: str,
+    missing: Collection[str],
+    profiles: Mapping[str, RobotProfile],
+    is_offered: Callable[[AppendageCommand], bool],
+) -> str:
+    """The way out of a wrong choice; '' without one. ``missing``: names of the ``chosen`` profile
+    behind which there is no robot. A profile fits if the robot offers each of its commands.
+    """
+    if not missing:
+        return ''
+    fitting = [
+        name
+        for name, profile in profiles.items()
+        if name != chosen
+        and profile.commands
+        and all(is_offered(command) for _, command in profile.commands.values())
+    ]
+    if not fitting:
+        return ''
+    others = ' or '.join(sorted(fitting))
+    way_out = 'choose with --robot, robot:= or nodes.yaml'
+    return f'Robot profile {chosen} does not fit this robot, {others} does; {way_out}'
+
 
 FAR_OFF = 0.25  # of the profile's figure
 MIN_LEG_M = 0.5  # a leg of a navigation is 1 m long

@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.infra.config.topics import RoverTopics
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
 from geometry_msgs.msg import Twist
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray

@@ -45,18 +45,17 @@ from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.agent.interfaces.triggers import topics as trigger_topics
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers, TriggerDoor
-from curiosity_rosa_demo.agent.interfaces.triggers.facts import WorldFacts
+from curiosity_rosa_demo.agent.interfaces.triggers.machine import WorldFacts
 from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
-from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.llm.usage import CallUsage
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import ros_clock_of
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import make_provider
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import make_provider, ros_clock_of
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.session_recorder import SessionRecorder
@@ -70,27 +69,26 @@ from curiosity_rosa_demo.agent.startup.web import (
     with_http_fleet,
     with_http_port,
 )
-from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.agent.topics.analyses import Analyses
-from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
-from curiosity_rosa_demo.agent.topics.camera import CameraFeed
-from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.agent.tasks.task import StoreError
+from curiosity_rosa_demo.agent.topics.camera import CameraFeed, RoverPictures
+from curiosity_rosa_demo.agent.topics.captures import Analyses, Artifacts, Captures
 from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor
 from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers
 from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
-from curiosity_rosa_demo.agent.topics.message_intake import MessageIntake
-from curiosity_rosa_demo.agent.topics.node_events import NodeEvents, read_process_events
-from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
-from curiosity_rosa_demo.agent.topics.own_health import own_findings
-from curiosity_rosa_demo.agent.topics.pictures import RoverPictures
+from curiosity_rosa_demo.agent.topics.node_health import (
+    NodeEvents,
+    NodeHealth,
+    own_findings,
+    read_process_events,
+)
 from curiosity_rosa_demo.agent.topics.replay_monitor import ReplayMonitor
 from curiosity_rosa_demo.agent.topics.speech import SpeechPublisher
-from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
+from curiosity_rosa_demo.agent.topics.telemetry import MessageIntake, TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Mode
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import printable, visible
-from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.event_thread import EventThread

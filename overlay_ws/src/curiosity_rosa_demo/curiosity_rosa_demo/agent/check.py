@@ -29,9 +29,8 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
-from curiosity_rosa_demo.agent.kernel.limits import KernelRules
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
+from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules, telemetry_sync
 from curiosity_rosa_demo.agent.react.guardrails.rules import first_refusal, RULES
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
@@ -53,7 +52,7 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.domain.text import count_text
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.recording.check import (
     compared,
@@ -62,7 +61,7 @@ from curiosity_rosa_demo.recording.check import (
     Report,
     undecidable,
 )
-from curiosity_rosa_demo.recording.mcap.limits import NotARecording
+from curiosity_rosa_demo.recording.mcap.file import NotARecording
 from curiosity_rosa_demo.recording.recorded_inputs import (
     OdometryReading,
     read_recording,

@@ -45,22 +45,21 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled, TaskError
+from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled, TaskError
+from curiosity_rosa_demo.domain.adapter_status import Triggers
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     Json,
     Question,
     UserInterruptType,
 )
-from curiosity_rosa_demo.domain.caller import caller_prefix, named_caller
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.origin import caller_prefix, named_caller, Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import marked_lines, printable, without_controls
-from curiosity_rosa_demo.domain.trigger_status import Triggers
 from curiosity_rosa_demo.drawing.columns import clip_columns
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.prompts import DEMO, Language
+from curiosity_rosa_demo.infra.config.agent import DEMO, Language
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.events import ModelCalled, QuestionAsked, TurnAnswered, TurnStarted

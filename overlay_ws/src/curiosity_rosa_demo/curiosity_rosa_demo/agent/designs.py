@@ -17,20 +17,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from curiosity_rosa_demo.agent.kernel import graph as kernel
-from curiosity_rosa_demo.agent.kernel.limits import KernelRules
+from curiosity_rosa_demo.agent.kernel import loop as kernel
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.agent.react import graph as react
 from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks.engine import MAX_ENDED_TASKS
-from curiosity_rosa_demo.agent.tasks.errors import UnknownTask
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel as RARKKernel
-from curiosity_rosa_demo.agent.tasks.priority_inheritance import rank_of
-from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
+from curiosity_rosa_demo.agent.tasks.ready_queue import rank_of, ReadyQueue
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.store_writer import Change, Insert, Move, Save
-from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.task import Task, UnknownTask
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.task_state import LifecycleState

@@ -17,18 +17,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.answers import answer_problem, without_thinking
 from curiosity_rosa_demo.agent.llm.call import readable_actions, UnusableAnswer
-from curiosity_rosa_demo.agent.llm.chat_model import tool_options
+from curiosity_rosa_demo.agent.llm.chat_model import answer_problem, tool_options, without_thinking
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
-from curiosity_rosa_demo.agent.llm.messages import (
+from curiosity_rosa_demo.agent.llm.vision import can_see, Sight
+from curiosity_rosa_demo.agent.llm.wire import (
     estimated_tokens,
     fitting,
     message_tokens,
     names_other_tools,
     with_one_system_message,
 )
-from curiosity_rosa_demo.agent.llm.vision import can_see, Sight
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
@@ -39,8 +38,7 @@ from curiosity_rosa_demo.agent.rule_model.model import read_view, RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.infra.config.agent import LOCAL
-from curiosity_rosa_demo.infra.config.prompts import Prompts
+from curiosity_rosa_demo.infra.config.agent import LOCAL, Prompts
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from langchain.agents.format_scratchpad.tools import format_to_tool_messages
 from langchain_core.language_models import BaseChatModel

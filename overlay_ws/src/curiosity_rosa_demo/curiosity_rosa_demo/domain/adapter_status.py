@@ -10,8 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from pydantic import JsonValue
 
 # measured values and looked-up names: they change without an event
 MEASURED_FIELDS = frozenset(
@@ -40,3 +44,73 @@ def rival_texts(status: Mapping[str, Any]) -> list[str]:
         for topic, nodes in rivals.items()
         if isinstance(nodes, list)
     ]
+
+
+# --- Health of a node --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NodeStatus:
+    """Health of one node. ``age_s``: seconds since its last message; None before the first."""
+
+    name: str
+    ok: bool
+    age_s: float | None
+    text: str = ''
+
+
+# --- What the operator sees of a trigger, and the port to see and switch them ------------------
+
+
+class TriggerState(str, Enum):
+    OFF = 'off'
+    UNARMED = 'unarmed'  # the condition must be seen not to hold first
+    ARMED = 'armed'
+    PENDING = 'pending'  # the condition holds, not yet for ``for_s``
+    FIRED = 'fired'  # waits for the re-arm
+
+
+@dataclass(frozen=True)
+class TriggerStatus:
+    """``value``: the last one that could be used. ``fired_s_ago``: steady seconds; None: not in
+    this run. ``why_not``: why it does not fire now; '' when only its condition is missing.
+    """
+
+    name: str
+    state: TriggerState
+    condition: str
+    action: str
+    value: JsonValue
+    fired_s_ago: float | None
+    fired_count: int
+    why_not: str
+
+
+class UnknownTrigger(ValueError):
+    """There is no trigger of this name. The message lists the names."""
+
+
+class Triggers(Protocol):
+    """Thread-safe; no method blocks."""
+
+    def statuses(self) -> Sequence[TriggerStatus]:
+        """All triggers, in the order of triggers.yaml."""
+
+    def switch(self, name: str, on: bool) -> TriggerStatus:
+        """Switch the trigger on or off, until the agent ends. Raises UnknownTrigger."""
+
+
+class NoTriggers:
+    """For an agent without triggers."""
+
+    def statuses(self) -> Sequence[TriggerStatus]:
+        return ()
+
+    def switch(self, name: str, on: bool) -> TriggerStatus:
+        raise unknown_trigger(name, ())
+
+
+def unknown_trigger(name: str, known: Sequence[str]) -> UnknownTrigger:
+    return UnknownTrigger(
+        f'no trigger {name[:60]!r}; there are {", ".join(known) or "none (triggers.yaml)"}'
+    )

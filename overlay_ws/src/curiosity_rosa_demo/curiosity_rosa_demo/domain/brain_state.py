@@ -22,10 +22,9 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated
 
-from curiosity_rosa_demo.domain.decided_op import DecidedOp
 from curiosity_rosa_demo.domain.models import Json as Json
 from curiosity_rosa_demo.domain.models import Model
-from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.operation import DecidedOp, Operation
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from pydantic import AfterValidator, Field
@@ -233,7 +232,7 @@ class RunningSkill(Model):
     timeout_s: float
     resources_occupied: list[Text] = Field(default_factory=list)
     task_id: str = ''
-    progress: Json = Field(default_factory=dict)  # its last report; agent/skills/progress.py
+    progress: Json = Field(default_factory=dict)  # its last report; agent/skills/skill.py
 
 
 class SkillStatus(str, Enum):

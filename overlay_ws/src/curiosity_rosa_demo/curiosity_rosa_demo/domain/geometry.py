@@ -10,8 +10,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import math
 from typing import Protocol
+
+from curiosity_rosa_demo.domain.models import Model
 
 
 class Quaternion(Protocol):
@@ -39,3 +42,47 @@ def roll_pitch(x: float, y: float, z: float, w: float) -> tuple[float, float]:
     """
     roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
     return roll, math.asin(max(-1.0, min(1.0, 2.0 * (w * y - z * x))))
+
+
+# -----------------------------------------------------------------------------------------------
+# Where a rover that drives straight and in arcs gets: the one model of its motions. Pure
+#
+# Metres and radians in the world frame, seconds. Everything that predicts a motion uses it: the
+# rehearsal, the routine's planner, the paths of navigation.
+
+
+# The direction in which each motion turns: +1 left, -1 right, 0 straight ahead.
+DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
+
+
+class Place(Model):
+    """Where the rover stands, and its heading."""
+
+    x: float
+    y: float
+    yaw_rad: float
+
+
+@dataclass(frozen=True)
+class MotionSpeeds:
+    """``straight``: m/s ahead. ``arc``: m/s along an arc that turns ``turn`` rad/s."""
+
+    straight: float
+    arc: float
+    turn: float
+
+    @property
+    def radius_m(self) -> float:
+        return self.arc / self.turn
+
+
+def along(
+    x: float, y: float, yaw: float, metres: float, turn: float
+) -> tuple[float, float, float]:
+    """x, y and heading after ``metres`` along an arc that turns by ``turn`` radians, left above 0.
+
+    The chord of an arc is its length times sin(turn / 2) / (turn / 2), in the middle's direction.
+    """
+    half = turn / 2.0
+    chord = metres * (math.sin(half) / half if half else 1.0)
+    return x + chord * math.cos(yaw + half), y + chord * math.sin(yaw + half), yaw + turn

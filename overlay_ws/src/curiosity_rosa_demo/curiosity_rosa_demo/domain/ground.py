@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import NamedTuple
 
 from curiosity_rosa_demo.domain.models import Model
 from pydantic import Field
@@ -77,3 +78,44 @@ class GroundAnalysis(Model):
     took_ms: float
     body_roll_deg: float = 0.0  # right side down; older recordings do not have these two
     body_pitch_deg: float = 0.0  # nose up
+
+
+# -----------------------------------------------------------------------------------------------
+# The figures of an analysis of the ground in words, with their units and how sure each is.
+
+
+MEASURED = 'measured'  # no estimate: the figure is one of the picture itself
+
+
+class GroundFigure(NamedTuple):
+    name: str
+    value: str
+    sure: str  # a share of 100 %, or MEASURED
+
+
+def ground_figures(analysis: GroundAnalysis) -> list[GroundFigure]:
+    """``about``: by an estimated geometry. In ASCII, for OpenCV's font."""
+    texture, rock = analysis.texture, analysis.largest_rock
+    about = 'about ' if analysis.geometry is Geometry.ESTIMATED else ''
+    sure, rocks_sure = _percent(texture.confidence), _percent(analysis.rocks_confidence)
+    grain = f'{about}{texture.grain_cm:.1f} cm ({texture.grain_px:.0f} px)'
+    exposure = f'{analysis.exposure_luma:.0f} of 255, {analysis.clipped_pct:.1f} % clipped'
+    return [
+        GroundFigure('Class', texture.name.value.replace('_', ' '), sure),
+        GroundFigure('Grain', grain, sure),
+        GroundFigure('Rocks', f'{analysis.rocks} within {analysis.range_m:g} m', rocks_sure),
+        GroundFigure('Coverage', f'{analysis.rock_coverage_pct:.1f} % of the ground', rocks_sure),
+        *([GroundFigure('Largest rock', *_rock(rock, about))] if rock else []),
+        GroundFigure('Sharpness', f'{analysis.sharpness:.2f} of 1', MEASURED),
+        GroundFigure('Exposure', exposure, MEASURED),
+    ]
+
+
+def _rock(rock: RockResult, about: str) -> tuple[str, str]:
+    side = 'left' if rock.bearing_deg > 0 else 'right'
+    place = f'{rock.distance_m:.1f} m away, {abs(rock.bearing_deg):.0f} deg {side}'
+    return f'{about}{rock.width_m:.1f} m wide, {place}', _percent(rock.confidence)
+
+
+def _percent(share: float) -> str:
+    return f'{100 * share:.0f} %'

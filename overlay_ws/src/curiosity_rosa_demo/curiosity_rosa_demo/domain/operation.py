@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import json
+from typing import Annotated, Literal
 
 from curiosity_rosa_demo.domain.models import Json
 from curiosity_rosa_demo.domain.text import clip, visible
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 EXACT = ConfigDict(extra='forbid')  # of the dataclasses that BrainState holds
 
@@ -65,3 +66,108 @@ def _call(name: str, arguments: object) -> str:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+# --- What a decision of the agent loop proposes: one value of the union ``DecidedOp`` ----------
+# ``react_decide`` makes it and ``compile_ops`` makes an Operation of it, or a question, or a
+# result for the model. ``call_id`` is the ID of the call in ``BrainState.messages``.
+
+
+DECIDE_TOOL = 'decide'  # the tool of the model that changes course instead of acting
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call of a tool. Its arguments have an exact JSON form; no schema has checked them yet."""
+
+    tool: str
+    arguments: Json
+    call_id: str
+    kind: Literal['tool_call'] = 'tool_call'
+
+    __pydantic_config__ = EXACT
+
+    @property
+    def text(self) -> str:
+        return call_text(self.tool, self.arguments)
+
+
+@dataclass(frozen=True)
+class CourseChange:
+    """A call of ``decide``: the decision's type, reason and plan_patch say what changes.
+    ``text``: the call, for people.
+    """
+
+    call_id: str
+    text: str
+    kind: Literal['course_change'] = 'course_change'
+
+    __pydantic_config__ = EXACT
+
+
+@dataclass(frozen=True)
+class ModelQuestion:
+    """The model asks the operator a yes-or-no question, and reads the answer as a result."""
+
+    question: str
+    call_id: str
+    kind: Literal['model_question'] = 'model_question'
+
+    __pydantic_config__ = EXACT
+
+
+@dataclass(frozen=True)
+class PlanStepCall:
+    """The call of the plan's step. ``question``: to the operator before the call; '' for none."""
+
+    step_id: int
+    call: ToolCall
+    question: str = ''
+    kind: Literal['plan_step_call'] = 'plan_step_call'
+
+    __pydantic_config__ = EXACT
+
+
+@dataclass(frozen=True)
+class PlanStepQuestion:
+    """A step of the plan that only asks the operator."""
+
+    step_id: int
+    question: str
+    kind: Literal['plan_step_question'] = 'plan_step_question'
+
+    __pydantic_config__ = EXACT
+
+
+@dataclass(frozen=True)
+class PlanStepRejected:
+    """The operator's no to a step of the plan. ``why`` may be empty."""
+
+    step_id: int
+    why: str
+    kind: Literal['plan_step_rejected'] = 'plan_step_rejected'
+
+    __pydantic_config__ = EXACT
+
+
+@dataclass(frozen=True)
+class RefusedCall:
+    """A call that makes no operation. ``text``: the call, for people. ``why``: for the model.
+    ``code``: of the error map; '' for none.
+    """
+
+    tool: str
+    text: str
+    call_id: str
+    why: str
+    code: str = ''
+    kind: Literal['refused_call'] = 'refused_call'
+
+    __pydantic_config__ = EXACT
+
+
+PlanStepOp = PlanStepCall | PlanStepQuestion | PlanStepRejected
+DecidedOp = Annotated[
+    ToolCall | CourseChange | ModelQuestion | PlanStepOp | RefusedCall,
+    Field(discriminator='kind'),
+]

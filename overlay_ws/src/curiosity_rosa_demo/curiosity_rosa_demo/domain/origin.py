@@ -11,6 +11,9 @@
 from __future__ import annotations
 
 from enum import Enum
+import re
+
+from curiosity_rosa_demo.domain.text import clip, printable
 
 
 class Origin(str, Enum):
@@ -25,3 +28,47 @@ class Origin(str, Enum):
     HTTP = 'http'
     ACTION = 'action'  # /agent/run_task
     MCP = 'mcp'  # a tool call of a foreign model
+
+
+# -----------------------------------------------------------------------------------------------
+# Who acts, for people to read: a name that a person chose, and the client that he uses
+#
+# Anyone may claim any name: no rule and no permission depends on it.
+
+
+MAX_OPERATOR_CHARS = 40
+CLIENT_PATTERN = r'^[a-z0-9-]{0,20}$'
+PAGE_CLIENT, UNNAMED_CLIENT = 'page', 'HTTP'
+_PARENTHESES = dict.fromkeys(map(ord, '()（）'), ' ')
+_READ_CHARS = 400  # of a name: more is not even looked at
+
+
+def operator_name(name: object) -> str:
+    """A name as it is shown: one line of printable characters without parentheses, which stand
+    around the client, at most MAX_OPERATOR_CHARS; '' for what is no text. Refuses nothing, since
+    it must not block a stop.
+    """
+    if not isinstance(name, str):
+        return ''
+    plain = printable(name[:_READ_CHARS].translate(_PARENTHESES))
+    return clip(plain, MAX_OPERATOR_CHARS).rstrip()
+
+
+def caller_text(client: str, operator: object = '') -> str:
+    """Such as ``anna (page)``; without a name, the client. A ``client`` of another form than
+    CLIENT_PATTERN is not shown.
+    """
+    client = client if re.fullmatch(CLIENT_PATTERN, client) and client else UNNAMED_CLIENT
+    if name := operator_name(operator):
+        return f'{name} ({client})'
+    return 'the page' if client == PAGE_CLIENT else client
+
+
+def named_caller(caller: str) -> str:
+    """``caller``, as ``caller_text`` made it, if it names a person; else ''."""
+    return caller if caller.endswith(')') else ''
+
+
+def caller_prefix(caller: str) -> str:
+    """What stands before a line of this caller: in parentheses, unless it has some."""
+    return f'{caller}:' if named_caller(caller) else f'({caller})'

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from curiosity_rosa_demo.domain.dead_reckoning import Place
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import Model
 from pydantic import Field
 

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import json
 import re
 from typing import Any, cast, TypeVar
@@ -89,3 +90,13 @@ def valid_unicode(value: T) -> T:
     elif isinstance(value, list):
         repaired = [valid_unicode(item) for item in value]
     return cast(T, repaired)
+
+
+# --- What the console of an agent prints, for whoever reads along ------------------------------
+
+
+@dataclass(frozen=True)
+class ConsoleText:
+    """One printed text: its lines, without any other control character."""
+
+    text: str

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from curiosity_rosa_demo.drawing.labels import LabelPlace, LabelPlacer
-from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
+from curiosity_rosa_demo.drawing.plots import round_step, tick_text, ticks
 from curiosity_rosa_demo.drawing.svg import (
     element,
     label,
     label_width,
+    LabelPlace,
+    LabelPlacer,
     line,
     points_attribute,
     Svg,

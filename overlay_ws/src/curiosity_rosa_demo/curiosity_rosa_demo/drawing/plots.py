@@ -11,11 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
 import math
 
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.drawing.markers import CaptureMarker, marker_svg, newest_markers
-from curiosity_rosa_demo.drawing.scale import Axis, round_step, tick_text, ticks
 from curiosity_rosa_demo.drawing.svg import (
     drawing,
     element,
@@ -26,9 +27,72 @@ from curiosity_rosa_demo.drawing.svg import (
     Svg,
     title,
 )
-from curiosity_rosa_demo.drawing.time_axis import time_step
 from curiosity_rosa_demo.drawing.trail import simplified
 from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
+
+# --- Axes, and round numbers for them. Pure ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values from ``low`` to ``high``, which is more, onto ``start`` to ``end`` of a drawing."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Never beyond the ends."""
+        part = (value - self.low) / (self.high - self.low)
+        return self.start + (self.end - self.start) * min(1.0, max(0.0, part))
+
+
+def round_step(span: float, most: int) -> float:
+    """The smallest of 1, 2, 5, 10, ... that divides ``span`` (above 0) into ``most`` or fewer."""
+    least = span / most
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0, 20.0) if step * power >= least)
+
+
+def ticks(low: float, high: float, step: float) -> list[float]:
+    """The multiples of ``step`` from ``low`` to ``high``."""
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [number * step for number in range(first, last + 1)]
+
+
+def tick_text(value: float, step: float) -> str:
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    shown = f'{value:.{decimals}f}'
+    return shown.removeprefix('-') if float(shown) == 0.0 else shown.replace('-', '−')
+
+
+# --- A time line's ticks at round local times. Pure; seconds since the epoch -------------------
+
+
+STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
+DAY_S = 86400
+
+
+def time_step(span_s: float, most: int) -> int:
+    """Seconds between ticks, so that there are ``most`` or fewer steps in ``span_s``."""
+    least = span_s / most
+    return next((step for step in STEPS_S if step >= least), DAY_S * math.ceil(least / DAY_S))
+
+
+def time_ticks(begin: float, end: float, step: int, zone: tzinfo | None) -> list[float]:
+    """Whole steps of the local time that holds at ``begin``."""
+    offset = datetime.fromtimestamp(begin, zone).astimezone(zone).utcoffset()
+    shift = offset.total_seconds() if offset is not None else 0.0
+    first, last = math.ceil((begin + shift) / step), math.floor((end + shift) / step)
+    return [number * step - shift for number in range(first, last + 1)]
+
+
+def time_text(at: float, step: int, zone: tzinfo | None) -> str:
+    local = datetime.fromtimestamp(at, zone)
+    form = '%m-%d' if step >= DAY_S else '%H:%M' if step >= 60 else '%H:%M:%S'
+    return local.strftime(form)
+
 
 WIDTH, HEIGHT = 480.0, 220.0
 LEFT, TOP = 40.0, 18.0  # of the axes

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.drawing.scale import round_step
+from curiosity_rosa_demo.drawing.plots import round_step
 
 WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 26.0  # of the drawing; the margin has room for numbers
 CLEARANCE_M = 2.0  # around everything; the rover's corners are 1.8 m from its middle

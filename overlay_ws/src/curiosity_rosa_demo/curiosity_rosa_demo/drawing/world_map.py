@@ -16,7 +16,6 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.drawing.labels import LabelPlace, LabelPlacer
 from curiosity_rosa_demo.drawing.map_ground import bright_zone, geofence, grid, scale_bar, Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker, marker_svg, newest_markers
 from curiosity_rosa_demo.drawing.svg import (
@@ -24,6 +23,8 @@ from curiosity_rosa_demo.drawing.svg import (
     element,
     is_drawable,
     label,
+    LabelPlace,
+    LabelPlacer,
     line,
     MAX_COORDINATE_M,
     points_attribute,

@@ -16,17 +16,12 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.infra.config.accepted import with_our_names
-from curiosity_rosa_demo.infra.config.agent import AgentConfig
-from curiosity_rosa_demo.infra.config.base import RULE
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.agent import AgentConfig, below_own_texts, Prompts, ToolCosts
+from curiosity_rosa_demo.infra.config.base import RULE, with_our_names
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
-from curiosity_rosa_demo.infra.config.nodes import Nodes
-from curiosity_rosa_demo.infra.config.prompts import below_own_texts, Prompts
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
-from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
-from curiosity_rosa_demo.infra.config.topics import Topics
+from curiosity_rosa_demo.infra.config.topics import Config, Nodes, Topics
 from curiosity_rosa_demo.infra.config.triggers import TriggersConfig
 from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.yaml_file import read_yaml, YamlError

@@ -9,10 +9,12 @@
 """A thin layer over rclpy: node processes, spin threads, service calls and publishers."""
 
 from curiosity_rosa_demo.infra.ros.process import (
+    make_executor,
     node_config,
     NodeApp,
     Process,
     run_app,
+    SpinThread,
     start_parameter,
 )
 from curiosity_rosa_demo.infra.ros.publishers import Heartbeat, HEARTBEAT_S, TracePublisher
@@ -25,7 +27,6 @@ from curiosity_rosa_demo.infra.ros.qos import (
     subscribe_to_heartbeat,
 )
 from curiosity_rosa_demo.infra.ros.service_call import call, ServiceFailed
-from curiosity_rosa_demo.infra.ros.spin import make_executor, SpinThread
 
 __all__ = [
     'HEARTBEAT_S',

@@ -10,6 +10,6 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.monitor.recording import main
+from curiosity_rosa_demo.monitor.inputs import main
 
 main()

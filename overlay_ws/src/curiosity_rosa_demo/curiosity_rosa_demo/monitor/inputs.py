@@ -13,15 +13,23 @@ A message is any object with the fields of its ROS type.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import argparse
+from collections.abc import Callable, Iterator, Sequence
 import json
 import math
+from pathlib import Path
+import sys
 from typing import Any
 
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
-from curiosity_rosa_demo.infra.config.topics import Topics
+from curiosity_rosa_demo.domain.text import count_text
+from curiosity_rosa_demo.infra.config.topics import Config, Topics
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
+from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
 from curiosity_rosa_demo.monitor.signals import MOTIONS, SignalState
+from curiosity_rosa_demo.recording.mcap.file import NotARecording
+from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode
 
@@ -108,3 +116,78 @@ def _json_object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+# -----------------------------------------------------------------------------------------------
+# Check a recording against the requirements: ``ros2 run curiosity_rosa_demo monitor FILE``
+#
+# Exit status: 0 without a violation, 1 with one, 2 if the file cannot be read. A requirement whose
+# signals need a topic that the file does not have cannot be violated in it; the last line names
+# the topics that were missing.
+
+
+STEP_S = 0.05
+
+
+class RecordingCheck:
+    """The verdicts of one file, with its times in seconds since its first message."""
+
+    def __init__(self, file: Path, config: Config) -> None:
+        """Raises NotARecording, OSError."""
+        self._reader, self._decoder = RunReader(file), Decoder()
+        self._state = SignalState(config.thresholds, config.guardrails.geofence, config.robot)
+        self._receive = MessageInputs(self._state, config.topics).by_topic
+        self._monitor = Monitor(load_requirements(), limits_of(config.thresholds))
+        self.missing = set(self._receive)  # topics
+
+    def verdicts(self) -> Iterator[Verdict]:
+        first_ns: int | None = None
+        stepped_s = 0.0
+        for entry in self._reader:
+            first_ns = entry.at_ns if first_ns is None else first_ns
+            now_s = (entry.at_ns - first_ns) * 1e-9
+            while stepped_s < now_s:  # silence is seen although nothing arrives
+                yield from self._monitor.step(stepped_s, self._state.at(stepped_s))
+                stepped_s += STEP_S
+            receive = self._receive.get(entry.topic)
+            message = self._decoder.decode(entry) if receive else None
+            if receive and message is not None:
+                self.missing.discard(entry.topic)
+                receive(now_s, message)
+        yield from self._monitor.step(stepped_s, self._state.at(stepped_s))
+
+
+def check(file: Path, config: Config, show: Callable[[str], None]) -> int:
+    """Show each violation; the exit status. Raises NotARecording, OSError."""
+    recording = RecordingCheck(file, config)
+    violations = 0
+    for verdict in recording.verdicts():
+        violations += not verdict.ok
+        state = 'holds again' if verdict.ok else f'VIOLATED ({verdict.severity})'
+        show(f'{verdict.at_s:10.2f} s  {verdict.requirement:6} {state}: {verdict.title}')
+    show(count_text(violations, 'violation') if violations else 'no violation')
+    if recording.missing:
+        show(f'not in the file: {", ".join(sorted(recording.missing))}')
+    return 1 if violations else 0
+
+
+def run(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog='monitor', description='Check a recording against the requirements.'
+    )
+    parser.add_argument('file', type=Path, help='an MCAP file, such as :record makes')
+    parser.add_argument('--config-dir', default='', help='folder of the YAML files of that run')
+    options = parser.parse_args(arguments)
+    try:
+        return check(options.file, load_config(options.config_dir), print)
+    except (NotARecording, ConfigError, OSError) as error:
+        print(f'monitor: {error}', file=sys.stderr)
+        return 2
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == '__main__':
+    main()

@@ -16,9 +16,126 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+import re
+from typing import Literal
 
-from curiosity_rosa_demo.monitor.requirements import Requirement, Response, Severity
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.yaml_file import read_yaml, YamlError
+from pydantic import BaseModel, ConfigDict, Field, model_validator, ValidationError
 from reelay import dense_timed_monitor
+
+# -----------------------------------------------------------------------------------------------
+# The numbers in the formulas, from the configuration that the operator may change. Pure.
+
+
+# From a cause to standing wheels, beside the configured times: messages at 5 to 10 Hz, and a call
+# of another node, which the trace reports up to 2.5 s late.
+MESSAGES_S = 1.5
+REACTION_S = 0.5  # a mast or an e-stop that has been so for this long is known to the adapter
+KERNEL_S = 2.0  # the agent's kernel latches SAFE within this time of its cause
+CHARGE_S = 60.0  # time of an agent to end its motion and to stow the mast before it charges
+
+
+def limits_of(thresholds: Thresholds) -> dict[str, float]:
+    """The value of each <name> of requirements.yaml: seconds."""
+    motion, mast = thresholds.motion, thresholds.mast
+    stop_s = motion.stop_timeout_s + motion.settle_s + MESSAGES_S
+    return {
+        'stop_s': stop_s,
+        'leash_s': motion.max_duration_s + stop_s,
+        'unasked_s': stop_s + motion.settle_s,
+        'asked_s': motion.max_duration_s + 2 * stop_s,
+        'silence_s': motion.odometry_stop_s + stop_s,
+        'stale_s': motion.odometry_max_age_s + stop_s,
+        'mast_s': mast.joint_max_age_s + stop_s,
+        'reaction_s': REACTION_S,
+        'safe_s': stop_s + KERNEL_S,
+        'runaway_s': 2 * stop_s,
+        'slip_s': 2 * thresholds.drive.slip_s + stop_s,
+        'stuck_s': thresholds.drive.stuck_s + stop_s,
+        'charge_s': CHARGE_S,
+    }
+
+
+# --- Schema of requirements.yaml, the table of requirements, and its reader. Pure --------------
+
+
+FILE = Path(__file__).with_name('requirements.yaml')
+Severity = Literal['advisory', 'caution', 'warning', 'critical']
+Response = Literal['warn', 'hold', 'stop', 'stow', 'safe']
+SIGNAL, LIMIT = re.compile(r'\{(\w+)\}'), re.compile(r'<(\w+)>')
+
+
+class RequirementsError(Exception):
+    """The table is invalid. The message names the file, the entry and the rule."""
+
+
+class Requirement(BaseModel):
+    """One entry. ``rule``: ``module.path:Name`` below the package; the tests: ``file::function``.
+
+    ``formula`` is true as long as the requirement holds. {name} is a signal (signals.py), <name> a
+    number (limits.py). Exactly one of ``formula`` and ``no_monitor`` is given.
+    """
+
+    model_config = ConfigDict(frozen=True, extra='forbid', strict=True)
+
+    id: str = Field(pattern=r'^(S[1-6]|FR-\d\d)$')
+    title: str = Field(min_length=1)
+    severity: Severity
+    response: Response
+    rationale: str = Field(min_length=1)
+    source: str = Field(min_length=1)
+    rule: str = Field(pattern=r'^[a-z_.]+:\w+(\.\w+)*$')
+    property_test: str = Field(pattern=r'^[\w/]+\.py::\w+$')
+    ros_test: str = Field(pattern=r'^[\w/]+\.py::\w+$')
+    formula: str = ''
+    no_monitor: str = ''
+
+    @model_validator(mode='after')
+    def _has_a_formula_or_a_reason(self) -> Requirement:
+        if bool(self.formula) == bool(self.no_monitor):
+            raise ValueError('give either formula or no_monitor, the reason why there is none')
+        return self
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The names of the signals in the formula, each once."""
+        return tuple(dict.fromkeys(SIGNAL.findall(self.formula)))
+
+    def formula_with(self, limits: dict[str, float]) -> str:
+        """The formula with its limits as numbers. Raises RequirementsError for an unknown one."""
+        unknown = set(LIMIT.findall(self.formula)) - limits.keys()
+        if unknown:
+            names = ', '.join(sorted(unknown))
+            raise RequirementsError(f'{self.id}: {names}: no such limit; see monitor/monitor.py')
+        return LIMIT.sub(lambda name: f'{limits[name[1]]:g}', self.formula)
+
+
+@cache
+def load_requirements(path: Path = FILE) -> tuple[Requirement, ...]:
+    """The entries in file order. Raises RequirementsError."""
+    try:
+        entries = read_yaml(path)
+    except (OSError, YamlError) as error:
+        raise RequirementsError(str(error)) from error
+    if not isinstance(entries, list):
+        raise RequirementsError(f'{path}: must be a list of requirements')
+    found: dict[str, Requirement] = {}
+    for number, entry in enumerate(entries, start=1):
+        try:
+            requirement = Requirement.model_validate(entry)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = '.'.join(map(str, first['loc']))
+            name = entry.get('id', number) if isinstance(entry, dict) else number
+            raise RequirementsError(f'{path}: {name}: {where}: {first["msg"]}') from error
+        if requirement.id in found:
+            raise RequirementsError(f'{path}: {requirement.id}: is taken twice')
+        found[requirement.id] = requirement
+    return tuple(found.values())
+
 
 REFRESH_S = 0.2  # a formula whose signals have not changed is evaluated again after this time
 BEFORE_S = 0.001  # before the first step all signals are false, so that no window is vacuous

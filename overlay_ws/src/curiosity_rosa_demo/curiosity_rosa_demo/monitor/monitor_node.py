@@ -24,8 +24,8 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     NEWEST_ONLY,
@@ -38,10 +38,8 @@ from curiosity_rosa_demo.infra.ros_io import (
     TracePublisher,
 )
 from curiosity_rosa_demo.monitor.inputs import MessageInputs, Receive
-from curiosity_rosa_demo.monitor.limits import limits_of
-from curiosity_rosa_demo.monitor.monitor import Monitor, Verdict
+from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
 from curiosity_rosa_demo.monitor.ogma import RATE_HZ
-from curiosity_rosa_demo.monitor.requirements import load_requirements
 from curiosity_rosa_demo.monitor.signals import bits, SignalState
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry

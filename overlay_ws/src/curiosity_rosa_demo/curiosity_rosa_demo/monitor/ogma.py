@@ -24,10 +24,9 @@ import re
 import sys
 from typing import Any
 
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.monitor.limits import limits_of
-from curiosity_rosa_demo.monitor.requirements import load_requirements, Requirement
+from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Requirement
 from curiosity_rosa_demo.monitor.signals import SIGNALS
 
 RATE_HZ = 10  # of the signals topic

@@ -19,8 +19,7 @@ from textwrap import wrap
 
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.monitor.limits import limits_of
-from curiosity_rosa_demo.monitor.requirements import load_requirements, Requirement
+from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Requirement
 from curiosity_rosa_demo.monitor.signals import SIGNALS
 
 WIDTH = 112

@@ -10,16 +10,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 import json
 import os
 from pathlib import Path
+import re
 import threading
 
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import count_text
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.recording.mcap.channels import (
     CALLS_SCHEMA,
     CALLS_TOPIC,
@@ -27,17 +28,57 @@ from curiosity_rosa_demo.recording.mcap.channels import (
     Channel,
     ChannelRates,
     ChannelSource,
+    definition,
     JSON,
+    NoDefinition,
     recorded_source,
     sources,
 )
-from curiosity_rosa_demo.recording.mcap.file import GUARDRAILS, RunFile, THRESHOLDS
-from curiosity_rosa_demo.recording.mcap.limits import MB
-from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
+from curiosity_rosa_demo.recording.mcap.file import GUARDRAILS, MB, RunFile, THRESHOLDS
 from curiosity_rosa_demo.recording.mcap.writer import Progress, RunWriter
 from curiosity_rosa_demo.recording.recorder_node import RecorderNode
-from curiosity_rosa_demo.recording.rotation import delete_surplus, recording_name
 from curiosity_rosa_demo.tools.recording_client import ServiceCall
+
+# -----------------------------------------------------------------------------------------------
+# Which recordings of a folder are ours, and which of them are too many. Pure but for deletion
+#
+# The name of a recording is ``run_<UTC time>_<ROS domain>.mcap``, with ``_2`` and so on before the
+# ending for further files of the same second.
+
+
+_NAME = re.compile(r'run_(\d{8}T\d{6}Z)_(\d+)(?:_(\d+))?\.mcap')
+
+
+def recording_name(began: datetime, domain: str, number: int) -> str:
+    """``began``: in UTC. ``number``: 1 for the first file of this second."""
+    suffix = f'_{number}' if number > 1 else ''
+    return f'run_{began:%Y%m%dT%H%M%SZ}_{domain}{suffix}.mcap'
+
+
+def surplus(names: Iterable[str], domain: str, max_files: int) -> list[str]:
+    """The names of our recordings of this ROS domain beyond the newest ``max_files``, oldest
+    first. Every other file is someone else's and never among them.
+    """
+    ours = []
+    for name in names:
+        match = _NAME.fullmatch(name)
+        if match is not None and match[2] == domain:
+            ours.append((match[1], int(match[3] or 1), name))
+    ours.sort()
+    return [name for _, _, name in ours[: max(0, len(ours) - max_files)]]
+
+
+def delete_surplus(folder: Path, domain: str, max_files: int, *, spare: Path) -> list[Path]:
+    """Delete the oldest recordings until ``max_files`` remain; never ``spare``, whatever the
+    clock said when it got its name. Returns the deleted files. Raises OSError.
+    """
+    files = {each.name: each for each in folder.iterdir() if each.is_file() and each != spare}
+    deleted = []
+    for name in surplus(files, domain, max_files - 1):
+        files[name].unlink(missing_ok=True)
+        deleted.append(files[name])
+    return deleted
+
 
 MAX_FILES = 'recording.max_files'  # key in agent.yaml
 CALLS_CHANNEL = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)

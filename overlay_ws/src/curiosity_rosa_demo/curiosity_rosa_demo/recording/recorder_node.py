@@ -19,8 +19,7 @@ from typing import Any
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, SpinThread, STEADY_CLOCK
-from curiosity_rosa_demo.recording.mcap.channels import Channel, ChannelSource
-from curiosity_rosa_demo.recording.mcap.message_types import message_class
+from curiosity_rosa_demo.recording.mcap.channels import Channel, ChannelSource, message_class
 from curiosity_rosa_demo.recording.throttle import Throttle
 from curiosity_rosa_demo.trace.events import CaptureTaken
 from curiosity_rosa_demo.trace.trace_codec import decode

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.adapter.input_log import LogEntry
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.domain.adapter_status import Status
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
 import numpy as np
 

@@ -25,9 +25,10 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import camera_is_moving, LightScore, RoverPose
 from curiosity_rosa_demo.imaging.camera import Camera, Frame, NoFrame
+from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     NEWEST_ONLY,
@@ -38,7 +39,6 @@ from curiosity_rosa_demo.infra.ros_io import (
     STEADY_CLOCK,
     TracePublisher,
 )
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from curiosity_rosa_demo.sim.ground_eye import GroundEye
 from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline

@@ -17,7 +17,7 @@ import time
 from typing import TypeVar
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.tracing.span import span
 from curiosity_rosa_demo.tools.rover_client import RoverClient

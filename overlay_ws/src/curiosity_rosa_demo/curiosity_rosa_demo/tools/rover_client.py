@@ -28,9 +28,9 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.refusal import code_of, facts_of
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.clocks import SimulationClock
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from rclpy.node import Node

@@ -31,8 +31,8 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.motion_clock import ClockWatch
+from curiosity_rosa_demo.infra.clocks import ClockWatch
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import answered_failure, RoverClient
 from pydantic import ValidationError

@@ -11,10 +11,81 @@
 from __future__ import annotations
 
 from pathlib import Path
+import threading
 
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.trace.json_lines import JsonLines
 from curiosity_rosa_demo.trace.trace_codec import decode, encode
+
+# --- A rotating file of lines, written one whole line at a time --------------------------------
+
+
+MAX_FILE_BYTES, MAX_FILES = 100_000_000, 5
+
+
+class JsonLines:
+    """Appends to ``path`` and creates its folder. Raises OSError when that fails.
+
+    Before the file exceeds ``max_bytes`` it becomes PATH.1, PATH.1 becomes PATH.2 and so on;
+    ``max_files`` files remain. A pipe or device does not rotate.
+    """
+
+    def __init__(
+        self, path: str | Path, *, max_bytes: int = MAX_FILE_BYTES, max_files: int = MAX_FILES
+    ) -> None:
+        self.path, self._max_bytes, self._max_files = Path(path), max_bytes, max_files
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.Lock()  # turns, stops, the kernel and the policy all trace
+        self._torn = _ends_mid_line(self.path)
+        # Unbuffered: bytes that a full disk rejected must not be written later, in mid line.
+        self._file = self.path.open('ab', buffering=0)
+        self._size = self.path.stat().st_size  # bytes
+
+    def append(self, line: bytes) -> None:
+        """Append ``line``, or several, without the last end of line. Thread-safe; ignored after
+        ``close``. Raises OSError when the write fails; a later line may still be written.
+        """
+        line += b'\n'
+        with self._lock:
+            if self._file.closed:
+                return
+            if self._size and self._size + len(line) > self._max_bytes and self.path.is_file():
+                self._rotate()
+            if self._torn:
+                line = b'\n' + line  # separate it from the torn line
+            written = 0
+            try:
+                while written < len(line):
+                    written += self._file.write(line[written:]) or 0
+            finally:
+                self._size += written
+                if written:
+                    self._torn = written < len(line)
+
+    def _rotate(self) -> None:
+        """Start a new file. Raises OSError; if it cannot be created, the old ones stay."""
+        fresh = Path(f'{self.path}.new')
+        file = fresh.open('wb', buffering=0)
+        names = [self.path, *(Path(f'{self.path}.{n}') for n in range(1, self._max_files))]
+        for older, newer in zip(reversed(names), reversed(names[:-1]), strict=False):
+            if newer.exists():
+                newer.replace(older)
+        fresh.replace(self.path)
+        self._file.close()
+        self._file, self._size, self._torn = file, 0, False
+
+    def close(self) -> None:
+        with self._lock:
+            self._file.close()
+
+
+def _ends_mid_line(path: Path) -> bool:
+    """Whether the last writer left an incomplete line."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return False
+    with path.open('rb') as file:
+        file.seek(-1, 2)
+        return file.read() != b'\n'
+
 
 MAX_TAIL_BYTES = 8_000_000  # read back after a restart
 

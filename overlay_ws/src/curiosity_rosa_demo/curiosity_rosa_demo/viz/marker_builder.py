@@ -13,16 +13,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 import math
 import unicodedata
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.thresholds import ObstaclesConfig, VizConfig
-from curiosity_rosa_demo.viz.scene import Capture, Scene
+from curiosity_rosa_demo.trace.events import CaptureTaken
 from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
+
+# -----------------------------------------------------------------------------------------------
+# The scene to draw: the rover's pose and trail, the last trace events, the last capture.
+
+
+VISIBLE_STEP_M = 0.01  # metres or radians; a smaller change is not visible
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The result of a capture_and_score. ``score`` is None when it failed, with ``reason``."""
+
+    score: float | None
+    is_good: bool
+    reason: str = ''
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One moment. ``pose`` is None while TF is unavailable. Events are oldest first."""
+
+    pose: RoverPose | None = None
+    trail: Sequence[tuple[float, float]] = ()
+    events: Sequence[TraceEvent] = ()
+    capture: Capture | None = None
+
+
+def capture_in(event: TraceEvent, score_threshold: float) -> Capture | None:
+    """The capture that ``event`` reports, or None."""
+    taken = CaptureTaken.of(event)
+    if taken is None:
+        return None
+    if taken.ok is False:
+        return Capture(None, False, taken.error_reason or event.message)
+    if taken.score is None or not 0.0 <= taken.score <= 1.0:
+        return None
+    return Capture(taken.score, taken.is_good(score_threshold))
+
+
+def has_visibly_moved(before: RoverPose | None, now: RoverPose | None) -> bool:
+    """Whether the two poses differ by more than VISIBLE_STEP_M, or only one is known."""
+    if before is None or now is None:
+        return before is not now
+    steps = (now.x - before.x, now.y - before.y, now.yaw_rad - before.yaw_rad)
+    return any(abs(step) > VISIBLE_STEP_M for step in steps)
+
 
 Colour = tuple[float, float, float, float]
 VisibleMarkers = frozenset[tuple[str, int]]  # namespace and id of markers

@@ -15,8 +15,8 @@ import sys
 from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     node_config,
@@ -30,8 +30,15 @@ from curiosity_rosa_demo.infra.tf.listener import make_transform_source, Transfo
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import decode
-from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, visible_markers, VisibleMarkers
-from curiosity_rosa_demo.viz.scene import Capture, capture_in, has_visibly_moved, Scene
+from curiosity_rosa_demo.viz.marker_builder import (
+    Capture,
+    capture_in,
+    has_visibly_moved,
+    MarkerBuilder,
+    Scene,
+    visible_markers,
+    VisibleMarkers,
+)
 import rclpy
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray

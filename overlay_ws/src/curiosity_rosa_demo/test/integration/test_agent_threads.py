@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent import agent_node
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.startup import startup
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from harness import ROOT, Sandbox, wait_until
 import pytest
 from rclpy.node import Node

@@ -14,7 +14,7 @@ import threading
 import time
 
 from adapter_world import AdapterWorld, METRES_PER_S
-from curiosity_rosa_demo.infra.motion_clock import NO_CLOCK
+from curiosity_rosa_demo.infra.clocks import NO_CLOCK
 from harness import PREFIXES, Process, Sandbox, wait_until
 import pytest
 from rosgraph_msgs.msg import Clock

@@ -23,10 +23,9 @@ import time
 from curiosity_rosa_demo.agent.topics import camera, captures, node_health
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
-from curiosity_rosa_demo.agent.topics.node_events import NodeEvents
-from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
+from curiosity_rosa_demo.agent.topics.node_health import NodeEvents, NodeHealth
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import Reading
-from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.infra.config_loader import load_config

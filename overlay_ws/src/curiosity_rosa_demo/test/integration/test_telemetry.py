@@ -18,11 +18,11 @@ import threading
 from typing import Any
 from uuid import uuid4
 
-from curiosity_rosa_demo.agent.kernel.validation import reading_problem
+from curiosity_rosa_demo.agent.kernel.checkpoint import reading_problem
 from curiosity_rosa_demo.agent.topics.telemetry import MIN_PERIOD_S, TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Reading, Telemetry
 from curiosity_rosa_demo.domain.serde import from_json, to_json
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source

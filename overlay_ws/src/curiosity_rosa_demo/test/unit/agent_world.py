@@ -19,14 +19,14 @@ from typing import Any
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply as KernelReply
+from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from runtime_harness import PATIENT_S, RuntimeHarness, with_watchdog
 from tool_rover import SimulatedRover
 from turn_world import config_of, LLM, SHIPPED

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config.world import WorldView
 from runtime_world import CONFIG, RuntimeBench
 

@@ -34,19 +34,19 @@ from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerDoor
 from curiosity_rosa_demo.agent.policy.action import SubmitTasks
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
 from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import RosPolicyClock
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
-from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
+from curiosity_rosa_demo.agent.react.guardrails.gate import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.base import time_zone
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from http_world import client
 from mcp import Client

@@ -31,14 +31,18 @@ from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.domain.adapter_status import (
+    NodeStatus,
+    NoTriggers,
+    Triggers,
+    TriggerStatus,
+)
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
-from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import TurnStarted, with_task

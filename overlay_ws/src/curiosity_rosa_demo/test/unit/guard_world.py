@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, MotionRefused
-from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.kernel.limits import KernelRules
-from curiosity_rosa_demo.agent.kernel.validation import MAST_STATES, PATHS, SECTORS
+from curiosity_rosa_demo.agent.kernel.checkpoint import MAST_STATES, PATHS, SECTORS
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,

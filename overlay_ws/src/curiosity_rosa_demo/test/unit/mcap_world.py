@@ -24,12 +24,12 @@ from curiosity_rosa_demo.recording.mcap.channels import (
     CDR,
     Channel,
     ChannelRates,
+    definition,
     JSON,
     recorded_source,
     sources,
 )
 from curiosity_rosa_demo.recording.mcap.file import RunFile
-from curiosity_rosa_demo.recording.mcap.schema import definition
 from curiosity_rosa_demo.trace.trace_codec import encode
 from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message

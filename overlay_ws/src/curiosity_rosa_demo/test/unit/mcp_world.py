@@ -17,10 +17,10 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
-from curiosity_rosa_demo.agent.interfaces.mcp.endpoint import add_mcp
+from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from http_world import settings
 import httpx2
 from mcp import Client

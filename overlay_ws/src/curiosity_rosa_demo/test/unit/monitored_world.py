@@ -19,13 +19,11 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import DueCommands, Motion, MotionGuard
-from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence
+from curiosity_rosa_demo.adapter.watches import OdometrySilence
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.monitor.limits import limits_of
-from curiosity_rosa_demo.monitor.monitor import Monitor, Verdict
-from curiosity_rosa_demo.monitor.requirements import load_requirements
+from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
 from curiosity_rosa_demo.monitor.signals import SignalState
 from guard_world import CONFIG, STEP_S, WHEEL_RADIUS_M, World
 from test_motion_guard_machine import FAULTS

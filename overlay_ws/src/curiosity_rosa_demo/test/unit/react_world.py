@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentFinish

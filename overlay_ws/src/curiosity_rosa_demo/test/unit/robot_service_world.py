@@ -16,14 +16,12 @@ from typing import Any, cast, TypeVar
 
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
-from curiosity_rosa_demo.agent.topics.analyses import Analyses
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
-from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
-from curiosity_rosa_demo.domain.health import NodeStatus
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus, Triggers
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
-from curiosity_rosa_demo.domain.trigger_status import Triggers
 from runtime_world import RuntimeBench, WAIT_S
 
 T = TypeVar('T')

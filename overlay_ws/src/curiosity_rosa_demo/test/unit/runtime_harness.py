@@ -16,12 +16,12 @@ import time
 from types import TracebackType
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
+from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import Reading
-from curiosity_rosa_demo.domain.console_text import ConsoleText
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.domain.text import ConsoleText
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.bus import EventBus
 from harness import wait_until
 

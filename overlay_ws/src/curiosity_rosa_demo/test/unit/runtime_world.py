@@ -23,9 +23,9 @@ from typing import Any
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import RosPolicyClock
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order
+from curiosity_rosa_demo.agent.react.guardrails.gate import current_order, Order
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
@@ -41,7 +41,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event

@@ -26,14 +26,17 @@ from curiosity_rosa_demo.agent.policy.action import (
     SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
-from curiosity_rosa_demo.agent.policy.events import (
+from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.world_state import (
     ActionEnded,
     ActionStarted,
     Event,
+    Memory,
+    Ongoing,
+    Source,
     StateChanged,
+    WorldState,
 )
-from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.infra.config.world import WorldView
 from examples import examples

@@ -16,8 +16,6 @@ import math
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink
 from curiosity_rosa_demo.adapter.alarm_fold import ALARM_PERIOD_S, AlarmFold
-from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop, ViewState
-from curiosity_rosa_demo.adapter.odometry_silence import OdometrySilence, SilenceDue
 from curiosity_rosa_demo.adapter.other_adapters import (
     decode_presence,
     encode_presence,
@@ -26,16 +24,22 @@ from curiosity_rosa_demo.adapter.other_adapters import (
     Presence,
 )
 from curiosity_rosa_demo.adapter.stop import Odometry
-from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
+from curiosity_rosa_demo.adapter.watches import (
+    ObstacleStop,
+    OdometrySilence,
+    SilenceDue,
+    UnexpectedMotion,
+    ViewState,
+)
 from curiosity_rosa_demo.domain.heartbeat import decode_heartbeat, encode_heartbeat
 from curiosity_rosa_demo.domain.models import (
     OBSTACLE_AHEAD,
     TWO_AGENTS,
     VIEW_LOST,
 )
+from curiosity_rosa_demo.infra.clocks import ClockWatch, MotionClock, NO_CLOCK
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.motion_clock import ClockWatch, MotionClock, NO_CLOCK
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, TURN_DIRECTIONS
 from examples import examples
 from guard_world import CONFIG

@@ -30,9 +30,9 @@ from curiosity_rosa_demo.adapter.input_log import (
 )
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
-from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.standstill_command import StandstillCommand
 from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
+from curiosity_rosa_demo.adapter.watches import ObstacleStop
 from curiosity_rosa_demo.domain.adapter_status import MEASURED_FIELDS
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, encode_heartbeat
 from curiosity_rosa_demo.infra.config_loader import load_config

@@ -41,8 +41,8 @@ PURE = [  # rules that are tried in milliseconds: importing them imports no ROS
         'adapter.call_log',
         'adapter.stop_result',
     ),
-    *('adapter.heartbeat_monitor', 'adapter.mast', 'adapter.motion_guard', 'adapter.stop'),
-    *('adapter.unexpected_motion', 'agent.kernel.graph', 'agent.policy.policy'),
+    *('adapter.mast', 'adapter.motion_guard', 'adapter.stop'),
+    *('adapter.watches', 'agent.kernel.loop', 'agent.policy.policy'),
     'sim.light_model',
 ]
 

@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.runtime.robot import Capture, Picture
-from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
+from curiosity_rosa_demo.agent.topics.captures import Artifacts
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from full_disk import no_file_beyond

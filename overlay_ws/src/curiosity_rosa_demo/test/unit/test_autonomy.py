@@ -18,16 +18,16 @@ from typing import Any
 
 from autonomy_world import AutonomyBench, config_of, HOUR, MIN, TEN
 from curiosity_rosa_demo.agent.policy.autonomy import runtime_port
-from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
-from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort
-from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import (
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import (
     MAX_MESSAGE_CHARS,
     MAX_MESSAGES,
     WakeReasons,
 )
+from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
+from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.plan.plan import Plan
 import pytest
 from runtime_world import settle

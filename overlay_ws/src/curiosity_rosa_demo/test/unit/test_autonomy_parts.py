@@ -27,11 +27,11 @@ from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import (
     check_world,
     tasks_of,
 )
-from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
 from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort, RuntimeView
 from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
     make_provider,
     missing_model_note,
+    RosPolicyClock,
 )
 from curiosity_rosa_demo.agent.policy.suggestion import (
     NoSuggestion,
@@ -50,10 +50,10 @@ from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import StoreError
+from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.agent.tasks.validation import check_task
 from curiosity_rosa_demo.domain.plan.plan import Plan
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_loader import (
     ConfigError,

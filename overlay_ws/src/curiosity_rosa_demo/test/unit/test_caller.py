@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.domain.caller import (
+from curiosity_rosa_demo.domain.origin import (
     caller_prefix,
     caller_text,
     MAX_OPERATOR_CHARS,

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled
+from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.skills import ALWAYS_CANCELLABLE
 from curiosity_rosa_demo.infra.config.guardrails import Skills

@@ -15,10 +15,9 @@ import shutil
 import tempfile
 from typing import Any
 
+from curiosity_rosa_demo.infra.config.agent import DEMO
 from curiosity_rosa_demo.infra.config.base import Name
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.prompts import DEMO
-from curiosity_rosa_demo.infra.config.topics import Topics
+from curiosity_rosa_demo.infra.config.topics import Config, Topics
 from curiosity_rosa_demo.infra.config_loader import (
     CONFIG_FILES,
     ConfigError,

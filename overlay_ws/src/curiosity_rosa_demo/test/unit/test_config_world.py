@@ -15,7 +15,7 @@ from pathlib import Path
 import re
 from typing import Any
 
-from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.world import minutes_of_day, WorldView
 from curiosity_rosa_demo.infra.config_loader import (
     CONFIG_FILES,

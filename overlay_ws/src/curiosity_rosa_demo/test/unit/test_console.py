@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
 )
 from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal, SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.tasks import LifecycleState
-from curiosity_rosa_demo.agent.topics.node_events import read_process_events
+from curiosity_rosa_demo.agent.topics.node_health import read_process_events
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin

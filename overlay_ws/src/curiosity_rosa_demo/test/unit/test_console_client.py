@@ -38,7 +38,7 @@ from curiosity_rosa_demo.agent.interfaces.http.console_stream import ConsoleHub
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
-from curiosity_rosa_demo.domain.console_text import ConsoleText
+from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.trace.bus import EventBus
 from harness import wait_until

@@ -21,8 +21,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.agent.kernel.actions import Answer
 from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.agent.memory import event_line
-from curiosity_rosa_demo.agent.react.plan.ops import plan_question
-from curiosity_rosa_demo.agent.react.plan.steps import plan_text
+from curiosity_rosa_demo.agent.react.plan.steps import plan_question, plan_text
 from curiosity_rosa_demo.agent.react.turn.texts import (
     budget_text,
     pending_table,
@@ -39,7 +38,7 @@ from curiosity_rosa_demo.agent.tasks.texts import (
     task_text,
     tasks_table,
 )
-from curiosity_rosa_demo.agent.topics.node_events import NodeEvents
+from curiosity_rosa_demo.agent.topics.node_health import NodeEvents
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Question,

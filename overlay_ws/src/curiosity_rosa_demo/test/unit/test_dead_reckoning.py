@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from curiosity_rosa_demo.domain.dead_reckoning import along
+from curiosity_rosa_demo.domain.geometry import along
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

@@ -36,13 +36,13 @@ from curiosity_rosa_demo.agent.designs import (
     SQLiteStore,
     StateManager,
 )
-from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
-from curiosity_rosa_demo.agent.policy import events
+from curiosity_rosa_demo.agent.kernel.loop import build_graph, tick
+from curiosity_rosa_demo.agent.policy import world_state
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, SkillFailed, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.external_skills import ExternalSkills
+from curiosity_rosa_demo.agent.tasks.task import BadTask, SkillFailed, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition, TRANSITIONS
 from curiosity_rosa_demo.domain import brain_state, models
 from curiosity_rosa_demo.domain.brain_state import BrainState, HCIState, Mode, Pose, TasksState
@@ -149,8 +149,8 @@ def test_enums_and_events_have_the_published_members() -> None:
     for enum, members in MEMBERS.items():
         assert [each.value for each in enum] == members.split()
         assert [each.name for each in enum] == members.upper().split()
-    published = (events.StateChanged, events.ActionStarted, events.ActionEnded)
-    names = [kind.name for kind in (*published, events.ExternalMessage)]
+    published = (world_state.StateChanged, world_state.ActionStarted, world_state.ActionEnded)
+    names = [kind.name for kind in (*published, world_state.ExternalMessage)]
     assert names == ['state.changed', 'action.started', 'action.ended', 'external.message']
 
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.adapter.diagnostics import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
-from curiosity_rosa_demo.agent.topics.own_health import own_findings as diagnose_agent
+from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
+from curiosity_rosa_demo.adapter.watches import ObstacleStop
+from curiosity_rosa_demo.agent.topics.node_health import own_findings as diagnose_agent
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,

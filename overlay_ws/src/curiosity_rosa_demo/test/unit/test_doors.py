@@ -40,8 +40,8 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.motion_clock import NO_CLOCK
+from curiosity_rosa_demo.infra.clocks import NO_CLOCK
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros.service_call import ServiceFailed
 from doors_world import DOORS, DoorsWorld
 import pytest

@@ -10,8 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.draw_graph import mermaid
-from curiosity_rosa_demo.agent.react.graph import STAGES
+from curiosity_rosa_demo.agent.react.graph import mermaid, STAGES
 from harness import ROOT
 
 NODES = (

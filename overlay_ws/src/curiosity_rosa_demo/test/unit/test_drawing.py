@@ -31,25 +31,32 @@ from curiosity_rosa_demo.agent.interfaces.page.timeline import STATE_SIGNS, Time
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.task_state import LifecycleState as S
-from curiosity_rosa_demo.drawing.colours import css
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker, MAX_MARKERS
-from curiosity_rosa_demo.drawing.plots import battery_over_time, score_over_position
-from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
+from curiosity_rosa_demo.drawing.plots import (
+    battery_over_time,
+    round_step,
+    score_over_position,
+    tick_text,
+    ticks,
+    time_step,
+    time_text,
+    time_ticks,
+)
 from curiosity_rosa_demo.drawing.svg import (
     clip_columns,
+    css,
     element,
     escaped,
     is_drawable,
     number_text,
 )
-from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, simplified
 from curiosity_rosa_demo.drawing.view import fit_view, Frame, View
 from curiosity_rosa_demo.drawing.world_map import MapScene, render, view_of
+from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
-from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from curiosity_rosa_demo.infra.config_loader import load_config
 from drawing_checks import checked, classed, corners, HOSTILE, middle, texts, titles, words
 from examples import examples

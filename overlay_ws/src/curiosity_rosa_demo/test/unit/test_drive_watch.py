@@ -15,7 +15,7 @@ import math
 
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, RAMP_S, tilt_of
 from curiosity_rosa_demo.adapter.profile_figures import FAR_OFF, MIN_LEG_M, ProfileFigures
-from curiosity_rosa_demo.domain.dead_reckoning import along, DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
 from curiosity_rosa_demo.infra.config_loader import load_config
 from examples import examples
 from hypothesis import assume, given, settings

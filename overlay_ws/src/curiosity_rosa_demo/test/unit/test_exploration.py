@@ -17,8 +17,8 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-from curiosity_rosa_demo.agent.kernel import graph
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
+from curiosity_rosa_demo.agent.kernel import loop
+from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
 from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import TaskRecord
 from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
@@ -116,7 +116,7 @@ def _latch_is_forgotten(patch: pytest.MonkeyPatch) -> System[Any]:
         robot = state.robot.model_copy(update={'safety_latch': ''})
         return event_arbitrate(state.model_copy(update={'robot': robot}), rules)
 
-    patch.setattr(graph, 'event_arbitrate', forgetful)
+    patch.setattr(loop, 'event_arbitrate', forgetful)
     return SYSTEMS['kernel: safety']()
 
 

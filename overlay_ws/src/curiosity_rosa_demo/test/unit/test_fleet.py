@@ -17,25 +17,27 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import Frame
-from curiosity_rosa_demo.agent.interfaces.fleet.fleet_feed import FleetFeed, FleetSnapshot
-from curiosity_rosa_demo.agent.interfaces.fleet.fleet_routes import fleet_routes
-from curiosity_rosa_demo.agent.interfaces.fleet.fleet_rows import (
+from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import (
     ages,
     fleet_head,
+    fleet_routes,
+    FleetFeed,
+    FleetSnapshot,
     Link,
     LOST_S,
     robot_row,
     Sighting,
 )
-from curiosity_rosa_demo.agent.interfaces.fleet.frames import NewestFrame
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     AskedQuestion,
     HttpRobotClient,
+    NewestFrame,
     RobotState,
     RobotUnavailable,
+    StopAll,
     StopResult,
+    summary,
 )
-from curiosity_rosa_demo.agent.interfaces.fleet.stop_all import StopAll, summary
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, QueuedTask, TasksState
 from curiosity_rosa_demo.domain.outcome import Outcome

@@ -14,14 +14,19 @@ import dataclasses
 from pathlib import Path
 import shutil
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import Ask, what_to_ask
-from curiosity_rosa_demo.agent.react.guardrails.gate import call_refusal, order_verdict
-from curiosity_rosa_demo.agent.react.guardrails.order import Approval, Order
+from curiosity_rosa_demo.agent.react.guardrails.gate import (
+    Approval,
+    call_refusal,
+    Order,
+    order_verdict,
+)
 from curiosity_rosa_demo.agent.react.guardrails.rules import (
+    Ask,
     CALL_RULES,
     first_refusal,
     Rule,
     RULES,
+    what_to_ask,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin, with_origin

@@ -16,19 +16,22 @@ from itertools import pairwise
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.energy import energy_home
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     geofence_reason,
     metres_ahead,
     motion_seconds,
     reach_of,
 )
-from curiosity_rosa_demo.agent.react.guardrails.rules import drive_refusal, find_refusal
+from curiosity_rosa_demo.agent.react.guardrails.rules import (
+    drive_refusal,
+    energy_home,
+    find_refusal,
+)
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
 from curiosity_rosa_demo.domain.brain_state import Spent
-from curiosity_rosa_demo.domain.dead_reckoning import along
+from curiosity_rosa_demo.domain.geometry import along
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from examples import examples
 from guardrails_world import (

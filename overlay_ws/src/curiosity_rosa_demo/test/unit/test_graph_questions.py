@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.kernel.intent.graph_questions import graph_query
 from curiosity_rosa_demo.agent.topics.graph import reader
 from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers, MAX_ROWS
-from curiosity_rosa_demo.agent.topics.graph.qos import incompatibilities
+from curiosity_rosa_demo.agent.topics.graph.reader import incompatibilities
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.graph import (
     Endpoint,

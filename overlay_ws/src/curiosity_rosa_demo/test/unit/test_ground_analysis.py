@@ -14,10 +14,9 @@ from dataclasses import replace
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.ground_texts import ground_text
+from curiosity_rosa_demo.agent.rule_model.texts import ground_text
 from curiosity_rosa_demo.domain.ground import Geometry, GroundAnalysis, TextureClass
-from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused, Scene
-from curiosity_rosa_demo.imaging.ground.classes import class_of
+from curiosity_rosa_demo.imaging.ground.analysis import analyze, class_of, GroundRefused, Scene
 from curiosity_rosa_demo.imaging.ground.texture import texture_of
 from curiosity_rosa_demo.imaging.ground.view import Body, CameraPose, ground_view, Lens
 from curiosity_stand_in.renderer import Renderer

@@ -17,7 +17,6 @@ import re
 import shutil
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import NOTHING, what_to_ask
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     geofence_reason,
     metres_ahead,
@@ -26,7 +25,9 @@ from curiosity_rosa_demo.agent.react.guardrails.geofence import (
 from curiosity_rosa_demo.agent.react.guardrails.rules import (
     drive_refusal,
     find_refusal,
+    NOTHING,
     RULES,
+    what_to_ask,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,

@@ -23,8 +23,8 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, 
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response
-from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
 from harness import wait_until

@@ -16,7 +16,7 @@ import json
 import socket
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http import sse
+from curiosity_rosa_demo.agent.interfaces.http import event_stream
 from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -160,7 +160,7 @@ def test_any_other_last_id_gets_all_that_is_kept_and_is_told_of_the_gap(last_id:
 async def test_a_client_that_takes_nothing_loses_events_and_the_others_get_everything(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(sse, 'SEND_TIMEOUT_S', 1000.0)  # it is not disconnected
+    monkeypatch.setattr(event_stream, 'SEND_TIMEOUT_S', 1000.0)  # it is not disconnected
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         slow, quick = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/events')
@@ -197,7 +197,7 @@ async def test_a_client_that_is_gone_is_forgotten():
 
 @in_loop
 async def test_a_send_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sse, 'SEND_TIMEOUT_S', 0.05)
+    monkeypatch.setattr(event_stream, 'SEND_TIMEOUT_S', 0.05)
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         async with Wire(app, 'GET', '/camera.mjpg') as wire:
@@ -262,7 +262,7 @@ def test_a_stop_is_answered_before_its_body_has_come_and_the_connection_goes_on(
 def test_a_client_that_does_not_read_is_dropped_while_the_others_are_served(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(sse, 'SEND_TIMEOUT_S', 0.2)
+    monkeypatch.setattr(event_stream, 'SEND_TIMEOUT_S', 0.2)
     with FakeRobot() as robot, listening(create_app(robot.runner, robot=robot)) as port:
         request = f'GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n'.encode()
         with socket.create_connection(('127.0.0.1', port)) as slow:

@@ -17,12 +17,12 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http import server
 from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
+from curiosity_rosa_demo.agent.interfaces.http.event_stream import ConnectionSlots
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots
 from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, ReactState
-from curiosity_rosa_demo.domain.dead_reckoning import Place
-from curiosity_rosa_demo.domain.health import NodeStatus
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal

@@ -23,11 +23,11 @@ import sys
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http import acceptor, server_thread, timeout_protocol
+from curiosity_rosa_demo.agent.interfaces.http import acceptor, limits, server_thread
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.agent.startup.web import check_address, WebServer
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from harness import wait_until
 import httpx
@@ -198,7 +198,7 @@ def test_too_large_a_head_is_refused(server: HttpThread) -> None:
 def test_who_does_not_finish_a_head_loses_the_connection(
     server: HttpThread, monkeypatch: pytest.MonkeyPatch, head: bytes, before: bytes
 ) -> None:
-    monkeypatch.setattr(timeout_protocol, 'HEAD_TIMEOUT_S', 0.3)
+    monkeypatch.setattr(limits, 'HEAD_TIMEOUT_S', 0.3)
     monkeypatch.setattr(server_thread, 'KEEP_ALIVE_S', 1)
     port = int(server.start().rstrip('/').rsplit(':', 1)[1])
     with socket.create_connection(('127.0.0.1', port), WAIT_S) as client:
@@ -213,7 +213,7 @@ def test_who_does_not_finish_a_head_loses_the_connection(
 def test_a_slow_answer_is_not_a_slow_head(
     server: HttpThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeout_protocol, 'HEAD_TIMEOUT_S', 0.05)
+    monkeypatch.setattr(limits, 'HEAD_TIMEOUT_S', 0.05)
     with httpx.stream('GET', f'{server.start()}stream', timeout=WAIT_S) as answer:
         over = threading.Event()
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from curiosity_rosa_demo.agent.interfaces.http import cursor
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import MAX_PAGE_BYTES
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import StoreFull
+from curiosity_rosa_demo.agent.tasks.task import StoreFull
 from curiosity_rosa_demo.domain.models import json_object
 from examples import examples
 from fake_robot import FakeRobot

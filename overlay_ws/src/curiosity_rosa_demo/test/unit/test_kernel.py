@@ -28,14 +28,20 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     SubmitCharge,
     SubmitGoal,
 )
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
-from curiosity_rosa_demo.agent.kernel.kernel_route import goal_of, kernel_route
-from curiosity_rosa_demo.agent.kernel.laser import reduce_scan
-from curiosity_rosa_demo.agent.kernel.limits import KernelRules
+from curiosity_rosa_demo.agent.kernel.checkpoint import PATHS, reading_problem, SECTORS
+from curiosity_rosa_demo.agent.kernel.kernel_route import (
+    event_arbitrate,
+    goal_of,
+    kernel_route,
+    task_queue,
+    wants_to_run,
+)
 from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
-from curiosity_rosa_demo.agent.kernel.task_queue import task_queue, wants_to_run
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
-from curiosity_rosa_demo.agent.kernel.validation import PATHS, reading_problem, SECTORS
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import (
+    KernelRules,
+    reduce_scan,
+    telemetry_sync,
+)
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,

@@ -25,16 +25,17 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     ReleaseTasks,
     StopRover,
 )
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
-from curiosity_rosa_demo.agent.kernel.graph import build_graph, nodes, tick
-from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress
-from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
-from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
-from curiosity_rosa_demo.agent.kernel.limits import KernelRules
-from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
-from curiosity_rosa_demo.agent.kernel.skip_tick import MAX_SKIPPED_S, TickInputs
-from curiosity_rosa_demo.agent.kernel.task_queue import task_queue
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
+from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress, InboxMessage
+from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate, kernel_route, task_queue
+from curiosity_rosa_demo.agent.kernel.loop import (
+    build_graph,
+    KernelLoop,
+    MAX_SKIPPED_S,
+    nodes,
+    tick,
+    TickInputs,
+)
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules, telemetry_sync
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -373,8 +374,8 @@ def test_whatever_comes_in_the_kernel_goes_on_and_a_latch_stays_until_cleared(
 
 
 BUILD = (
-    'from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick\n'
-    'from curiosity_rosa_demo.agent.kernel.limits import KernelRules\n'
+    'from curiosity_rosa_demo.agent.kernel.loop import build_graph, tick\n'
+    'from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules\n'
     'from curiosity_rosa_demo.domain.brain_state import BrainState\n'
     'from curiosity_rosa_demo.infra.config_loader import load_config\n'
     'graph = build_graph(KernelRules.of(load_config().thresholds))\n'

@@ -16,14 +16,14 @@ import re
 from typing import Any
 
 from chat_server import Call, Cut, Fault, Hang, Reply, Say, Slow, Trickle, Wire
-from curiosity_rosa_demo.agent.llm.answers import CUT_TEXT, FILTERED_TEXT
 from curiosity_rosa_demo.agent.llm.call import (
     call_timeout_s,
+    CircuitBreaker,
     decide,
     ModelCallFailed,
     readable_actions,
 )
-from curiosity_rosa_demo.agent.llm.circuit_breaker import CircuitBreaker
+from curiosity_rosa_demo.agent.llm.chat_model import CUT_TEXT, FILTERED_TEXT
 from curiosity_rosa_demo.agent.llm.errors import explain
 from curiosity_rosa_demo.agent.llm.wire import (
     repaired_body,

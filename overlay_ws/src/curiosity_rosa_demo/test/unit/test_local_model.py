@@ -24,23 +24,23 @@ import sys
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.errors import explain
-from curiosity_rosa_demo.agent.llm.local_child import KEY_VARIABLE
-from curiosity_rosa_demo.agent.llm.local_model import make_local_model
+from curiosity_rosa_demo.agent.llm.local_model import (
+    forced_request,
+    make_local_model,
+    MAX_TEXT_CHARS,
+    with_tool_call,
+)
 from curiosity_rosa_demo.agent.llm.local_server import (
     command_of,
     install_problem,
+    KEY_VARIABLE,
     LocalModelFailed,
     LocalServer,
     MAX_STARTS,
     missing_model_note,
     NOT_INSTALLED,
 )
-from curiosity_rosa_demo.agent.llm.local_wire import (
-    forced_request,
-    MAX_TEXT_CHARS,
-    with_tool_call,
-)
-from curiosity_rosa_demo.agent.llm.messages import estimated_tokens, fitting
+from curiosity_rosa_demo.agent.llm.wire import estimated_tokens, fitting
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config.agent import LEAST_CONTEXT_TOKENS
@@ -152,7 +152,7 @@ print(child.pid, flush=True)
 time.sleep(600)
 """
 CHILD = """
-from curiosity_rosa_demo.agent.llm.local_child import end_with_the_parent
+from curiosity_rosa_demo.agent.llm.local_server import end_with_the_parent
 end_with_the_parent()
 while True:  # as C++ code that holds the interpreter: no thread of Python would come to its turn
     sum(range(10**9))

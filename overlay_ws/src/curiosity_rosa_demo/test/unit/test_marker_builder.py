@@ -20,13 +20,15 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from curiosity_rosa_demo.viz.marker_builder import (
     AMBER,
+    Capture,
+    capture_in,
     GREEN,
     MarkerBuilder,
     one_line,
     RED,
+    Scene,
     visible_markers,
 )
-from curiosity_rosa_demo.viz.scene import Capture, capture_in, Scene
 from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -19,14 +19,15 @@ from typing import Any
 from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
 from curiosity_rosa_demo.recording.mcap.channels import (
     ChannelRates,
+    definition,
+    message_class,
+    NoDefinition,
     PICTURE,
     RAW_PICTURE,
     recorded_source,
     sources,
 )
-from curiosity_rosa_demo.recording.mcap.message_types import message_class
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
-from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
 from curiosity_rosa_demo.recording.throttle import Throttle
 from hypothesis import given
 from hypothesis import strategies as st

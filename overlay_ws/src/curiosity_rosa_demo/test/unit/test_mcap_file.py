@@ -18,8 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from curiosity_rosa_demo.recording.mcap.file import RunFile, TRAILER
-from curiosity_rosa_demo.recording.mcap.limits import NotARecording
+from curiosity_rosa_demo.recording.mcap.file import NotARecording, RunFile, TRAILER
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
 from examples import examples
 from full_disk import no_file_beyond

@@ -17,7 +17,7 @@ import struct
 import tempfile
 import tracemalloc
 
-from curiosity_rosa_demo.recording.mcap.limits import LIMITS, ReadLimits, RecordingTooLarge
+from curiosity_rosa_demo.recording.mcap.file import LIMITS, ReadLimits, RecordingTooLarge
 from curiosity_rosa_demo.recording.mcap.reader import RunReader
 from curiosity_rosa_demo.recording.report import run as run_module
 from curiosity_rosa_demo.recording.report.main import run as report

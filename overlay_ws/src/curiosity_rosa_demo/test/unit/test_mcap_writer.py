@@ -16,8 +16,7 @@ import os
 from pathlib import Path
 import threading
 
-from curiosity_rosa_demo.recording.mcap.file import RunFile
-from curiosity_rosa_demo.recording.mcap.limits import LIMITS
+from curiosity_rosa_demo.recording.mcap.file import LIMITS, RunFile
 from curiosity_rosa_demo.recording.mcap.reader import RunReader
 from curiosity_rosa_demo.recording.mcap.writer import MAX_UNFLUSHED_BYTES, RunWriter
 from full_disk import no_file_beyond

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import astuple
 
-from curiosity_rosa_demo.agent.react.rehearsal.speeds import MeasuredSpeeds, MIN_SECONDS
-from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS, MotionSpeeds
+from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, MIN_SECONDS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.drivers import DemoRover

@@ -13,8 +13,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from autonomy_world import AutonomyBench
-from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import MAX_MESSAGES, WakeReasons
-from curiosity_rosa_demo.agent.topics.message_intake import MessageIntake, WINDOW_S
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import MAX_MESSAGES, WakeReasons
+from curiosity_rosa_demo.agent.topics.telemetry import MessageIntake, WINDOW_S
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from hypothesis import given

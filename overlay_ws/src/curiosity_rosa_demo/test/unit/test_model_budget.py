@@ -23,9 +23,8 @@ from curiosity_rosa_demo.agent.llm.budget import (
     usage_line,
     usage_table,
 )
-from curiosity_rosa_demo.agent.llm.prices import call_cost
 from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, turn_scope
-from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.usage_ledger import call_cost, UsageLedger
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from curiosity_rosa_demo.trace.events import BudgetLimitReached
 from hypothesis import given

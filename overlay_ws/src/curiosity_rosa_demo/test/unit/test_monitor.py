@@ -14,9 +14,8 @@ from pathlib import Path
 import random
 
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.monitor.monitor import Monitor
-from curiosity_rosa_demo.monitor.recording import run
-from curiosity_rosa_demo.monitor.requirements import load_requirements
+from curiosity_rosa_demo.monitor.inputs import run
+from curiosity_rosa_demo.monitor.monitor import load_requirements, Monitor
 from curiosity_rosa_demo.monitor.signals import bits, SIGNALS
 from examples import examples
 from guard_world import CONFIG, World

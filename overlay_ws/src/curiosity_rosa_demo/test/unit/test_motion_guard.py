@@ -27,7 +27,7 @@ from curiosity_rosa_demo.domain.models import (
     STOP_NOT_CONFIRMED,
     TWO_AGENTS,
 )
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_rosa_demo.infra.clocks import SimulationClock
 from guard_world import CLOSED, CONFIG, RAISED, World
 from hypothesis import given
 from hypothesis import strategies as st

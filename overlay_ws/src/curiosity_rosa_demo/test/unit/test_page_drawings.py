@@ -24,19 +24,19 @@ from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.drawings import Look
 from curiosity_rosa_demo.agent.interfaces.page.panels import MAX_SCALE, MIN_SCALE, read_look
 from curiosity_rosa_demo.agent.interfaces.page.phase_bar import phase_bar
-from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
+from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import ViewModel
-from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.drawing import colours, plots, world_map
-from curiosity_rosa_demo.drawing.labels import LabelPlace, LabelPlacer
+from curiosity_rosa_demo.drawing import plots, svg, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker
+from curiosity_rosa_demo.drawing.svg import LabelPlace, LabelPlacer
 from curiosity_rosa_demo.drawing.view import Frame, View
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.recording.report.timeline import timeline_svg
+from curiosity_rosa_demo.recording.report.summary import timeline_svg
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
 from hypothesis import given, settings
@@ -183,7 +183,7 @@ def test_whatever_is_proposed_is_answered_in_words(sent: dict[str, Any]) -> None
 
 
 THEMES = (0, 1)  # light, dark
-GROUNDS = colours.BACKGROUND_COLOURS
+GROUNDS = svg.BACKGROUND_COLOURS
 
 
 def luminance(colour: str) -> float:
@@ -205,9 +205,9 @@ def test_contrast_is_that_of_wcag() -> None:
 
 @pytest.mark.parametrize('theme', THEMES)
 def test_text_shapes_and_bars_stand_out_from_every_ground(theme: int) -> None:
-    text, shapes = colours.TEXT_COLOURS, colours.SHAPE_COLOURS
-    bars = [shapes[name][theme] for name in (*colours.STATES, *colours.PHASES)]
-    on_bars = [colours.ON_SHAPE_COLOUR[theme], GROUNDS['page'][theme]]  # text in it, or as a sign
+    text, shapes = svg.TEXT_COLOURS, svg.SHAPE_COLOURS
+    bars = [shapes[name][theme] for name in (*svg.STATES, *svg.PHASES)]
+    on_bars = [svg.ON_SHAPE_COLOUR[theme], GROUNDS['page'][theme]]  # text in it, or as a sign
     pairs = [
         *(
             (one[theme], ground[theme], 4.5)
@@ -225,7 +225,7 @@ def test_text_shapes_and_bars_stand_out_from_every_ground(theme: int) -> None:
 
 
 def test_every_colour_that_is_used_is_defined_in_both_themes() -> None:
-    css = colours.css()
+    css = svg.css()
     defined = re.findall(r'--(cr-[\w-]+):', css)
     for name in set(re.findall(r'var\(--(cr-[\w-]+)\)', css)) - {'cr-own'}:
         assert defined.count(name) == 3, name  # light, dark by the browser, dark by the page
@@ -236,7 +236,7 @@ def test_every_colour_that_is_used_is_defined_in_both_themes() -> None:
     assert dark in shown['.body--dark']
     assert dark in shown[':root']
     assert '@media screen and (prefers-color-scheme: dark) { :root' in css
-    assert {*colours.STATES} == {state.value for state in LifecycleState}
+    assert {*svg.STATES} == {state.value for state in LifecycleState}
 
 
 def drawings() -> list[str]:
@@ -274,7 +274,7 @@ def drawings() -> list[str]:
 
 def test_every_class_of_a_drawing_is_styled() -> None:
     hooks = {'cr-map', 'cr-plot', 'cr-timeline', 'cr-steps', 'cr-task-row', 'cr-spot', 'cr-events'}
-    styled = set(re.findall(r'\.(cr-[\w-]+)', colours.css()))
+    styled = set(re.findall(r'\.(cr-[\w-]+)', svg.css()))
     used = {
         name
         for drawing in drawings()

@@ -17,25 +17,20 @@ from datetime import datetime, timedelta, timezone
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.page.alarm_rows import alarm_data, FAILURE_SHOWN
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
 from curiosity_rosa_demo.agent.interfaces.page.panels import read_look
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
+    alarm_data,
     behind_text,
     capture_data,
+    FAILURE_SHOWN,
     ground_data,
     MAX_TEXT_CHARS,
     plan_data,
     question_data,
     task_data,
     trace_data,
-)
-from curiosity_rosa_demo.agent.interfaces.page.talk_lines import (
-    MAX_TALK_CHARS,
-    MAX_TALK_LINES,
-    MAX_TOKEN_CHARS,
-    TalkLines,
 )
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import (
     MAX_TASKS,
@@ -44,7 +39,14 @@ from curiosity_rosa_demo.agent.interfaces.page.task_detail import (
     usage_text,
 )
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
+from curiosity_rosa_demo.agent.interfaces.page.timeline import (
+    MAX_TALK_CHARS,
+    MAX_TALK_LINES,
+    MAX_TOKEN_CHARS,
+    TalkLines,
+)
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
@@ -57,7 +59,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     SkillsState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.trace.events import (

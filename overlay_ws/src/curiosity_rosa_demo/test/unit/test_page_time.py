@@ -28,19 +28,18 @@ from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.history import (
     FORMAT,
     History,
+    HistoryFile,
     MAX_KEPT_PLACES,
     Place,
 )
-from curiosity_rosa_demo.agent.interfaces.page.history_file import HistoryFile
-from curiosity_rosa_demo.agent.interfaces.page.past_view import LIVE_PARTS
-from curiosity_rosa_demo.agent.interfaces.page.recording_library import (
+from curiosity_rosa_demo.agent.interfaces.page.past_view import (
+    LIVE_PARTS,
     RecordingLibrary,
     RecordingNotShown,
 )
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData, restart_data
-from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
-from curiosity_rosa_demo.agent.interfaces.page.time_cursor import SPEEDS, TimeCursor
-from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
+from curiosity_rosa_demo.agent.interfaces.page.time_view import SPEEDS, TimeCursor, TimeView
+from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind

@@ -26,12 +26,12 @@ from curiosity_rosa_demo.agent.interfaces.page.controller import (
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DRAWING_FAILED_HTML
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
-from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.task_history import (
     MAX_TASKS,
     TaskHistories,
     TaskHistory,
 )
+from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import (
     last_turn,
     MAX_LINES,
@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.interfaces.page.view_model import (
 )
 from curiosity_rosa_demo.agent.runtime.robot import LineResult
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.errors import StoreError
+from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -48,7 +48,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     ReactState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.dead_reckoning import Place
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal

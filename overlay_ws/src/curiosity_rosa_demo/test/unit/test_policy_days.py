@@ -22,19 +22,19 @@ from curiosity_rosa_demo.agent.policy.action import (
     SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
-from curiosity_rosa_demo.agent.policy.events import (
-    ActionEnded,
-    ActionStarted,
-    Event,
-    StateChanged,
-)
 from curiosity_rosa_demo.agent.policy.guards import MayAsk
 from curiosity_rosa_demo.agent.policy.leaves import ChoosingLeaf
 from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS, MAX_WAITING_MESSAGES
 from curiosity_rosa_demo.agent.policy.prompt_situation import MAX_RECENT, situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
-from curiosity_rosa_demo.agent.policy.world_state import Source
+from curiosity_rosa_demo.agent.policy.world_state import (
+    ActionEnded,
+    ActionStarted,
+    Event,
+    Source,
+    StateChanged,
+)
 from curiosity_rosa_demo.infra.config.world import WorldView
 from examples import examples
 from hypothesis import given, settings

@@ -21,7 +21,6 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     PolicyTickInputs,
     TickOutcome,
 )
-from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.guards import (
     Guard,
     IsDue,
@@ -35,9 +34,15 @@ from curiosity_rosa_demo.agent.policy.leaves import (
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
+from curiosity_rosa_demo.agent.policy.world_state import (
+    ExternalMessage,
+    Memory,
+    Ongoing,
+    Source,
+    WorldState,
+)
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
-from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.world import (
     ActivityConfig,
     DAYS,

@@ -14,9 +14,14 @@ from bisect import bisect_left, bisect_right
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from curiosity_rosa_demo.agent.policy.clock import MAX_BACKWARD_STEP_S, PolicyClock
-from curiosity_rosa_demo.agent.policy.tick_scheduler import DueTick, floor_ms, TickScheduler
-from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.agent.policy.tick_scheduler import (
+    DueTick,
+    floor_ms,
+    MAX_BACKWARD_STEP_S,
+    PolicyClock,
+    TickScheduler,
+)
+from curiosity_rosa_demo.infra.config.base import time_zone
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -14,7 +14,7 @@ from html import unescape
 from pathlib import Path
 import re
 
-from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import write_tree
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
 from curiosity_rosa_demo.agent.policy.blackboard import (
     ClientRole,

@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Answer, plan, SubmitGoal
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify, DOUBT_MAX_AGE_S, hci_ingress
 from curiosity_rosa_demo.agent.kernel.intent.normalize import canonical, fold
 from curiosity_rosa_demo.agent.kernel.intent.questions import Kind, order_in, read_text
 from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
-from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
-from curiosity_rosa_demo.agent.kernel.task_queue import task_queue
+from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate, kernel_route, task_queue
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import (

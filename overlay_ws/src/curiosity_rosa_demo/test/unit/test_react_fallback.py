@@ -14,14 +14,14 @@ from functools import cache
 from typing import Any
 
 from chat_server import Call, call, Cut, Fault, Hang, Reply, Say
-from curiosity_rosa_demo.agent.llm.answers import (
+from curiosity_rosa_demo.agent.llm.chat_model import (
     CALL_AS_TEXT,
     CUT_TEXT,
     FILTERED_TEXT,
     holds_tool_call,
 )
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
-from curiosity_rosa_demo.agent.llm.messages import HOW
+from curiosity_rosa_demo.agent.llm.wire import HOW
 from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of
 from curiosity_rosa_demo.agent.react.nodes.supervision import (
@@ -36,7 +36,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.serde import to_json
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
 from hypothesis import given, settings

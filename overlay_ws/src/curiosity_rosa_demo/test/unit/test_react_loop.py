@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.react.nodes.build_observation import (
 from curiosity_rosa_demo.agent.react.nodes.human_approval import ASK_TO_CONTINUE
 from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT
 from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import MAX_LOOPS_PER_STEP, stop_or_loop
-from curiosity_rosa_demo.agent.react.nodes.streaming import (
+from curiosity_rosa_demo.agent.react.nodes.supervision import (
     LONGEST_PIECE,
     LONGEST_WAIT_S,
     SentenceStream,

@@ -15,8 +15,7 @@ import pickle
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, Rank, rank_of
-from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
+from curiosity_rosa_demo.agent.tasks.ready_queue import PriorityRanks, Rank, rank_of, ReadyQueue
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from curiosity_rosa_demo.recording.rotation import delete_surplus, recording_name, surplus
+from curiosity_rosa_demo.recording.recorder import delete_surplus, recording_name, surplus
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

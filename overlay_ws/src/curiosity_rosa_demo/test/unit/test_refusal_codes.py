@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.nodes.rule_step import was_rejected
+from curiosity_rosa_demo.agent.react.nodes.compile_ops import was_rejected
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.brain_state import BrainState

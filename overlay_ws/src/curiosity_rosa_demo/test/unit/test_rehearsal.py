@@ -18,13 +18,12 @@ from typing import Any
 from chat_server import Call as ModelCall
 from chat_server import Say
 from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m, geofence_refusal
-from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared
-from curiosity_rosa_demo.agent.react.rehearsal.texts import comparison_text
+from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared, comparison_text
 from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage, Surroundings
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.dead_reckoning import MotionSpeeds, Place
+from curiosity_rosa_demo.domain.geometry import MotionSpeeds, Place
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import Plan

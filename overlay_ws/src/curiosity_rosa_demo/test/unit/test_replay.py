@@ -18,9 +18,12 @@ from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.ros.serialized import UnreadableMessage
 from curiosity_rosa_demo.recording.mcap.channels import STRING, TF
-from curiosity_rosa_demo.recording.replay.main import parse_arguments
+from curiosity_rosa_demo.recording.replay.main import (
+    MAX_STATUS_CHARS,
+    parse_arguments,
+    playing_text,
+)
 from curiosity_rosa_demo.recording.replay.messages import replay_message, REPLAY_PREFIX
-from curiosity_rosa_demo.recording.replay.status import MAX_STATUS_CHARS, playing_text
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, new_event
 from geometry_msgs.msg import TransformStamped

@@ -22,12 +22,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.recording.report.folded import folded, PAGE_ROWS, pages
 from curiosity_rosa_demo.recording.report.html import page
 from curiosity_rosa_demo.recording.report.main import run as report
 from curiosity_rosa_demo.recording.report.main import write_report
-from curiosity_rosa_demo.recording.report.run import read_run
-from curiosity_rosa_demo.recording.report.timeline import (
+from curiosity_rosa_demo.recording.report.run import folded, PAGE_ROWS, pages, read_run
+from curiosity_rosa_demo.recording.report.summary import (
     act_ends,
     COLUMN,
     LEFT,

@@ -15,20 +15,23 @@ from pathlib import Path
 import re
 from typing import Any
 
-from curiosity_rosa_demo.domain.dead_reckoning import Place
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, PlanStep
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
-from curiosity_rosa_demo.recording.report.costs import costs_by_model, costs_of
 from curiosity_rosa_demo.recording.report.html import page
-from curiosity_rosa_demo.recording.report.index import index_page, IndexedRun, UnreadableRun
+from curiosity_rosa_demo.recording.report.main import index_page, IndexedRun, UnreadableRun
 from curiosity_rosa_demo.recording.report.main import run as report
-from curiosity_rosa_demo.recording.report.plans import recorded_plans
-from curiosity_rosa_demo.recording.report.questions import recorded_questions
-from curiosity_rosa_demo.recording.report.rehearsals import recorded_rehearsals
 from curiosity_rosa_demo.recording.report.run import read_run
 from curiosity_rosa_demo.recording.report.summary import summary_of
-from curiosity_rosa_demo.recording.report.turns import recorded_turns
+from curiosity_rosa_demo.recording.report.turns import (
+    costs_by_model,
+    costs_of,
+    recorded_plans,
+    recorded_questions,
+    recorded_rehearsals,
+    recorded_turns,
+)
 from curiosity_rosa_demo.trace.events import (
     ModelCalled,
     QuestionAnswered,

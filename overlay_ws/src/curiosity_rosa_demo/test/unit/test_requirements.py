@@ -15,14 +15,14 @@ from pathlib import Path
 
 import curiosity_rosa_demo
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.monitor.limits import limits_of
-from curiosity_rosa_demo.monitor.ogma import copilot, files
-from curiosity_rosa_demo.monitor.page import page
-from curiosity_rosa_demo.monitor.requirements import (
+from curiosity_rosa_demo.monitor.monitor import (
+    limits_of,
     load_requirements,
     Requirement,
     RequirementsError,
 )
+from curiosity_rosa_demo.monitor.ogma import copilot, files
+from curiosity_rosa_demo.monitor.page import page
 from curiosity_rosa_demo.monitor.signals import SIGNALS
 from harness import ROOT
 import pytest

@@ -17,14 +17,13 @@ import string
 from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
-from curiosity_rosa_demo.adapter.profile_match import mismatch
+from curiosity_rosa_demo.adapter.profile_figures import mismatch
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, MOVE_IN_PROGRESS
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
-from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
-from curiosity_rosa_demo.infra.config.robot import RobotProfile
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile, RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 from curiosity_rosa_demo.infra.config_loader import (
     ConfigError,

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of, wit
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT, STOP_OVERTOOK_TEXT
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
+from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome

@@ -26,8 +26,8 @@ from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.prompts import Prompts
+from curiosity_rosa_demo.infra.config.agent import Prompts
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_profiles
 from hypothesis import given
 from hypothesis import strategies as st

@@ -33,9 +33,9 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.clocks import SimulationClock
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.tools import rover_tools
 from curiosity_rosa_demo.tools.rover_client import _json_object
 from curiosity_rosa_demo.tools.rover_tools import (

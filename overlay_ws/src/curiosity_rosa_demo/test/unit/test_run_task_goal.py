@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
     parse_goal,
 )
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

@@ -25,11 +25,11 @@ from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.execution.rover import crash_text
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
+from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
 from examples import examples
 from hypothesis import given, Phase, settings
 from hypothesis import strategies as st

@@ -18,7 +18,7 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.checkpoint import CONFIG, durable_part, KernelCheckpoint
-from curiosity_rosa_demo.agent.kernel.graph import build_graph
+from curiosity_rosa_demo.agent.kernel.loop import build_graph
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -27,7 +27,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
     TraceState,
 )
-from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
+from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -15,8 +15,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
-from curiosity_rosa_demo.adapter.settling import Settling
 from curiosity_rosa_demo.adapter.stop import Odometry
+from curiosity_rosa_demo.adapter.watches import Settling
 from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from guard_world import CONFIG, World

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.infra.simulation_clock import bounded_factor, SimulationClock
+from curiosity_rosa_demo.infra.clocks import bounded_factor, SimulationClock
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

@@ -48,8 +48,8 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
     SpeedEstimate,
     turning_radius,
 )
-from curiosity_rosa_demo.agent.skills.progress import progress_text
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.skill import progress_text
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_GONE,

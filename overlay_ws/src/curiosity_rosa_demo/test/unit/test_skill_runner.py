@@ -21,7 +21,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import EventType, journal, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
-from curiosity_rosa_demo.agent.tasks.errors import (
+from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     StoreError,
     StoreFull,

@@ -25,7 +25,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.entry import TaskRecord
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.task_state import TRANSITIONS
 from examples import examples
 from hypothesis import HealthCheck, settings

@@ -24,8 +24,8 @@ from curiosity_rosa_demo.agent.skills.library.knowledge import (
     QUOTED_NOTE,
     search_terms,
 )
-from curiosity_rosa_demo.agent.skills.library.query_world import matching_facts
-from curiosity_rosa_demo.agent.skills.library.wait_until import (
+from curiosity_rosa_demo.agent.skills.library.queries import matching_facts
+from curiosity_rosa_demo.agent.skills.library.waiting import (
     MAX_TIMEOUT_S,
     POLL_PERIOD_S,
     wait_result,

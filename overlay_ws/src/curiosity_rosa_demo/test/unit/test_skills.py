@@ -24,14 +24,6 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, BadSkill
 from curiosity_rosa_demo.agent.skills.monitor import running_task, SHOWN_EVERY_S, SkillMonitor
 from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP, skill_of
-from curiosity_rosa_demo.agent.skills.progress import (
-    fraction_of,
-    part_done,
-    progress_text,
-    ProgressThrottle,
-    STEP,
-    TOLD_EVERY_S,
-)
 from curiosity_rosa_demo.agent.skills.registry import (
     arguments_as_json,
     checked_arguments,
@@ -41,14 +33,23 @@ from curiosity_rosa_demo.agent.skills.registry import (
     SkillRegistry,
 )
 from curiosity_rosa_demo.agent.skills.signature import arguments_model, description_of
-from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
-from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.agent.skills.skill import (
+    fraction_of,
+    part_done,
+    progress_text,
+    ProgressThrottle,
+    Skill,
+    SkillCall,
+    STEP,
+    TOLD_EVERY_S,
+)
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, RunningSkill, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
-from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from examples import examples

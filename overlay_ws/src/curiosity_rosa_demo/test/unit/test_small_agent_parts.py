@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER_NAME
-from curiosity_rosa_demo.infra.config.nodes import NodeSpec
+from curiosity_rosa_demo.infra.config.topics import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.storage.paths import (
     agent_log_file,

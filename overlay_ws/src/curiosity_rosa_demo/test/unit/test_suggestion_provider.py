@@ -29,8 +29,8 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     LLMPolicyProvider,
     MAX_ABANDONED_CALLS,
     MAX_SITUATIONS,
+    TtlCache,
 )
-from curiosity_rosa_demo.agent.policy.ttl_cache import TtlCache
 from curiosity_rosa_demo.infra.config_loader import load_config
 from examples import examples
 from hypothesis import given, settings

@@ -18,10 +18,9 @@ from pathlib import Path
 import sqlite3
 from typing import Any
 
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.schema import COLUMNS, FIXED_COLUMNS
 from curiosity_rosa_demo.agent.tasks.store import Insert, Move, Save, TaskStore
-from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, Task, TaskError, UnknownTask
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -25,19 +25,23 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import schema
-from curiosity_rosa_demo.agent.tasks.errors import (
+from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
+from curiosity_rosa_demo.agent.tasks.store_writer import store_error
+from curiosity_rosa_demo.agent.tasks.task import (
     StoreError,
     StoreFull,
     StoreLocked,
     StoreNewer,
     StoreReadOnly,
+    Task,
 )
-from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
-from curiosity_rosa_demo.agent.tasks.store_writer import store_error
-from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
-from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
-from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault, has_other_tables
+from curiosity_rosa_demo.infra.storage.sqlite_file import (
+    fault_of,
+    FileDamaged,
+    FileFault,
+    has_other_tables,
+)
 from full_disk import no_file_beyond
 import pytest
 from skill_world import in_loop
@@ -341,7 +345,7 @@ def test_a_reader_that_cannot_be_opened_leaves_no_thread_and_no_lock(
 
 UNPRIVILEGED = """
 import os, sys
-from curiosity_rosa_demo.agent.tasks.errors import StoreReadOnly
+from curiosity_rosa_demo.agent.tasks.task import StoreReadOnly
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 if os.geteuid() == 0:
     os.setuid(65534)

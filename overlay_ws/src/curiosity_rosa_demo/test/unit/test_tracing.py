@@ -21,15 +21,22 @@ from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
 from curiosity_rosa_demo.agent.llm.model_span import response_attributes
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
+from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.tracing.exporters import make_exporter
-from curiosity_rosa_demo.infra.tracing.ids import task_trace_ids, TRACEPARENT
 from curiosity_rosa_demo.infra.tracing.otlp_http import readable_span
-from curiosity_rosa_demo.infra.tracing.span import EVENT_ID, NO_SPAN, Span, span, TASK_ID
+from curiosity_rosa_demo.infra.tracing.span import (
+    EVENT_ID,
+    NO_SPAN,
+    Span,
+    span,
+    TASK_ID,
+    task_trace_ids,
+    TRACEPARENT,
+)
 from curiosity_rosa_demo.infra.tracing.span_queue import SpanQueue
 from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines
 from curiosity_rosa_demo.trace.bus import EventBus

@@ -18,8 +18,7 @@ from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
 from curiosity_rosa_demo.adapter.joint_commands import AppendageCommands, trajectory
 from curiosity_rosa_demo.adapter.trajectory_action import failure, TrajectoryAction
-from curiosity_rosa_demo.infra.config.appendage import AppendageProfile
-from curiosity_rosa_demo.infra.config.robot import RobotProfile
+from curiosity_rosa_demo.infra.config.robot import AppendageProfile, RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from examples import examples

@@ -21,8 +21,8 @@ from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import HOUR_S, Machine, Sample
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.adapter_status import TriggerState
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.trigger_status import TriggerState
 from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from curiosity_rosa_demo.infra.config_loader import (
     ConfigError,

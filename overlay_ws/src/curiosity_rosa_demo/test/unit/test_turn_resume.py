@@ -30,7 +30,7 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, J
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from harness import wait_until

@@ -16,7 +16,7 @@ import re
 import shutil
 
 from curiosity_rosa_demo.agent.skills.skill import Skill
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from harness import ROOT
 

@@ -15,11 +15,11 @@ import json
 from typing import Any
 
 from chat_server import Call, Say
-from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
+from curiosity_rosa_demo.agent.react.checkpointer import CheckpointCodec
 from curiosity_rosa_demo.agent.react.nodes import react_decide
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.domain.decided_op import RefusedCall, ToolCall
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.operation import RefusedCall, ToolCall
 from pydantic import BaseModel
 import pytest
 from react_world import action, Nodes

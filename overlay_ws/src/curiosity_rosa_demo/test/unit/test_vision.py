@@ -17,9 +17,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from chat_server import call, Say
-from curiosity_rosa_demo.agent.llm.messages import estimated_tokens
-from curiosity_rosa_demo.agent.llm.pictures import MAX_BYTES, SeenPictures
-from curiosity_rosa_demo.agent.llm.vision import can_see, Sight
+from curiosity_rosa_demo.agent.llm.vision import can_see, MAX_BYTES, SeenPictures, Sight
+from curiosity_rosa_demo.agent.llm.wire import estimated_tokens
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation

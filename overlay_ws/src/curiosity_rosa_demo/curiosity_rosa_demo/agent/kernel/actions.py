@@ -16,16 +16,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import INTERRUPT_REASONS
 from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
-from curiosity_rosa_demo.agent.kernel.kernel_route import goal_of
-from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
-from curiosity_rosa_demo.agent.kernel.task_queue import (
+from curiosity_rosa_demo.agent.kernel.kernel_route import (
     CHARGE_SKILL,
     ENDED_STATES,
+    goal_of,
+    INTERRUPT_REASONS,
     RUNNING_STATES,
     wants_to_run,
 )
+from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,

@@ -30,6 +30,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Doubt,
     HCIState,
+    Json,
     ProposedOps,
     TraceState,
     UserInterruptType,
@@ -37,6 +38,20 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import json_object
 from curiosity_rosa_demo.domain.text import valid_unicode
 from pydantic import JsonValue
+
+# --- The messages of the kernel's inbox --------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class InboxMessage:
+    """A message of a user or a program, in the format that ``hci_ingress`` reads. Messages compare
+    by identity, not by body. A subclass may add fields that the loop's ``act`` callback reads.
+
+    ``body`` None: the kernel has nothing to decide; in its turn the message goes to ``act``.
+    """
+
+    body: Json | None
+
 
 GOAL_PRIORITY = 3
 URGENT_PRIORITY = 5

@@ -18,11 +18,16 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 import time
+from typing import Any, TYPE_CHECKING, TypedDict
+import warnings
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, plan, StopRover
-from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
-from curiosity_rosa_demo.agent.kernel.skip_tick import is_settled, is_unchanged, TickInputs
+from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress, InboxMessage
+from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate, kernel_route, task_queue
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules, telemetry_sync
+from curiosity_rosa_demo.agent.kernel.world_update import world_update
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
@@ -34,6 +39,134 @@ from curiosity_rosa_demo.domain.brain_state import (
     SkillDef,
     SkillsState,
 )
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+
+# -----------------------------------------------------------------------------------------------
+# Decide whether a tick can skip the graph, because a run could not change the state. Pure
+#
+# The nodes are pure functions of the state and the inputs of a tick. If a run left the state
+# unchanged and the new inputs differ in time stamps only, the next run leaves it unchanged too.
+# Elapsed time matters in two cases: a source falls silent, or the rover moves with its mast up.
+
+
+MAX_SKIPPED_S = 1.0  # longest time without a graph run
+
+
+@dataclass(frozen=True)
+class TickInputs:
+    """The inputs of a tick, except the message."""
+
+    now_s: float
+    readings: Mapping[str, Reading]
+    queue: list[QueuedTask]
+    question: Question | None = None  # the one that a plain yes or no answers
+    running: list[RunningSkill] = field(default_factory=list)
+    violation: str = ''  # of a safety rule, reported since the last tick; empty without one
+
+
+def is_settled(before: BrainState, after: BrainState) -> bool:
+    """Whether a run left the state unchanged, apart from the ages of readings."""
+    return (
+        after.robot.exposed_since_s is None
+        and not after.robot.events
+        and _without_ages(before) == _without_ages(after)
+    )
+
+
+def is_unchanged(
+    last: TickInputs, now: TickInputs, state: BrainState, max_age_s: Mapping[str, float]
+) -> bool:
+    """Whether ``now`` differs from the inputs of the ``last`` run in time stamps only."""
+    if now.now_s - last.now_s >= MAX_SKIPPED_S or now.queue != last.queue:
+        return False
+    if now.question != last.question or now.running != last.running:
+        return False
+    if now.violation:
+        return False
+    if now.readings.keys() != last.readings.keys():
+        return False
+    silent = state.robot.silent
+    for source, reading in now.readings.items():
+        if reading.value != last.readings[source].value:
+            return False
+        # The age of a source is that of its last valid reading, also while it sends invalid ones.
+        usable = state.robot.heard.get(source) if source in state.robot.refused else reading
+        if usable is None:
+            continue
+        is_silent = now.now_s - usable.received_s > max_age_s.get(source, float('inf'))
+        if is_silent is not (source in silent):
+            return False
+    return True
+
+
+def _without_ages(state: BrainState) -> BrainState:
+    robot = state.robot.model_copy(update={'ages_s': {}, 'heard': {}})
+    telemetry = state.telemetry.model_copy(update={'now_s': 0.0, 'readings': {}})
+    return state.model_copy(update={'robot': robot, 'telemetry': telemetry})
+
+
+# --- The six nodes of the kernel as a LangGraph StateGraph -------------------------------------
+
+
+Node = Callable[[BrainState], BrainState]
+
+
+class Channels(TypedDict):
+    """A single channel, so that LangGraph neither validates nor merges parts of the state."""
+
+    brain: BrainState
+
+
+def nodes(rules: KernelRules) -> dict[str, Node]:
+    """The nodes by name, in execution order."""
+    return {
+        'hci_ingress': hci_ingress,
+        'telemetry_sync': lambda state: telemetry_sync(state, rules),
+        'world_update': lambda state: world_update(state, rules),
+        'event_arbitrate': lambda state: event_arbitrate(state, rules),
+        'task_queue': task_queue,
+        'kernel_route': kernel_route,
+    }
+
+
+def build_graph(rules: KernelRules) -> CompiledStateGraph:
+    """Compile the graph without a checkpointer. The first call imports LangGraph (about 0.5 s)."""
+    import langchain  # noqa: F401  its import enables all of its warnings
+
+    # LangGraph's own import raises this warning, for a default that the kernel does not use.
+    warnings.filterwarnings(
+        'ignore', message='The default value of `allowed_objects`', module='langgraph'
+    )
+    from langgraph.graph import END, START, StateGraph
+
+    graph = StateGraph(Channels)
+    previous = START
+    for name, node in nodes(rules).items():
+        graph.add_node(name, _on_channel(node))
+        graph.add_edge(previous, name)
+        previous = name
+    graph.add_edge(previous, END)
+    return graph.compile()
+
+
+def tick(graph: CompiledStateGraph, state: BrainState) -> BrainState:
+    """Run the graph once and return the new state."""
+    from langsmith import tracing_context
+
+    # LANGSMITH_* variables are overridden: the kernel must not upload ten traces a second.
+    with tracing_context(enabled=False):
+        # Cheaper than invoke(), which also collects the updates of each node.
+        *_, result = graph.stream({'brain': state}, stream_mode='values', output_keys='brain')
+    assert isinstance(result, BrainState)
+    return result
+
+
+def _on_channel(node: Node) -> Any:  # LangGraph's node type is not public
+    return lambda channels: {'brain': node(channels['brain'])}
+
 
 Tick = Callable[[BrainState], BrainState]
 Act = Callable[[list[Action], InboxMessage | None, BrainState], None]

@@ -11,14 +11,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.kernel.limits import KernelRules
-from curiosity_rosa_demo.agent.kernel.validation import reading_problem
+from curiosity_rosa_demo.agent.kernel.checkpoint import reading_problem
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
+    Json,
     Pose,
     Reading,
     RobotState,
@@ -27,6 +28,90 @@ from curiosity_rosa_demo.domain.brain_state import (
     Twist,
     unstowed_part,
 )
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.obstacles import ObstacleView
+import numpy as np
+
+# --- Reduce what a laser scan shows to the numbers that the kernel needs. Pure -----------------
+
+
+HALF_SECTOR_RAD = math.radians(30.0)
+SECTOR_BEARINGS = {
+    'ahead_m': 0.0,
+    'behind_m': math.pi,
+    'left_m': math.pi / 2,
+    'right_m': -math.pi / 2,
+}
+
+
+# The free way of each motion in a reading; infra/obstacles.py names the motions.
+PATH_KEYS = {'forward_m': 'move_forward', 'turn_left_m': 'turn_left', 'turn_right_m': 'turn_right'}
+NO_VIEW_READING: Json = {
+    'view': False,
+    **dict.fromkeys((*SECTOR_BEARINGS, *PATH_KEYS)),
+}
+
+
+def reduce_scan(view: ObstacleView | None) -> Json:
+    """The kernel's reading of a scan; None: the scan has no transform to the base frame.
+
+    ``view``: whether the rays cross the corridor ahead. ``*_m`` are metres or None: to the nearest
+    obstacle within 30 degrees of each bearing of the base frame, and the free way of each motion.
+    """
+    if view is None:
+        return NO_VIEW_READING
+    sectors = {name: _nearest(view.points, at) for name, at in SECTOR_BEARINGS.items()}
+    free_m = {key: view.free_m.get(motion, math.inf) for key, motion in PATH_KEYS.items()}
+    paths = {key: metres if math.isfinite(metres) else None for key, metres in free_m.items()}
+    return {'view': view.sees_ahead, **sectors, **paths}
+
+
+def _nearest(points: np.ndarray, bearing: float) -> float | None:
+    metres = np.hypot(points[:, 0], points[:, 1])
+    along = points[:, 0] * math.cos(bearing) + points[:, 1] * math.sin(bearing)
+    inside = metres[along >= metres * math.cos(HALF_SECTOR_RAD)]
+    return float(inside.min()) if inside.size else None
+
+
+# --- The limits of the kernel's rules, from the thresholds file --------------------------------
+
+
+@dataclass(frozen=True)
+class KernelRules:
+    """``max_age_s``: a source whose last reading is older counts as silent; a source without an
+    entry never does. ``exposed_s``: the longest time that the rover may move with the mast not
+    closed, equal to the time that the adapter needs to stop it. Speeds up to ``still_*`` count as
+    standing still.
+    """
+
+    max_age_s: Mapping[str, float]
+    obstacle_stop_m: float
+    battery_low: float
+    battery_charged: float
+    still_mps: float
+    still_radps: float
+    exposed_s: float
+    bright_x_m: float
+
+    @classmethod
+    def of(cls, thresholds: Thresholds) -> KernelRules:
+        telemetry, motion = thresholds.telemetry, thresholds.motion
+        return cls(
+            max_age_s={
+                'odometry': telemetry.odometry_max_age_s,
+                'adapter': telemetry.adapter_max_age_s,
+                'scan': telemetry.scan_max_age_s,
+                'battery': telemetry.battery_max_age_s,
+            },
+            obstacle_stop_m=telemetry.obstacle_stop_m,
+            battery_low=thresholds.battery.low,
+            battery_charged=thresholds.battery.charged,
+            still_mps=motion.still_speed_mps,
+            still_radps=motion.still_turn_radps,
+            exposed_s=motion.stop_timeout_s + motion.settle_s,
+            bright_x_m=thresholds.light_model.x_good,
+        )
+
 
 FULL_BATTERY = 0.99
 SOURCE_LABELS = {'estop': 'e-stop'}

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import math
 
-from curiosity_rosa_demo.agent.kernel.laser import SECTOR_BEARINGS
-from curiosity_rosa_demo.agent.kernel.limits import KernelRules
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules, SECTOR_BEARINGS
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,

@@ -26,6 +26,53 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 
+# -----------------------------------------------------------------------------------------------
+# A circuit breaker for calls to a model. Pure: the caller passes the time in seconds (``at``).
+
+
+class CircuitBreaker:
+    """After ``failures`` consecutive failures the breaker opens for ``open_s`` seconds. It then
+    allows one trial call (half open), which closes it or opens it again.
+    """
+
+    def __init__(self, failures: int, open_s: float) -> None:
+        if failures < 1 or not open_s > 0.0:
+            raise ValueError(f'failures {failures} must be at least 1, open_s {open_s} above 0')
+        self._limit = failures
+        self._open_s = open_s
+        self._failures = 0
+        self._open_until = 0.0
+        self._probing = False
+
+    @property
+    def state(self) -> str:
+        """``closed``, ``open`` or ``half open``. The breaker stays ``open`` until the trial call
+        starts, also after ``open_s``.
+        """
+        if self._failures < self._limit:
+            return 'closed'
+        return 'half open' if self._probing else 'open'
+
+    def allows(self, at: float) -> bool:
+        """Whether a call may start. Changes no state: call ``record_start`` at the start."""
+        if self._failures < self._limit:
+            return True
+        return not self._probing and at >= self._open_until
+
+    def record_start(self) -> None:
+        self._probing = True
+
+    def record_success(self) -> None:
+        self._probing = False
+        self._failures = 0
+
+    def record_failure(self, at: float) -> None:
+        self._probing = False
+        self._failures += 1
+        if self._failures >= self._limit:
+            self._open_until = at + self._open_s
+
+
 MAX_RETRY_WAIT_S = 8.0  # the longest pause of a provider's client between two attempts
 CANCEL_GRACE_S = 1.0
 POLL_PERIOD_S = 0.05

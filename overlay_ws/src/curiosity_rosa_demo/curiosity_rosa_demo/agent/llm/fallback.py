@@ -14,7 +14,7 @@ from collections.abc import Callable
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.circuit_breaker import CircuitBreaker
+from curiosity_rosa_demo.agent.llm.call import CircuitBreaker
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
 # consecutive failures that open the breaker, and its time open

@@ -15,14 +15,84 @@ to pictures. Their pixels enter the messages of a request only.
 from __future__ import annotations
 
 import base64
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+import threading
+import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import Json
-from curiosity_rosa_demo.imaging.image_header import ImageError
+from curiosity_rosa_demo.domain.pictures import Picture, PictureSource
+from curiosity_rosa_demo.imaging.image_header import ImageError, picture_size
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, PROVIDERS_WITHOUT_VISION
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+
+# -----------------------------------------------------------------------------------------------
+# The pictures that were looked at, by their hash: in memory only, for the requests of a model.
+
+
+MAX_BYTES = 32_000_000  # of all kept pictures; the oldest go first
+HASH_DIGITS = 32
+
+
+class SeenPictures:
+    """Facts about pictures for a skill, and their JPEGs for a model. Thread-safe. ``source`` None:
+    there are no pictures.
+    """
+
+    def __init__(self, source: PictureSource | None = None) -> None:
+        self._source = source
+        self._lock = threading.Lock()
+        self._jpegs: OrderedDict[str, bytes] = OrderedDict()
+
+    def see_camera(self, cancellation: Cancellation) -> Json | None:
+        """The facts of the camera's picture of this moment: ``picture``, a reference with ID,
+        SHA-256, pixels and bytes, and its age in seconds. None: there is none. Raises
+        TurnCancelled.
+        """
+        picture = None if self._source is None else self._source.camera_picture(cancellation)
+        if picture is None:
+            return None
+        return self._facts(f'camera {picture.at:.3f}', picture)
+
+    def see_capture(self, cancellation: Cancellation, *, after_s: float = 0.0) -> Json | None:
+        """The same of the newest capture, with its score. None: there is none that was received
+        after ``after_s`` (steady seconds). Raises TurnCancelled.
+        """
+        capture = None if self._source is None else self._source.newest_capture(cancellation)
+        if capture is None or capture.picture.received_s < after_s:
+            return None
+        facts = self._facts(f'capture {capture.event_id}', capture.picture)
+        return facts and {**facts, 'score': capture.score, 'is_good': capture.is_good}
+
+    def jpeg_of(self, sha256: str) -> bytes | None:
+        """The JPEG as it was received; None: it is no longer kept."""
+        with self._lock:
+            return self._jpegs.get(sha256)
+
+    def _facts(self, name: str, picture: Picture) -> Json | None:
+        try:
+            width, height = picture_size(picture.jpeg)
+        except ImageError:
+            return None
+        sha256 = hashlib.sha256(picture.jpeg).hexdigest()[:HASH_DIGITS]
+        with self._lock:
+            self._jpegs[sha256] = picture.jpeg
+            self._jpegs.move_to_end(sha256)
+            while sum(map(len, self._jpegs.values())) > MAX_BYTES:
+                self._jpegs.popitem(last=False)
+        reference: Json = {
+            'id': name,
+            'sha256': sha256,
+            'width': width,
+            'height': height,
+            'bytes': len(picture.jpeg),
+        }
+        age_s = max(0.0, time.monotonic() - picture.received_s)
+        return {'picture': reference, 'age_s': round(age_s, 2)}
+
 
 JPEG_QUALITY = 80
 # Providers charge 85 + 170 for each tile of 512 px, or one token for a patch of 28 px.

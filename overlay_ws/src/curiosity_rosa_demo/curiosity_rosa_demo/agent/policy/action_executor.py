@@ -33,13 +33,14 @@ from curiosity_rosa_demo.agent.policy.action import (
     Senses,
     SubmitTasks,
 )
-from curiosity_rosa_demo.agent.policy.events import (
+from curiosity_rosa_demo.agent.policy.world_state import (
     ActionEnded,
     ActionStarted,
     Event,
+    Ongoing,
     StateChanged,
+    WorldState,
 )
-from curiosity_rosa_demo.agent.policy.world_state import Ongoing, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 

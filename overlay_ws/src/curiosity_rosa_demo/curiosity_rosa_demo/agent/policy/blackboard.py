@@ -24,8 +24,7 @@ import uuid
 
 from curiosity_rosa_demo.agent.policy.action import ActionProposal, Senses
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
-from curiosity_rosa_demo.agent.policy.events import ExternalMessage
-from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.agent.policy.world_state import ExternalMessage, WorldState
 from py_trees.behaviour import Behaviour
 from py_trees.blackboard import Blackboard, Client
 from py_trees.common import Access

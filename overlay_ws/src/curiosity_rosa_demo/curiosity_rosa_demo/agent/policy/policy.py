@@ -27,17 +27,17 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     TickOutcome,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
-from curiosity_rosa_demo.agent.policy.events import (
+from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.tree_text import node_text, tree_as_dot, tree_as_text
+from curiosity_rosa_demo.agent.policy.world_state import (
     ActionEnded,
     ActionStarted,
     Event,
     ExternalMessage,
     StateChanged,
+    WorldState,
 )
-from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.tree_text import node_text, tree_as_dot, tree_as_text
-from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig

@@ -23,15 +23,13 @@ import sqlite3
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.infra.config.world import WorldView
-from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
-from curiosity_rosa_demo.infra.storage.sqlite_errors import (
-    fault_of,
-    FileFault,
-    has_other_tables,
-)
 from curiosity_rosa_demo.infra.storage.sqlite_file import (
     check_integrity,
     connect,
+    fault_of,
+    FileDamaged,
+    FileFault,
+    has_other_tables,
     make_durable,
     open_or_set_aside,
 )

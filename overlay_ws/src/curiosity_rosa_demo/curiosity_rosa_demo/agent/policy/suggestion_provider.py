@@ -14,12 +14,13 @@ since the epoch; the duration of a call is measured by a monotonic clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 import threading
 import time
+from typing import Generic, TypeVar
 
-from curiosity_rosa_demo.agent.llm.circuit_breaker import CircuitBreaker
+from curiosity_rosa_demo.agent.llm.call import CircuitBreaker
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
     checked_action,
@@ -32,8 +33,48 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     suggestion_text,
     SuggestionFailed,
 )
-from curiosity_rosa_demo.agent.policy.ttl_cache import TtlCache
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
+
+# --- A cache whose values expire and whose size is limited. Pure -------------------------------
+
+
+K = TypeVar('K', bound=Hashable)
+V = TypeVar('V')
+
+
+class TtlCache(Generic[K, V]):
+    """Holds the newest ``most`` values, each for ``keep_s`` seconds; 0 holds none."""
+
+    def __init__(self, keep_s: float, most: int) -> None:
+        self._ttl_s = keep_s
+        self._max_size = most
+        self._values: dict[K, tuple[float, V]] = {}
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def put(self, key: K, value: V, at: float) -> None:
+        self._values.pop(key, None)  # a dict keeps insertion order
+        self._values[key] = (at, value)
+        if len(self._values) > self._max_size:
+            del self._values[next(iter(self._values))]
+
+    def get(self, key: K, at: float) -> V | None:
+        found = self._values.get(key)
+        if found is None:
+            return None
+        if at - found[0] >= self._ttl_s:
+            del self._values[key]
+            return None
+        return found[1]
+
+    def discard(self, key: K) -> None:
+        self._values.pop(key, None)
+
+    def values(self, at: float) -> list[V]:
+        """All values that have not expired, in insertion order."""
+        return [value for put_at, value in self._values.values() if at - put_at < self._ttl_s]
+
 
 MAX_SITUATIONS = 256  # situations in each of the two caches: answers and refusals
 MAX_REFUSALS = 8  # cached refusals of one situation

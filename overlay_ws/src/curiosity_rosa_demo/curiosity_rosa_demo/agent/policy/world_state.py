@@ -14,12 +14,13 @@ full charge.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from curiosity_rosa_demo.domain.brain_state import Text
 from curiosity_rosa_demo.domain.models import Model
-from curiosity_rosa_demo.infra.config.world import WorldView
+from curiosity_rosa_demo.infra.config.world import MESSAGE, WorldView
 from pydantic import Field
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -81,3 +82,61 @@ class WorldState(Model):
             energy=view.begins.energy,
             devices={name: device.available for name, device in view.devices.items()},
         )
+
+
+# --- The policy's typed events -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StateChanged:
+    """A part of the world state other than the activity changed. ``what``: ``place``, ``energy``
+    (published at each tenth of the charge) or ``device NAME``.
+    """
+
+    name: ClassVar[str] = 'state.changed'
+    at: float  # seconds since the epoch, by the policy's clock
+    what: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f'{self.what}: {self.before} -> {self.after}'
+
+
+@dataclass(frozen=True)
+class ActionStarted:
+    name: ClassVar[str] = 'action.started'
+    at: float
+    activity: str
+    by: Source
+    rationale: str = ''
+
+    def __str__(self) -> str:
+        why = f' ({self.rationale})' if self.rationale else ''
+        return f'{self.activity}, by {self.by.value}{why}'
+
+
+@dataclass(frozen=True)
+class ActionEnded:
+    """``how``: 'done', or why the activity ended early."""
+
+    name: ClassVar[str] = 'action.ended'
+    at: float
+    activity: str
+    how: str
+
+    def __str__(self) -> str:
+        return f'{self.activity}: {self.how}'
+
+
+@dataclass(frozen=True)
+class ExternalMessage:
+    name: ClassVar[str] = MESSAGE
+    at: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Event = StateChanged | ActionStarted | ActionEnded | ExternalMessage

@@ -15,8 +15,37 @@ from pathlib import Path
 import sqlite3
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
+from curiosity_rosa_demo.domain.brain_state import BrainState
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
+
+# --- BrainState in a checkpoint as JSON text ---------------------------------------------------
+# MessagePack, LangGraph's default, has no integers beyond 64 bits, and a model may write one.
+# Pydantic also writes the text in a third of the time.
+
+
+BRAIN, VALUES = 'brain', 'channel_values'
+
+
+class CheckpointCodec(JsonPlusSerializer):
+    """For checkpoints whose state has one channel, ``brain``."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        values = obj.get(VALUES) if isinstance(obj, dict) else None
+        if isinstance(values, dict) and isinstance(values.get(BRAIN), BrainState):
+            text = values[BRAIN].model_dump_json()
+            obj = {**obj, VALUES: {**values, BRAIN: text}}
+        return super().dumps_typed(obj)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """Raises ValidationError for a state in another version's format."""
+        obj = super().loads_typed(data)
+        values = obj.get(VALUES) if isinstance(obj, dict) else None
+        if isinstance(values, dict) and isinstance(values.get(BRAIN), str):
+            brain = BrainState.model_validate_json(values[BRAIN])
+            obj = {**obj, VALUES: {**values, BRAIN: brain}}
+        return obj
+
 
 # A turn resumes from its last checkpoint; older ones are never read. Checkpoint IDs start with the
 # time: after the clock was set back, an older checkpoint would count as the newest.

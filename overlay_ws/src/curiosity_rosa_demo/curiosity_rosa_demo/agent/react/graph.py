@@ -21,9 +21,9 @@ import time
 from typing import Any, TypedDict
 
 from curiosity_rosa_demo.agent.react.nodes.build_observation import build_observation
-from curiosity_rosa_demo.agent.react.nodes.checked_call import guardrails_check
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import compile_ops
 from curiosity_rosa_demo.agent.react.nodes.dispatch_skills import dispatch_skills
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import guardrails_check
 from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
 from curiosity_rosa_demo.agent.react.nodes.observe_result import observe_result
 from curiosity_rosa_demo.agent.react.nodes.react_decide import react_decide
@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import MemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
@@ -92,3 +93,23 @@ def _stage_node(
 
     # Asynchronous nodes in a synchronous run: LangGraph's own asynchronous run costs more.
     return lambda channels: {'brain': loop.run_until_complete(run(channels['brain']))}
+
+
+# --- Prints the graph for the documentation: ``python -m ...agent.react.draw_graph`` -----------
+
+
+def mermaid() -> str:
+    """The compiled graph as a Mermaid diagram."""
+
+    def no_turn() -> TurnContext:
+        raise AssertionError('the graph is drawn, never run')
+
+    loop = asyncio.new_event_loop()
+    try:
+        return str(build_graph(no_turn, loop, MemorySaver()).get_graph().draw_mermaid())
+    finally:
+        loop.close()
+
+
+if __name__ == '__main__':
+    print(mermaid(), end='')

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.react.nodes.observe_result import (
     with_interrupted_result,
 )
 from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import stop_or_loop
-from curiosity_rosa_demo.agent.react.plan.trace import trace_plan
+from curiosity_rosa_demo.agent.react.plan.steps import trace_plan
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED_KEY

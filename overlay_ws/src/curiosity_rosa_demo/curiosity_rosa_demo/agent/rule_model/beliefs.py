@@ -20,7 +20,7 @@ import math
 
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
-from curiosity_rosa_demo.domain.dead_reckoning import along, DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float

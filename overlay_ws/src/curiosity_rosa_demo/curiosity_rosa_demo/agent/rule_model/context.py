@@ -16,7 +16,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, Mast
 from curiosity_rosa_demo.agent.rule_model.parser import Intent
-from curiosity_rosa_demo.agent.rule_model.reasons import reason, reason_text
+from curiosity_rosa_demo.agent.rule_model.step_texts import reason, reason_text
 from curiosity_rosa_demo.agent.rule_model.texts import text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.parser import parse_intent
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
-from curiosity_rosa_demo.domain.dead_reckoning import along, DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 

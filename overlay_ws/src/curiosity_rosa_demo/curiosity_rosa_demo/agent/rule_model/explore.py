@@ -23,12 +23,11 @@ from curiosity_rosa_demo.agent.rule_model.context import (
     MAX_ATTEMPTS,
     RuleContext,
 )
-from curiosity_rosa_demo.agent.rule_model.ground_texts import ground_text
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
-from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
-from curiosity_rosa_demo.agent.rule_model.texts import found_text
+from curiosity_rosa_demo.agent.rule_model.step_texts import Reason, reason
+from curiosity_rosa_demo.agent.rule_model.texts import found_text, ground_text
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.refusal import RefusalCode

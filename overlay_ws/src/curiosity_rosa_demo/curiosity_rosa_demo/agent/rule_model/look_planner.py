@@ -41,7 +41,7 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import (
     Y,
     YAW,
 )
-from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 import numpy as np
 

@@ -25,8 +25,8 @@ from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
 from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.brain_state import DecisionType
-from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float

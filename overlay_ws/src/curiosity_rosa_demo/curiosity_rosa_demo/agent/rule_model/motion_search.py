@@ -20,7 +20,7 @@ import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle, Pose
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
-from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 import numpy as np
 from numpy.typing import NDArray
 

@@ -37,7 +37,7 @@ from curiosity_rosa_demo.agent.rule_model.step_texts import (
 )
 from curiosity_rosa_demo.agent.rule_model.texts import text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
-from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
+from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from curiosity_rosa_demo.domain.skills import ANALYZE
 from curiosity_rosa_demo.trace.reporter import finite_float
 

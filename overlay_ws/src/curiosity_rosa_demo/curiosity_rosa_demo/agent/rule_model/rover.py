@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.domain.dead_reckoning import MotionSpeeds
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.domain.geometry import MotionSpeeds
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape
 
 

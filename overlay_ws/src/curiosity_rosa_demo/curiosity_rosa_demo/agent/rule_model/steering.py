@@ -22,9 +22,9 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     SCORE_TOLERANCE,
 )
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
-from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
+from curiosity_rosa_demo.agent.rule_model.step_texts import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
-from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
 FIRST_HOP_S = 6.0

@@ -33,15 +33,15 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     SubmitGoal,
 )
 from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
+from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
 from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
-from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import OrderRefused, TaskError
+from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import count_text, printable

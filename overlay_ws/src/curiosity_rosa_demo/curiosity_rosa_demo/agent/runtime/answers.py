@@ -37,8 +37,8 @@ from curiosity_rosa_demo.domain.brain_state import (
     Question,
     ReactState,
 )
-from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.text import clip, printable

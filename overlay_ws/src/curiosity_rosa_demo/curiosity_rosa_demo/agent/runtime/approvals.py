@@ -28,8 +28,8 @@ from curiosity_rosa_demo.agent.react.turn.texts import question_text, short_id
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
-from curiosity_rosa_demo.domain.caller import named_caller
 from curiosity_rosa_demo.domain.operation import full_call_text
+from curiosity_rosa_demo.domain.origin import named_caller
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import clip, printable, visible
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread

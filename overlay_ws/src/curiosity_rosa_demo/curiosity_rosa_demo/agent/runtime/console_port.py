@@ -11,9 +11,12 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+import time
 from typing import Protocol
 
+from curiosity_rosa_demo.agent.react.turn.texts import question_summary
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.origin import Origin
@@ -70,3 +73,16 @@ class ConsolePort(Protocol):
 
     def reject_questions(self) -> None:
         """Reject all open and later questions: no further line can answer them."""
+
+
+# --- What the line below a console's prompt shows ----------------------------------------------
+
+
+def console_status(console: ConsolePort, session: AgentSession) -> str:
+    """The question that a plain yes answers, or what runs and for how long; '': neither."""
+    if (asked := console.pending_question) is not None:
+        return question_summary(asked)
+    activity = session.current_activity
+    if activity is None:
+        return ''
+    return f'{activity.description}  {time.monotonic() - activity.since:.0f} s'

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
+from curiosity_rosa_demo.agent.kernel.hci_ingress import InboxMessage
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.origin import Origin

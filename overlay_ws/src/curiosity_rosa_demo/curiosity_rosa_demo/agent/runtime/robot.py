@@ -20,15 +20,14 @@ from typing import Any, Protocol, TypeVar
 
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
-from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.trigger_status import TriggerStatus
 from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')

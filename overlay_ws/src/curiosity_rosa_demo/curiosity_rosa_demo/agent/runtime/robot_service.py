@@ -27,8 +27,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
-from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
-from curiosity_rosa_demo.agent.runtime.console_status import console_status
+from curiosity_rosa_demo.agent.runtime.console_port import console_status, ConsolePort
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
@@ -36,22 +35,24 @@ from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
-from curiosity_rosa_demo.agent.topics.analyses import Analyses
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
-from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
+from curiosity_rosa_demo.domain.adapter_status import (
+    NodeStatus,
+    NoTriggers,
+    Triggers,
+    TriggerStatus,
+)
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
-from curiosity_rosa_demo.domain.caller import caller_text, named_caller, operator_name
-from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
-from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.origin import caller_text, named_caller, operator_name, Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, MAX_CAPTURES, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import printable
-from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers, TriggerStatus
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread

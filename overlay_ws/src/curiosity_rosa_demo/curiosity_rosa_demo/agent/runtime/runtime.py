@@ -30,13 +30,12 @@ from typing import Any, TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks, SubmitGoal
 from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
-from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
-from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
+from curiosity_rosa_demo.agent.kernel.hci_ingress import InboxMessage
 from curiosity_rosa_demo.agent.kernel.intent.graph_questions import graph_query
 from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
-from curiosity_rosa_demo.agent.kernel.limits import KernelRules
-from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
+from curiosity_rosa_demo.agent.kernel.loop import build_graph, KernelLoop, tick
 from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import (
     ActionDispatcher,
@@ -52,9 +51,8 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
     queued_task_of,
     register_skills,
 )
-from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext, TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, TaskMessage, UserMessage
 from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
 from curiosity_rosa_demo.agent.runtime.task_client import TaskClient
@@ -63,7 +61,7 @@ from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
+from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.texts import mode_text
 from curiosity_rosa_demo.agent.topics.graph.texts import graph_text
 from curiosity_rosa_demo.domain.brain_state import (
@@ -75,15 +73,14 @@ from curiosity_rosa_demo.domain.brain_state import (
     Reading,
     UserInterruptType,
 )
-from curiosity_rosa_demo.domain.caller import named_caller
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.origin import named_caller, Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS, printable
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
-from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
+from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
 from curiosity_rosa_demo.trace.bus import EventBus
 
 if TYPE_CHECKING:

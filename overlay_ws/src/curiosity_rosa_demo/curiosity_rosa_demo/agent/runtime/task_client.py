@@ -22,8 +22,8 @@ from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
     EventLoopThread,
 )
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 
 T = TypeVar('T')
 

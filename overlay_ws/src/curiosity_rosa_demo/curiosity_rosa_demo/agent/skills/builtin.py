@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 
 from curiosity_rosa_demo.agent.skills.library.knowledge import make_search_knowledge
 from curiosity_rosa_demo.agent.skills.library.look import look
-from curiosity_rosa_demo.agent.skills.library.query_graph import query_graph
-from curiosity_rosa_demo.agent.skills.library.query_world import query_world
+from curiosity_rosa_demo.agent.skills.library.queries import query_graph, query_world
 from curiosity_rosa_demo.agent.skills.library.rover import (
     analyze_ground,
     capture_and_score,
@@ -32,8 +31,7 @@ from curiosity_rosa_demo.agent.skills.library.rover import (
 )
 from curiosity_rosa_demo.agent.skills.library.speak import speak
 from curiosity_rosa_demo.agent.skills.library.tasks import activity, charge, react
-from curiosity_rosa_demo.agent.skills.library.wait import wait
-from curiosity_rosa_demo.agent.skills.library.wait_until import wait_until
+from curiosity_rosa_demo.agent.skills.library.waiting import wait, wait_until
 from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.navigation.navigate import navigate_to_pose
 from curiosity_rosa_demo.agent.skills.navigation.relative import drive_distance, turn_angle
@@ -41,7 +39,7 @@ from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 TASK_ONLY_SKILLS = ('react', 'charge', 'activity')  # not offered to the model

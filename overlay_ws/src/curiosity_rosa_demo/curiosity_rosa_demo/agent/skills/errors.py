@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 
 
 class BadSkill(ValueError):

@@ -23,7 +23,7 @@ import threading
 import time
 
 from curiosity_rosa_demo.agent.skills.errors import ResourceBusy
-from curiosity_rosa_demo.agent.skills.progress import ProgressThrottle
+from curiosity_rosa_demo.agent.skills.skill import ProgressThrottle
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
 
 SHOWN_EVERY_S = 0.5  # the shortest time between two stored reports of a run

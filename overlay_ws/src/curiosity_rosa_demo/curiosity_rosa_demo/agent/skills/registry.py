@@ -21,8 +21,8 @@ from curiosity_rosa_demo.agent.skills.errors import BadSkill as BadSkill
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillDef
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.tools.arguments import arguments_error_text
 from curiosity_rosa_demo.tools.rover_tools import LINK_TIMEOUT_S, STANDSTILL_TIMEOUT_S

@@ -31,7 +31,7 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
-from curiosity_rosa_demo.infra.simulation_clock import MIN_WAIT_S
+from curiosity_rosa_demo.infra.clocks import MIN_WAIT_S
 
 MAX_PROGRESS_REPORTS = 100  # newest progress reports kept
 TIMEOUT_CODE = 'SKILL_TIMEOUT'

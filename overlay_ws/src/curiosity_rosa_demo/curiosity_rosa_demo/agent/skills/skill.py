@@ -10,18 +10,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
+from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.domain.text import count_text
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import BaseModel
 
 
@@ -82,3 +84,73 @@ class Skill:
     risk: RiskLevel
     repeatable: bool  # a plan repeats the step after an interruption
     words: tuple[str, ...] = ()  # phrases that order it, for the routine
+
+
+# --- Progress of a running skill: fraction, text and throttle. Pure ----------------------------
+# A skill reports a JSON object. In it ``fraction`` is the completed part, 0.0 to 1.0,
+# ``legs`` the number of driven legs, ``distance_m`` the remaining metres along the planned way,
+# and ``waited_s`` the elapsed seconds.
+
+
+PROGRESS = 'PROGRESS'  # kind of the feedback in the action run_task
+TOLD_EVERY_S = 1.0  # the shortest time between two published reports
+STEP = 0.1  # the least change of the fraction between two published reports
+UNKNOWN_EVERY_S = 10.0  # the same time for reports without a fraction
+
+
+def part_done(before: float, left: float) -> float:
+    """The completed fraction, 0.0 to 1.0, if ``left`` of ``before`` remains."""
+    return 1.0 if before <= 0.0 else round(min(1.0, max(0.0, 1.0 - left / before)), 3)
+
+
+def fraction_of(progress: Mapping[str, object]) -> float | None:
+    """The completed fraction, 0.0 to 1.0; None: unknown."""
+    fraction = finite_float(progress.get('fraction'))
+    return fraction if fraction is not None and 0.0 <= fraction <= 1.0 else None
+
+
+def progress_text(skill: str, progress: Json) -> str:
+    """A line such as ``navigate_to_pose: 40 %, 3 legs driven, 6.1 m left``."""
+    parts = []
+    if (fraction := fraction_of(progress)) is not None:
+        parts.append(f'{100.0 * fraction:.0f} %')
+    if says_a_loop(progress):
+        loop_m, goal_m = progress['loop_m'], progress['straight_m']
+        return f'{skill}: needs a loop of {loop_m:.0f} m for a goal {goal_m:.1f} m away'
+    if type(legs := progress.get('legs')) is int:
+        parts.append(f'{count_text(legs, "leg")} driven')
+    if (metres := finite_float(progress.get('distance_m'))) is not None:
+        parts.append(f'{metres:.1f} m left')
+    if (seconds := finite_float(progress.get('waited_s'))) is not None:
+        parts.append(f'waited {seconds:.0f} s')
+    return f'{skill}: {", ".join(parts) or "under way"}'
+
+
+def says_a_loop(progress: Mapping[str, object]) -> bool:
+    """Whether this is the report, before the first leg, that the goal needs a loop."""
+    return progress.get('legs') == 0 and 'loop_m' in progress
+
+
+class ProgressThrottle:
+    """Selects the progress reports of one run to publish: at most one per TOLD_EVERY_S, and only
+    after a change of STEP. A run of any length so publishes about ten reports. What is said before
+    the rover drives is published at once.
+    """
+
+    def __init__(self, began_s: float) -> None:
+        self._last_s, self._last_fraction = began_s, 0.0
+
+    def admits(self, progress: Json, now_s: float) -> bool:
+        """Whether to publish a report at ``now_s`` (steady clock). True also records it."""
+        fraction = fraction_of(progress)
+        since_s = now_s - self._last_s
+        if fraction is None:
+            due = since_s >= UNKNOWN_EVERY_S
+        else:
+            due = since_s >= TOLD_EVERY_S and abs(fraction - self._last_fraction) >= STEP
+            due = due or says_a_loop(progress)
+        if due:
+            self._last_s = now_s
+            if fraction is not None:
+                self._last_fraction = fraction
+        return due

@@ -19,8 +19,8 @@ from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, 
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
-from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.fleet import read_fleet, TOKEN_VARIABLE
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.ros_io import start_parameter
 from pydantic import ValidationError
@@ -148,7 +148,7 @@ class WebServer:
         token = os.environ.get(TOKEN_VARIABLE, '')
         app = create_app(runner, robot=robot, settings=config.agent.http, token=token)
         if config.agent.http.mcp:  # a large import, so only where it is used
-            from curiosity_rosa_demo.agent.interfaces.mcp.endpoint import add_mcp
+            from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
 
             add_mcp(app, robot, runner, config)
         add_page(app, robot, runner, config, history=self._history, recordings=self._recordings)

@@ -18,17 +18,17 @@ from typing import Literal
 
 from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import StopCause, StopWeight, TaskRecord
-from curiosity_rosa_demo.agent.tasks.errors import (
+from curiosity_rosa_demo.agent.tasks.event_publisher import Subscription
+from curiosity_rosa_demo.agent.tasks.skill_runs import TaskSkills
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
+from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     CannotBeCancelled,
     StoreError,
+    Task,
     TaskError,
     UnknownTask,
 )
-from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
-from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
-from curiosity_rosa_demo.agent.tasks.subscription import Subscription
-from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.validation import (
     ALLOWED_PRIORITIES,
     metadata_fault,

@@ -20,16 +20,13 @@ from collections.abc import Callable, Iterable
 import logging
 
 from curiosity_rosa_demo.agent.tasks.entry import PendingChange, StopCause, StopWeight, TaskRecord
-from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.tasks.event_publisher import TaskEventPublisher
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
-from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, rank_of
-from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
-from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
-from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
+from curiosity_rosa_demo.agent.tasks.ready_queue import PriorityRanks, rank_of, ReadyQueue
+from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns, TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
-from curiosity_rosa_demo.agent.tasks.task import now, Task
+from curiosity_rosa_demo.agent.tasks.task import now, StoreError, Task
 from curiosity_rosa_demo.agent.tasks.validation import wait_reason_of
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.trace.bus import EventBus

@@ -10,14 +10,61 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable
 import logging
 
 from curiosity_rosa_demo.agent.tasks.entry import PendingChange
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.subscription import Subscription
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.trace.bus import EventBus
+
+# --- The task events of the event bus, for a reader in the runner's loop -----------------------
+
+
+class Subscription:
+    """Iterate with ``async for event in subscription``, from one reader. Ends after close().
+
+    A slow reader delays nobody: ``dropped`` counts the events that the bus no longer has.
+    """
+
+    def __init__(self, bus: EventBus, on_close: Callable[[Subscription], None]) -> None:
+        self.dropped = 0
+        self._on_close = on_close
+        self._events: deque[Event] = deque()
+        self._wakeup = asyncio.Event()
+        self._closed = False
+        # Task events are published in the runner's loop, in which the reader waits as well.
+        self._source = bus.subscribe('task events', Event, wake=self._wakeup.set)
+
+    def close(self) -> None:
+        """Receive no more events. Earlier ones can still be read."""
+        if not self._closed:
+            self._read(None)
+            self._closed = True
+            self._source.close()
+            self._on_close(self)
+            self._wakeup.set()
+
+    def _read(self, limit: int | None) -> None:
+        batch = self._source.read(limit)
+        self.dropped += batch.lost
+        self._events.extend(each.event for each in batch.events)
+
+    def __aiter__(self) -> Subscription:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._events:
+            if self._closed:
+                raise StopAsyncIteration
+            self._wakeup.clear()
+            self._read(1)
+            if not self._events:
+                await self._wakeup.wait()
+        return self._events.popleft()
+
 
 _COUNTED_EVENTS = {
     LifecycleState.COMPLETED: 'completed',

@@ -13,9 +13,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from curiosity_rosa_demo.agent.tasks.errors import SkillFailed
-from curiosity_rosa_demo.agent.tasks.skill import TaskSkill, TaskSkills
-from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.skill_runs import TaskSkill, TaskSkills
+from curiosity_rosa_demo.agent.tasks.task import SkillFailed, Task
 
 
 class ExternalSkills(TaskSkills):

@@ -16,8 +16,8 @@ import logging
 from typing import Protocol
 
 from curiosity_rosa_demo.agent.tasks.entry import PendingChange, TaskRecord
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
+from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, TaskError
 
 RETRY_PERIOD_S = 1.0  # between two attempts to write after a failure
 

@@ -21,14 +21,13 @@ import logging
 from typing import Literal
 
 from curiosity_rosa_demo.agent.tasks.engine import Engine, MAX_ENDED_TASKS
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.external_skills import ExternalSkills
 from curiosity_rosa_demo.agent.tasks.recovery import Recovery
-from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
+from curiosity_rosa_demo.agent.tasks.skill_runs import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
-from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, Task, TaskError
 from curiosity_rosa_demo.agent.tasks.validation import task_label
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, PlanError
 
 MAX_FILE_BYTES = 1_000_000  # bytes

@@ -30,9 +30,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel
-from curiosity_rosa_demo.agent.tasks.skill import SkillFunction, TaskSkills
+from curiosity_rosa_demo.agent.tasks.skill_runs import SkillFunction, TaskSkills
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.agent.tasks.validation import task_label
 
 F = TypeVar('F', bound=SkillFunction)

@@ -21,8 +21,7 @@ import math
 import sqlite3
 from typing import Any
 
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, StoreNewer
-from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, StoreNewer, Task
 from curiosity_rosa_demo.domain.models import MAX_DEPTH
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 

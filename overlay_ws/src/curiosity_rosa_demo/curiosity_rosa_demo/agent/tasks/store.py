@@ -25,7 +25,6 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.tasks import schema
-from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreLocked
 from curiosity_rosa_demo.agent.tasks.store_writer import (
     Change,
     Insert,
@@ -37,13 +36,14 @@ from curiosity_rosa_demo.agent.tasks.store_writer import (
     WriteUnit,
     WrittenCallback,
 )
-from curiosity_rosa_demo.agent.tasks.task import now, Task
+from curiosity_rosa_demo.agent.tasks.task import now, StoreError, StoreLocked, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
-from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
 from curiosity_rosa_demo.infra.storage.sqlite_file import (
     check_integrity,
     connect,
+    fault_of,
+    FileDamaged,
+    FileFault,
     FileInUse,
     lock_file,
     make_durable,

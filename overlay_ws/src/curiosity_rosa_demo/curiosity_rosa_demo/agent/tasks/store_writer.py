@@ -21,20 +21,20 @@ from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.agent.tasks import schema
-from curiosity_rosa_demo.agent.tasks.errors import (
+from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     StoreError,
     StoreFull,
     StoreLocked,
     StoreReadOnly,
+    Task,
     TaskError,
     UnknownTask,
 )
-from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
-from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
+from curiosity_rosa_demo.infra.storage.sqlite_file import fault_of, FileFault
 
 MAX_GROUP_CHANGES = 240  # changes in one commit; more would delay the first of them
 MAX_STATEMENT_CHANGES = 1024  # in one statement: SQLite allows 32,766 values

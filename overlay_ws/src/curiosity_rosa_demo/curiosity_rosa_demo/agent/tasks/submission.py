@@ -16,11 +16,10 @@ from collections import deque
 from curiosity_rosa_demo.agent.tasks.commands import TaskControl
 from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import snapshot, StopCause, StopWeight, TaskRecord
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
+from curiosity_rosa_demo.agent.tasks.skill_runs import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
-from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.task import BadTask, Task, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.validation import check_task, task_label
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 import math
 
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, SkillFailed
 from curiosity_rosa_demo.agent.tasks.schema import to_json
-from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.task import BadTask, SkillFailed, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 ALLOWED_PRIORITIES = range(-1000, 1001)

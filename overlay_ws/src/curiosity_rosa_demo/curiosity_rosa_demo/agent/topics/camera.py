@@ -14,10 +14,12 @@ import logging
 import threading
 import time
 
-from curiosity_rosa_demo.domain.pictures import Picture
+from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.imaging.camera import Camera, Frame
 from curiosity_rosa_demo.imaging.image_header import ImageError, is_jpeg, picture_size
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from rclpy.node import Node
 from sensor_msgs.msg import Image
@@ -84,3 +86,33 @@ def _jpeg_of(frame: Frame, quality: int) -> bytes:
 
     pixels = pixels_of(message) if isinstance(message, Image) else decode_picture(data)
     return encode_jpeg(pixels, quality)
+
+
+# --- The rover's pictures for the skill ``look`` and for a model that can see ------------------
+
+
+FRAME_TIMEOUT_S = 5.0  # a camera that was off takes a moment
+OLDEST_FRAME_S = 1.0
+POLL_PERIOD_S = 0.05
+
+
+class RoverPictures:
+    """A PictureSource."""
+
+    def __init__(self, captures: Captures, camera: CameraFeed) -> None:
+        self._captures, self._camera = captures, camera
+
+    def camera_picture(self, cancellation: Cancellation) -> Picture | None:
+        asked_s = time.monotonic()
+        while time.monotonic() < asked_s + FRAME_TIMEOUT_S:
+            picture = self._camera.picture()
+            if picture is not None and picture.received_s > asked_s - OLDEST_FRAME_S:
+                return picture
+            cancellation.sleep(POLL_PERIOD_S)
+        return None
+
+    def newest_capture(self, cancellation: Cancellation) -> Capture | None:
+        while self._captures.is_waiting():  # for PICTURE_TIMEOUT_S at most
+            cancellation.sleep(POLL_PERIOD_S)
+        captures = self._captures.recent()
+        return captures[-1] if captures else None

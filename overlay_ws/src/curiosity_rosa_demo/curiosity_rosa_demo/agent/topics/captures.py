@@ -17,22 +17,25 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+import json
+from pathlib import Path
 import threading
 import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import (
+    AnalyzedGround,
     Capture,
     MAX_CAPTURES,
     MAX_KEPT_BYTES,
     MAX_PICTURE_BYTES,
     Picture,
 )
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
-from curiosity_rosa_demo.trace.events import CaptureTaken
+from curiosity_rosa_demo.trace.events import CaptureTaken, GroundAnalyzed
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
@@ -175,3 +178,130 @@ def _capture_of(pending: _PendingCapture, picture: Picture, threshold: float) ->
     taken, event_id = pending.taken, pending.event.event_id
     is_good = taken.is_good(threshold)
     return Capture(event_id, picture, taken.score or 0.0, is_good, pending.pose)
+
+
+# --- The newest analyses of the ground with their annotated pictures ---------------------------
+# The simulator publishes a picture only for an analysis, so a standing subscription costs nothing.
+
+
+MAX_PICTURES = 5
+
+
+class Analyses:
+    """Keeps the last MAX_PICTURES annotated pictures by the stamp of their frame."""
+
+    def __init__(self, node: Node, config: Config) -> None:
+        self._changed = threading.Condition()
+        self._pictures: deque[tuple[float, Picture]] = deque(maxlen=MAX_PICTURES)
+        self._newest: tuple[AnalyzedGround, float | None] | None = None  # with its stamp
+        topic = config.topics.images.output_analysis_compressed
+        self._subscription = node.create_subscription(
+            CompressedImage, topic, self._on_picture, history_qos(1)
+        )
+
+    def picture_of(self, event: TraceEvent) -> Picture | None:
+        """The annotated picture of an analysis. Waits for it; None: none came in time."""
+        analyzed = GroundAnalyzed.of(event)
+        stamp_s = None if analyzed is None else analyzed.stamp_s
+        with self._changed:
+            self._changed.wait_for(lambda: self._of(stamp_s) is not None, PICTURE_TIMEOUT_S)
+            return self._of(stamp_s)
+
+    def newest(self) -> AnalyzedGround | None:
+        """The newest analysis of this agent; its picture may follow. Does not wait."""
+        with self._changed:
+            if self._newest is None:
+                return None
+            analyzed, stamp_s = self._newest
+            return replace(analyzed, picture=self._of(stamp_s))
+
+    def record_event(self, event: TraceEvent) -> None:
+        """Record an event of this agent. Callable from any thread."""
+        analyzed = GroundAnalyzed.of(event)
+        if analyzed is not None and (analysis := analyzed.analysis) is not None:
+            newest = AnalyzedGround(event.event_id, event.ts, analysis, None)
+            with self._changed:
+                self._newest = newest, analyzed.stamp_s
+
+    def _of(self, stamp_s: float | None) -> Picture | None:
+        """Call with the lock held."""
+        return next((each for at, each in self._pictures if at == stamp_s), None)
+
+    def _on_picture(self, message: CompressedImage) -> None:
+        """Runs in the spin thread. Ignores a picture that is larger than MAX_PICTURE_BYTES."""
+        if len(message.data) > MAX_PICTURE_BYTES:
+            return
+        stamp = message.header.stamp
+        picture = Picture(bytes(message.data), time.time(), time.monotonic())
+        with self._changed:
+            self._pictures.append((stamp.sec + stamp.nanosec * 1e-9, picture))
+            self._changed.notify_all()
+
+
+# -----------------------------------------------------------------------------------------------
+# The artifacts of a run in a folder: the last capture, the last analysis, and the trace.
+
+
+class Artifacts:
+    """Writes capture.jpg, analysis.json and analysis.jpg, and names trace.jsonl, in ``folder``,
+    which it makes. Raises OSError.
+
+    ``capture_of`` waits for the capture of an event and its picture, ``analysis_of`` for the
+    picture of an analysis; None: the event has none. ``fresh``: remove the files of an earlier
+    run. A restarted agent keeps them.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        capture_of: Callable[[TraceEvent], Capture | None],
+        analysis_of: Callable[[TraceEvent], Picture | None],
+        *,
+        fresh: bool,
+    ) -> None:
+        self._capture_of, self._analysis_of = capture_of, analysis_of
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.picture = self._folder / 'capture.jpg'
+        self.analysis = self._folder / 'analysis.json'
+        self.analysis_picture = self._folder / 'analysis.jpg'
+        self.trace = self._folder / 'trace.jsonl'
+        if fresh:
+            written = (self.picture, self.analysis, self.analysis_picture)
+            for stale in (*written, *self._folder.glob('trace.jsonl*')):
+                stale.unlink(missing_ok=True)
+
+    def record_event(self, event: TraceEvent) -> None:
+        """Write the files of a successful capture or analysis, each atomically. Those of an
+        earlier one are removed first, and an earlier analysis with its capture. Raises OSError.
+        """
+        if GroundAnalyzed.of(event):
+            self._record_analysis(event)
+            return
+        taken = CaptureTaken.of(event)
+        if taken is None or not taken.ok:
+            return
+        for stale in (self.picture, self.analysis, self.analysis_picture):
+            stale.unlink(missing_ok=True)
+        capture = self._capture_of(event)
+        if capture is None:
+            raise TimeoutError('the picture of the capture has not come')
+        _write(self.picture, capture.picture.jpeg)
+
+    def _record_analysis(self, event: TraceEvent) -> None:
+        self.analysis_picture.unlink(missing_ok=True)
+        text = json.dumps(event.data or {}, ensure_ascii=False, indent=1)
+        _write(self.analysis, f'{text}\n'.encode())
+        picture = self._analysis_of(event)
+        if picture is None:
+            raise TimeoutError('the picture of the analysis has not come')
+        _write(self.analysis_picture, picture.jpeg)
+
+
+def _write(file: Path, data: bytes) -> None:
+    part = file.with_suffix('.part')
+    try:
+        part.write_bytes(data)
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)

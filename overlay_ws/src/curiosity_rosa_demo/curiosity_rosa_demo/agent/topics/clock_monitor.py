@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from curiosity_rosa_demo.infra.motion_clock import ClockWatch
+from curiosity_rosa_demo.infra.clocks import ClockWatch
 
 CLOCK_IS_BACK = '/clock advances again; motions are allowed.'
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import time
 
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.recording.replay.status import playing_text, STATUS_PERIOD_S
+from curiosity_rosa_demo.recording.replay.main import playing_text, STATUS_PERIOD_S
 from rclpy.node import Node
 from std_msgs.msg import String
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from curiosity_rosa_demo.domain.text import printable
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
 from rclpy.node import Node
 from std_msgs.msg import String
 

@@ -10,15 +10,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 import json
 import math
 import time
 
-from curiosity_rosa_demo.agent.kernel.laser import reduce_scan
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import reduce_scan
 from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.domain.text import count_text
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
 from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
 from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
@@ -28,6 +31,55 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import BatteryState, LaserScan
 from std_msgs.msg import String
+
+# -----------------------------------------------------------------------------------------------
+# The messages of the topic on which any node may publish: at most so many a minute.
+
+
+WINDOW_S = 60.0
+
+
+class MessageIntake:
+    """Hands on at most ``per_min`` messages in any 60 s to ``post`` and drops the others.
+
+    ``losses`` counts each drop. ``say`` tells the first drop, and their number once no message
+    was dropped for 60 s. For one thread.
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        per_min: int,
+        *,
+        post: Callable[[str], object],
+        say: Callable[[str], None],
+        losses: LossCounter,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._topic, self._per_min, self._clock = topic, per_min, clock
+        self._post, self._say, self._losses = post, say, losses
+        self._posted_s: deque[float] = deque(maxlen=per_min)
+        self._dropped = 0  # in this flood
+        self._dropped_at_s = 0.0  # the last one
+
+    def take(self, text: str) -> None:
+        """Hand on or drop one message."""
+        now_s = self._clock()
+        if self._dropped and now_s - self._dropped_at_s >= WINDOW_S:
+            dropped = count_text(self._dropped, 'message')
+            self._say(f'! {dropped} on {self._topic} had no effect: they came too fast')
+            self._dropped = 0
+        if len(self._posted_s) == self._per_min and now_s - self._posted_s[0] < WINDOW_S:
+            self._dropped += 1
+            self._dropped_at_s = now_s
+            self._losses.count(self._topic)
+            if self._dropped == 1:
+                most = count_text(self._per_min, 'message')
+                self._say(f'! More than {most} a minute on {self._topic}: the others are dropped')
+            return
+        self._posted_s.append(now_s)
+        self._post(text)
+
 
 # Shortest time between two readings of a fast sensor. Well below the period of the kernel and of
 # the rover's sensors (0.1 s), so that jitter costs no reading.

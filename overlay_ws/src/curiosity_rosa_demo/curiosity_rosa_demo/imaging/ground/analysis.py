@@ -21,21 +21,12 @@ from curiosity_rosa_demo.domain.ground import (
     GROUND_UNKNOWN,
     GroundAnalysis,
     RockResult,
+    TextureClass,
     TextureResult,
 )
 from curiosity_rosa_demo.imaging.ground.annotate import annotated
-from curiosity_rosa_demo.imaging.ground.classes import class_of
-from curiosity_rosa_demo.imaging.ground.quality import (
-    BRIGHTEST_LUMA,
-    DARKEST_LUMA,
-    exposure,
-    FLAT_DEVIATION,
-    LEAST_SHARPNESS,
-    luma_of,
-    sharpness,
-)
 from curiosity_rosa_demo.imaging.ground.rocks import find_rocks, FoundRock
-from curiosity_rosa_demo.imaging.ground.texture import texture_of
+from curiosity_rosa_demo.imaging.ground.texture import Texture, texture_of
 from curiosity_rosa_demo.imaging.ground.view import (
     Attitude,
     Body,
@@ -49,6 +40,67 @@ from curiosity_rosa_demo.imaging.ground.view import (
 import cv2
 import numpy as np
 import numpy.typing as npt
+from skimage.measure import blur_effect
+
+# -----------------------------------------------------------------------------------------------
+# A name for a texture, by thresholds. The names describe the picture at its own scale.
+
+
+SMOOTH_BELOW = 3.0  # deviation in grey levels
+JOINTED_FROM = 0.18  # energy: even faces between joints
+RIPPLED_FROM = 0.45  # coherence
+COARSE_FROM = 0.28  # homogeneity: grains are several pixels wide
+
+
+def class_of(texture: Texture) -> tuple[TextureClass, float]:
+    """The class and how sure it is: by the distance of each measure from its threshold."""
+    rules = (
+        (TextureClass.SMOOTH, SMOOTH_BELOW / max(texture.deviation, 1e-6)),
+        (TextureClass.JOINTED, texture.energy / JOINTED_FROM),
+        (TextureClass.RIPPLED, texture.coherence / RIPPLED_FROM),
+        (TextureClass.COARSE_GRAINED, texture.homogeneity / COARSE_FROM),
+    )
+    sure = 0.95
+    for name, ratio in rules:
+        sure = min(sure, 0.5 + abs(ratio - 1.0))
+        if ratio >= 1.0:
+            return name, sure
+    return TextureClass.FINE_GRAINED, sure
+
+
+# --- Exposure and sharpness of a picture's ground, and the refusals they give ------------------
+
+
+DARKEST_LUMA = 28.0  # 0 to 255; a median below shows no texture in 8 bits
+BRIGHTEST_LUMA = 243.0
+LEAST_SHARPNESS = 0.45
+FLAT_DEVIATION = 1.0  # grey levels; ground without any texture is not called blurred but flat
+DARK_CLIP, BRIGHT_CLIP = 5, 250
+
+
+def luma_of(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """ITU-R BT.601 luma of a BGR or grey picture."""
+    if pixels.ndim == 2:
+        return pixels
+    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
+
+
+def exposure(luma: npt.NDArray[np.uint8], mask: Mask) -> tuple[float, float]:
+    """The median luma of the masked pixels, 0 to 255, and the share that is clipped, 0 to 1."""
+    values = luma[mask]
+    clipped = np.count_nonzero((values < DARK_CLIP) | (values > BRIGHT_CLIP)) / max(1, values.size)
+    return float(np.median(values)), float(clipped)
+
+
+def sharpness(patch: npt.NDArray[np.uint8]) -> float:
+    """0 (blurred) to 1 (sharp): one minus the perceptual blur of Crete et al., 2007 (The blur
+    effect: perception and estimation with a new no-reference perceptual blur metric).
+    """
+    if float(patch.std()) < FLAT_DEVIATION:
+        return 0.0
+    blur = blur_effect(patch, h_size=11)  # type: ignore[no-untyped-call]
+    return float(np.clip(1.0 - blur, 0.0, 1.0))
+
 
 Pixels = npt.NDArray[np.uint8]
 LARGEST_SIDE = 1000  # pixels; a larger picture is analyzed at this size

@@ -10,8 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.domain.ground import GroundAnalysis, RockResult
-from curiosity_rosa_demo.domain.ground_figures import ground_figures, MEASURED
+from curiosity_rosa_demo.domain.ground import ground_figures, GroundAnalysis, MEASURED, RockResult
 from curiosity_rosa_demo.imaging.ground.view import GroundView, Mask
 import cv2
 import numpy as np

@@ -10,18 +10,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.domain.models import Json
-from curiosity_rosa_demo.infra.config.base import (
-    Name,
-    rule_error,
-    Seconds,
-    Section,
-)
+from curiosity_rosa_demo.infra.config.base import Name, rule_error, Seconds, Section, time_zone
 from curiosity_rosa_demo.infra.config.fleet import FleetRobot, MAX_ROBOTS, unique_names
-from curiosity_rosa_demo.infra.config.time_zone import time_zone
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 Rate = Annotated[float, Field(ge=0.0, le=100.0)]
 FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
@@ -239,3 +233,97 @@ class AgentConfig(Section):
     recorder: RecorderConfig
     recording: RecordingConfig
     tracing: TracingConfig
+
+
+# --- Schema of prompts.yaml. The file holds the values -----------------------------------------
+
+
+Language = Literal['en', 'ja', 'zh']
+TemplateName = Annotated[str, Field(pattern=r'^[a-z][a-z0-9_]{0,39}$')]
+DEMO = 'demo_ground_texture'  # the template of :demo
+
+
+class RobotPrompts(Section):
+    embodiment_and_persona: str
+    critical_instructions: str
+    relevant_context: str
+    nuance_and_assumptions: str
+
+
+class Bootstrap(Section):
+    enabled: bool
+    text: str
+
+
+class Vision(Section):
+    """``text``: for a model that can see."""
+
+    text: str
+
+
+class MemoryConfig(Section):
+    enabled: bool
+    max_events: int = Field(ge=0, le=100)
+
+
+class Template(Section):
+    """A shortcut: the command of its name stands for its text."""
+
+    label: str
+    text: str = Field(min_length=1)
+    expects: Literal['good_capture', 'answer'] = 'answer'
+    translations: dict[Language, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+
+    def text_in(self, language: Language) -> str:
+        """The text in ``language``; ``text`` if there is no translation."""
+        return self.translations.get(language, self.text)
+
+
+class Prompts(Section):
+    robot_system_prompts: RobotPrompts
+    bootstrap: Bootstrap
+    vision: Vision
+    memory: MemoryConfig
+    templates: dict[TemplateName, Template]
+    default_language: Language = 'en'
+
+
+def below_own_texts(shipped: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """The values of the shipped file without the translations of each text that ``own`` gives."""
+    templates, texts = dict(shipped['templates']), own.get('templates')
+    for name, template in texts.items() if isinstance(texts, dict) else ():
+        if name in templates and isinstance(template, dict) and 'text' in template:
+            templates[name] = {**templates[name], 'translations': {}}
+    return {**shipped, 'templates': templates}
+
+
+# --- Schema of tool_costs.yaml. The file holds the values --------------------------------------
+
+
+Cost = Annotated[float, Field(ge=0.0, le=1000.0)]
+
+
+class ToolCostTable(Section):
+    """Cost of each of the ten tools, and of any other skill that the file lists."""
+
+    model_config = ConfigDict(extra='allow')
+    __pydantic_extra__: dict[str, Cost]
+
+    capture_and_score: Cost
+    mast_rotate: Cost
+    mast_open: Cost
+    mast_close: Cost
+    move_forward: Cost
+    turn_left: Cost
+    turn_right: Cost
+    move_stop: Cost
+    get_status: Cost
+    analyze_ground: Cost
+
+
+class ToolCosts(Section):
+    tools: ToolCostTable
+
+    def of(self, name: str) -> float:
+        """Cost of the skill ``name``; 1.0 if the table does not list it."""
+        return float(getattr(self.tools, name, 1.0))

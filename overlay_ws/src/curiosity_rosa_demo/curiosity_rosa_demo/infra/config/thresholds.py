@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from curiosity_rosa_demo.domain.dead_reckoning import MotionSpeeds
+from curiosity_rosa_demo.domain.geometry import MotionSpeeds
 from curiosity_rosa_demo.infra.config.base import (
     Fraction,
     Metres,

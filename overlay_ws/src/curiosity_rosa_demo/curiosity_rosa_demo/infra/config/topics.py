@@ -11,15 +11,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
+from curiosity_rosa_demo.infra.config.agent import AgentConfig, Prompts, ToolCosts
 from curiosity_rosa_demo.infra.config.base import (
     below,
+    FileName,
     Frame,
     Name,
     OptionalName,
+    rule_error,
     Section,
 )
+from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
+from curiosity_rosa_demo.infra.config.robot import RobotProfile, with_robot
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.triggers import TriggersConfig
+from curiosity_rosa_demo.infra.config.world import WorldView
+from pydantic import Field, model_validator
 
 
 class Service(Section):
@@ -162,3 +171,105 @@ class Topics(Section):
         for service in data['curiosity'].values():
             service['name'] = rover_name(service['name'])
         return Topics.model_validate(data)
+
+
+# --- Schema of nodes.yaml. The file holds the values -------------------------------------------
+
+
+class NodeSpec(Section):
+    name: Name
+    package: str = Field(min_length=1)
+    executable: str = Field(min_length=1)
+    when: Literal['', 'agent', 'monitor']
+    needs: Literal['', 'camera'] = ''
+
+    def log_arguments(self, namespace: str, *, debug: bool) -> list[str]:
+        """ROS arguments with the log levels. ``debug`` is for the node's own logger only: the
+        default level also binds rcl and the middleware.
+        """
+        levels = ['--log-level', 'info']
+        if debug:
+            path = [part for part in namespace.split('/') if part]
+            levels += ['--log-level', f'{".".join([*path, self.name])}:=debug']
+        return levels
+
+
+class Nodes(Section):
+    robot: FileName
+    nodes: list[NodeSpec] = Field(min_length=1)
+
+
+# --- The complete configuration, and the rules between its files -------------------------------
+
+
+class Config(Section):
+    """The contents of all YAML contracts."""
+
+    topics: Topics
+    thresholds: Thresholds
+    tool_costs: ToolCosts
+    prompts: Prompts
+    agent: AgentConfig
+    guardrails: Guardrails
+    skills: Skills
+    nodes: Nodes
+    triggers: TriggersConfig
+    world: WorldView
+    robot: RobotProfile
+
+    @model_validator(mode='before')
+    @classmethod
+    def _with_the_robots_commands(cls, parts: Any) -> Any:
+        return with_robot(parts)
+
+    @model_validator(mode='after')
+    def _motions_fit_the_leash(self) -> Config:
+        leash = self.thresholds.motion.max_duration_s
+        if self.agent.turn.max_motion_s >= leash:
+            rule = f'must be below motion.max_duration_s ({leash}) of thresholds.yaml'
+            raise rule_error(
+                'turn.max_motion_s', self.agent.turn.max_motion_s, rule, file='agent.yaml'
+            )
+        return self
+
+    @model_validator(mode='after')
+    def _joints_belong_to_one_part(self) -> Config:
+        for name, part in self.robot.appendages.items() if self.robot.has_mast else ():
+            if taken := sorted(set(part.joints) & set(self.thresholds.mast.joints)):
+                rule = 'must not be joints of the mast (mast.joints of thresholds.yaml)'
+                file = f'robots/{self.nodes.robot}.yaml'
+                raise rule_error(f'appendages.{name}.joints', taken, rule, file=file)
+        return self
+
+    @model_validator(mode='after')
+    def _joints_tell_commands_apart(self) -> Config:
+        tolerance = self.thresholds.mast.tolerance_rad
+        for part, appendage in self.robot.appendages.items():
+            for name in appendage.commands:
+                if not appendage.stows(name) and appendage.distance_rad(name) <= 2 * tolerance:
+                    raise rule_error(
+                        f'appendages.{part}.commands.{name}.target_rad',
+                        appendage.commands[name].target_rad,
+                        f'must be stowed_rad, or differ from it by more than {2 * tolerance:g} '
+                        '(2 * mast.tolerance_rad of thresholds.yaml) in a joint',
+                        file=f'robots/{self.nodes.robot}.yaml',
+                    )
+        return self
+
+    @property
+    def node_specs(self) -> list[NodeSpec]:
+        """The nodes of nodes.yaml that this robot needs."""
+        return [each for each in self.nodes.nodes if each.needs in ('', *self.robot.resources)]
+
+    def appendage_service(self, command: str) -> str:
+        """The adapter's service of a command, beside its others."""
+        return f'{self.topics.adapter.move_stop.name.rpartition("/")[0]}/{command}'
+
+    def in_namespace(self, namespace: str, *, rover: str = '') -> Config:
+        """As Topics.in_namespace. The Nav2 action moves into the ``rover`` namespace."""
+        topics = self.topics.in_namespace(namespace, rover=rover)
+        navigation = self.agent.navigation
+        moved = {'action': below(rover, navigation.action)}
+        agent = self.agent.model_copy(update={'navigation': navigation.model_copy(update=moved)})
+        robot = self.robot.in_namespace(rover)
+        return self.model_copy(update={'topics': topics, 'agent': agent, 'robot': robot})

@@ -19,8 +19,8 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import Json, service_timeout, service_unavailable
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
-from curiosity_rosa_demo.infra.simulation_clock import MIN_WAIT_S
+from curiosity_rosa_demo.infra.clocks import MIN_WAIT_S
+from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS
 from rclpy.client import Client
 
 SEND_AGAIN_S = 0.05  # delay after the transport refused a request

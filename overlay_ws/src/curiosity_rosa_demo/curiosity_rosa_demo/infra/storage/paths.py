@@ -10,11 +10,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime, timezone
 import os
 from pathlib import Path
+import threading
 
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.storage.state_folder import state_folder
+from curiosity_rosa_demo.infra.config.topics import Config
+
+# --- The folder of the files that outlive a process --------------------------------------------
+
+
+def state_folder() -> Path:
+    """$XDG_STATE_HOME/curiosity_rosa; created if missing. Raises OSError."""
+    state = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
+    folder = Path(state, 'curiosity_rosa')
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def namespaced_path(path: Path, namespace: str) -> Path:
@@ -89,3 +101,73 @@ def session_folder(database: Path, robot: str) -> Path:
     the captures of another would lie on its map.
     """
     return Path(f'{database}.{robot}.session')
+
+
+# -----------------------------------------------------------------------------------------------
+# The safety latch: the reason for SAFE and its time, in a file so that both survive a restart.
+
+
+UNREADABLE = 'the safety file cannot be read: {path}; look at the rover, then clear'
+SINCE = '\nsince '  # between the reason and the time, as ISO 8601
+
+
+class SafetyLatch:
+    """Holds the reason for SAFE; ``reason`` is empty while unlatched. ``since``: when the latch
+    was set; None: unlatched, or the file has no time. A file that is empty or unreadable also
+    latches.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+    ) -> None:
+        self._path, self._now = path, now
+        self._writing = threading.Lock()
+        self.since: datetime | None = None
+        try:
+            reason, self.since = _parsed(path.read_text(encoding='utf-8'))
+            self.reason = reason or UNREADABLE.format(path=path)
+        except FileNotFoundError:
+            self.reason = ''
+        except (OSError, UnicodeDecodeError):
+            self.reason = UNREADABLE.format(path=path)
+
+    def set(self, reason: str) -> None:
+        """Change the reason in memory only; ``save`` writes it to the disk."""
+        if not reason:
+            self.since = None
+        elif not self.reason:
+            self.since = self._now()
+        self.reason = reason
+
+    def save(self) -> None:
+        """Write the reason to the disk; it is durable on return. Concurrent calls run in turn, and
+        each writes the newest reason. Raises OSError.
+        """
+        with self._writing:
+            reason, since = self.reason, self.since
+            if not reason:
+                self._path.unlink(missing_ok=True)
+            else:
+                fresh = self._path.with_name(f'{self._path.name}.new')
+                with fresh.open('w', encoding='utf-8') as file:
+                    file.write(reason if since is None else f'{reason}{SINCE}{since.isoformat()}')
+                    file.flush()
+                    os.fsync(file.fileno())
+                fresh.replace(self._path)
+            folder = os.open(self._path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+def _parsed(text: str) -> tuple[str, datetime | None]:
+    """The reason and the time. Without a readable time, all of the text is the reason."""
+    reason, _, stamp = text.rpartition(SINCE)
+    try:
+        since = datetime.fromisoformat(stamp.strip())
+    except ValueError:
+        return text.strip(), None
+    return reason.strip(), since if since.tzinfo else None

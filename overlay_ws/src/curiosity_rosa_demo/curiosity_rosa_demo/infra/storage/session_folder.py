@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """What the page showed of a run, for the agent that runs next: trail and captures. Beside them
-lie its trace, and what agent/interfaces/page/history_file.py writes.
+lie its trace, and what agent/interfaces/page/history.py writes.
 
 Losing it costs no more than the sight of the past, so what cannot be read is left out.
 """

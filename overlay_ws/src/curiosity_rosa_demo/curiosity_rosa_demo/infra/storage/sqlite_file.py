@@ -12,12 +12,100 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from enum import Enum
+import errno
 import fcntl
+import itertools
 import os
 import sqlite3
 from typing import TypeVar
 
-from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged, set_aside
+# -----------------------------------------------------------------------------------------------
+# Move an unreadable database aside. It is never overwritten, so it can still be recovered.
+
+
+_SQLITE_SUFFIXES = ('-wal', '-shm', '')  # write-ahead log, shared memory, database
+
+
+class FileDamaged(Exception):
+    """The file is not a database, is corrupt, or belongs to another program."""
+
+
+def set_aside(path: str, at: datetime) -> str:
+    """Rename the database with its log and shared memory. Returns the new path, which contains the
+    time ``at`` (UTC). Never overwrites a file. Raises OSError.
+    """
+    stem = f'{path}.corrupt-{at:%Y%m%dT%H%M%SZ}'
+    names = (stem if number == 1 else f'{stem}-{number}' for number in itertools.count(1))
+    aside = next(
+        name for name in names if not any(os.path.lexists(name + end) for end in _SQLITE_SUFFIXES)
+    )
+    # The database comes last: SQLite would replay an old log into a new database.
+    for end in _SQLITE_SUFFIXES:
+        if os.path.lexists(path + end):
+            os.rename(path + end, aside + end)
+    return aside
+
+
+# --- Classify SQLite errors by SQLite's result codes. Pure -------------------------------------
+# Python has the code from 3.11 on (``sqlite_errorcode``). On 3.10, and for errors that Python's
+# sqlite3 module itself raises, the text is matched. https://www.sqlite.org/rescode.html
+
+
+class FileFault(Enum):
+    FULL = 'no space is left, or the disk failed'
+    READ_ONLY = 'the file or its folder cannot be written, or not be opened'
+    LOCKED = 'another program has the file'
+    DAMAGED = 'the file is no database, or not a sound one'
+    OTHER = 'anything else'
+
+
+_FAULTS_BY_CODE = {  # the primary result codes
+    5: FileFault.LOCKED,  # SQLITE_BUSY
+    6: FileFault.LOCKED,  # SQLITE_LOCKED
+    8: FileFault.READ_ONLY,  # SQLITE_READONLY
+    10: FileFault.FULL,  # SQLITE_IOERR
+    11: FileFault.DAMAGED,  # SQLITE_CORRUPT
+    13: FileFault.FULL,  # SQLITE_FULL
+    14: FileFault.READ_ONLY,  # SQLITE_CANTOPEN
+    26: FileFault.DAMAGED,  # SQLITE_NOTADB
+}
+_FAULTS_BY_TEXT = {
+    'is full': FileFault.FULL,
+    'disk I/O': FileFault.FULL,
+    'readonly': FileFault.READ_ONLY,
+    'unable to open': FileFault.READ_ONLY,
+    'locked': FileFault.LOCKED,
+    'malformed': FileFault.DAMAGED,
+    'not a database': FileFault.DAMAGED,
+    'decode to UTF-8': FileFault.DAMAGED,  # raised by Python, without a code
+}
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_OTHER_TABLES = ('no such table', 'no such column')  # SQLite has no code for these
+
+
+def fault_of(error: BaseException) -> FileFault:
+    """Classify an error of SQLite or of the operating system, or a FileDamaged."""
+    if isinstance(error, FileDamaged):
+        return FileFault.DAMAGED
+    if isinstance(error, OSError):
+        return FileFault.FULL if error.errno in _NO_SPACE else FileFault.READ_ONLY
+    if not isinstance(error, sqlite3.Error):
+        return FileFault.OTHER
+    code = getattr(error, 'sqlite_errorcode', None)
+    if code is not None:
+        return _FAULTS_BY_CODE.get(code & 0xFF, FileFault.OTHER)
+    text = str(error)
+    return next(
+        (fault for part, fault in _FAULTS_BY_TEXT.items() if part in text), FileFault.OTHER
+    )
+
+
+def has_other_tables(error: BaseException) -> bool:
+    """Whether the file is a valid database with other tables than ours."""
+    text = str(error)
+    return isinstance(error, sqlite3.Error) and any(part in text for part in _OTHER_TABLES)
+
 
 T = TypeVar('T')
 

@@ -23,9 +23,8 @@ from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.graph import FrameAge
 from curiosity_rosa_demo.domain.models import RoverPose, Stamp
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.topics import TfTopics
-from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
+from curiosity_rosa_demo.infra.clocks import SimulationClock
+from curiosity_rosa_demo.infra.config.topics import Config, TfTopics
 from curiosity_rosa_demo.infra.tf.tree import (
     composed,
     frame_name,

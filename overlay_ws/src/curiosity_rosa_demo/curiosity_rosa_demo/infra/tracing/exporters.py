@@ -19,7 +19,7 @@ from curiosity_rosa_demo.infra.tracing.otlp_json import OtlpJsonEncoder
 from curiosity_rosa_demo.infra.tracing.span import Span, Value
 from curiosity_rosa_demo.infra.tracing.span_queue import SpanExporter
 from curiosity_rosa_demo.infra.tracing.span_tree import tree_lines, TreeSpan
-from curiosity_rosa_demo.trace.json_lines import JsonLines
+from curiosity_rosa_demo.trace.jsonl_log import JsonLines
 
 MAX_OPEN_TRACES, MAX_TRACE_SPANS = 20, 2000  # that the console keeps until the task has ended
 

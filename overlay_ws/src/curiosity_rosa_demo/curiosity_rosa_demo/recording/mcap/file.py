@@ -15,6 +15,7 @@ and the next flush overwrites it with new data and a new footer.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 import os
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,45 @@ from mcap.data_stream import RecordBuilder
 from mcap.records import DataEnd, Footer
 from mcap.well_known import SchemaEncoding
 from mcap.writer import CompressionType, MCAP0_MAGIC, Writer
+
+# -----------------------------------------------------------------------------------------------
+# Limits of a recording: a reader refuses a file beyond them, and our recorder stays below them
+#
+# A compressed chunk of 100 kB may hold gigabytes, so each size is checked before its memory is
+# used.
+
+
+MB = 1_000_000
+
+
+class NotARecording(Exception):
+    """The file is not a recording. The message names the file."""
+
+
+class RecordingTooLarge(NotARecording):
+    """The file exceeds a limit. The message names file, value, limit and the way out."""
+
+    def __init__(self, path: Path, what: str, limit: str) -> None:
+        super().__init__(
+            f'{path}: {what}, more than the limit of {limit}. No recording of this agent is like '
+            f'that; make a smaller file with "mcap filter" or "ros2 bag convert"'
+        )
+
+
+@dataclass(frozen=True)
+class ReadLimits:
+    """Sizes are in bytes. Our own chunks hold 4 MiB and at most one message more."""
+
+    record: int = 32 * MB  # in the file, compressed; of records that are not skipped
+    chunk: int = 32 * MB  # decompressed
+    message: int = 16 * MB
+    definitions: int = 4 * MB  # of all schemas and channels together, and of one metadata record
+    messages: int = 20_000_000
+    total: int = 32_000 * MB  # decompressed, of the whole file
+
+
+LIMITS = ReadLimits()
+
 
 INFO_RECORD = 'curiosity_rosa'  # metadata record about the run
 THRESHOLDS, GUARDRAILS = 'thresholds', 'guardrails'  # its keys of the limits, as JSON

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.recording.mcap.file import END_RECORD, INFO_RECORD
-from curiosity_rosa_demo.recording.mcap.limits import (
+from curiosity_rosa_demo.recording.mcap.file import (
+    END_RECORD,
+    INFO_RECORD,
     LIMITS,
     NotARecording,
     ReadLimits,

@@ -19,7 +19,7 @@ import struct
 from typing import Any, BinaryIO
 import zlib
 
-from curiosity_rosa_demo.recording.mcap.limits import MB, ReadLimits, RecordingTooLarge
+from curiosity_rosa_demo.recording.mcap.file import MB, ReadLimits, RecordingTooLarge
 import lz4.frame
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import EndOfFile, InvalidMagic

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 import json
+import math
 from pathlib import Path
 import signal
 import sys
@@ -24,19 +25,22 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.text import clip, count_text
+from curiosity_rosa_demo.domain.text import clip, count_text, one_line
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
 from curiosity_rosa_demo.infra.ros.serialized import UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
-from curiosity_rosa_demo.recording.mcap.channels import CDR, ChannelRates, recorded_source, sources
-from curiosity_rosa_demo.recording.mcap.limits import NotARecording
-from curiosity_rosa_demo.recording.mcap.message_types import message_class
+from curiosity_rosa_demo.recording.mcap.channels import (
+    CDR,
+    ChannelRates,
+    message_class,
+    recorded_source,
+    sources,
+)
+from curiosity_rosa_demo.recording.mcap.file import NotARecording
 from curiosity_rosa_demo.recording.mcap.reader import Entry, RunReader
-from curiosity_rosa_demo.recording.replay.messages import replay_message
-from curiosity_rosa_demo.recording.replay.preflight import conflict_text, publishers
-from curiosity_rosa_demo.recording.replay.status import STATUS_PERIOD_S
+from curiosity_rosa_demo.recording.replay.messages import conflict_text, publishers, replay_message
 import rclpy
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -44,6 +48,31 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
+
+# --- The status that a replay publishes, as JSON. Pure -----------------------------------------
+
+
+STATUS_PERIOD_S = 0.5  # while it plays
+MAX_FILE_CHARS = 100
+MAX_STATUS_CHARS = 4096  # of the whole status; a longer one is not from our replay
+
+
+def playing_text(status: str) -> str:
+    """File, position and speed while a recording is played; empty when none is. Never raises."""
+    if len(status) > MAX_STATUS_CHARS:
+        return ''
+    try:
+        found = json.loads(status)
+        if found['state'] != 'playing':
+            return ''
+        file = clip(one_line(str(found['file'])), MAX_FILE_CHARS)
+        at_s, length_s, speed = (float(found[name]) for name in ('at_s', 'length_s', 'speed'))
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        return ''
+    if not all(map(math.isfinite, (at_s, length_s, speed))):
+        return ''
+    return f'{file}, {at_s:.0f} s of {length_s:.0f} s, {speed:g} times as fast as recorded'
+
 
 DISCOVERY_S = 3.0  # discovery is complete when the graph has not changed for this long
 LONGEST_DISCOVERY_S = 20.0  # limit of discovery

@@ -10,24 +10,74 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
+import json
+from typing import Any
 
-from curiosity_rosa_demo.recording.report.costs import costs_by_model
-from curiosity_rosa_demo.recording.report.drawings import (
+from curiosity_rosa_demo.domain.ground import ground_figures
+from curiosity_rosa_demo.domain.text import clip, count_text
+from curiosity_rosa_demo.drawing.svg import css
+from curiosity_rosa_demo.recording.report.run import folded, pages, RecordedRun
+from curiosity_rosa_demo.recording.report.summary import (
+    key_figures,
     rehearsal_map,
     run_battery,
     run_map,
     run_scores,
+    RunSummary,
+    summary_of,
+    timeline_svg,
 )
-from curiosity_rosa_demo.recording.report.plans import recorded_plans
-from curiosity_rosa_demo.recording.report.questions import recorded_questions
-from curiosity_rosa_demo.recording.report.rehearsals import recorded_rehearsals, RecordedRehearsal
-from curiosity_rosa_demo.recording.report.run import RecordedRun
-from curiosity_rosa_demo.recording.report.summary import key_figures, RunSummary, summary_of
-from curiosity_rosa_demo.recording.report.templates import render
-from curiosity_rosa_demo.recording.report.timeline import timeline_svg
+from curiosity_rosa_demo.recording.report.text import clock, utc, visible
+from curiosity_rosa_demo.recording.report.turns import (
+    costs_by_model,
+    recorded_plans,
+    recorded_questions,
+    recorded_rehearsals,
+    RecordedRehearsal,
+)
 from curiosity_rosa_demo.trace.events import ModelCalled
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+
+# --- The templates of report and index: HTML without external resources or scripts -------------
+
+
+# Pictures are data URLs. The browser loads nothing else, whatever the recording contains.
+CONTENT_SECURITY_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+TEMPLATES = Environment(
+    autoescape=True,
+    finalize=lambda value: value if isinstance(value, Markup) else visible(value),
+    loader=PackageLoader('curiosity_rosa_demo.recording.report', '.'),
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=StrictUndefined,
+)
+TEMPLATES.filters.update(
+    base64=lambda data: base64.b64encode(data).decode(),
+    clip=clip,
+    clock=clock,
+    count_text=count_text,
+    folded=folded,
+    ground_figures=ground_figures,
+    indented_json=lambda data: json.dumps(data, ensure_ascii=False, indent=1),
+    pages=pages,
+    utc=utc,
+)
+
+
+def render(template: str, title: str, **values: Any) -> str:
+    """All texts are escaped; only Markup, our drawings and the style, is markup."""
+    return TEMPLATES.get_template(template).render(
+        title=title,
+        policy=Markup(CONTENT_SECURITY_POLICY),
+        colours=Markup(css()),
+        **values,
+    )
+
 
 MAX_REHEARSAL_MAPS = 50
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sized
-from dataclasses import dataclass, field
+from collections.abc import Sequence, Sized
+from dataclasses import dataclass, field, replace
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
@@ -25,6 +25,44 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, Entry, RunReader
 from curiosity_rosa_demo.trace.events import CaptureTaken, GroundAnalyzed, NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode, event_memory
+
+# --- Equal neighbours of the trace as one line, and long tables as pages. Pure -----------------
+
+
+PAGE_ROWS = 200
+T = TypeVar('T')
+
+
+@dataclass(frozen=True)
+class FoldedEvent:
+    """``count`` equal events from ``at_s`` to ``last_s``; ``event`` is the first."""
+
+    at_s: float
+    event: TraceEvent
+    count: int
+    last_s: float
+
+
+def folded(events: Sequence[tuple[float, TraceEvent]]) -> list[FoldedEvent]:
+    """Neighbours that differ in no more than time and data are one. A scored event stays alone."""
+    found: list[FoldedEvent] = []
+    for at_s, event in events:
+        if found and event.score is None and _shown(found[-1].event) == _shown(event):
+            found[-1] = replace(found[-1], count=found[-1].count + 1, last_s=at_s)
+        else:
+            found.append(FoldedEvent(at_s, event, 1, at_s))
+    return found
+
+
+def pages(rows: Sequence[T]) -> list[Sequence[T]]:
+    """PAGE_ROWS rows each, the last one fewer."""
+    return [rows[first : first + PAGE_ROWS] for first in range(0, len(rows), PAGE_ROWS)]
+
+
+def _shown(event: TraceEvent) -> tuple[object, ...]:
+    reason, score = event.error_reason, event.score
+    return event.kind, event.tool_name, event.message, event.ok, reason, score
+
 
 TRAIL_STEP_M = 0.05
 TRAIL_JUMP_M = 5.0  # a longer step between two messages is a reset of the world

@@ -33,15 +33,15 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
-from curiosity_rosa_demo.agent.skills.progress import PROGRESS
+from curiosity_rosa_demo.agent.skills.skill import PROGRESS
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled, TaskError
+from curiosity_rosa_demo.agent.tasks.event_publisher import Subscription
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.subscription import Subscription
+from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled, TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import SkillProgressed
 from rclpy.node import Node
 

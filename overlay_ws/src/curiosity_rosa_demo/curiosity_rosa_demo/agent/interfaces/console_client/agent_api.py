@@ -19,7 +19,7 @@ import os
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from curiosity_rosa_demo.domain.caller import operator_name
+from curiosity_rosa_demo.domain.origin import operator_name
 
 DEFAULT_URL = 'http://127.0.0.1:8765'
 URL_VARIABLE, TOKEN_VARIABLE = 'CURIOSITY_CONSOLE_URL', 'CURIOSITY_HTTP_TOKEN'

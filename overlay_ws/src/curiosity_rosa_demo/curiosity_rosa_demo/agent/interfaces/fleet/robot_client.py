@@ -11,10 +11,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import json
+import logging
 import os
+import threading
 import time
 from typing import Protocol, TypeVar
 
@@ -151,3 +153,105 @@ class HttpRobotClient:
 
 def _json(value: object) -> str:
     return json.dumps(value)
+
+
+# --- The newest frame of each robot, requested when a page asks, once for all pages ------------
+
+
+FRAME_PX = 448
+FRAME_PERIOD_S = 1.0
+WAIT_S = 1.0  # a page does not wait longer; the next request finds what has come
+MAX_AGE_S = 10.0  # an older frame is not shown at all
+
+
+class NewestFrame:
+    """Of one robot. Use it in one loop."""
+
+    def __init__(self, robot: RobotClient) -> None:
+        self._robot = robot
+        self._frame: Frame | None = None
+        self._asked = float('-inf')  # steady seconds of the last request
+        self._came = float('-inf')
+        self._why = 'no picture yet'
+        self._request: asyncio.Task[None] | None = None
+
+    async def get(self) -> tuple[Frame | None, str]:
+        """The frame, or why there is none. Waits at most WAIT_S."""
+        request = self._request
+        is_idle = request is None or request.done()
+        if is_idle and time.monotonic() - self._asked >= FRAME_PERIOD_S:
+            self._asked = time.monotonic()
+            request = asyncio.get_running_loop().create_task(self._ask())
+            self._request = request
+        if request is not None:
+            await asyncio.wait([request], timeout=WAIT_S)
+        if self._frame is not None and time.monotonic() - self._came <= MAX_AGE_S:
+            return self._frame, ''
+        return None, self._why
+
+    async def _ask(self) -> None:
+        try:
+            frame = await self._robot.frame(FRAME_PX)
+        except RobotUnavailable as error:
+            self._why = str(error)
+            return
+        if frame is None:
+            self._why = 'the camera gives no picture'
+            return
+        self._frame, self._came = frame, time.monotonic()
+
+
+# --- One stop for all robots, in parallel, each through its own POST /stop ---------------------
+
+
+_log = logging.getLogger('curiosity_rosa.page')
+
+
+class StopAll:
+    """Thread-safe: a stop runs in the loop of its caller. ``results``: of the newest stop, by
+    robot; a robot that has not answered yet has none.
+    """
+
+    def __init__(self, robots: Sequence[RobotClient]) -> None:
+        self._robots = robots
+        self._lock = threading.Lock()
+        self._number = 0
+        self._results: dict[str, StopResult] = {}
+
+    def results(self) -> Mapping[str, StopResult]:
+        with self._lock:
+            return dict(self._results)
+
+    async def stop(self, operator: str) -> dict[str, StopResult]:
+        """The result of each robot. A robot that hangs or fails neither delays nor stops another
+        robot's stop.
+        """
+        with self._lock:
+            self._number += 1
+            number = self._number
+            self._results = {}
+
+        async def stop_one(robot: RobotClient) -> StopResult:
+            try:
+                result = await robot.stop(operator)
+            except Exception as error:  # the others are stopped all the same
+                _log.exception('event=fleet_stop_failed robot=%s', robot.name)
+                result = StopResult(False, f'failed inside ({type(error).__name__})', 0.0)
+            with self._lock:
+                if number == self._number:
+                    self._results[robot.name] = result
+            return result
+
+        results = await asyncio.gather(*(stop_one(each) for each in self._robots))
+        return {each.name: result for each, result in zip(self._robots, results, strict=True)}
+
+
+def result_text(result: StopResult) -> str:
+    """Such as ``stopped (84 ms)``."""
+    return f'{result.answer} ({round(1000 * result.took_s)} ms)'
+
+
+def summary(results: Mapping[str, StopResult]) -> str:
+    """Those that are not stopped first."""
+    ordered = sorted(results.items(), key=lambda item: item[1].ok)
+    return '; '.join(f'{name}: {result_text(result)}' for name, result in ordered)

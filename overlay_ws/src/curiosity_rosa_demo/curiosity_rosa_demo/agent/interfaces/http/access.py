@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
+from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 
 T = TypeVar('T')
 

@@ -21,8 +21,11 @@ from http.cookies import CookieError, SimpleCookie
 import math
 from urllib.parse import parse_qs, urlencode
 
-from curiosity_rosa_demo.agent.interfaces.http.cross_site import changes_state, from_browser
-from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
+from curiosity_rosa_demo.agent.interfaces.http.host_check import (
+    changes_state,
+    from_browser,
+    headers,
+)
 from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, STOP_PATHS
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
 from curiosity_rosa_demo.agent.interfaces.http.session import cookie_name, Sessions, set_cookie

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from curiosity_rosa_demo.domain.caller import caller_text
+from curiosity_rosa_demo.domain.origin import caller_text
 from fastapi import Depends, Query
 
 OPERATOR = Query(description='your name, for the others to see; at most 40 characters are shown')

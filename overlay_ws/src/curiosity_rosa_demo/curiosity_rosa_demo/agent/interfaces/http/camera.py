@@ -14,9 +14,12 @@ import asyncio
 from collections.abc import AsyncIterator
 import time
 
+from curiosity_rosa_demo.agent.interfaces.http.event_stream import (
+    ConnectionSlots,
+    StreamingResponse,
+)
 from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
-from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots, StreamingResponse
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.pictures import Picture
 from fastapi import APIRouter, Response

@@ -16,9 +16,9 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from curiosity_rosa_demo.agent.interfaces.http import timeout_protocol
+from curiosity_rosa_demo.agent.interfaces.http import limits
 from curiosity_rosa_demo.agent.interfaces.http.acceptor import Acceptor
-from curiosity_rosa_demo.agent.interfaces.http.timeout_protocol import TimeoutProtocol
+from curiosity_rosa_demo.agent.interfaces.http.limits import TimeoutProtocol
 import uvicorn
 from uvicorn.server import ServerState
 
@@ -104,5 +104,5 @@ def make_acceptor(
         stops=ConnectionPool(server, loop, limit=MAX_STOPS, once=True),
         others=ConnectionPool(server, asyncio.get_running_loop(), limit=max_connections),
         max_head_bytes=server.config.h11_max_incomplete_event_size or 0,
-        head_timeout_s=timeout_protocol.HEAD_TIMEOUT_S,
+        head_timeout_s=limits.HEAD_TIMEOUT_S,
     )

@@ -21,15 +21,16 @@ import time
 from typing import Annotated
 
 from curiosity_rosa_demo.agent.interfaces.http.event_stream import (
+    ConnectionSlots,
     EventHub,
     HEARTBEAT_S,
     MAX_BATCH,
     RETRY_MS,
+    StreamingResponse,
     StreamListener,
 )
 from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
-from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots, StreamingResponse
-from curiosity_rosa_demo.domain.console_text import ConsoleText
+from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.trace.bus import Batch, EventBus
 from fastapi import APIRouter, Header, Query, Response
 

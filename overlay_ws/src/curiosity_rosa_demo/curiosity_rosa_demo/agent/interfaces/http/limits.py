@@ -16,10 +16,13 @@ from collections.abc import Callable
 import ipaddress
 import math
 import time
+from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
+import h11
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 BURST_WINDOW_S = 10.0  # the burst is the number of requests in this time
 MAX_CLIENTS = 4096  # clients with a stored bucket
@@ -155,3 +158,49 @@ def _has_body(scope: Scope) -> bool:
 
 def _exceeds(digits: bytes, limit: int) -> bool:
     return len(digits) > 18 or int(digits) > limit
+
+
+# -----------------------------------------------------------------------------------------------
+# HTTP/1.1 with a time-out for the head of a request, against slow hostile clients. uvicorn itself
+# waits for ever.
+
+
+HEAD_TIMEOUT_S = 10.0  # from the connection, or a head's first byte, to the end of the head
+
+
+class TimeoutProtocol(H11Protocol):
+    """``received``: bytes that were read from the connection before this protocol got it."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, received: bytes = b'', **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._received = received
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._start_timer()
+        if self._received:
+            # not at once: the transport begins to read after this call, also if it was paused
+            self.loop.call_soon(self.data_received, self._received)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        is_http = self.transport.get_protocol() is self  # otherwise it became a websocket
+        if is_http and self.conn.their_state is h11.IDLE:
+            self._start_timer()
+        else:
+            self._cancel_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel_timer()
+        super().connection_lost(exc)
+
+    def _start_timer(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_TIMEOUT_S, self.transport.close)
+
+    def _cancel_timer(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.validation import ALLOWED_PRIORITIES, ALLOWED_RETRIES
+from curiosity_rosa_demo.domain.adapter_status import TriggerState, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.memory_size import memory_size
@@ -25,7 +26,6 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import visible
-from curiosity_rosa_demo.domain.trigger_status import TriggerState, TriggerStatus
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 Priority = Annotated[int, Field(strict=True, ge=ALLOWED_PRIORITIES[0], le=ALLOWED_PRIORITIES[-1])]

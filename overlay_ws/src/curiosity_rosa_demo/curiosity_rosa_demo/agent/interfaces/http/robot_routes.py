@@ -14,7 +14,11 @@ from contextlib import suppress
 from typing import Annotated, Any
 
 from curiosity_rosa_demo.agent.interfaces.http.caller import Caller, Operator
-from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
+from curiosity_rosa_demo.agent.interfaces.http.event_stream import (
+    ConnectionSlots,
+    EventHub,
+    StreamingResponse,
+)
 from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
 from curiosity_rosa_demo.agent.interfaces.http.models import (
     GroundView,
@@ -32,12 +36,11 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
-from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots, StreamingResponse
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
+from curiosity_rosa_demo.domain.adapter_status import UnknownTrigger
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.trigger_status import UnknownTrigger
 from curiosity_rosa_demo.trace.trace_codec import encode
 from fastapi import APIRouter, Header, Path, Query, Response
 

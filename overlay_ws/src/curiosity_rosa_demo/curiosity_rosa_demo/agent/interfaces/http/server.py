@@ -24,9 +24,8 @@ from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.auth import Auth
 from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
 from curiosity_rosa_demo.agent.interfaces.http.console_stream import console_routes, ConsoleHub
-from curiosity_rosa_demo.agent.interfaces.http.cross_site import CrossSiteCheck
-from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
-from curiosity_rosa_demo.agent.interfaces.http.host_check import HostCheck
+from curiosity_rosa_demo.agent.interfaces.http.event_stream import ConnectionSlots, EventHub
+from curiosity_rosa_demo.agent.interfaces.http.host_check import CrossSiteCheck, HostCheck
 from curiosity_rosa_demo.agent.interfaces.http.limits import BodyLimit, RateLimit
 from curiosity_rosa_demo.agent.interfaces.http.metrics import (
     CountRequests,
@@ -39,7 +38,6 @@ from curiosity_rosa_demo.agent.interfaces.http.openapi import problems as may_an
 from curiosity_rosa_demo.agent.interfaces.http.readiness import not_ready_reasons
 from curiosity_rosa_demo.agent.interfaces.http.robot_routes import event_routes, robot_routes
 from curiosity_rosa_demo.agent.interfaces.http.session import Sessions
-from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import task_routes
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner

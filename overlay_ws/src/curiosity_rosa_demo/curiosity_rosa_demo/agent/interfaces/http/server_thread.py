@@ -87,7 +87,7 @@ class HttpThread:
 
     async def _serve(self) -> None:
         from curiosity_rosa_demo.agent.interfaces.http.connections import make_acceptor
-        from curiosity_rosa_demo.agent.interfaces.http.timeout_protocol import TimeoutProtocol
+        from curiosity_rosa_demo.agent.interfaces.http.limits import TimeoutProtocol
         import uvicorn
 
         thread = self

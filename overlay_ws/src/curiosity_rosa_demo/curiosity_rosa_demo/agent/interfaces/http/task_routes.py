@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import (
+from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     OrderRefused,
     TaskError,

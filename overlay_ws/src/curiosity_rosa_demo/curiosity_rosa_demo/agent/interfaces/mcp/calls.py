@@ -37,8 +37,8 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, CannotBeCancelled, TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event
+from curiosity_rosa_demo.agent.tasks.task import BadTask, CannotBeCancelled, TaskError
 from curiosity_rosa_demo.domain.models import json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.trace.events import QuestionAsked, SkillProgressed

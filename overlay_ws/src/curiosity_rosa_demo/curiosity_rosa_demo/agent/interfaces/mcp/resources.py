@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 from curiosity_rosa_demo.trace.trace_codec import encode
 import mcp_types as types

@@ -6,26 +6,33 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-
 """The MCP server of the official SDK over the robot: tools, resources and prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 import logging
 from typing import Any, cast, TypeVar
 
-from curiosity_rosa_demo.agent.interfaces.mcp.calls import ToolCalls
+import anyio
+from curiosity_rosa_demo.agent.interfaces.http import problems
+from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.resources import Resources, UnknownResource
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.prompts import Language
+from curiosity_rosa_demo.infra.config.agent import Language
+from curiosity_rosa_demo.infra.config.topics import Config
+from fastapi import FastAPI
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 import mcp_types as types
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
 
 SERVER_NAME, VERSION = 'curiosity-rosa', '1.0.0'
 LANGUAGES = ('en', 'ja', 'zh')
@@ -118,3 +125,68 @@ async def _guarded(work: Callable[[], Awaitable[T]]) -> T:
         _log.exception('event=mcp_request_failed error=%r', error)
         text = 'An internal error, which the log of the agent tells.'
         raise MCPError(types.INTERNAL_ERROR, text) from None
+
+
+# --- ``/mcp``: streamable HTTP within the agent's HTTP server, behind its checks ---------------
+
+
+PATH = '/mcp'
+MAX_SESSIONS = 16
+IDLE_S = 1800.0
+SESSION_ENDED = 'The MCP session has ended; initialize a new one.'
+
+
+class McpEndpoint:
+    """The ASGI application of ``/mcp``. Token, Host, Origin, rate and size are checked outside."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._manager = manager
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gone = asyncio.Event()
+        scope[GONE_KEY] = gone  # a call whose response can reach nobody ends its task
+        started = complete = False
+
+        async def once(message: Message) -> None:
+            # When a session closes just after a notification was accepted, the SDK answers again.
+            nonlocal started, complete
+            if complete:
+                return
+            started = True
+            complete = message['type'] == 'http.response.body' and not message.get('more_body')
+            await send(message)
+
+        try:
+            await self._manager.handle_request(scope, receive, once)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            # The session has ended while its request was on the way.
+            if not started:
+                await problems.refuse(scope, receive, send, 404, SESSION_ENDED)
+        finally:
+            gone.set()
+
+
+def add_mcp(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) -> ToolCalls:
+    """Serve MCP in ``app``, within its lifespan. Call it before a page takes the other paths."""
+    # The SDK logs each session and request, which tells an operator nothing.
+    logging.getLogger('mcp').setLevel(logging.WARNING)
+    calls = ToolCalls(robot, runner)
+    manager = StreamableHTTPSessionManager(
+        make_server(robot, runner, config, calls),
+        max_request_body_size=config.agent.http.max_body_bytes,
+        session_idle_timeout=IDLE_S,
+        max_sessions=MAX_SESSIONS,
+    )
+    app.router.routes.append(Route(PATH, endpoint=McpEndpoint(manager)))
+    around = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(inner: Any) -> AsyncIterator[Any]:
+        async with around(inner) as state, manager.run():
+            try:
+                yield state
+            finally:
+                await calls.close()
+
+    app.router.lifespan_context = lifespan
+    return calls

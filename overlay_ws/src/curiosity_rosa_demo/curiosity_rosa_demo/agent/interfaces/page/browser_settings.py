@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.domain.caller import MAX_OPERATOR_CHARS
+from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS
 from nicegui import ui
 
 

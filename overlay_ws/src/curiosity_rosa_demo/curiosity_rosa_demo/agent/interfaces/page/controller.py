@@ -20,12 +20,11 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import behind_text, P
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
+from curiosity_rosa_demo.domain.adapter_status import UnknownTrigger
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
-from curiosity_rosa_demo.domain.caller import caller_text, PAGE_CLIENT
 from curiosity_rosa_demo.domain.models import json_object, TraceEvent
-from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.trigger_status import UnknownTrigger
+from curiosity_rosa_demo.domain.origin import caller_text, Origin, PAGE_CLIENT
 
 MAX_LINE_CHARS = 10_000  # characters
 MAX_REASON_CHARS = 500

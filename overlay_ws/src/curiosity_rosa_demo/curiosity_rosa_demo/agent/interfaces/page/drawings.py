@@ -29,7 +29,7 @@ from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.drawing.view import Frame, View
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 TIMELINE_PERIOD_S = 2.0  # the time line moves even without new data

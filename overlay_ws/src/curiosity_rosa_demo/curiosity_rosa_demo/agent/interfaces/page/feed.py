@@ -18,8 +18,7 @@ from functools import partial
 import logging
 import time
 
-from curiosity_rosa_demo.agent.interfaces.page.history import History
-from curiosity_rosa_demo.agent.interfaces.page.history_file import HistoryFile
+from curiosity_rosa_demo.agent.interfaces.page.history import History, HistoryFile
 from curiosity_rosa_demo.agent.interfaces.page.open_pages import (
     errors_logged,
     OpenPage,
@@ -31,14 +30,14 @@ from curiosity_rosa_demo.agent.interfaces.page.past_view import (
     Story,
     unreadable_text,
 )
-from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
+from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
 
 RECORD_PERIOD_S = 1.0

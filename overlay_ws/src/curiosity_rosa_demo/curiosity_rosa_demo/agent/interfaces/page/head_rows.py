@@ -19,9 +19,8 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import clipped, Panel
 from curiosity_rosa_demo.agent.kernel.world_update import view_problem
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
-from curiosity_rosa_demo.domain.adapter_status import rival_texts
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus, rival_texts
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState
-from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.drawing.columns import clip_columns
 

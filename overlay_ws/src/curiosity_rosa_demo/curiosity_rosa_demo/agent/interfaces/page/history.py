@@ -20,9 +20,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 import json
 import math
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.trace.jsonl_log import JsonLines
 
 BLOCK_CHANGES = 64
 MAX_BYTES = 16_000_000  # of all changes; about seven hours of a rover that drives
@@ -299,3 +301,33 @@ def _since_reset(places: Sequence[Place | None]) -> list[Place]:
 
 def _encoded(entry: Mapping[str, Any]) -> str:
     return json.dumps(entry, separators=(',', ':'), default=str)
+
+
+# --- The file in which a History outlives its agent --------------------------------------------
+
+
+FILES = 2  # the file and the one before
+
+
+class HistoryFile:
+    """Use it from one thread at a time. Raises OSError when the file cannot be created."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines = JsonLines(path, max_bytes=MAX_BYTES // FILES, max_files=FILES)
+
+    def restore(self, history: History, now: float) -> None:
+        """What cannot be read is left out; ``history`` counts its lines."""
+        for path in (Path(f'{self._path}.1'), self._path):
+            try:
+                text = path.read_text(encoding='utf-8', errors='replace')
+            except OSError:
+                continue
+            history.restore(filter(None, text.split('\n')), now)
+
+    def append(self, lines: Iterable[str]) -> None:
+        """Raises OSError; a later call may still write."""
+        self._lines.append('\n'.join(lines).encode())
+
+    def close(self) -> None:
+        self._lines.close()

@@ -23,12 +23,12 @@ from curiosity_rosa_demo.agent.interfaces.page.controller import (
     PageController,
 )
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
-from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
+from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import CommandSpec, is_stop_line
-from curiosity_rosa_demo.domain.caller import caller_text, operator_name, PAGE_CLIENT
-from curiosity_rosa_demo.drawing.colours import css
+from curiosity_rosa_demo.domain.origin import caller_text, operator_name, PAGE_CLIENT
+from curiosity_rosa_demo.drawing.svg import css
 from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
 

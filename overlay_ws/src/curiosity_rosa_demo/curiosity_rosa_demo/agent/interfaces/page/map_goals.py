@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE_SKILL
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.trace.reporter import finite_float
 

@@ -21,16 +21,16 @@ from curiosity_rosa_demo.agent.interfaces.http.auth import FLEET_PAGE
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
-from curiosity_rosa_demo.agent.interfaces.page.history_file import HistoryFile
+from curiosity_rosa_demo.agent.interfaces.page.history import HistoryFile
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.layout import Page
-from curiosity_rosa_demo.agent.interfaces.page.recording_library import RecordingLibrary
-from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
+from curiosity_rosa_demo.agent.interfaces.page.past_view import RecordingLibrary
 from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
+from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import with_templates
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from fastapi import FastAPI
 from nicegui import Client, core, ui
 from starlette.routing import Match, Mount

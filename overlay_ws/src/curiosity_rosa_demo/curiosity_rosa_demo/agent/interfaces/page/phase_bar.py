@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.drawing.colours import PHASES
 from curiosity_rosa_demo.drawing.svg import (
     drawing,
     element,
     first_fitting_label,
+    PHASES,
     Svg,
     title,
 )

@@ -13,23 +13,32 @@ Lengths are in metres, durations in seconds, times in seconds since the epoch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 import json
 from typing import Any
 
+from curiosity_rosa_demo.agent.kernel.safe_orders import way_out
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import asked_by
-from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
+from curiosity_rosa_demo.agent.skills.skill import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
-from curiosity_rosa_demo.domain.brain_state import Question, RunningSkill
-from curiosity_rosa_demo.domain.ground_figures import ground_figures
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus, TriggerState, TriggerStatus
+from curiosity_rosa_demo.domain.brain_state import (
+    BatteryLevel,
+    BrainState,
+    Mode,
+    Question,
+    RunningSkill,
+)
+from curiosity_rosa_demo.domain.ground import ground_figures
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture
 from curiosity_rosa_demo.domain.plan.validation import short_repr
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.text import clip, visible
-from curiosity_rosa_demo.domain.trigger_status import TriggerState, TriggerStatus
+from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.domain.text import clip, count_text, visible
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.trace.events import (
     ModelCalled,
@@ -281,3 +290,90 @@ def step_data(step: Mapping[str, Any]) -> PanelData:
 def clipped(text: str) -> str:
     """``text`` in at most MAX_TEXT_CHARS characters."""
     return clip(text, MAX_TEXT_CHARS, ending='…')
+
+
+# -----------------------------------------------------------------------------------------------
+# What an operator must not miss, as JSON: SAFE, a replay, and what has failed. Pure.
+
+
+FAILURE_SHOWN = timedelta(minutes=15)  # a task that failed longer ago is in the list of tasks only
+MAX_FAILED_TASKS = 2  # the newest
+
+
+def alarm_data(
+    state: BrainState,
+    health: Iterable[NodeStatus],
+    tasks: Sequence[Task],
+    now: datetime,
+    *,
+    waits_for: str,
+    replay: bool,
+    replay_text: str = '',
+) -> PanelData:
+    """``waits_for``: why no task can run yet. ``replay``: a recording is shown; ``replay_text``:
+    which, while it is played. ``now``: timezone-aware.
+    """
+    safe = state.tasks.mode is Mode.SAFE
+    return {
+        'safe': _safe(state) if safe else None,
+        'replay': replay,
+        'replay_text': clipped(replay_text),
+        'rows': [
+            *_conditions(state, waits_for),
+            *(_row(f'node:{each.name}', _node_text(each)) for each in health if not each.ok),
+            *_failed_tasks(tasks, now),
+            *_held_tasks(tasks),
+        ],
+    }
+
+
+def _safe(state: BrainState) -> PanelData:
+    return {
+        'cause': clipped(state.tasks.mode_reason or state.robot.safety_latch or 'cause unknown'),
+        'way_out': way_out(state, 'press Clear'),
+        'latched': bool(state.robot.safety_latch),
+    }
+
+
+def _conditions(state: BrainState, waits_for: str) -> Iterator[PanelData]:
+    robot, safe = state.robot, state.tasks.mode is Mode.SAFE
+    if waits_for:
+        yield _row('waits', f'Nothing can run yet: {waits_for}')
+    if robot.safety_latch and not safe:
+        latched = _row('latch', f'Held: {robot.safety_latch}')
+        yield {**latched, 'line': ':clear', 'button': 'Clear'}
+    if robot.estop and not safe:
+        yield _row('estop', 'The e-stop is pressed')
+    for source in robot.silent:
+        yield _row(f'silent:{source}', f'{source} is silent')
+    if robot.battery_state is BatteryLevel.LOW:
+        yield _row('battery', f'The battery is low: {robot.battery_pct:.0f} %')
+
+
+def _node_text(node: NodeStatus) -> str:
+    return f'{node.name}: {node.text or "not well"}'
+
+
+def _failed_tasks(tasks: Sequence[Task], now: datetime) -> Iterator[PanelData]:
+    failed = [
+        task
+        for task in tasks
+        if task.state is LifecycleState.FAILED and now - task.updated_at < FAILURE_SHOWN
+    ]
+    failed.sort(key=lambda task: task.updated_at, reverse=True)
+    for task in failed[:MAX_FAILED_TASKS]:
+        why = f': {task.reason}' if task.reason else ''
+        text = f'Task {task.id[:8]} failed: {task_summary(task)}{why}'
+        yield {**_row(f'task:{task.id}', clip_columns(text, MAX_COLUMNS)), 'dismissable': True}
+
+
+def _held_tasks(tasks: Sequence[Task]) -> Iterator[PanelData]:
+    """No failure, but nothing goes on without a person."""
+    held = sum(task.held and not task.terminal for task in tasks)
+    if held:
+        row = _row('held', f'{count_text(held, "task")} held until a person resumes')
+        yield {**row, 'told': True, 'line': ':resume', 'button': 'Resume'}
+
+
+def _row(row_id: str, text: str) -> PanelData:
+    return {'id': row_id, 'text': clipped(text)}

@@ -16,8 +16,8 @@ from datetime import datetime
 from itertools import islice
 
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 
 MAX_TASKS = 30  # tasks
 

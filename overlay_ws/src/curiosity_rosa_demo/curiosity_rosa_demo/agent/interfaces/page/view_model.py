@@ -19,11 +19,11 @@ from functools import cache
 import math
 import time
 
-from curiosity_rosa_demo.agent.interfaces.page.alarm_rows import alarm_data
 from curiosity_rosa_demo.agent.interfaces.page.drawings import Drawing, DrawingCache, scene_data
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
 from curiosity_rosa_demo.agent.interfaces.page.history import History
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
+    alarm_data,
     capture_data,
     ground_data,
     is_replay,
@@ -36,14 +36,14 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     trace_data,
     trigger_data,
 )
-from curiosity_rosa_demo.agent.interfaces.page.talk_lines import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import task_detail, TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
+from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import QuestionAsked, SkillProgressed, TurnStarted
 
 MAX_LINES = 500  # stored lines of the trace

@@ -21,7 +21,7 @@ import unicodedata
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.models import json_object
-from curiosity_rosa_demo.infra.config.prompts import Template
+from curiosity_rosa_demo.infra.config.agent import Template
 
 
 @dataclass(frozen=True)

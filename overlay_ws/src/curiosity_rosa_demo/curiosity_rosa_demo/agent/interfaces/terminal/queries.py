@@ -22,16 +22,16 @@ from curiosity_rosa_demo.agent.interfaces.terminal.trigger_lines import triggers
 from curiosity_rosa_demo.agent.llm.budget import usage_table
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import write_tree
 from curiosity_rosa_demo.agent.react.plan.steps import plan_text
 from curiosity_rosa_demo.agent.react.turn.texts import budget_text, pending_table
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks.texts import history_table, table, task_text, tasks_table
+from curiosity_rosa_demo.domain.adapter_status import NoTriggers, Triggers
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
-from curiosity_rosa_demo.domain.trigger_status import NoTriggers, Triggers
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.reporter import result_summary, status_text
 

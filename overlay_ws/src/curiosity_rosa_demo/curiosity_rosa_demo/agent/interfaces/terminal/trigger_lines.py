@@ -11,10 +11,10 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command
+from curiosity_rosa_demo.domain.adapter_status import Triggers, TriggerStatus, UnknownTrigger
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.validation import short_repr
 from curiosity_rosa_demo.domain.text import visible
-from curiosity_rosa_demo.domain.trigger_status import Triggers, TriggerStatus, UnknownTrigger
 from curiosity_rosa_demo.infra.config.triggers import ALL
 
 NO_TRIGGERS = 'no triggers; triggers.yaml can have some (docs/howto/triggers.md)'

@@ -15,8 +15,7 @@ import queue
 import signal
 import threading
 
-from curiosity_rosa_demo.domain.console_text import ConsoleText
-from curiosity_rosa_demo.domain.text import printable_lines
+from curiosity_rosa_demo.domain.text import ConsoleText, printable_lines
 from curiosity_rosa_demo.trace.bus import EventBus
 
 CLOSE_TIMEOUT_S = 3.0

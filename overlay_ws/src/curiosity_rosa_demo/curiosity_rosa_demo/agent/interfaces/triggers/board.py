@@ -17,12 +17,12 @@ import threading
 import time
 
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import Machine, Sample, Step
-from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.domain.trigger_status import (
+from curiosity_rosa_demo.domain.adapter_status import (
     TriggerState,
     TriggerStatus,
     unknown_trigger,
 )
+from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.infra.config.triggers import COMPARISONS, TriggerConfig
 
 

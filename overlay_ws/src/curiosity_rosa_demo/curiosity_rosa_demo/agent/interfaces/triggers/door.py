@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.skills.builtin import TASK_ONLY_SKILLS
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin

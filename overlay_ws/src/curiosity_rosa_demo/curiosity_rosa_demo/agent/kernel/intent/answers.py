@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.kernel.intent.frames import (
+from curiosity_rosa_demo.agent.kernel.intent.normalize import (
     any_pattern,
     FILL_EN,
     FILL_JA,

@@ -16,8 +16,13 @@ from __future__ import annotations
 
 import re
 
-from curiosity_rosa_demo.agent.kernel.intent.frames import any_pattern
-from curiosity_rosa_demo.agent.kernel.intent.normalize import canonical, CJK, fold, without_gaps
+from curiosity_rosa_demo.agent.kernel.intent.normalize import (
+    any_pattern,
+    canonical,
+    CJK,
+    fold,
+    without_gaps,
+)
 from curiosity_rosa_demo.domain.graph import GraphKind, GraphQuery
 
 MAX_QUESTION_CHARS = 300

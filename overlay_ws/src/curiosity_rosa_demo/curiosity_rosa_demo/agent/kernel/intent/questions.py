@@ -21,9 +21,13 @@ from dataclasses import dataclass
 from enum import auto, Enum
 import re
 
-from curiosity_rosa_demo.agent.kernel.intent.frames import any_pattern, FILL_EN
 from curiosity_rosa_demo.agent.kernel.intent.graph_questions import is_graph_question
-from curiosity_rosa_demo.agent.kernel.intent.normalize import CJK, without_gaps
+from curiosity_rosa_demo.agent.kernel.intent.normalize import (
+    any_pattern,
+    CJK,
+    FILL_EN,
+    without_gaps,
+)
 from curiosity_rosa_demo.agent.kernel.intent.topics import (
     Patterns,
     Topic,

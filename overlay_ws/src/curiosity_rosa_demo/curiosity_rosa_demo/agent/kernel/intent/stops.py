@@ -17,16 +17,16 @@ from __future__ import annotations
 
 import re
 
-from curiosity_rosa_demo.agent.kernel.intent.frames import (
+from curiosity_rosa_demo.agent.kernel.intent.normalize import (
     any_pattern,
     END_JA,
     END_ZH,
     english_pattern,
     FILL_EN,
+    NEAR_STOP,
     NOT_EN,
     whole_utterance,
 )
-from curiosity_rosa_demo.agent.kernel.intent.normalize import NEAR_STOP
 
 _STOP_EN = r'(?:stop|stopping|halt|halting|freeze|abort|aborting|cancel|cease)'
 _SAY_EN = r'(?:say|says|said|tell you to|type|shout|yell|scream|call|write|give the order to)'

@@ -17,7 +17,7 @@ from __future__ import annotations
 from enum import Enum
 import re
 
-from curiosity_rosa_demo.agent.kernel.intent.frames import any_pattern
+from curiosity_rosa_demo.agent.kernel.intent.normalize import any_pattern
 
 
 class Topic(str, Enum):

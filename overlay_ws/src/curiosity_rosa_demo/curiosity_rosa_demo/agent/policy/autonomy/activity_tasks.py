@@ -10,8 +10,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+import threading
 
+from curiosity_rosa_demo.agent.kernel.kernel_route import wants_to_run
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing
 from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ORIGIN_KEY
@@ -19,12 +22,91 @@ from curiosity_rosa_demo.agent.skills.builtin import TASK_ONLY_SKILLS
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, UserInterruptType
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, StepConfig, WorldView
 from curiosity_rosa_demo.infra.config_loader import ConfigError
+
+# --- Reasons for an early tick of the policy, and its queue of messages. Thread-safe -----------
+
+
+MAX_MESSAGES = 20  # in the queue for the next tick
+MAX_MESSAGE_CHARS = 1000  # characters of one
+
+
+class WakeReasons:
+    """``wake`` is called for each reason. ``paused``: an operator's pause is in effect."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._reasons: dict[str, None] = {}
+        self._messages: deque[str] = deque()
+        self._notices: deque[str] = deque()
+        self._last_seen: object = None
+        self.paused = False
+
+    def add(self, why: str) -> None:
+        with self._lock:
+            self._reasons[why] = None
+        self._wake()
+
+    def add_message(self, text: str, *, interrupts: bool = True) -> str:
+        """Queue a message for the next tick. Returns why it was rejected; '' when it was not.
+        ``interrupts`` false: a notice, which takes no room from the messages.
+        """
+        text = text[:MAX_MESSAGE_CHARS].strip()
+        if not text:
+            return 'it is empty'
+        queue = self._messages if interrupts else self._notices
+        with self._lock:
+            if len(queue) >= MAX_MESSAGES:
+                return f'{MAX_MESSAGES} others wait already'
+            queue.append(text)
+        self.add('a message')
+        return ''
+
+    def take_all(self) -> tuple[str, tuple[str, ...]]:
+        """Return and clear the reasons, as text, and the messages."""
+        with self._lock:
+            why, self._reasons = ', '.join(self._reasons), {}
+            messages = tuple(self._messages)
+            self._messages.clear()
+        return why, messages
+
+    def take_notices(self) -> tuple[str, ...]:
+        """Return and clear the messages that interrupt nothing."""
+        with self._lock:
+            notices = tuple(self._notices)
+            self._notices.clear()
+        return notices
+
+    def clear(self) -> None:
+        self.take_all()
+        self.take_notices()
+        self.paused = False
+
+    def update_from_kernel(self, state: BrainState, ours: Collection[str]) -> None:
+        """Call after each kernel tick, from one thread. ``ours``: IDs of the policy's tasks."""
+        interrupt, tasks = state.hci.user_interrupt, state.tasks
+        if interrupt is UserInterruptType.PAUSE:
+            self.paused = True
+        elif interrupt is UserInterruptType.RESUME and _concerns_policy(state, ours):
+            self.paused = False
+        queue = sorted((task.task_id, wants_to_run(task)) for task in tasks.queue)
+        seen = (tasks.mode, tasks.mode_reason, self.paused, queue)
+        if seen != self._last_seen:
+            self._last_seen = seen
+            self.add('the tasks or the mode')
+
+
+def _concerns_policy(state: BrainState, ours: Collection[str]) -> bool:
+    """A resume without a task ID applies to all tasks."""
+    task_id = state.hci.interrupt_payload.get('task_id')
+    return not isinstance(task_id, str) or task_id in ours
+
 
 AUTO_PRIORITY = 1  # below the tasks of operators
 ACTIVITY_KEY = 'unasked'  # in the metadata of each such task: the name of its activity

@@ -21,31 +21,31 @@ from functools import partial
 import logging
 from pathlib import Path
 
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import INTERRUPT_REASONS
+from curiosity_rosa_demo.agent.kernel.kernel_route import INTERRUPT_REASONS
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import WakeReasons
 from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
-from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
 from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort, task_ids_of
 from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
     missing_model_note,
     ProviderFactory,
+    RosPolicyClock,
 )
-from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import WakeReasons
 from curiosity_rosa_demo.agent.policy.decision_record import decision_log
-from curiosity_rosa_demo.agent.policy.events import ActionStarted
 from curiosity_rosa_demo.agent.policy.policy import PolicyTick
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
 from curiosity_rosa_demo.agent.policy.state_text import state_text
 from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
+from curiosity_rosa_demo.agent.policy.world_state import ActionStarted
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import BrainState, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.base import time_zone
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 POLL_PERIOD_S = 0.1  # wall time; the policy's clock may run faster

@@ -14,13 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
-from curiosity_rosa_demo.agent.policy.events import Event
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.agent.policy.world_state import Event, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 
 
 class PersistentPolicy:

@@ -21,7 +21,7 @@ from functools import partial
 import logging
 import threading
 
-from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL
+from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
 from curiosity_rosa_demo.agent.policy.action import (
     CancelTasks,
     Command,
@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY,
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Mode
 from curiosity_rosa_demo.domain.text import printable

@@ -18,18 +18,22 @@ for each call of the rover at its dispatch (``call_refusal``), where nobody can 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import Ask, NOTHING, what_to_ask
 from curiosity_rosa_demo.agent.react.guardrails.geofence import geofence_refusal
-from curiosity_rosa_demo.agent.react.guardrails.order import is_same_call, Order
 from curiosity_rosa_demo.agent.react.guardrails.rules import (
+    Ask,
     CALL_RULES,
     first_refusal,
     LEG_RULES,
+    NOTHING,
     Rule,
     RULES,
+    what_to_ask,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
@@ -42,6 +46,97 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.infra.tracing.span import span
+
+# -----------------------------------------------------------------------------------------------
+# The order that the current context carries out, from its door to the rover's tool
+#
+# A context variable holds it, because a skill's call passes through ROSA, LangGraph and the
+# skill's own thread. SkillRun copies the context into that thread.
+
+
+class Approval:
+    """A person's yes to one call. One dispatch uses it up. ``leaves_fence``: whether the question
+    said that the call may leave the fence. ``rehearsal``: what the call was expected to do at the
+    time of the yes.
+    """
+
+    def __init__(
+        self, op: Operation, leaves_fence: bool, rehearsal: Rehearsal | None = None
+    ) -> None:
+        self.op, self.leaves_fence, self.rehearsal = op, leaves_fence, rehearsal
+        self._used = False
+
+    def covers(self, op: Operation) -> bool:
+        """Whether the yes was for this call and is still unused."""
+        return not self._used and is_same_call(self.op, op)
+
+    def use_up(self) -> None:
+        self._used = True
+
+
+@dataclass(frozen=True)
+class Order:
+    """``call``: the skill's call that the order dispatches; None: the dispatched tool itself.
+    Without a known origin an order counts as the model's, which is bound by every rule.
+    """
+
+    origin: Origin = Origin.MODEL
+    call: Operation | None = None
+    approval: Approval | None = None
+
+
+def is_same_call(one: Operation, other: Operation) -> bool:
+    return (one.skill, one.arguments) == (other.skill, other.arguments)
+
+
+UNKNOWN_ORDER = Order()
+_current_order: ContextVar[Order] = ContextVar('current_order')
+
+
+@contextmanager
+def under_order(order: Order) -> Iterator[None]:
+    """What this context asks of the rover belongs to ``order``."""
+    token = _current_order.set(order)
+    try:
+        yield
+    finally:
+        _current_order.reset(token)
+
+
+def current_order() -> Order:
+    return _current_order.get(UNKNOWN_ORDER)
+
+
+# --- The span of a check by the gate -----------------------------------------------------------
+
+
+Verdict = Refusal | Ask | None
+
+
+def traced_check(skill: str, check: Callable[[], Verdict]) -> Verdict:
+    """The verdict of ``check``, which runs in a span with its rule and code."""
+    with span(f'guard {skill}', {'curiosity.skill': skill}) as guard:
+        verdict = check()
+        if not guard.recording:
+            return verdict
+        if isinstance(verdict, Refusal):
+            code, rule = verdict.code.value, verdict.rule
+            guard.set(
+                {
+                    'curiosity.guard.verdict': 'refuse',
+                    'curiosity.guard.rule': rule,
+                    'curiosity.guard.code': code,
+                }
+            )
+            guard.fail(code)
+        elif isinstance(verdict, Ask):
+            guard.set({'curiosity.guard.verdict': 'ask'})
+        else:
+            guard.set({'curiosity.guard.verdict': 'pass'})
+        return verdict
+
 
 APPROVAL_RULE = 'approval'  # the name of the rule in a refusal
 ASK_AGAIN_TEXT = 'order it again and answer the question'

@@ -14,13 +14,15 @@ Safety comes first. A rule returns its refusal, or None. A stop passes all rules
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+import math
 
-from curiosity_rosa_demo.agent.react.guardrails.energy import energy_home
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+    geofence_reason,
     geofence_refusal,
     metres_ahead,
     motion_seconds,
+    reach_of,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
@@ -28,13 +30,86 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Proposal,
     Situation,
     situation_of_facts,
+    STOP_SKILLS,
     STOW_SKILL,
 )
 from curiosity_rosa_demo.domain.brain_state import Mode, Spent, STOWED_MAST
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
-from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
+from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, Refusal, RefusalCode
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import count_text
+
+# -----------------------------------------------------------------------------------------------
+# Whether the charge is enough for a motion and for the way from its end home. Pure
+#
+# Home is the charging place of guardrails.yaml. The longest path of the motion and the straight
+# way home from the farthest place that it may reach must leave ``reserve`` above ``battery.low``:
+# at that level the rover stops and charges where it stands, and does not come home.
+#
+# With less, only what leads home passes:
+#
+# - a straight drive or a way whose end is nearer to home than the rover. The distance to a point
+# is convex along a line, so no place on the line is farther from home than the rover is now;
+# - a turn to the side where home lies, or to any side while home lies behind.
+#
+# An unknown charge refuses nothing: the rover may have no battery topic. A skill that drives by
+# motions of its own is not checked as a whole, because each of its motions passes this rule.
+
+
+TURN_SIDES = {'turn_left': 1.0, 'turn_right': -1.0}
+BEHIND_RAD = 0.75 * math.pi  # from this bearing of home on, a turn to either side leads home
+
+
+def energy_home(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
+    """The charge is enough for this motion and the way home after it, or the motion leads home."""
+    energy, charge = limits.energy, situation.battery
+    if not energy.enabled or charge is None or proposal.skill not in limits.motions:
+        return None
+    least = limits.battery_low + energy.reserve
+    needed = needed_charge(proposal, situation, limits)
+    if needed is None:
+        return _short(POSE_UNKNOWN, least, limits, 'wait for the pose')
+    if charge >= needed or _leads_home(proposal, situation, limits):
+        return None
+    why = f'the battery is at {charge:.1%}, this motion and the way home need {needed:.1%}'
+    return _short(why, least, limits, 'charge first: stand with the mast stowed; or drive home')
+
+
+def needed_charge(proposal: Proposal, situation: Situation, limits: Limits) -> float | None:
+    """The charge, 0.0 to 1.0 or more, with which the motion may begin; None: unknown pose."""
+    ahead, reach = metres_ahead(proposal, situation, limits), reach_of(proposal, situation, limits)
+    if ahead is None or reach is None:
+        return None
+    if situation.moving is not False:  # it may drive on until a stop ends that motion
+        ahead += limits.geofence.max_speed_mps * limits.reaction_s
+    farthest = max(math.dist(point, _home(limits)) for point in reach.points) + reach.radius
+    least = limits.battery_low + limits.energy.reserve
+    return least + limits.energy.charge_per_m * (ahead + farthest)
+
+
+def _leads_home(proposal: Proposal, situation: Situation, limits: Limits) -> bool:
+    reach, yaw = reach_of(proposal, situation, limits), situation.yaw_rad
+    if reach is None or situation.moving is not False:
+        return False
+    (x, y), end, home = reach.points[0], reach.points[-1], _home(limits)
+    if proposal.skill == NAVIGATE_SKILL or (proposal.skill not in TURN_SIDES and yaw is not None):
+        return math.dist(end, home) < math.dist((x, y), home)
+    if yaw is None or (x, y) == home:
+        return False
+    bearing = math.remainder(math.atan2(home[1] - y, home[0] - x) - yaw, math.tau)
+    return TURN_SIDES[proposal.skill] * bearing > 0.0 or abs(bearing) >= BEHIND_RAD
+
+
+def _home(limits: Limits) -> tuple[float, float]:
+    return (limits.energy.home_x, limits.energy.home_y)
+
+
+def _short(why: str, least: float, limits: Limits, way_out: str) -> Refusal:
+    x, y = _home(limits)
+    allowed = f'a motion after which {least:.0%} are left at home, x {x:g}, y {y:g}'
+    return Refusal(RefusalCode.ENERGY, why, allowed, way_out)
+
 
 Rule = Callable[[Proposal, Situation, Limits], 'Refusal | None']
 MAX_QUOTE = 80  # characters of a text from outside
@@ -224,3 +299,55 @@ def first_refusal(
             name = refused.rule or rule.__name__
             return replace(refused, rule=name, asked=proposal.op.text)
     return None
+
+
+# --- Which operations need an operator's approval. Pure ----------------------------------------
+
+
+NEVER_APPROVED_SKILLS = STOP_SKILLS | {STOW_SKILL, 'get_status'}
+
+
+@dataclass(frozen=True)
+class Ask:
+    """The order needs an operator's yes, for these reasons, one line each; for none it needs no
+    yes. ``fence``: the one of them by which the motion may leave the fence; '' without it.
+    """
+
+    reasons: tuple[str, ...]
+    fence: str = ''
+
+
+NOTHING = Ask(())
+
+
+def what_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> Ask:
+    if proposal.skill in NEVER_APPROVED_SKILLS:
+        return NOTHING
+    rules, reasons, fence = limits.approval, [], ''
+    if proposal.skill in rules.skills:
+        reasons.append(f'{proposal.skill} is in approval.skills')
+    elif proposal.skill not in MOTIONS and limits.may_move_base(proposal):
+        driven = [name for name in MOTIONS if name in rules.skills]
+        if driven:
+            reasons.append(f'it may drive by {driven[0]}, which is in approval.skills')
+    if proposal.risk in rules.risk_levels:
+        reasons.append(f'its risk is {proposal.risk.value} (approval.risk_levels)')
+    if limits.may_move_base(proposal):
+        fence = _fence_reason(proposal, situation, limits)
+        reasons += filter(None, (_battery(situation, limits), fence))
+    return Ask(tuple(reasons), fence)
+
+
+def _battery(situation: Situation, limits: Limits) -> str:
+    """An unknown charge counts as below the limit; with the limit 0.0 nothing is below it."""
+    least, battery = limits.approval.battery_below, situation.battery
+    if least <= 0.0 or (battery is not None and battery >= least):
+        return ''
+    known = 'unknown' if battery is None else f'at {battery:.0%}'
+    return f'the battery is {known}, the limit {least:.0%} (approval.battery_below)'
+
+
+def _fence_reason(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    if limits.geofence.leaving != 'ask':
+        return ''
+    return geofence_reason(proposal, situation, limits)

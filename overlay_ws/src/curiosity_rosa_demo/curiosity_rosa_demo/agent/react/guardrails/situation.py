@@ -20,7 +20,6 @@ from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Run
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import (
     ApprovalRules,
     Budget,
@@ -29,6 +28,7 @@ from curiosity_rosa_demo.infra.config.guardrails import (
     Origins,
     Patience,
 )
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 NAVIGATE_SKILL = 'navigate_to_pose'

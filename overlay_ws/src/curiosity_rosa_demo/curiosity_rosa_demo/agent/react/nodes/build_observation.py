@@ -14,7 +14,7 @@ from collections.abc import Callable
 import json
 import time
 
-from curiosity_rosa_demo.agent.react.nodes.retry import last_failure
+from curiosity_rosa_demo.agent.react.nodes.supervision import last_failure
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json

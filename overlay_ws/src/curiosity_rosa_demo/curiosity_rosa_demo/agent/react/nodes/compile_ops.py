@@ -10,32 +10,95 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_plan
-from curiosity_rosa_demo.agent.react.plan.steps import check_plan, left_out_text, revised_plan
-from curiosity_rosa_demo.agent.react.plan.trace import trace_plan
+from curiosity_rosa_demo.agent.react.plan.steps import (
+    check_plan,
+    ENDED_STATUSES,
+    left_out_text,
+    revised_plan,
+    trace_plan,
+)
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED_KEY
-from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
+from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields, with_result
+from curiosity_rosa_demo.agent.rule_model.rules import is_understood
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, Json, ProposedOps
-from curiosity_rosa_demo.domain.decided_op import (
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.operation import (
     CourseChange,
     DECIDE_TOOL,
     ModelQuestion,
+    Operation,
     PlanStepCall,
     PlanStepQuestion,
     PlanStepRejected,
     RefusedCall,
     ToolCall,
 )
-from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, Plan, PlanError
 from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.tools.arguments import arguments_error_text
 from pydantic import ValidationError
+
+# -----------------------------------------------------------------------------------------------
+# When the rule model decides a step in the model's place, and which calls it reads. Pure
+#
+# The rule model decides one step; then the model is asked again, until ``patience.takeovers``. Its
+# proposals pass the same guardrails.
+
+
+BY, ROUTINE = 'by', 'routine'  # marks the rule model's decisions and calls
+
+
+def rules_may_decide(state: BrainState, turn: TurnContext) -> bool:
+    """Whether the rule model may decide: it understands the goal, no plan is under way, and the
+    operator's last answer was not a no.
+    """
+    if turn.fallback is None or not is_understood(turn.text, _skill_words(turn)):
+        return False
+    plan = state.react.plan
+    under_way = plan is not None and Plan.from_dict(plan).status not in ENDED_STATUSES
+    return not (under_way or was_rejected(state))
+
+
+def _skill_words(turn: TurnContext) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (phrase, skill.definition.name)
+        for skill in turn.registry.for_model()
+        for phrase in skill.words
+    )
+
+
+def refused_too_often(state: BrainState, turn: TurnContext) -> bool:
+    return state.react.refused_in_a_row >= turn.config.guardrails.patience.refused_in_a_row
+
+
+def rules_decided_last(state: BrainState) -> bool:
+    """Whether the rule model made the last decision."""
+    decision = state.react.decision
+    return decision is not None and decision.by == ROUTINE
+
+
+def messages_for_rules(messages: Iterable[Json]) -> list[Json]:
+    """The executed calls and the rule model's own. A refused proposal of the model is left out,
+    because it is no failure of the skill.
+    """
+    return [each for each in messages if 'op' in each or each.get(BY) == ROUTINE]
+
+
+def was_rejected(state: BrainState) -> bool:
+    """Whether the operator's last answer was a no."""
+    for message in reversed(state.messages):
+        result = result_of(message)
+        if result is not None and result.error_code != RefusalCode.DECLINED:
+            rejected = result.error_code == RefusalCode.REJECTED
+            return rejected or result.data.get('answer') == 'no'
+    return False
 
 
 class BadCall(Exception):

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.guardrails.order import (
+from curiosity_rosa_demo.agent.react.guardrails.gate import (
     Approval,
     current_order,
     Order,

@@ -13,13 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import Ask, NOTHING
-from curiosity_rosa_demo.agent.react.guardrails.gate import order_verdict
-from curiosity_rosa_demo.agent.react.guardrails.guard_span import traced_check
-from curiosity_rosa_demo.agent.react.guardrails.order import Order
+from curiosity_rosa_demo.agent.react.guardrails.gate import (
+    current_order,
+    Order,
+    order_verdict,
+    traced_check,
+)
+from curiosity_rosa_demo.agent.react.guardrails.rules import Ask, NOTHING
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, situation_of
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps
+from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
@@ -92,3 +97,32 @@ def _refused_state(state: BrainState, op: Operation, refusal: Refusal) -> BrainS
 
 def _proposed_op(state: BrainState) -> ProposedOps:
     return state.react.proposed_ops or ProposedOps()
+
+
+# --- The guardrails as a node of a turn; each refusal is traced --------------------------------
+
+
+async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
+    """Check the proposed operation. Sets ``skills.running``: the skills outside this turn."""
+
+    def skill_facts(name: str) -> tuple[frozenset[str], RiskLevel, float]:
+        skill = turn.registry.get(name)
+        resources = frozenset(skill.definition.resources_required)
+        return resources, skill.risk, turn.config.tool_costs.of(name)
+
+    def trace_refusal(op: Operation, refusal: Refusal) -> None:
+        turn.trace(
+            TraceKind.ERROR,
+            f'{op.skill}: {refusal.reason}',
+            tool_name=op.skill,
+            ok=False,
+            error_reason=refusal.reason,
+            data=refusal.to_json(),
+        )
+
+    running = turn.skill_executor.monitor.competing()
+    if running != state.skills.running:
+        skills = state.skills.model_copy(update={'running': running})
+        state = state.model_copy(update={'skills': skills})
+    origin = current_order().origin
+    return await apply_guardrails(state, turn.limits, skill_facts, trace_refusal, origin)

@@ -16,14 +16,13 @@ from typing import Any
 import uuid
 
 from curiosity_rosa_demo.agent.react.nodes.build_observation import build_observation
-from curiosity_rosa_demo.agent.react.nodes.checked_call import guardrails_check
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
     BadCall,
     checked_operation,
     refused_call,
 )
 from curiosity_rosa_demo.agent.react.nodes.dispatch_skills import APPROVED_KEY, REHEARSED_KEY
-from curiosity_rosa_demo.agent.react.nodes.guardrails_check import FENCE_KEY
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import FENCE_KEY, guardrails_check
 from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_op
 from curiosity_rosa_demo.agent.react.plan.steps import approve_step
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
@@ -36,14 +35,14 @@ from curiosity_rosa_demo.domain.brain_state import (
     ProposedOps,
     Question,
 )
-from curiosity_rosa_demo.domain.decided_op import (
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.operation import (
     ModelQuestion,
+    Operation,
     PlanStepOp,
     PlanStepRejected,
     RefusedCall,
 )
-from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal

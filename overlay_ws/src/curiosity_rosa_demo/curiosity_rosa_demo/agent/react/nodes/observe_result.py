@@ -20,8 +20,8 @@ from curiosity_rosa_demo.agent.react.plan.steps import (
     RecordedStep,
     reject_step,
     retry_step,
+    trace_steps,
 )
-from curiosity_rosa_demo.agent.react.plan.trace import trace_steps
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import (
     PICTURE,
@@ -32,13 +32,17 @@ from curiosity_rosa_demo.agent.react.turn.messages import (
 from curiosity_rosa_demo.agent.skills.builtin import VISION_SKILLS
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
-from curiosity_rosa_demo.domain.decided_op import PlanStepCall, PlanStepOp, PlanStepRejected
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
     ToolResult,
     TraceKind,
 )
-from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.operation import (
+    Operation,
+    PlanStepCall,
+    PlanStepOp,
+    PlanStepRejected,
+)
 from curiosity_rosa_demo.domain.plan.plan import Plan, StepStatus
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import CAPTURE

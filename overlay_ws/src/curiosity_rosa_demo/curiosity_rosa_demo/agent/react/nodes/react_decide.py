@@ -19,28 +19,36 @@ from typing import Any
 from curiosity_rosa_demo.agent.llm.budget import BudgetRefusal
 from curiosity_rosa_demo.agent.llm.call import decide, ModelCallFailed, UnusableAnswer
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
-from curiosity_rosa_demo.agent.llm.messages import rejected_answer
 from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
-from curiosity_rosa_demo.agent.react.nodes.compile_ops import BadCall, checked_operation
-from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_plan
-from curiosity_rosa_demo.agent.react.nodes.retry import call_to_retry, RETRY_OF, RETRY_WAIT_S
-from curiosity_rosa_demo.agent.react.nodes.rule_step import (
+from curiosity_rosa_demo.agent.llm.wire import rejected_answer
+from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
+    BadCall,
     BY,
+    checked_operation,
     messages_for_rules,
     refused_too_often,
     ROUTINE,
     rules_may_decide,
     was_rejected,
 )
+from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_plan
 from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import refusals_text
-from curiosity_rosa_demo.agent.react.nodes.streaming import SentenceStream, text_of
 from curiosity_rosa_demo.agent.react.nodes.supervision import (
+    call_to_retry,
     missing_act,
     Resources,
+    RETRY_OF,
+    RETRY_WAIT_S,
+    SentenceStream,
     stuck_reason,
+    text_of,
 )
-from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan, ENDED_STATUSES, next_step
-from curiosity_rosa_demo.agent.react.plan.trace import trace_steps
+from curiosity_rosa_demo.agent.react.plan.steps import (
+    cancel_plan,
+    ENDED_STATUSES,
+    next_step,
+    trace_steps,
+)
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import (
     DecideArguments,
@@ -55,7 +63,9 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, DecisionType, Json
-from curiosity_rosa_demo.domain.decided_op import (
+from curiosity_rosa_demo.domain.models import json_object, TraceKind
+from curiosity_rosa_demo.domain.operation import (
+    call_text,
     CourseChange,
     DECIDE_TOOL,
     DecidedOp,
@@ -65,8 +75,6 @@ from curiosity_rosa_demo.domain.decided_op import (
     RefusedCall,
     ToolCall,
 )
-from curiosity_rosa_demo.domain.models import json_object, TraceKind
-from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
 from curiosity_rosa_demo.domain.text import clip, count_text, printable
 from curiosity_rosa_demo.tools.arguments import arguments_error_text

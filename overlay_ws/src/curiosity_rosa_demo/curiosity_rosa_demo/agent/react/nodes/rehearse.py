@@ -16,21 +16,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from curiosity_rosa_demo.agent.react.guardrails.order import current_order
-from curiosity_rosa_demo.agent.react.plan.ops import NoOperation, step_operation
-from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared
-from curiosity_rosa_demo.agent.react.rehearsal.events import (
+from curiosity_rosa_demo.agent.react.guardrails.gate import current_order
+from curiosity_rosa_demo.agent.react.plan.steps import NoOperation, step_operation
+from curiosity_rosa_demo.agent.react.rehearsal.comparison import (
+    compared,
     trace_comparison,
     trace_rehearsal,
     trace_step_refusal,
 )
-from curiosity_rosa_demo.agent.react.rehearsal.stage import stage_of
-from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage
+from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage, stage_of
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState
-from curiosity_rosa_demo.domain.dead_reckoning import Place
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep, UNFINISHED

@@ -10,14 +10,14 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.nodes.human_approval import (
-    ASK_TO_CONTINUE,
-    state_with_question,
-)
-from curiosity_rosa_demo.agent.react.nodes.rule_step import (
+from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
     refused_too_often,
     rules_decided_last,
     rules_may_decide,
+)
+from curiosity_rosa_demo.agent.react.nodes.human_approval import (
+    ASK_TO_CONTINUE,
+    state_with_question,
 )
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields

@@ -5,6 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
+
 """Whether a model gets on with the goal: when the rule model steps in, and which answer ends the
 turn. Pure.
 
@@ -16,19 +17,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
+import re
+import threading
+import time
+from typing import Any
 
+from curiosity_rosa_demo.agent.react.nodes.compile_ops import BY, ROUTINE
 from curiosity_rosa_demo.agent.react.nodes.observe_result import comparable_result
-from curiosity_rosa_demo.agent.react.nodes.rule_step import BY, ROUTINE
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
 from curiosity_rosa_demo.agent.rule_model.language.frames import TOOLS
 from curiosity_rosa_demo.agent.rule_model.parser import Intent, parse_intent
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.infra.config.guardrails import Patience
 from curiosity_rosa_demo.trace.reporter import finite_float
+from langchain_core.callbacks import BaseCallbackHandler
 
 STOPS = ('move_stop', 'stop_base')
 LIGHT = ('light', 'explore')  # verbs whose goal is a good picture
@@ -155,3 +162,120 @@ def _since_motion(entries: list[Entry], resources: Resources) -> list[Entry]:
 def _is_same(each: Json, result: ToolResult, other: Json, other_result: ToolResult) -> bool:
     same_call = (each['tool'], each['input']) == (other['tool'], other['input'])
     return same_call and comparable_result(result) == comparable_result(other_result)
+
+
+# --- Splits a model's streamed text into sentences ---------------------------------------------
+
+
+_SENTENCE_END = re.compile(r'[.!?]\s|[。！？\n]')
+
+
+LONGEST_WAIT_S, LONGEST_PIECE = 2.0, 200  # of text without the end of a sentence; characters
+
+
+class SentenceStream(BaseCallbackHandler):
+    """Calls ``on_sentence`` with each sentence once more text follows it, and with the words so
+    far of one that is long or slow. The last one is held back until ``finish``: it may be the
+    turn's answer, which is traced as such. ``steady``: a steady clock in seconds.
+    """
+
+    def __init__(
+        self, on_sentence: Callable[[str], None], steady: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._on_sentence, self._clock = on_sentence, steady
+        self._since_s = 0.0  # when the text that is held back began
+        self._text = ''
+        self._emitted = 0  # characters of _text
+        self._closed = False
+        self._lock = threading.Lock()  # an abandoned call continues in its thread
+
+    def on_llm_new_token(self, token: Any, **_: Any) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            if not self._text[self._emitted :].strip():
+                self._since_s = self._clock()
+            self._text += text_of(token)
+            while True:
+                found = _SENTENCE_END.search(self._text, self._emitted)
+                if found is None or not self._text[found.end() :].strip():
+                    break
+                self._flush(found.end())
+            if found is None:
+                self._flush_words()
+
+    def finish(self, text: str) -> None:
+        """Emit the rest. ``text`` is the whole text, for a model that does not stream."""
+        with self._lock:
+            if not self._emitted:
+                self._text = text
+            self._flush(len(self._text))
+
+    def close(self) -> None:
+        """Emit nothing from now on."""
+        with self._lock:
+            self._closed = True
+
+    def _flush_words(self) -> None:
+        """Emit the whole words of a sentence without an end that has become long or old."""
+        held = len(self._text) - self._emitted
+        if held < LONGEST_PIECE and self._clock() - self._since_s < LONGEST_WAIT_S:
+            return
+        blank = max(self._text.rfind(' ', self._emitted), self._text.rfind('\t', self._emitted))
+        if blank > self._emitted or held >= LONGEST_PIECE:
+            self._flush(blank if blank > self._emitted else len(self._text))
+
+    def _flush(self, to: int) -> None:
+        sentence, self._emitted = self._text[self._emitted : to].strip(), to
+        self._since_s = self._clock()
+        if sentence:
+            self._on_sentence(sentence)
+
+
+def text_of(content: Any) -> str:
+    """A message's content as text: a string, or the text parts of a list of blocks."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = (part.get('text', '') if isinstance(part, dict) else part for part in content)
+        return ''.join(str(part) for part in parts)
+    return ''
+
+
+# -----------------------------------------------------------------------------------------------
+# The error map's answer to the last failure: a retry by the loop, or a hint to the model. Pure
+#
+# The loop retries a call once, and only when that is harmless: a skill that leads to a state
+# (``repeatable``), or a skill that did not start because another one held its resource.
+
+
+RETRY_WAIT_S = 0.5  # before a retry
+RETRY_OF = 'retry_of'  # in the entry of a retry: the ID of the first call
+
+
+def last_failure(state: BrainState, turn: TurnContext) -> tuple[Json, DecisionType] | None:
+    """The last call and the error map's decision on its failure; None when it did not fail, or
+    the map has no entry for the failure.
+    """
+    if not state.messages:
+        return None
+    call = state.messages[-1]
+    result = result_of(call)
+    if result is None or result.ok:
+        return None
+    decision = turn.registry.error_decision(str(call['tool']), result.error_reason)
+    return None if decision is None else (call, decision)
+
+
+def call_to_retry(state: BrainState, turn: TurnContext) -> Json | None:
+    """The call that the loop retries now, without the model; None for no retry."""
+    failure = last_failure(state, turn)
+    if failure is None or failure[1] is not DecisionType.RETRY or RETRY_OF in failure[0]:
+        return None
+    call = failure[0]
+    result = result_of(call)
+    if result is not None and result.error_code == RefusalCode.RESOURCE_CONFLICT:
+        return call
+    if 'op' not in call:
+        return None
+    return call if turn.registry.get(str(call['tool'])).repeatable else None

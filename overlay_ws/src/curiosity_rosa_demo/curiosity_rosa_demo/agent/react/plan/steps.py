@@ -15,20 +15,12 @@ of the failure before it under PROGRESS_KEY. Times are Unix times in seconds.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 import json
 
-from curiosity_rosa_demo.agent.react.plan.ops import (
-    clipped_line,
-    NoOperation,
-    plan_needs_confirmation,
-    plan_question,
-    step_operation,
-    step_question,
-)
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.domain.operation import call_text, full_call_text
 from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.plan.plan import (
     ExecutionResult,
@@ -36,12 +28,126 @@ from curiosity_rosa_demo.domain.plan.plan import (
     PlanError,
     PlanStatus,
     PlanStep,
+    RiskLevel,
     StepStatus,
     ToolCallType,
     UNFINISHED,
 )
 from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT, PROGRESS_KEY
 from curiosity_rosa_demo.domain.plan.validation import MAX_STEPS
+from curiosity_rosa_demo.domain.text import clip, count_text, visible, without_controls
+from curiosity_rosa_demo.trace.plan_events import PlanMade, PlanStepEnded
+from curiosity_rosa_demo.trace.reporter import TraceFunction
+
+# --- The operation and the question of a plan's step. Pure -------------------------------------
+
+
+MAX_LINE_CHARS = 500  # characters of a model's text on the console
+FALLBACK_PARAMETERS = 'fallback_parameters'  # in a step's metadata
+SPEECH_KEYS = ('text', 'message', 'content')
+QUERY_KEYS = ('query', 'question', 'text')
+PROMPT_KEYS = ('prompt', 'message', 'question')
+
+
+class NoOperation(ValueError):
+    """The step lacks an argument that its skill needs; the message names it."""
+
+
+def step_operation(step: PlanStep, *, fallback: bool = False) -> tuple[str, Json]:
+    """The skill and its arguments; skill '' for a step without operation. Raises NoOperation."""
+    if fallback and step.fallback:
+        parameters = step.metadata.get(FALLBACK_PARAMETERS, {})
+        if not isinstance(parameters, dict):
+            raise NoOperation(f'metadata.{FALLBACK_PARAMETERS} must be an object')
+        return step.fallback, parameters
+    kind = step.tool_call_type
+    if kind is ToolCallType.EXECUTE:
+        return step.action, step.parameters
+    if kind is ToolCallType.SPEAK:
+        return 'speak', {'text': _needed(step, SPEECH_KEYS)}
+    if kind is ToolCallType.QUERY_WORLD:
+        return 'query_world', {'query': _text(step, QUERY_KEYS)}
+    if kind is ToolCallType.QUERY_KNOWLEDGE:
+        return 'query_knowledge', {'query': _needed(step, QUERY_KEYS)}
+    return '', {}
+
+
+def step_question(step: PlanStep, *, fallback: bool = False) -> str:
+    """The question to the operator about this step, whole; '' for none. Raises NoOperation."""
+    if fallback and step.fallback:
+        call = full_call_text(*step_operation(step, fallback=True))
+        ask = f'Step {step.step_id} failed. Try {call} instead?'
+        return ask if step.requires_confirmation else ''
+    if step.tool_call_type is ToolCallType.ASK_USER:
+        return visible(
+            step.confirmation_message
+            or _text(step, PROMPT_KEYS)
+            or step.description
+            or _step_call(step)
+        )
+    if not step.requires_confirmation:
+        return ''
+    what = step.description or _step_call(step)
+    return visible(step.confirmation_message or f'Step {step.step_id}: {what}?')
+
+
+def plan_needs_confirmation(plan: Plan) -> bool:
+    """Whether the operator has yet to approve the whole plan."""
+    risky = plan.requires_confirmation or plan.risk_level is RiskLevel.HIGH
+    if plan.status is PlanStatus.CREATED:
+        return risky
+    return plan.status is PlanStatus.WAIT_CONFIRMATION
+
+
+def plan_question(plan: Plan) -> str:
+    """The question about the whole plan, always with its steps: the message may hide them. Each
+    step has its arguments and its fallback: all that is approved.
+    """
+    message = visible(plan.confirmation_message or 'Carry out this plan?')
+    steps = '; '.join(f'{step.step_id}. {_step_call(step)}' for step in plan.steps)
+    risk = plan.risk_level.value
+    count = count_text(len(plan.steps), 'step')
+    return f'{message} {visible(plan.goal)} (risk {risk}, {count}: {steps})'
+
+
+def _step_call(step: PlanStep) -> str:
+    """The call of the step, whole, with its preconditions and its fallback."""
+    kind = step.tool_call_type
+    call = full_call_text(
+        step.action if kind is ToolCallType.EXECUTE else kind.value, step.parameters
+    )
+    needs = visible(json.dumps(step.preconditions, ensure_ascii=False))
+    only_if = f' only if {needs}' if step.preconditions else ''
+    if not step.fallback:
+        return f'{call}{only_if}'
+    fallback = full_call_text(step.fallback, step.metadata.get(FALLBACK_PARAMETERS, {}))
+    return f'{call}{only_if}, else {fallback}'
+
+
+def step_title(step: PlanStep) -> str:
+    return clipped_line(step.description or call_text(step.action, step.parameters))
+
+
+def clipped_line(text: str) -> str:
+    """``text`` for a console: clipped, without control characters that move the cursor."""
+    return clip(without_controls(text), MAX_LINE_CHARS)
+
+
+def _text(step: PlanStep, names: tuple[str, ...]) -> str:
+    parameters: Json = step.parameters
+    for name in names:
+        value = parameters.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ''
+
+
+def _needed(step: PlanStep, names: tuple[str, ...]) -> str:
+    text = _text(step, names)
+    if not text:
+        raise NoOperation(f'{step.action} needs a text in parameters: {" or ".join(names)}')
+    return text
+
 
 ENDED_STATUSES = (PlanStatus.COMPLETED, PlanStatus.FAILED, PlanStatus.CANCELLED)
 
@@ -306,3 +412,19 @@ def _end_plan(plan: Plan, now: float) -> list[ExecutionResult]:
     for result in skipped:
         result.timestamp = now
     return skipped
+
+
+# --- A plan and its steps as trace events ------------------------------------------------------
+
+
+def trace_plan(trace: TraceFunction, plan: Plan) -> None:
+    """Trace the plan as one HYPOTHESIZE event."""
+    left_out, steps = left_out_text(plan), count_text(len(plan.steps), 'step')
+    text = f'Plan: {clip(plan.goal)} ({steps}){left_out and "; "}{left_out}'
+    trace(**PlanMade(plan).trace_fields(text))
+
+
+def trace_steps(trace: TraceFunction, results: Iterable[ExecutionResult]) -> None:
+    """Trace each result as one RESULT or ERROR event."""
+    for result in results:
+        trace(**PlanStepEnded(result).trace_fields())

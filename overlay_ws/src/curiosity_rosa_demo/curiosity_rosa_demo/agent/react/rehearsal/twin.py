@@ -5,6 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
+
 """Runs calls in the mind: dead reckoning from the present pose, the gate's fence, the scan. Pure.
 
 The gate stays the authority: what it says about the fence is asked of the gate's own functions, at
@@ -16,35 +17,173 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import math
+import threading
 import time
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import Ask
-from curiosity_rosa_demo.agent.react.guardrails.gate import order_verdict
+from curiosity_rosa_demo.agent.react.guardrails.gate import Order, order_verdict
 from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m
-from curiosity_rosa_demo.agent.react.guardrails.order import Order
-from curiosity_rosa_demo.agent.react.guardrails.rules import geofence
+from curiosity_rosa_demo.agent.react.guardrails.rules import Ask, geofence
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
+    NAVIGATE_SKILL,
     Proposal,
     Situation,
     situation_of_facts,
 )
-from curiosity_rosa_demo.agent.react.rehearsal.motions import (
-    segments_of,
-    standing_seconds,
-    Unpredictable,
-)
-from curiosity_rosa_demo.agent.react.rehearsal.texts import rehearsal_text
+from curiosity_rosa_demo.agent.react.rehearsal.comparison import rehearsal_text
+from curiosity_rosa_demo.agent.skills.errors import UnknownSkill
+from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
+from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
+from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import Spent
-from curiosity_rosa_demo.domain.dead_reckoning import MotionSpeeds, Place
+from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS, MotionSpeeds, Place
+from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import FenceVerdict, Rehearsal, StepForecast
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape
 from curiosity_rosa_demo.trace.reporter import finite_float
+
+# --- The speeds of the rover's motions, from those that it has driven. Thread-safe -------------
+
+
+MIN_SECONDS = 1.0  # a shorter motion is more start and stop than speed
+MAX_TURN_RAD = 5.0  # near a whole circle the change of the heading is ambiguous
+
+
+class MeasuredSpeeds:
+    """Metres and radians in the world frame, seconds. Until a motion is measured: ``known``.
+    ``start_s``: from the call of a motion until the rover moves.
+    """
+
+    def __init__(self, known: MotionSpeeds, start_s: float) -> None:
+        self._lock = threading.Lock()
+        self._straight = SpeedEstimate(known.straight, 0.0, start_s)
+        self._arc = SpeedEstimate(known.arc, known.turn, start_s)
+
+    def now(self) -> MotionSpeeds:
+        with self._lock:
+            return MotionSpeeds(self._straight.speed, self._arc.speed, self._arc.turn)
+
+    def learn(self, name: str, before: Mapping[str, object], result: ToolResult) -> None:
+        """Add a motion that ended well. ``before``: the facts at its start."""
+        side, data = DIRECTIONS[name], result.data
+        seconds, metres = (
+            finite_float(data.get('duration_s')),
+            finite_float(data.get('distance_m')),
+        )
+        if not result.ok or seconds is None or metres is None or seconds < MIN_SECONDS:
+            return
+        if side == 0:
+            with self._lock:
+                self._straight.update(seconds, metres, 0.0)
+            return
+        begin, end = finite_float(before.get('yaw_rad')), finite_float(data.get('yaw_rad'))
+        if begin is None or end is None:
+            return
+        turned = (side * (end - begin)) % math.tau
+        with self._lock:
+            if 0.0 < turned < MAX_TURN_RAD and self._arc.turn * seconds < MAX_TURN_RAD:
+                self._arc.update(seconds, metres, turned)
+
+
+# -----------------------------------------------------------------------------------------------
+# The motions of one call, as dead reckoning predicts them. Pure. Metres, radians, seconds.
+
+
+SAMPLE_M = 0.25  # between two places of a path
+MAX_SAMPLES = 200  # of one segment
+SIGNS = {'L': 1.0, 'S': 0.0, 'R': -1.0}
+
+
+class Unpredictable(Exception):
+    """Where the call leads cannot be known beforehand."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """``metres`` along an arc that turns by ``turn`` radians, left above 0; 0: straight."""
+
+    metres: float
+    turn: float
+
+    def seconds(self, speeds: MotionSpeeds) -> float:
+        return abs(self.turn) / speeds.turn if self.turn else self.metres / speeds.straight
+
+    def places(self, start: Place) -> list[Place]:
+        """The places on the way, the end last."""
+        count = min(MAX_SAMPLES, max(1, math.ceil(self.metres / SAMPLE_M)))
+        return [
+            _moved(start, self.metres * part / count, self.turn * part / count)
+            for part in range(1, count + 1)
+        ]
+
+
+def segments_of(
+    op: Operation, start: Place, speeds: MotionSpeeds, config: Config
+) -> tuple[Segment, ...]:
+    """How ``op``, which moves the base, drives from ``start``. Raises Unpredictable."""
+    arguments = op.arguments
+
+    def number(name: str) -> float:
+        value = finite_float(arguments.get(name))
+        if value is None:
+            raise Unpredictable(f'{op.skill} without {name}')
+        return value
+
+    if op.skill in DIRECTIONS:
+        seconds, side = max(0.0, number('duration_s')), DIRECTIONS[op.skill]
+        speed = speeds.arc if side else speeds.straight
+        return (Segment(speed * seconds, side * speeds.turn * seconds),)
+    if op.skill == 'drive_distance':
+        return (Segment(max(0.0, number('distance_m')), 0.0),)
+    if op.skill == 'turn_angle':
+        turn = math.radians(number('angle_deg'))
+        return (Segment(abs(turn) * speeds.radius_m, turn),)
+    navigation = config.agent.navigation
+    if op.skill == NAVIGATE_SKILL and navigation.provider == 'motions':
+        goal = NavigationGoal(number('x'), number('y'), finite_float(arguments.get('yaw_rad')))
+        return _way_to(goal, start, speeds, navigation.max_detour)
+    raise Unpredictable(op.skill)
+
+
+def _way_to(
+    goal: NavigationGoal, start: Place, speeds: MotionSpeeds, max_detour: float
+) -> tuple[Segment, ...]:
+    """The path that the navigation plans first."""
+    here = PlanarPose(start.x, start.y, start.yaw_rad)
+    if goal.is_reached(here):
+        return ()
+    longest_m = max_detour * goal.distance(here)
+    plan = plan_drive(here, goal, speeds.radius_m, longest_m=longest_m)
+    return tuple(
+        Segment(amount, 0.0)
+        if letter == 'S'
+        else Segment(amount * speeds.radius_m, SIGNS[letter] * amount)
+        for letter, amount in plan.segments
+    )
+
+
+def standing_seconds(op: Operation, config: Config) -> float:
+    """How long a call takes that does not move the base; 0 where nobody knows."""
+    mast = config.thresholds.mast
+    if op.skill == 'wait':
+        return finite_float(op.arguments.get('duration_s')) or 0.0
+    return {
+        'mast_open': mast.open_duration_s,
+        'mast_close': mast.close_duration_s,
+        'mast_rotate': mast.rotate_duration_s,
+    }.get(op.skill, 0.0)
+
+
+def _moved(start: Place, metres: float, turn: float) -> Place:
+    x, y, yaw = along(start.x, start.y, start.yaw_rad, metres, turn)
+    return Place(x=x, y=y, yaw_rad=yaw)
+
 
 MAX_PATH_POINTS = 200
 MAX_STEPS = 200
@@ -262,3 +401,26 @@ def _thinned(path: list[XY]) -> list[XY]:
         return path
     last = len(path) - 1
     return [path[round(last * each / (MAX_PATH_POINTS - 1))] for each in range(MAX_PATH_POINTS)]
+
+
+# --- The stage of a rehearsal, from the objects of the agent -----------------------------------
+
+
+def stage_of(
+    config: Config,
+    registry: SkillRegistry,
+    surroundings: Surroundings,
+    origin: Origin,
+    language: str,
+) -> Stage:
+    """``origin`` and ``language``: of the order."""
+
+    def skill_facts(name: str) -> tuple[frozenset[str], RiskLevel, float] | None:
+        try:
+            skill = registry.get(name)
+        except UnknownSkill:
+            return None
+        resources = frozenset(skill.definition.resources_required)
+        return resources, skill.risk, config.tool_costs.of(name)
+
+    return Stage(config, Limits.of(config), skill_facts, surroundings, origin, language)

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.react.turn.step_spans import StepSpans
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 from langchain_core.messages import BaseMessage
 

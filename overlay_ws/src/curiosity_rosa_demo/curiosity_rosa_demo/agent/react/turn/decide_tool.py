@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Literal
 
 from curiosity_rosa_demo.domain.brain_state import DecisionType
-from curiosity_rosa_demo.domain.decided_op import DECIDE_TOOL
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 

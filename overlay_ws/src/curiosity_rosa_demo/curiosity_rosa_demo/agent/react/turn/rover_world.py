@@ -15,28 +15,30 @@ from functools import partial
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
-from curiosity_rosa_demo.agent.react.guardrails.approval import Ask
-from curiosity_rosa_demo.agent.react.guardrails.gate import call_refusal, order_verdict
-from curiosity_rosa_demo.agent.react.guardrails.guard_span import traced_check
-from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order
-from curiosity_rosa_demo.agent.react.guardrails.rules import CALL_RULES, drive_refusal
+from curiosity_rosa_demo.agent.llm.vision import SeenPictures
+from curiosity_rosa_demo.agent.react.guardrails.gate import (
+    call_refusal,
+    current_order,
+    Order,
+    order_verdict,
+    traced_check,
+)
+from curiosity_rosa_demo.agent.react.guardrails.rules import Ask, CALL_RULES, drive_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
     Proposal,
     situation_of_facts,
 )
-from curiosity_rosa_demo.agent.react.rehearsal.speeds import MeasuredSpeeds
-from curiosity_rosa_demo.agent.react.rehearsal.twin import Surroundings
+from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, Surroundings
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.dead_reckoning import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import RoverTools

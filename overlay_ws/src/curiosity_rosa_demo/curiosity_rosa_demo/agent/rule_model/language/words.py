@@ -16,10 +16,58 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from curiosity_rosa_demo.agent.rule_model.language.lexicon import folded_text, Lexicon
+from curiosity_rosa_demo.agent.rule_model.language.lexicon import folded_text, Lexicon, Meaning
 from curiosity_rosa_demo.agent.rule_model.language.quantities import cjk_number, with_quantities
-from curiosity_rosa_demo.agent.rule_model.language.spelling import meanings_of_misspelt
 from curiosity_rosa_demo.agent.rule_model.language.tokens import Token, UNKNOWN, Words
+
+# --- Misspelt English words. Pure --------------------------------------------------------------
+
+
+# Words that look like a misspelt word of the lexicon and are none.
+_own_words = (
+    'attract battery brighten buttery camper center change changed changes charger contract '
+    'counter decrees departed deplore detract distract explode exploit exploits explored '
+    'explorer export foreword frighten gravel gravels implode implore infect insect '
+    'inspector inspired leftover leftovers lighten lighter lighting lightning meteor '
+    'meteors minutely photon photons pictured pitcher pitchers protract recast reheat '
+    'repair repeal repeats repent rephrase replace report reports retreat retuned returned '
+    'reward rotary rotor searcher secondary seconded service statue statues stature statute '
+    'straits stranger surfaces tighten travels unravel wayward '
+)
+_WORDS_OF_THEIR_OWN = frozenset(_own_words.split())
+_LEAST_LETTERS = 6
+
+
+def meanings_of_misspelt(word: str, lexicon: Lexicon) -> tuple[Meaning, ...]:
+    """The meanings of the long word that ``word`` misspells by one letter, else UNKNOWN. Its
+    first and last letters are right: "explored" is no misspelt "explore".
+    """
+    swapped = _meanings_of_swapped(word, lexicon)
+    if swapped != (UNKNOWN,) or word in _WORDS_OF_THEIR_OWN or not word.isalpha():
+        return swapped
+    if not _LEAST_LETTERS - 1 <= len(word) <= 14:
+        return swapped
+    letters = 'abcdefghijklmnopqrstuvwxyz'
+    for i in range(1, len(word)):
+        head, tail = word[:i], word[i:]
+        changed = [head + each + tail for each in letters]
+        if i < len(word) - 1:
+            changed += [head + each + tail[1:] for each in ('', *letters)]
+        for each in changed:
+            if len(each) >= _LEAST_LETTERS and each in lexicon.meanings:
+                return lexicon.meanings[each]
+    return (UNKNOWN,)
+
+
+def _meanings_of_swapped(word: str, lexicon: Lexicon) -> tuple[Meaning, ...]:
+    """The meanings of the word in which two letters were swapped, else UNKNOWN."""
+    if 4 <= len(word) <= 12 and word not in lexicon.meanings:
+        for i in range(len(word) - 1):
+            swapped = word[:i] + word[i + 1] + word[i] + word[i + 2 :]
+            if swapped in lexicon.meanings:
+                return lexicon.meanings[swapped]
+    return (UNKNOWN,)
+
 
 SAYING = '\ue000'  # a private character that stands for words to speak
 REPLACEMENT = '\ufffd'  # for one that was typed

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.runtime.execution.rover import run_skill
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import QueuedTask, RunningSkill, SkillDef
 
 Work = Callable[[Task], Coroutine[Any, Any, None]]

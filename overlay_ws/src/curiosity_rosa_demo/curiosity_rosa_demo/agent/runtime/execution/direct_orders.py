@@ -15,12 +15,10 @@ from dataclasses import replace
 import time
 import uuid
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import Ask
-from curiosity_rosa_demo.agent.react.guardrails.gate import not_approved
-from curiosity_rosa_demo.agent.react.guardrails.order import Approval, Order
+from curiosity_rosa_demo.agent.react.guardrails.gate import Approval, not_approved, Order
+from curiosity_rosa_demo.agent.react.guardrails.rules import Ask
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal
-from curiosity_rosa_demo.agent.react.rehearsal.stage import stage_of
-from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse
+from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, stage_of
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.skills.errors import BadArguments

@@ -15,7 +15,7 @@ the turn's checkpoints, under the task's ID.
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
+from curiosity_rosa_demo.agent.react.guardrails.gate import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.context import (
     reobserve,
     SkillContext,

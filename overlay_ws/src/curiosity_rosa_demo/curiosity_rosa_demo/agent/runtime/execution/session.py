@@ -18,15 +18,19 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.pictures import SeenPictures
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.react.guardrails.approval import Ask
-from curiosity_rosa_demo.agent.react.guardrails.gate import ASK_AGAIN_TEXT, not_approved
-from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
+from curiosity_rosa_demo.agent.react.guardrails.gate import (
+    ASK_AGAIN_TEXT,
+    current_order,
+    not_approved,
+    Order,
+    under_order,
+)
+from curiosity_rosa_demo.agent.react.guardrails.rules import Ask
 from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
-from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared
-from curiosity_rosa_demo.agent.react.rehearsal.events import trace_comparison
+from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared, trace_comparison
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import GraphReader, no_graph, RoverWorld
@@ -37,8 +41,8 @@ from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavail
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import current_task, SkillMonitor
-from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -48,18 +52,17 @@ from curiosity_rosa_demo.domain.brain_state import (
     SkillResult,
     Spent,
 )
-from curiosity_rosa_demo.domain.caller import named_caller
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.dead_reckoning import Place
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
-from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.origin import named_caller, Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.domain.text import count_text
-from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.tracing.span import current_span, span
 from curiosity_rosa_demo.tools.rover_client import RoverClient

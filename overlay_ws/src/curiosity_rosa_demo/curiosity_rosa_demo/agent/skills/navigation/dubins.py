@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.domain.dead_reckoning import along
+from curiosity_rosa_demo.domain.geometry import along
 
 DUBINS_WORDS = ('LSL', 'RSR', 'LSR', 'RSL', 'RLR', 'LRL')
 

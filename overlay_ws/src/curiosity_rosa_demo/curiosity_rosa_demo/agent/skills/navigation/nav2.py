@@ -20,8 +20,7 @@ import math
 from typing import Protocol
 
 from curiosity_rosa_demo.agent.skills.navigation.navigate import drive_failed, Heading, Metres
-from curiosity_rosa_demo.agent.skills.progress import part_done
-from curiosity_rosa_demo.agent.skills.skill import SkillCall
+from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode

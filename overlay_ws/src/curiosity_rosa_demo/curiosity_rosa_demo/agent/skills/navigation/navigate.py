@@ -32,8 +32,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
     SpeedEstimate,
     turning_radius,
 )
-from curiosity_rosa_demo.agent.skills.progress import part_done
-from curiosity_rosa_demo.agent.skills.skill import SkillCall
+from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
 from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS, ToolResult
 from curiosity_rosa_demo.domain.refusal import LINK_LOST, RefusalCode
 from curiosity_rosa_demo.trace.reporter import finite_float

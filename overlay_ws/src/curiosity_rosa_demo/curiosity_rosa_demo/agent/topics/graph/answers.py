@@ -18,11 +18,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 import threading
 
-from curiosity_rosa_demo.agent.topics.graph.names import NotFound, resolve
-from curiosity_rosa_demo.agent.topics.graph.no_picture import why_no_picture
-from curiosity_rosa_demo.agent.topics.graph.port import GraphPort
-from curiosity_rosa_demo.agent.topics.graph.qos import mismatched
-from curiosity_rosa_demo.agent.topics.graph.texts import graph_text
+from curiosity_rosa_demo.agent.topics.graph.reader import GraphPort, mismatched
+from curiosity_rosa_demo.agent.topics.graph.texts import (
+    graph_text,
+    NotFound,
+    resolve,
+    why_no_picture,
+)
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import (

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``wait_until``: poll the facts of the world until a condition holds."""
+"""The skills ``wait`` and ``wait_until``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,33 @@ from collections.abc import Callable
 import time
 from typing import Annotated
 
-from curiosity_rosa_demo.agent.skills.progress import part_done
-from curiosity_rosa_demo.agent.skills.skill import SkillCall
+from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
 from pydantic import Field
 
+# --- The skill ``wait``: let time pass ---------------------------------------------------------
+
+
 POLL_PERIOD_S = 0.2
+MAX_WAIT_S = 3600.0
+
+WaitSeconds = Annotated[float, Field(gt=0.0, le=MAX_WAIT_S, description='seconds')]
+
+
+def wait(call: SkillCall, duration_s: WaitSeconds) -> ToolResult:
+    """Wait for duration_s seconds, without a motion."""
+    started_s = time.monotonic()
+    while (left_s := duration_s - (time.monotonic() - started_s)) > 0.0:
+        call.progress({'fraction': part_done(duration_s, left_s), 'left_s': round(left_s, 1)})
+        call.cancellation.sleep(min(POLL_PERIOD_S, left_s))
+    return ToolResult.success(waited_s=duration_s)
+
+
+# --- The skill ``wait_until``: poll the facts of the world until a condition holds -------------
+
+
 MAX_TIMEOUT_S = 3600.0
 
 Condition = Annotated[
