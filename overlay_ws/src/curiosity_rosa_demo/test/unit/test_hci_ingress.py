@@ -103,6 +103,12 @@ def test_a_stop_stays_a_stop_however_it_is_dressed(
         assert classify(each).type is STOP, each
 
 
+@pytest.mark.parametrize('dressed', ['{} 🙏', '🙏 {}', '{}🙏', '🙏{}', '😡 {} 🤖'])
+def test_a_pictograph_without_a_meaning_changes_nothing(dressed: str) -> None:
+    changed = [text for _, _, text in UTTERANCES if label(dressed.format(text)) != label(text)]
+    assert changed == []
+
+
 @st.composite
 def misspelt(draw: st.DrawFn, word: str) -> str:
     """``word`` with two letters swapped, one doubled or one dropped."""

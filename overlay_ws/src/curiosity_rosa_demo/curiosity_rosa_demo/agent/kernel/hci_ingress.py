@@ -22,7 +22,12 @@ from dataclasses import dataclass, field
 import re
 
 from curiosity_rosa_demo.agent.kernel.intent import answers, stops
-from curiosity_rosa_demo.agent.kernel.intent.normalize import canonical, fold, without_gaps
+from curiosity_rosa_demo.agent.kernel.intent.normalize import (
+    canonical,
+    fold,
+    without_decoration,
+    without_gaps,
+)
 from curiosity_rosa_demo.agent.kernel.intent.questions import Kind, order_in, read_text
 from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.domain.brain_state import (
@@ -83,7 +88,7 @@ class Intent:
 
 def classify(text: str) -> Intent:
     """Return the intent of any ``text``; NONE for an empty one. Runs in linear time."""
-    folded = canonical(fold(text.strip()))
+    folded = canonical(without_decoration(fold(text.strip())))
     if not folded:
         return Intent(UserInterruptType.NONE)
     short = len(folded) <= MAX_ANSWER_CHARS

@@ -70,6 +70,17 @@ def _fold_part(part: str) -> str:
     return _LOOKS_LIKE.get(part, _SIMPLE.get(part, part))
 
 
+# Pictographs that the rules read. All others are decoration.
+_SIGNS = frozenset('🛑✋⛔🚫⏹🤚🖐👍✅👌👎❌➡')
+_PICTOGRAPH = re.compile('[\u2600-\u27bf\U0001f000-\U0001faff]')
+
+
+def without_decoration(folded: str) -> str:
+    """Put a space for each pictograph that means nothing here, unless there is nothing else."""
+    plain = _PICTOGRAPH.sub(lambda match: match[0] if match[0] in _SIGNS else ' ', folded)
+    return plain if plain.strip() else folded
+
+
 _BORDER = re.compile(f'(?<=[a-z0-9])(?=[{CJK}])|(?<=[{CJK}])(?=[a-z0-9])')
 _GAP = r'[ ._\-/|,*]{0,3}'
 _SPELLED = {
