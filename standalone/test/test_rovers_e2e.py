@@ -109,8 +109,7 @@ def test_two_rovers_side_by_side_and_nothing_crosses_over(bench: Bench) -> None:
         wait_until(lambda watch=watch: nodes_of(bench.box, watch.name) >= NODES, 'its nodes')
         assert strays(bench.box, watch.name) == set()
     before = len(second.odometry)
-    first.tells(10)
-    assert first.metres > 0.5
+    wait_until(lambda: first.metres > 0.5, 'half a metre of way')
     assert second.metres == 0.0
     assert len(second.odometry) > before
 

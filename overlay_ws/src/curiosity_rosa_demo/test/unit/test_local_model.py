@@ -152,7 +152,7 @@ print(child.pid, flush=True)
 time.sleep(600)
 """
 CHILD = """
-from curiosity_rosa_demo.agent.llm.local_server import end_with_the_parent
+from curiosity_rosa_demo.agent.llm.local_child import end_with_the_parent
 end_with_the_parent()
 while True:  # as C++ code that holds the interpreter: no thread of Python would come to its turn
     sum(range(10**9))
