@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The net under a change: what differs from the committed expectations of net/expected? Exits non-zero then. 20 minutes.
+# The net under a change: what differs from the committed expectations of net/expected? Exits non-zero then.
 #
 #   scripts/net.sh [PART]...            parts: inputs-0 inputs-1 inputs-arm traces plants proofs mutants
 #   scripts/net.sh --update [PART]...   what is now is what is expected: judge the diff before you commit it
