@@ -1,0 +1,446 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The stand-in's body, sensors and settings, against what was measured on the demo.
+
+The demo's URDF and its own nodes ran in MuJoCo, on flat ground with friction 1.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import dataclasses
+import functools
+import math
+from pathlib import Path
+from typing import Any
+
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
+from curiosity_rosa_demo.infra.ros.scan import scan_of
+from curiosity_rosa_demo.infra.tf.tree import composed, FrameTree, Transform
+from curiosity_stand_in import sensors
+from curiosity_stand_in.battery import Battery, Rates
+from curiosity_stand_in.body import Body, MOST_SAG_S, State, WHEELS
+from curiosity_stand_in.camera import mast_camera, SIZE
+from curiosity_stand_in.drivers import DemoRover, MOTIONS
+from curiosity_stand_in.faults import MAX_DELAY_S, parse, ServiceFault, SERVICES
+from curiosity_stand_in.frames import camera_pose, lidar_pose, LIDARS
+from curiosity_stand_in.kinematics import FORWARD, Pose, Velocity
+from curiosity_stand_in.mast import CLOSED, Joints, MOVES, OPENED, ZERO
+from curiosity_stand_in.renderer import Renderer
+from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
+from curiosity_stand_in.settings import checked, PARAMETERS, Settings
+from examples import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+
+PAGE = Path(__file__).resolve().parents[4] / 'docs/reference/stand_in.md'
+THRESHOLDS = load_config().thresholds
+MPS = THRESHOLDS.body.forward_mps
+STEP_S = 0.01
+STILL_MPS = THRESHOLDS.motion.still_speed_mps
+STATE = State(12.5, Pose(1.0, -2.0, 0.5), Velocity(0.5, 0.2), Joints(1.57, -1.5, 0.1), Battery())
+STAMP = sensors.time_message(12.5)
+
+
+class Run:
+    """One motion of 10 s from a service call at ``phase_s`` after a tick, and its stop."""
+
+    def __init__(self, motion: str, phase_s: float) -> None:
+        self.rover = DemoRover(THRESHOLDS, seconds=phase_s)
+        self.standing = self.rover.advance_to(phase_s)
+        self.rover.call(motion)
+        self.driving = self._states(10.0)
+        self.rover.call('move_stop')
+        self.stopped = self._states(3.0)
+
+    def _states(self, seconds: float) -> list[State]:
+        began = self.rover.seconds
+        steps = range(1, round(seconds / STEP_S) + 1)
+        return [self.rover.advance_to(began + step * STEP_S) for step in steps]
+
+    @property
+    def start_s(self) -> float:
+        began = next(s for s in self.driving if abs(s.velocity.forward) > STILL_MPS)
+        return began.seconds - self.standing.seconds
+
+    @property
+    def still_s(self) -> float:
+        moving = [s for s in self.stopped if abs(s.velocity.forward) > STILL_MPS]
+        return moving[-1].seconds - self.driving[-1].seconds
+
+    @property
+    def backwards_mps(self) -> float:
+        return -min(state.velocity.forward for state in self.stopped)
+
+    @property
+    def radius_m(self) -> float:
+        velocity = self.driving[-1].velocity
+        return velocity.forward / velocity.turn if velocity.turn else math.inf
+
+    @property
+    def turned_deg(self) -> float:
+        return math.degrees(self.stopped[-1].pose.yaw)
+
+
+MEASURED: list[tuple[str, str, Callable[[Run], float], float, float]] = [
+    ('m ahead', 'move_forward', lambda run: run.stopped[-1].pose.x, 4.75, 4.96),
+    ('m/s', 'move_forward', lambda run: run.driving[-1].velocity.forward, 0.489, 0.496),
+    ('m/s', 'turn_left', lambda run: run.driving[-1].velocity.forward, 0.213, 0.218),
+    ('rad/s', 'turn_left', lambda run: run.driving[-1].velocity.turn, 0.028, 0.030),
+    ('radius, m', 'turn_left', lambda run: run.radius_m, 7.0, 7.9),
+    ('radius, m', 'turn_right', lambda run: -run.radius_m, 7.0, 7.9),
+    ('degrees', 'turn_left', lambda run: run.turned_deg, 15.2, 17.5),
+    ('degrees', 'turn_right', lambda run: -run.turned_deg, 15.2, 17.5),
+    ('standing pitch', 'move_forward', lambda run: -run.standing.pose.pitch, 0.065, 0.075),
+    ('driving pitch', 'move_forward', lambda run: -run.driving[-1].pose.pitch, 0.12, 0.13),
+    ('pitch after', 'move_forward', lambda run: -run.stopped[-1].pose.pitch, 0.085, 0.095),
+    ('height, standing', 'move_forward', lambda run: run.standing.pose.z, 0.885, 0.895),
+    ('height, driving', 'move_forward', lambda run: run.driving[-1].pose.z, 0.945, 0.955),
+    ('m/s backwards', 'move_forward', lambda run: run.backwards_mps, 0.15, 0.17),
+    *(('s to the start', motion, lambda run: run.start_s, 0.19, 0.32) for motion in MOTIONS),
+    *(('s to the stand', motion, lambda run: run.still_s, 0.3, 0.5) for motion in MOTIONS),
+]
+
+
+@pytest.mark.parametrize('phase_s', [0.0, 0.03, 0.099])
+def test_a_drive_is_as_measured(phase_s: float) -> None:
+    run_of = functools.cache(lambda motion: Run(motion, phase_s))
+    found = [(*row, row[2](run_of(row[1]))) for row in MEASURED]
+    assert [row for row in found if not row[3] <= row[5] <= row[4]] == []
+
+
+@pytest.mark.parametrize(
+    ('service', 'before', 'least_s', 'most_s'),
+    [
+        ('mast_open', 'mast_close', 0.90, 1.16),
+        ('mast_close', 'mast_open', 0.90, 1.16),
+        ('mast_rotate', 'mast_open', 5.95, 6.15),
+    ],
+)
+def test_the_mast_is_as_fast_as_measured_and_does_not_overshoot(
+    service: str, before: str, least_s: float, most_s: float
+) -> None:
+    rover = DemoRover(THRESHOLDS)
+    rover.call(before)
+    began = rover.advance_to(20.0)
+    target = MOVES[service][-1].joints
+    rover.call(service)
+    states = [rover.advance_to(20.0 + step * STEP_S) for step in range(1000)]
+    within = THRESHOLDS.mast.tolerance_rad
+    off = [s for s in states if max(abs(np.subtract(s.joints, target))) > within]
+    assert least_s <= off[-1].seconds - began.seconds <= most_s
+    for joint, (start, end) in enumerate(zip(began.joints, target, strict=True)):
+        angles = [state.joints[joint] for state in states]
+        assert min(start, end) - 1e-9 <= min(angles)
+        assert max(angles) <= max(start, end) + 1e-9
+
+
+def test_the_products_joints_and_mast_times_are_those_of_the_demo() -> None:
+    mast = THRESHOLDS.mast
+    for service, target, seconds in (
+        ('mast_open', mast.open_rad, mast.open_duration_s),
+        ('mast_close', mast.closed_rad, mast.close_duration_s),
+        ('mast_rotate', mast.rotated_rad, mast.rotate_duration_s),
+    ):
+        last = MOVES[service][-1]
+        assert (last.joints[:2], last.seconds) == (tuple(target), seconds)
+    assert set(THRESHOLDS.motion.wheel_joints) == set(WHEELS)
+    assert (OPENED[:2], CLOSED[:2]) == (tuple(mast.open_rad), tuple(mast.closed_rad))
+
+
+@pytest.mark.parametrize(
+    ('joints', 'heading', 'tilt', 'height'),
+    [
+        (OPENED, 0.02, -0.07, 2.19),
+        (ZERO, 0.52, -0.07, 2.19),
+        (CLOSED, None, -math.pi / 2, 1.46),
+    ],
+)
+def test_the_camera_is_the_demos(
+    joints: Joints, heading: float | None, tilt: float, height: float
+) -> None:
+    camera = mast_camera(Pose(pitch=-0.07 if heading else 0.0), joints)
+    assert heading is None or camera.heading == pytest.approx(heading, abs=0.01)
+    assert camera.tilt == pytest.approx(tilt, abs=0.04)  # the foot turns the pitch into roll
+    assert camera.place[2] == pytest.approx(height, abs=0.02)
+
+
+class Timed:
+    """A body and its clock."""
+
+    def __init__(self, **start: Any) -> None:
+        self.now = 1000.0
+        self.body = Body(THRESHOLDS, lambda: self.now, **start)
+
+    def wait(self, seconds: float) -> State:
+        self.now += seconds
+        return self.body.state()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.just(0.0) | st.floats(-3, 3), st.floats(-1, 1), st.floats(0, 10), st.integers(1, 5)
+        ),
+        max_size=8,
+    ),
+    st.sampled_from([0.0, 1.0, MOST_SAG_S]),
+)
+def test_how_often_one_looks_changes_nothing(
+    legs: list[tuple[float, float, float, int]], sag_s: float
+) -> None:
+    seldom, often = Timed(), Timed()
+    seldom.body.sag_s = often.body.sag_s = sag_s
+    for linear_x, angular_z, seconds, looks in legs:
+        for timed in (seldom, often):
+            timed.now = seldom.now  # the same number: a tick must fall into the same step
+            timed.body.drive(linear_x, angular_z)
+            if angular_z > 0.5:  # some legs close the mast, so that a stand there charges
+                timed.body.move_mast(MOVES['mast_close'])
+        end = seldom.now + seconds
+        for look in range(looks):
+            often.wait(seconds / looks * (look < looks - 1))
+        seldom.now = often.now = end
+    a, b = seldom.body.state(), often.body.state()
+    assert (a.pose.x, a.pose.y) == pytest.approx((b.pose.x, b.pose.y), abs=1e-4)
+    assert (a.pose.z, a.pose.pitch) == pytest.approx((b.pose.z, b.pose.pitch), abs=1e-4)
+    assert a.path_m == pytest.approx(b.path_m, abs=1e-4)
+    assert a.wheels_turned == pytest.approx(b.wheels_turned, abs=1e-6)
+    assert a.battery.charge == pytest.approx(b.battery.charge)
+    assert a.joints == pytest.approx(b.joints)
+
+
+def test_a_slipping_rover_loses_its_way_and_its_wheels_turn_on() -> None:
+    timed = Timed()
+    timed.body.drive(*FORWARD)
+    with pytest.raises(ValueError, match='not finite'):
+        timed.body.drive(math.nan, 0.0)
+    there = timed.wait(5.0)
+    assert timed.wait(-1.0) == there  # a clock that steps back
+    timed.wait(1.0)
+    timed.body.set_slip(1.0)
+    before, after = timed.wait(0.0), timed.wait(3.0)
+    assert after.pose == before.pose
+    assert after.wheels_turned == pytest.approx(before.wheels_turned + 3.0 * FORWARD[0])
+    assert not after.moves
+
+
+@pytest.mark.parametrize('sag_s', [1.0, MOST_SAG_S])
+def test_a_mechanism_that_sags_moves_the_body_on_standing_wheels_and_tilts_it(
+    sag_s: float,
+) -> None:
+    timed = Timed()
+    timed.body.sag_s = sag_s
+    timed.body.drive(*FORWARD)
+    timed.wait(5.0)
+    timed.body.drive(0.0, 0.0)
+    states = [timed.wait(STEP_S) for _ in range(round((sag_s + 1.0) / STEP_S))]
+    moving = [state for state in states if state.moves and state.wheels == 0.0]
+    assert moving[-1].seconds - moving[0].seconds == pytest.approx(sag_s, abs=0.03)
+    tilt = math.hypot(states[-1].pose.roll, states[-1].pose.pitch)
+    assert 10.0 <= math.degrees(tilt) <= 12.0
+
+
+@given(
+    st.floats(0.1, 100),
+    st.lists(st.tuples(st.booleans(), st.floats(0.0, 5.0)), min_size=1, max_size=6),
+)
+def test_while_it_moves_time_runs_no_faster_than_a_stop_can_follow(
+    scale: float, parts: list[tuple[bool, float]]
+) -> None:
+    now = 1000.0
+    rover = Rover(THRESHOLDS, lambda: now, time_scale=scale)
+    slow = min(scale, FASTEST_DRIVE)
+    for drives, wall in parts:
+        with rover.body() as body:
+            body.drive(2.0 if drives else 0.0, 0.0)
+        before = rover.state()
+        now += wall
+        after = rover.state()
+        passed = after.seconds - before.seconds
+        assert after.path_m - before.path_m <= MPS * slow * wall + 1e-6
+        if drives or after.moves:
+            assert passed == pytest.approx(slow * wall, abs=1e-6)
+        else:
+            assert slow * wall - 1e-6 <= passed <= scale * wall + 1e-6
+
+
+@pytest.mark.parametrize('scale', [0.1, 1.0, 100.0])
+def test_it_charges_while_stowed_and_still_up_to_the_full_charge(scale: float) -> None:
+    now = 50.0
+    rates = Rates(drain_per_s=0.001, charge_per_s=0.02)
+    rover = Rover(
+        THRESHOLDS, lambda: now, time_scale=scale, charge=0.5, rates=rates, joints=CLOSED
+    )
+    now += 11.0 / scale
+    battery = rover.state().battery
+    assert battery == Battery(pytest.approx(0.7, abs=0.01), charging=True)
+    assert not battery.full
+    now += 100.0 / scale
+    assert rover.state().battery == Battery(1.0, charging=True)
+    with rover.body() as body:
+        body.drive(2.0, 0.0)
+    now += 100.0 / min(scale, FASTEST_DRIVE)
+    assert rover.state().battery == Battery(pytest.approx(0.9, abs=0.01), charging=False)
+
+
+def tree_of(state: State, lidar: str) -> FrameTree:
+    """The frames as a reader of /tf and /tf_static knows them."""
+    tree = FrameTree(max_age_s=1.0)
+    for message, static in (
+        (sensors.fixed_frames(STAMP, lidar), True),
+        (sensors.moving_frames(state, STAMP, lidar), False),
+    ):
+        for each in message.transforms:
+            place, turn = each.transform.translation, each.transform.rotation
+            tree.update(
+                each.header.frame_id,
+                each.child_frame_id,
+                (place.x, place.y, place.z),
+                (turn.x, turn.y, turn.z, turn.w),
+                stamp_ns=1,
+                now_s=0.0,
+                static=static,
+            )
+    return tree
+
+
+def view(joints: Joints, lidar: str, pitch: float, x: float = 0.0, y: float = 0.0) -> ObstacleView:
+    """What the overlay makes of this lidar's scan, posed by TF and turned level. Nose up."""
+    state = State(0.0, Pose(x, y, pitch=-pitch), Velocity(), joints, Battery())
+    sensor, _ = composed(*tree_of(state, lidar).chain('base_footprint', 'lidar_link', 0.0))
+    turn = sensors.odometry(state, STAMP).pose.pose.orientation
+    body = Transform((0.0, 0.0, 0.0), (turn.x, turn.y, turn.z, turn.w))
+    message = sensors.scan(state, STAMP, lidar)
+    return view_of(scan_of(message), body.tilt @ sensor, RoverShape.of(THRESHOLDS))
+
+
+@settings(max_examples=examples(25))
+@given(
+    st.floats(0.0, 1.57),
+    st.floats(-6.28, 0.0),
+    st.floats(THRESHOLDS.body.standing_pitch_rad, THRESHOLDS.body.driving_pitch_rad),
+)
+def test_the_demos_lidar_sees_the_way_ahead_in_no_pose_of_the_mast_and_one_on_the_body_does(
+    fold: float, yaw: float, pitch: float
+) -> None:
+    assert not view(Joints(fold, yaw, 0.0), 'mast', pitch).sees_ahead
+    x, y = 18.6 - THRESHOLDS.obstacles.front_m, -31.36  # the rover touches a boulder
+    for ahead_m in (5.8, 2.2):
+        seen = view(CLOSED, 'body', pitch, x=x - ahead_m, y=y)
+        assert seen.free_m['move_forward'] == pytest.approx(ahead_m, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ('lidar', 'frame', 'place', 'rotation'),
+    [
+        *((name, 'lidar_link', *lidar_pose(Pose(z=0.0), STATE.joints, name)) for name in LIDARS),
+        ('mast', 'camera_link', *camera_pose(Pose(z=0.0), STATE.joints)),
+    ],
+)
+def test_the_frames_on_tf_lead_to_the_sensor(
+    lidar: str, frame: str, place: np.ndarray, rotation: np.ndarray
+) -> None:
+    transform, _ = composed(*tree_of(STATE, lidar).chain('base_footprint', frame, 0.0))
+    assert np.allclose(transform.translation, place)
+    assert np.allclose(transform.rotate((1.0, 0.0, 0.0)), rotation[:, 0])
+    assert np.allclose(transform.rotate((0.0, 1.0, 0.0)), rotation[:, 1])
+
+
+@settings(max_examples=examples(15))
+@given(
+    st.builds(Pose, *[st.floats(-1e3, 1e3)] * 2, st.floats(-4, 4), st.floats(0.8, 1.2)),
+    st.builds(Joints, st.floats(0, 1.57), st.floats(-7, 7), st.floats(-1.5, 1.5)),
+)
+def test_whatever_the_rover_does_there_is_a_picture_and_only_one(
+    pose: Pose, joints: Joints
+) -> None:
+    renderer = one_renderer()
+    picture = renderer.render(pose, joints)
+    assert picture.shape == (SIZE, SIZE, 3)
+    assert picture.std() > 2.0
+    renderer.render(Pose(1.0, 2.0, 3.0), ZERO)  # nothing of another view may stay behind
+    assert (renderer.render(pose, joints) == picture).all()
+
+
+@functools.cache
+def one_renderer() -> Renderer:
+    return Renderer()
+
+
+def test_the_parameters_are_the_settings_with_their_defaults_and_the_page_has_each() -> None:
+    assert list(PARAMETERS) == [field.name for field in dataclasses.fields(Settings)]
+    defaults = {name: parameter.default for name, parameter in PARAMETERS.items()}
+    assert Settings(**checked(defaults)) == Settings()
+    page = PAGE.read_text(encoding='utf-8')
+    assert [name for name in PARAMETERS if f'`{name}`' not in page] == []
+
+
+def refusal_of(name: str, value: Any) -> str | None:
+    try:
+        assert list(checked({name: value})) == [name]
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+@given(
+    st.sampled_from(sorted(PARAMETERS)),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.lists(st.text(max_size=40)),
+)
+def test_every_value_is_taken_or_refused_by_name(name: str, value: Any) -> None:
+    refusal = refusal_of(name, value)
+    assert refusal is None or refusal.startswith(f'parameter {name} is {value!r}: ')
+
+
+REFUSED: list[tuple[str, Any, str]] = [
+    ('time_scale', 0.0, 'from 0.1 to 100'),
+    ('time_scale', math.nan, 'from 0.1 to 100'),
+    ('battery', 1.5, 'from 0 to 1'),
+    ('battery', True, 'must be a number'),
+    ('e_stop', 1, 'true or false'),
+    ('initial_mast', 'shut', 'zero, open, closed'),
+    ('lidar', 'roof', 'mast, body'),
+    ('fault_image', 'black', 'none, stopped, corrupt'),
+    ('fault_services', [1, 2], 'list of strings'),
+    ('fault_services', ['fly:hang'], "'fly:hang'"),
+    ('fault_services', ['/move_stop:hang'], 'the service must be one of'),
+    ('fault_services', ['move_stop'], 'hang, late, absent'),
+    ('fault_services', ['move_stop:hang:3'], 'takes no seconds'),
+    ('fault_services', ['mast_open:late'], 'needs seconds'),
+    ('fault_services', ['mast_open:late:1e9'], 'needs seconds'),
+    ('fault_services', ['move_stop:hang', 'move_stop:absent'], 'has a fault already'),
+]
+
+
+def test_a_refusal_says_what_would_be_right() -> None:
+    said = [(*row, refusal_of(*row[:2])) for row in REFUSED]
+    assert [row for row in said if row[2] not in str(row[3])] == []
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(SERVICES),
+        st.sampled_from([ServiceFault('hang'), ServiceFault('absent')])
+        | st.builds(ServiceFault, st.just('late'), st.floats(1e-3, MAX_DELAY_S)),
+    )
+)
+def test_a_fault_that_is_written_is_read(wanted: dict[str, ServiceFault]) -> None:
+    def text_of(service: str, fault: ServiceFault) -> str:
+        return f'{service}:{fault.kind}' + (f':{fault.delay_s!r}' if fault.delay_s else '')
+
+    assert parse([text_of(*item) for item in wanted.items()]) == wanted
