@@ -9,11 +9,12 @@
 
 """From a stop to the rover: called, typed while a model call hangs, by HTTP under attack.
 
-- adapter: from the call of a stop until the rover serves it, in blocks in turn. The adapter
-  answers later, once odometry confirms the standstill. The rover is a bare node that serves
-  /move_stop with rclpy.spin, like the demo's run_demo; in the first row with an EventsExecutor,
-  like the stand-in. The peer is a minimal forwarding node (async callback that awaits its client,
-  rclpy.spin), called from a node that is spun alike; the floor a direct call.
+- adapter: from the call of a start or a stop until the rover serves it, in blocks in turn, and the
+  CPU time between the two on top of its idling. The adapter answers a stop later, once odometry
+  confirms the standstill. The rover is a bare node with rclpy's default executor, like the demo's
+  run_demo; in the first row with an EventsExecutor, like the stand-in. The peer is a
+  minimal forwarding node (async callback that awaits its client, rclpy.spin), called from a node
+  that is spun alike; the floor a direct call.
 - console: all nodes are up, the agent is on pipes, and its model is a server whose every call
   hangs. In each round a sentence triggers a model call; then ":stop" is written, and the rover, a
   bare node with rclpy.spin, records the start of its callback.
@@ -34,6 +35,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing, contextmanager, ExitStack, suppress
+from functools import partial
 import json
 import mmap
 from pathlib import Path
@@ -46,7 +48,7 @@ import threading
 import time
 from typing import Any
 
-from _bench import cpu_seconds, main, milliseconds, Part, Result
+from _bench import cpu_percent, cpu_seconds, main, milliseconds, Part, Result
 from chat_server import ChatServer, Hang
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
@@ -59,10 +61,14 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from std_srvs.srv import Empty, Trigger
 
-BLOCK = 25
+NODES = 40  # in the domain, beside those that take part
+ACTS = {'start': 'move_forward', 'stop': 'move_stop'}
+BLOCK = 10
 PAUSE_S = 0.2  # before each call: the adapter takes as long to confirm a stop, the others do not
-AIM_TIMES_PEER = 1.5  # as fast as the forwarding node
-AIM_TIMES = 3.0  # of the round trip over two hops
+IDLE_S = 6.0
+AIM_CHAIN = 0.6  # of the time of the forwarding node
+AIM_CPU_MS = 2.5
+AIM_TIMES = 1.5  # of the round trip over two hops
 LATEST_S = 2.0
 STOP = ':stop on standard input to the rover'
 EVENTS = 'EventsExecutor, two hops (peer)'
@@ -76,8 +82,11 @@ STREAM = b'GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
 LINE = b'{"text": "hello"}'
 WHOLE_SAY = SAY + b'Content-Length: %d\r\n\r\n%s' % (len(LINE), LINE)
 POST_STOP = b'POST /stop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n'
-SERVED = """
+ROVER = """
 import mmap, struct, sys, time
+import rclpy
+from rclpy.experimental import EventsExecutor
+from std_srvs.srv import Empty
 with open(sys.argv[1], 'r+b') as file:
     served = mmap.mmap(file.fileno(), 8)
 
@@ -85,32 +94,24 @@ def serve(request, response):
     if served[:8] == bytes(8):  # the first since the caller has cleared it
         served[:8] = struct.pack('q', time.monotonic_ns())
     return response
-"""
 
-ROVER = f"""{SERVED}
-import rclpy
-from std_srvs.srv import Empty
 rclpy.init()
-node = rclpy.create_node('bare_rover')
+node = rclpy.create_node('rover', namespace=sys.argv[2])
 for name in ('move_forward', 'turn_left', 'turn_right', 'move_stop', 'mast_open', 'mast_close',
              'mast_rotate'):
     node.create_service(Empty, name, serve)
-rclpy.spin(node)
-"""
-
-OUR_ROVER = f"""{SERVED}
-import rclpy
-from rclpy.experimental import EventsExecutor
-from std_srvs.srv import Empty
-rclpy.init()
-node = rclpy.create_node('our_rover')
-node.create_service(Empty, '/our_rover/move_stop', serve)
-executor = EventsExecutor()
+executor = EventsExecutor() if sys.argv[2:] == ['/our_rover'] else rclpy.get_global_executor()
 executor.add_node(node)
 while rclpy.ok():
     executor.spin_once(timeout_sec=1.0)
 """
-
+OTHERS = """
+import sys, threading
+import rclpy
+rclpy.init()
+nodes = [rclpy.create_node(f'node_{number}') for number in range(int(sys.argv[1]))]
+threading.Event().wait()
+"""
 STANDING = """
 import sys
 import rclpy
@@ -139,16 +140,21 @@ from std_srvs.srv import Empty, Trigger
 rclpy.init()
 node = rclpy.create_node('forwarder')
 # A separate group: in the default group the client and its callback would deadlock.
-client = node.create_client(
-    Empty, '/move_stop', callback_group=MutuallyExclusiveCallbackGroup())
-client.wait_for_service()
+group = MutuallyExclusiveCallbackGroup()
 
-async def forward(request, response):
-    await client.call_async(Empty.Request())
-    response.success = True
-    return response
+def serve(name):
+    client = node.create_client(Empty, f'/{name}', callback_group=group)
+    client.wait_for_service()
 
-node.create_service(Trigger, '/forwarder/move_stop', forward)
+    async def forward(request, response):
+        await client.call_async(Empty.Request())
+        response.success = True
+        return response
+
+    node.create_service(Trigger, f'/forwarder/{name}', forward)
+
+for name in ('move_forward', 'move_stop'):
+    serve(name)
 rclpy.spin(node)
 """
 EVENTS_FORWARDER = """
@@ -194,27 +200,46 @@ class ServedTime:
 
 
 class Contender:
-    """One way to call a stop; ``pids`` are the processes between this one and the rover."""
+    """One way to call ``ACTS``, each by ``way`` under ``prefix``. ``between``: the process between
+    this one and the rover.
+    """
 
     def __init__(
-        self, name: str, served: ServedTime, ask: Callable[[], Any], *between: Process
+        self, way: Way, kind: Any, prefix: str, served: ServedTime, between: Process | None = None
     ) -> None:
-        self.name, self._served, self.ask = name, served, ask
-        self.pids = [process.pid for process in between]
-        self.times: list[float] = []
-        self.cpu_s = 0.0
+        self.asks = {act: way(kind, f'{prefix}/{name}') for act, name in ACTS.items()}
+        self._served, self._between = served, between
+        self.begin()
+
+    def begin(self) -> None:
+        self.times: dict[str, list[float]] = {act: [] for act in ACTS}
+        self.cpu_s = self.took_s = 0.0
 
     def block(self, calls: int) -> None:
-        before = sum(map(cpu_seconds, self.pids))
-        for _ in range(calls):
+        """So many starts, each with its stop."""
+        began, cpu_s = time.monotonic(), self._cpu_s()
+        for act in list(ACTS) * calls:
             threading.Event().wait(PAUSE_S)
             self._served.clear()
-            began = time.monotonic()
-            response = self.ask()
-            self.times.append(self._served.seconds() - began)
-            if self.times[-1] < 0.0 or not getattr(response, 'success', True):
-                raise AssertionError(f'{self.name}: a stop failed: {response}')
-        self.cpu_s += sum(map(cpu_seconds, self.pids)) - before
+            asked = time.monotonic()
+            response = self.asks[act]()
+            self.times[act].append(self._served.seconds() - asked)
+            if self.times[act][-1] < 0.0 or not getattr(response, 'success', True):
+                raise AssertionError(f'a {act} failed: {response}')
+        self.took_s += time.monotonic() - began
+        self.cpu_s += self._cpu_s() - cpu_s
+
+    def figures(self) -> tuple[float | None, ...]:
+        """Median and p99 of each act, and CPU of a call on top of the idling between calls."""
+        times = [figure for act in ACTS for figure in milliseconds(self.times[act])]
+        if self._between is None:
+            return *times, None
+        calls = sum(map(len, self.times.values()))
+        idle = cpu_percent({'': self._between.pid}, IDLE_S)[''] / 100
+        return *times, round(1e3 * (self.cpu_s - idle * self.took_s) / calls, 2)
+
+    def _cpu_s(self) -> float:
+        return cpu_seconds(self._between.pid) if self._between else 0.0
 
 
 def script(box: Sandbox, source: str, name: str, *arguments: str) -> Process:
@@ -248,62 +273,52 @@ def our_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
 
 def adapter(options: argparse.Namespace) -> Result:
     with Sandbox() as box, ExitStack() as stack:
+        script(box, OTHERS, 'others', str(NODES))
         served, ours_served = (ServedTime(box.folder / name) for name in ('bare', 'ours'))
-        script(box, ROVER, 'bare_rover', str(served.file))
+        script(box, ROVER, 'bare_rover', str(served.file), '/')
+        script(box, ROVER, 'our_rover', str(ours_served.file), '/our_rover')
         script(box, STANDING, 'standing', load_config().topics.rover.odometry)
         forwarder = script(box, FORWARDER, 'forwarder')
-        adapter = box.overlay('adapter_node')
-        script(box, OUR_ROVER, 'our_rover', str(ours_served.file))
-        move_stop = {'kind': 'service', 'name': '/our_rover/move_stop'}
-        folder = box.config_dir(topics={'curiosity': {'move_stop': move_stop}})
-        second = box.start(
-            'curiosity_rosa_demo', 'adapter_node', '-r', '__ns:=/ours', config_dir=folder
+        services = {
+            name: {'kind': 'service', 'name': f'/our_rover/{name}'}
+            for name in (*ACTS.values(), 'mast_close')
+        }
+        adapter = box.overlay(
+            'adapter_node', config_dir=box.config_dir(topics={'curiosity': services})
         )
-        contenders = (
-            Contender(
-                'adapter, our rover: EventsExecutor from end to end',
-                ours_served,
-                our_way(box, Trigger, '/ours/adapter/move_stop'),
-                second,
+
+        def usual(kind: Any, name: str) -> Callable[[], Any]:
+            return stack.enter_context(default_way(kind, name))
+
+        our = partial(our_way, box)
+        contenders = {
+            'adapter, EventsExecutor from end to end': Contender(
+                our, Trigger, '/adapter', ours_served, adapter
             ),
-            Contender(
-                'adapter before a rover on the default executor',
-                served,
-                our_way(box, Trigger, '/adapter/move_stop'),
-                adapter,
+            'bare forwarding node, default executor everywhere (peer)': Contender(
+                usual, Trigger, '/forwarder', served, forwarder
             ),
-            Contender(
-                'bare forwarding node, default executor everywhere (peer)',
-                served,
-                stack.enter_context(default_way(Trigger, '/forwarder/move_stop')),
-                forwarder,
-            ),
-            Contender(
-                'one hop, default executor (floor)',
-                served,
-                stack.enter_context(default_way(Empty, '/move_stop')),
-            ),
-        )
-        for contender in contenders[:2]:
-            wait_until(lambda c=contender: c.ask().success, contender.name)
-        for contender in contenders:
-            for _ in range(3 if options.smoke else 30):  # warm up
-                contender.ask()
+            'one hop, default executor (floor)': Contender(usual, Empty, '', served),
+        }
+        ours = next(iter(contenders.values()))
+        wait_until(lambda: ours.asks['stop']().success, 'a stop of the adapter')
+        closed = our(Trigger, '/adapter/mast_close')()
+        assert closed.success, closed.message
+        for contender in contenders.values():
+            contender.block(2 if options.smoke else 15)  # warm up
+            contender.begin()
         for begun in range(0, options.size, BLOCK):
-            for contender in contenders:
+            for contender in contenders.values():
                 contender.block(min(BLOCK, options.size - begun))
-    rows = [
-        (each.name, *milliseconds(each.times),
-         round(1e3 * each.cpu_s / len(each.times), 2) if each.pids else None)
-        for each in contenders
-    ]  # fmt: skip
+        rows = [(name, *contender.figures()) for name, contender in contenders.items()]
+    (_, start, _, stop, _, cpu_ms), (_, peer_start, _, peer_stop, *_) = rows[:2]
     return Result(
-        'A stop through the adapter',
+        f'A start and a stop through the adapter, {NODES} other nodes in the domain',
         'From the call until the rover serves it, each after a pause of 0.2 s.',
-        ('way', 'median ms', 'p99 ms', 'CPU ms between'),
+        ('way', 'start, median ms', 'p99 ms', 'stop, median ms', 'p99 ms', 'CPU ms a call'),
         rows,
-        f'{AIM_TIMES_PEER:g} times as fast as the forwarding node',
-        AIM_TIMES_PEER * rows[0][1] <= rows[2][1],
+        f'{AIM_CHAIN:g} of the time of the forwarding node, {AIM_CPU_MS:g} ms of CPU',
+        start <= AIM_CHAIN * peer_start and stop <= AIM_CHAIN * peer_stop and cpu_ms <= AIM_CPU_MS,
     )
 
 
@@ -349,10 +364,10 @@ def console(options: argparse.Namespace) -> Result:
     times: dict[str, list[float]] = {}
     with Sandbox() as box, ChatServer(Hang()) as server, ExitStack() as stack:
         served, ours_served = (ServedTime(box.folder / name) for name in ('bare', 'ours'))
-        script(box, ROVER, 'bare_rover', str(served.file))
+        script(box, ROVER, 'bare_rover', str(served.file), '/')
         script(box, STANDING, 'standing', load_config().topics.rover.odometry)
         script(box, FORWARDER, 'forwarder')
-        script(box, OUR_ROVER, 'our_rover', str(ours_served.file))
+        script(box, ROVER, 'our_rover', str(ours_served.file), '/our_rover')
         script(box, EVENTS_FORWARDER, 'events_forwarder')
         llm = {'provider': 'openai', 'model': 'none', 'base_url': server.url, 'timeout_s': 60.0}
         database = box.folder / 'tasks.db'
@@ -458,6 +473,8 @@ async def repeat(port: int, data: bytes) -> None:
     finally:
         writer.close()
 
+
+Way = Callable[[Any, str], Callable[[], Any]]
 
 Attack = Callable[[int], Coroutine[Any, Any, None]]
 ATTACKS: dict[str, tuple[int, Attack]] = {  # the number of clients, and what each does

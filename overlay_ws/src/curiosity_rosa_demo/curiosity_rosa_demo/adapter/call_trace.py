@@ -16,7 +16,7 @@ import threading
 import time
 
 from curiosity_rosa_demo.adapter.call_log import Call, caller_text, CallLog
-from curiosity_rosa_demo.adapter.graph_names import clients, GraphThread, publishers
+from curiosity_rosa_demo.adapter.graph_names import ClientNames, GraphThread, publishers
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from rclpy.node import Node
@@ -33,7 +33,7 @@ class CallTrace:
         publish: Callable[[TraceEvent], None],
     ) -> None:
         self._node, self._graph, self._publish = node, graph, publish
-        self._heartbeat_topic = heartbeat_topic
+        self._heartbeat_topic, self._clients = heartbeat_topic, ClientNames(node)
         self._lock, self._log = threading.Lock(), CallLog()
         graph.add(self._name_callers)
         graph.add(self._report)
@@ -42,7 +42,7 @@ class CallTrace:
         """Record a call that is being served."""
         with self._lock:
             call = self._log.begin(service, time.monotonic())
-        self._graph.soon()  # while its caller is still in the graph
+        self._graph.soon(self._name_callers)  # while its caller is still in the graph
         return call
 
     def end(self, call: Call, refusal: str) -> None:
@@ -64,7 +64,7 @@ class CallTrace:
         now = time.monotonic()
         agents = set(publishers(self._node, self._heartbeat_topic))
         for service in services:
-            callers = clients(self._node, service)
+            callers = self._clients.of(service)
             with self._lock:
                 self._log.name(
                     service,

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 import threading
+import time
+from typing import Any
 
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand
 from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS
@@ -27,12 +29,13 @@ SOON_S = 0.02  # by then a call that has just arrived is on its way to the rover
 
 
 class GraphThread:
-    """Runs its looks one after another, each LOOK_PERIOD_S and ``soon`` after a request. A look
-    takes the adapter's lock only for what it reports.
+    """Runs its looks one after another, each LOOK_PERIOD_S, and one ``soon`` after a request. A
+    look takes the adapter's lock only for what it reports.
     """
 
     def __init__(self, on_crash: Callable[[Exception], None]) -> None:
         self._looks: list[Callable[[], None]] = []
+        self._asked: set[Callable[[], None]] = set()
         self._on_crash, self._wake, self._closing = on_crash, threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name='adapter_graph', daemon=True)
 
@@ -43,7 +46,9 @@ class GraphThread:
     def start(self) -> None:
         self._thread.start()
 
-    def soon(self) -> None:
+    def soon(self, look: Callable[[], None]) -> None:
+        """``look``: one of those that were added."""
+        self._asked.add(look)
         self._wake.set()
 
     def close(self) -> None:
@@ -53,13 +58,19 @@ class GraphThread:
 
     def _run(self) -> None:
         try:
+            round_at = time.monotonic()
             while not self._closing.is_set():
-                if self._wake.wait(LOOK_PERIOD_S):
+                if self._wake.wait(max(0.0, round_at - time.monotonic())):
                     self._closing.wait(SOON_S)
                 self._wake.clear()
+                asked, self._asked = self._asked, set()
+                is_round = time.monotonic() >= round_at
+                if is_round:
+                    round_at = time.monotonic() + LOOK_PERIOD_S
                 for look in self._looks:
-                    with suppress(*TRANSPORT_ERRORS):  # without the graph no name is known
-                        look()
+                    if is_round or look in asked:
+                        with suppress(*TRANSPORT_ERRORS):  # without the graph no name is known
+                            look()
         except Exception as error:
             self._on_crash(error)
 
@@ -81,17 +92,34 @@ def offers(node: Node, command: AppendageCommand) -> bool:
     return f'{command.ros_name}{goal}' in known
 
 
-def clients(node: Node, service: str) -> set[str]:
-    """The full names of the nodes that have a client of ``service``, as far as they are known."""
-    found = set()
-    for name, space in node.get_node_names_and_namespaces():
+class ClientNames:
+    """The full names of the nodes that have a client of a service, as far as they are known. It
+    asks node by node only when nodes or clients have come or gone.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._known: dict[str, tuple[Any, set[str]]] = {}
+
+    def of(self, service: str) -> set[str]:
+        nodes = sorted(self._node.get_node_names_and_namespaces())
+        state = (self._node.count_clients(service), nodes)
+        before, found = self._known.get(service, (None, set()))
+        if state != before:
+            found = {
+                f'{space.rstrip("/")}/{name}'
+                for name, space in nodes
+                if self._has_client(name, space, service)
+            }
+            self._known[service] = (state, found)
+        return set(found)
+
+    def _has_client(self, name: str, space: str, service: str) -> bool:
         try:
-            called = node.get_client_names_and_types_by_node(name, space)
+            called = self._node.get_client_names_and_types_by_node(name, space)
         except TRANSPORT_ERRORS:  # the node has just left
-            continue
-        if any(each == service for each, _ in called):
-            found.add(f'{space.rstrip("/")}/{name}')
-    return found
+            return False
+        return any(each == service for each, _ in called)
 
 
 def other_publishers(node: Node, topic: str, service: str) -> list[str]:

@@ -222,7 +222,7 @@ class TelemetryInputs:
             self._agents_alive, self._agents = alive, []
             self._rules.agents(alive, [])  # two stop the rover before their names are known
             self._on_input()
-        self._graph.soon()
+        self._graph.soon(self._look_for_agents)
 
     def _look_for_agents(self) -> None:
         """Name several agents, and forget the heartbeat of an agent without a publisher, so that a
