@@ -35,7 +35,7 @@ class Grant:
 
 
 def grants(text: str) -> list[Grant]:
-    """In the order of the text. Raises ValueError for what is no policy that only allows."""
+    """Raises ValueError for what is no policy that only allows."""
     root = ElementTree.fromstring(text)
     if root.tag != 'policy' or root.get('version') != '0.2.0':
         raise ValueError('not a policy of version 0.2.0')

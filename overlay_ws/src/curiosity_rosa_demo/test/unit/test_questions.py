@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Questions, orders and doubts: how each is read, what is done with it, what is answered."""
+"""The inbox, questions, doubts and their answers, from the kernel to the running agent."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Answer, plan, SubmitGoal
-from curiosity_rosa_demo.agent.kernel.hci_ingress import classify, DOUBT_MAX_AGE_S, hci_ingress
-from curiosity_rosa_demo.agent.kernel.intent.normalize import canonical, fold
-from curiosity_rosa_demo.agent.kernel.intent.questions import Kind, order_in, read_text
+from curiosity_rosa_demo.agent.kernel.hci_ingress import (
+    DOUBT_MAX_AGE_S,
+    hci_ingress,
+    LOG_LINES,
+)
 from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate, kernel_route, task_queue
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
@@ -38,6 +40,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     Spent,
     TasksState,
+    TraceState,
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
@@ -50,77 +53,146 @@ import pytest
 from robot_service_world import RobotServiceBench, run
 from runtime_world import RuntimeBench
 
-STOP, NORMAL = UserInterruptType.STOP, UserInterruptType.NORMAL
-NEW_GOAL, APPROVAL = UserInterruptType.NEW_GOAL, UserInterruptType.APPROVAL
+STOP, NEW_GOAL = UserInterruptType.STOP, UserInterruptType.NEW_GOAL
+APPROVAL, RESUME = UserInterruptType.APPROVAL, UserInterruptType.RESUME
+UTTERANCES = [text for _, _, text in fields('utterances.tsv')]
+ASKED = [row[-1] for row in fields('questions.tsv') if row[1] in ('QUESTION', 'DOUBT')]
 
-ROWS = [row[1:] for row in fields('questions.tsv')]  # label, topics, language, text
-QUESTIONS, DOUBTS, ORDERS = (
-    [text for label, _, _, text in ROWS if label == wanted]
-    for wanted in ('QUESTION', 'DOUBT', 'ORDER')
+# --- the inbox ---------------------------------------------------------------------------------
+
+
+def inbox(
+    *messages: object, question: bool = False, asked: str = '', log: tuple[str, ...] = ()
+) -> BrainState:
+    """A state with these messages, even ones that no validation would let through; with an open
+    question, whose ID is ``asked``.
+    """
+    ops = ProposedOps(
+        need_approval=question or asked != '', approval_payload={'id': asked} if asked else {}
+    )
+    return BrainState(
+        tasks=TasksState.model_construct(inbox=list(messages)),
+        react=ReactState(proposed_ops=ops),
+        trace=TraceState(log=list(log)),
+    )
+
+
+def heard(message: object, *, asked: str = '') -> HCIState:
+    return hci_ingress(inbox(message, asked=asked)).hci
+
+
+MESSAGES = st.one_of(
+    st.sampled_from(UTTERANCES).map(lambda text: {'text': text}),
+    st.sampled_from(['PAUSE', 'RESUME', 'CLEAR', 'resume']).map(lambda name: {'intent': name}),
+    st.builds(lambda text: {'intent': 'NEW_GOAL', 'payload': {'text': text}}, st.text(min_size=1)),
+    st.sampled_from(
+        [{}, {'text': 3}, {'text': ' '}, {'intent': 'DANCE'}, {'intent': None}, 7, None]
+    ),
+    st.sampled_from([{'intent': 'STOP'}, {'intent': 'stop', 'payload': 3}]),
 )
 
 
-def heard(text: str) -> tuple[str, str]:
-    """Label and topics of ``text``, as the corpus has them."""
-    intent = classify(text)
-    if intent.type is NEW_GOAL:
-        return 'ORDER', '-'
-    if intent.type is not NORMAL:
-        return intent.type.value, '-'
-    topics = intent.payload['topics']
-    assert isinstance(topics, list)
-    return ('DOUBT', '-') if topics == ['doubt'] else ('QUESTION', ','.join(map(str, topics)))
+@settings(max_examples=examples(500))
+@given(st.lists(MESSAGES, max_size=6), st.booleans())
+def test_a_stop_anywhere_in_the_inbox_is_taken_and_the_rest_is_dropped(
+    messages: list[object], question: bool
+) -> None:
+    """Without one, the oldest message that means something is taken."""
+    after = hci_ingress(inbox(*messages, question=question))
+    alone = [hci_ingress(inbox(message, question=question)).hci for message in messages]
+    meant = [hci for hci in alone if hci.user_interrupt is not UserInterruptType.NONE]
+    found = [hci for hci in meant if hci.user_interrupt is STOP]
+    assert after.hci == (found or meant or [HCIState()])[0]
+    assert len(after.tasks.inbox) == (0 if found else max(0, len(meant) - 1))
+    assert BrainState.model_validate_json(after.model_dump_json()) == after
 
 
-@pytest.mark.parametrize('language', ['en', 'ja', 'zh'])
-def test_every_sentence_is_read_as_it_was_labelled(language: str) -> None:
-    chosen = [row for row in ROWS if row[2] == language]
-    assert chosen
-    assert [(row[3], heard(row[3])) for row in chosen if heard(row[3]) != (*row[:2],)] == []
+DROPPED: list[tuple[object, str]] = [
+    (7, 'it is no object but int'),
+    ({}, 'neither text nor intent is a string'),
+    ({'text': 3}, 'neither text nor intent is a string'),
+    ({'text': ' \u200b'}, 'its text is empty'),
+    ({'intent': 'DANCE'}, "no intent 'DANCE'; there are APPROVAL, CLEAR"),
+    ({'intent': 'NONE'}, "no intent 'NONE'"),
+    ({'intent': 'PAUSE', 'payload': 3}, 'PAUSE: payload must be an object, not int'),
+    ({'intent': 'NEW_GOAL'}, 'NEW_GOAL: payload.text must say what is to be done'),
+    ({'intent': 'NEW_GOAL', 'payload': {'text': 'x', 'priority': True}}, 'be a whole number'),
+    ({'intent': 'PAUSE', 'payload': {'x': float('nan')}}, 'PAUSE: payload is no JSON'),
+    ({'intent': 'PAUSE', 'payload': {'x': object()}}, 'PAUSE: payload is no JSON'),
+    ({'intent': 'APPROVAL', 'payload': {'action': 'YES'}}, 'payload.action must be one of'),
+]
 
 
-def test_an_open_question_is_a_goal_that_interrupts_nothing() -> None:
-    for text in (
-        'who painted the Mona Lisa, right now?',
-        '今すぐ、火星の天気は？',
-        '请马上，火星上有人吗？',
-    ):
-        assert read_text(canonical(fold(text))).kind is Kind.OPEN_QUESTION
-        assert classify(text).payload == {'text': text, 'priority': 3}
+def test_a_message_that_means_nothing_is_dropped_with_a_reason() -> None:
+    for message, reason in DROPPED:
+        after = hci_ingress(inbox(message, {'text': 'turn left'}))
+        payload = {'text': 'turn left', 'priority': 3}
+        assert (after.hci.user_utterance, after.hci.interrupt_payload) == ('turn left', payload)
+        (line,) = after.trace.log
+        assert reason in line
+    old = tuple(f'line {number}' for number in range(LOG_LINES))
+    after = hci_ingress(inbox({}, {'text': 'stop'}, {'text': 'turn left'}, log=old))
+    assert after.trace.log[0] == 'line 2'
+    assert after.trace.log[LOG_LINES - 1 :] == ['inbox: stop; 1 other messages dropped']
 
 
-IN_A_DOUBT = {
-    'drive forward?': 'drive forward',
-    'shall we go to the light?': 'go to the light',
-    'do you want to take a picture?': 'take a picture',
-    '前進できますか': '前進して',
-    '撮影しますか？': '撮影して',
-    '要不要打开桅杆？': '打开桅杆',
-    '前进吗？': '前进',
-    '?': '?',
+def test_a_stop_counts_in_a_message_that_says_something_else_too() -> None:
+    assert heard({'text': 'stop', 'intent': 'RESUME'}).user_interrupt is STOP
+    assert heard({'intent': 'STOP', 'payload': ['garbage']}).user_interrupt is STOP
+    assert heard({'text': 'turn left', 'intent': 'RESUME'}).user_interrupt is RESUME
+
+
+ANSWERS = {
+    **dict.fromkeys(['yes', 'はい', '好的'], 'APPROVE'),
+    **dict.fromkeys(['no', 'No no no!', 'だめ！', '不行', 'いいえ', "don't do that"], 'REJECT'),
 }
 
 
-def test_the_order_in_a_doubt() -> None:
-    assert {text: order_in(text) for text in IN_A_DOUBT} == IN_A_DOUBT
+def test_a_yes_counts_only_while_a_question_is_open_and_a_no_without_one_is_a_stop() -> None:
+    for text, action in ANSWERS.items():
+        asked = hci_ingress(inbox({'text': text}, question=True)).hci
+        assert asked.user_interrupt is APPROVAL
+        assert asked.approval_response == asked.interrupt_payload == {'action': action}
+        unasked = heard({'text': text})
+        assert unasked.user_interrupt is (NEW_GOAL if action == 'APPROVE' else STOP)
+        assert unasked.approval_response is None
 
 
-@settings(max_examples=examples(500))
-@given(st.text(max_size=400) | st.lists(st.sampled_from([row[3] for row in ROWS])).map(' '.join))
-def test_any_text_has_a_reading(text: str) -> None:
-    reading = read_text(canonical(fold(text)))
-    assert bool(reading.topics) == (reading.kind is Kind.QUESTION)
+QUESTIONS = st.sampled_from(['', 'q1', 'q2', 'q12'])  # '': none
 
 
 @settings(max_examples=examples(200))
-@given(st.sampled_from(QUESTIONS + DOUBTS), st.sampled_from(ORDERS))
-def test_an_order_beside_a_question_is_not_lost(question: str, order: str) -> None:
-    """Nor is it carried out unseen: the whole text is a goal, or the agent asks back."""
-    label, _ = heard(f'{question}{"" if question.endswith(("?", "？")) else "."} {order}.')
-    assert label in ('ORDER', 'DOUBT')
+@given(st.sampled_from([*ANSWERS]), QUESTIONS, QUESTIONS)
+def test_an_answer_is_for_the_question_that_was_shown(text: str, shown: str, now: str) -> None:
+    """Never for one that took its place; a no to one that is gone is an objection. That a question
+    is gone is told where its approval is carried out.
+    """
+    hci = heard({'text': text, 'question': shown}, asked=now)
+    if hci.approval_response is not None:
+        assert hci.approval_response == {'action': ANSWERS[text], 'id': shown}
+        assert shown
+        assert shown == now or ANSWERS[text] == 'APPROVE'
+    elif ANSWERS[text] == 'REJECT':
+        assert hci.user_interrupt is STOP
+        assert shown != now or not now
+    else:
+        assert hci.user_interrupt is NEW_GOAL
+        assert not shown
 
 
-# --- in the kernel ----------------------------------------------------------------------------
+def test_a_question_that_nobody_asked_answers_none_and_an_edit_carries_its_payload() -> None:
+    for shown in (3, None, ['q1'], {'id': 'q1'}, '\ud800'):
+        assert heard({'text': 'no', 'question': shown}, asked='q1').user_interrupt is STOP
+        hci = heard({'text': 'yes', 'question': shown}, asked='q1')
+        assert (hci.approval_response or {}).get('id') != 'q1'
+        assert HCIState.model_validate_json(hci.model_dump_json()) == hci
+    payload = {'action': 'EDIT', 'arguments': {'duration_s': 2}, 'id': 'q1'}
+    for asked in ('', 'q1'):  # whoever carries it out says so where nothing is asked
+        message = {'intent': 'APPROVAL', 'payload': payload}
+        assert heard(message, asked=asked).approval_response == payload
+
+
+# --- questions and doubts in the kernel ---------------------------------------------------------
 
 
 def said(state: BrainState, *messages: Json, question: str = '') -> BrainState:
@@ -136,7 +208,7 @@ def said(state: BrainState, *messages: Json, question: str = '') -> BrainState:
 
 
 @settings(max_examples=examples(300))
-@given(states(), st.sampled_from(QUESTIONS + DOUBTS), st.booleans())
+@given(states(), st.sampled_from(ASKED), st.booleans())
 def test_a_question_or_a_doubt_changes_nothing_and_is_answered(
     state: BrainState, text: str, asked: bool
 ) -> None:
@@ -159,82 +231,68 @@ def topics(after: BrainState) -> object:
 
 
 def later(state: BrainState, seconds: float) -> BrainState:
-    now_s = state.telemetry.now_s + seconds
-    return state.model_copy(
-        update={'telemetry': state.telemetry.model_copy(update={'now_s': now_s})}
-    )
+    telemetry = state.telemetry.model_copy(update={'now_s': state.telemetry.now_s + seconds})
+    return state.model_copy(update={'telemetry': telemetry})
 
 
 ASK: Json = {'text': 'drive forward?', 'by': 'operator'}
+YES: Json = {'text': 'yes', 'by': 'operator'}
+NO: Json = {'text': 'no', 'by': 'operator'}
 
 
-def test_a_yes_makes_an_order_of_a_doubt() -> None:
+def test_a_yes_makes_an_order_of_a_doubt_once() -> None:
     for yes in ('yes', 'go ahead', 'はい', '好'):
         asked = said(BrainState(), ASK)
         assert (topics(asked), goals(BrainState(), asked)) == (['doubt'], [])
         idle = said(later(asked, DOUBT_MAX_AGE_S))
-        answered = said(idle, {'text': yes, 'by': 'operator'})
+        answered = said(idle, YES | {'text': yes})
         assert goals(idle, answered) == ['drive forward']
         assert answered.hci.doubt is None
-        assert goals(answered, said(answered, {'text': yes, 'by': 'operator'})) == [yes]
+        assert goals(answered, said(answered, YES | {'text': yes})) == [yes]
 
 
-@pytest.mark.parametrize(
-    'between',
-    [
+def test_any_other_message_another_speaker_or_time_drops_a_doubt() -> None:
+    asked = said(later(BrainState(), 500.0), ASK)
+    for between in (
         {'text': 'where are you?', 'by': 'operator'},
         {'intent': 'RESUME'},
         {'text': 'take a picture', 'by': 'operator'},
         {'text': 'stop'},
         {'text': 'hello', 'by': 'http'},
-    ],
-)
-def test_any_other_message_drops_a_doubt(between: Json) -> None:
-    other = said(said(BrainState(), ASK), between)
-    assert other.hci.doubt is None
-    assert 'drive forward' not in goals(other, said(other, {'text': 'yes', 'by': 'operator'}))
-
-
-def test_a_doubt_expires_and_belongs_to_its_speaker() -> None:
-    asked = said(later(BrainState(), 500.0), ASK)
+    ):
+        other = said(asked, between)
+        assert other.hci.doubt is None
+        assert 'drive forward' not in goals(other, said(other, YES))
     half = said(later(asked, DOUBT_MAX_AGE_S / 2))
     assert half.hci.doubt == asked.hci.doubt is not None
     late = later(half, DOUBT_MAX_AGE_S / 2 + 0.1)
     assert said(late).hci.doubt is None
-    assert goals(late, said(late, {'text': 'yes', 'by': 'operator'})) == ['yes']
-    assert goals(asked, said(asked, {'text': 'yes', 'by': 'http'})) == ['yes']
+    assert goals(late, said(late, YES)) == ['yes']
+    assert goals(asked, said(asked, YES | {'by': 'http'})) == ['yes']
 
 
 def test_a_no_drops_a_doubt_but_stops_a_rover_that_moves() -> None:
-    no: Json = {'text': 'no', 'by': 'operator'}
     asked = said(BrainState(), ASK)
-    assert topics(said(asked, no)) == ['dropped']
+    assert topics(said(asked, NO)) == ['dropped']
     moving = asked.model_copy(update={'robot': asked.robot.model_copy(update={'moving': True})})
-    assert said(moving, no).hci.user_interrupt is STOP
-    assert said(BrainState(), no).hci.user_interrupt is STOP
+    assert said(moving, NO).hci.user_interrupt is STOP
+    assert said(BrainState(), NO).hci.user_interrupt is STOP
 
 
-def test_a_yes_never_answers_two_questions() -> None:
+def test_a_yes_never_answers_two_questions_and_an_answer_is_no_notice() -> None:
     open_first = said(BrainState(), ASK, question='q1')
     assert (topics(open_first), open_first.hci.doubt) == (['doubt'], None)
-    yes: Json = {'text': 'yes', 'by': 'operator', 'question': 'q1'}
+    yes = YES | {'question': 'q1'}
     assert said(open_first, yes, question='q1').hci.user_interrupt is APPROVAL
-
     asked = said(BrainState(), ASK)
     both = said(asked, yes, question='q1')  # the question opened after the doubt
-    assert topics(both) == ['unclear_yes']
+    assert topics(both) == topics(said(asked, yes)) == ['unclear_yes']
     assert said(both, yes, question='q1').hci.user_interrupt is APPROVAL
-    closed = said(asked, yes)
-    assert topics(closed) == ['unclear_yes']
-
-
-def test_an_answer_to_an_open_question_is_no_notice() -> None:
     asked = said(BrainState(), {'text': 'where are you?'}, question='q1')
     assert plan(BrainState(), asked) == [Answer((Topic.POSITION,), 'where are you?')]
 
 
-# --- what is answered -------------------------------------------------------------------------
-
+# --- what is answered ---------------------------------------------------------------------------
 
 NOW_S = 1000.0
 NOTHING_KNOWN = AnswerFacts(BrainState(), ReactState(), [], [], [], NOW_S)
@@ -253,6 +311,8 @@ def task(text: str, state: LifecycleState, **fields: Any) -> Task:
     return Task('react', metadata={'text': text}, state=state, **fields)
 
 
+CAPTURED = {'tool_name': 'capture_and_score', 'score': 0.8, 'data': {'is_good': True}}
+RUNNING = task('look around', LifecycleState.ACTIVE)
 KNOWN = AnswerFacts(
     BrainState(
         robot=RobotState(
@@ -267,99 +327,76 @@ KNOWN = AnswerFacts(
     [
         task('find the light', LifecycleState.FAILED, reason='the mast is stuck'),
         task('go home', LifecycleState.PAUSED, held=True, reason='left from an earlier run'),
-        task('look around', LifecycleState.ACTIVE),
+        RUNNING,
     ],
     [
         event(TraceKind.DECIDE, 'It is dark: drive.'),
-        event(
-            TraceKind.RESULT,
-            'capture_and_score: score 0.8',
-            tool_name='capture_and_score',
-            score=0.8,
-            data={'is_good': True},
-        ),
+        event(TraceKind.RESULT, 'capture_and_score: score 0.8', **CAPTURED),
         event(TraceKind.ERROR, 'mast_open: timed out'),
     ],
     [Question(id='q1', text='Drive for 9 s?')],
     NOW_S,
 )
+TOLD = [  # what about; where nothing is known; where it is known
+    (Topic.POSITION, 'position is unknown', 'x = 1.50 m, y = -2.00 m, heading 90 degrees'),
+    (Topic.STATUS, 'rover is unknown', 'mast is closed; moving: no; may drive: yes'),
+    (Topic.STATUS, 'Mode IDLE: starting', 'Mode SAFE: e-stop pressed'),
+    (Topic.BATTERY, 'level is unknown', 'Battery: 82 % (OK)'),
+    (Topic.MAST, 'The mast is unknown', 'The mast is closed'),
+    (Topic.TASKS, 'no task', 'Tasks: 1 running, 0 waiting, 1 held.\n- look around: ACTIVE'),
+    (Topic.TASKS, 'no task', 'I wait for an answer: Drive for 9 s?'),
+    (Topic.PICTURE, 'No picture', 'score 0.80: good. It was taken 5 s ago'),
+    (Topic.PLAN, 'no plan', 'The goal is: look around'),
+    (Topic.HISTORY, 'No task has ended', 'the last turn: 3.2 m:\n- find the light: FAILED'),
+    (Topic.ERRORS, 'no error', '- 5 s ago: [ERROR] mast_open: timed out'),
+    (Topic.WHY, 'unknown whether the rover moves', 'The rover stands still.\nMode SAFE'),
+    (Topic.WHY, 'no task', 'go home: PAUSED (left from an earlier run)'),
+    (Topic.WHY, 'no task', 'The last decision: It is dark: drive.'),
+    (Topic.HOWTO, 'I can: ', ':help lists all'),
+    (Topic.HELP, 'I can: ', ':help lists all'),
+    (Topic.DROPPED, 'I do nothing', 'I do nothing'),
+    (Topic.UNCLEAR_YES, 'no effect', ':approve'),
+]
+ABOUT_THE_ROVER = {Topic.STATUS, Topic.POSITION, Topic.MAST}
 
 
 def text(topic: Topic, facts: AnswerFacts, said: str = 'x') -> str:
     return answer_to(Answer((topic,), said), facts).answer
 
 
-@pytest.mark.parametrize(
-    ('topic', 'unknown', 'known'),
-    [
-        (Topic.POSITION, 'position is unknown', 'x = 1.50 m, y = -2.00 m, heading 90 degrees'),
-        (Topic.STATUS, 'rover is unknown', 'mast is closed; moving: no; may drive: yes'),
-        (Topic.STATUS, 'Mode IDLE: starting', 'Mode SAFE: e-stop pressed'),
-        (Topic.BATTERY, 'level is unknown', 'Battery: 82 % (OK)'),
-        (Topic.MAST, 'The mast is unknown', 'The mast is closed'),
-        (Topic.TASKS, 'no task', 'Tasks: 1 running, 0 waiting, 1 held.\n- look around: ACTIVE'),
-        (Topic.TASKS, 'no task', 'I wait for an answer: Drive for 9 s?'),
-        (Topic.PICTURE, 'No picture', 'score 0.80: good. It was taken 5 s ago'),
-        (Topic.PLAN, 'no plan', 'The goal is: look around'),
-        (Topic.HISTORY, 'No task has ended', 'the last turn: 3.2 m:\n- find the light: FAILED'),
-        (Topic.ERRORS, 'no error', '- 5 s ago: [ERROR] mast_open: timed out'),
-        (Topic.WHY, 'unknown whether the rover moves', 'The rover stands still.\nMode SAFE'),
-        (Topic.WHY, 'no task', 'go home: PAUSED (left from an earlier run)'),
-        (Topic.WHY, 'no task', 'The last decision: It is dark: drive.'),
-        (Topic.HOWTO, 'I can: ', ':help lists all'),
-        (Topic.HELP, 'I can: ', ':help lists all'),
-        (Topic.DROPPED, 'I do nothing', 'I do nothing'),
-        (Topic.UNCLEAR_YES, 'no effect', ':approve'),
-    ],
-)
-def test_an_answer_says_what_is_known_or_that_it_is_not(
-    topic: Topic, unknown: str, known: str
-) -> None:
-    assert unknown in text(topic, NOTHING_KNOWN)
-    assert known in text(topic, KNOWN)
+def with_state(state: BrainState) -> AnswerFacts:
+    return replace(NOTHING_KNOWN, state=state)
 
 
-def test_a_question_about_a_rover_that_has_not_reported_is_not_answered() -> None:
-    about_the_rover = {Topic.STATUS, Topic.POSITION, Topic.MAST}
+def test_an_answer_says_what_is_known_or_that_it_is_not() -> None:
+    told = [(each, text(each[0], NOTHING_KNOWN), text(each[0], KNOWN)) for each in TOLD]
+    assert [row for row in told if row[0][1] not in row[1] or row[0][2] not in row[2]] == []
     for topic in set(Topic) - {Topic.GRAPH}:
-        assert answer_to(Answer((topic,), 'x'), NOTHING_KNOWN).ok == (topic not in about_the_rover)
+        assert answer_to(Answer((topic,), 'x'), NOTHING_KNOWN).ok == (topic not in ABOUT_THE_ROVER)
         assert answer_to(Answer((topic,), 'x'), KNOWN).ok
 
 
-def test_a_silent_source_gives_the_age_of_its_value() -> None:
+def test_an_answer_names_its_source_and_the_way_on() -> None:
     robot = KNOWN.state.robot.model_copy(update={'silent': ['adapter'], 'ages_s': {'adapter': 7}})
-    facts = replace(KNOWN, state=KNOWN.state.model_copy(update={'robot': robot}))
-    for topic in (Topic.POSITION, Topic.STATUS, Topic.MAST):
-        assert '(This is 7 s old: adapter is silent.)' in text(topic, facts)
-
-
-def test_what_runs_is_told_where_nothing_has_ended() -> None:
-    facts = replace(NOTHING_KNOWN, tasks=[task('look around', LifecycleState.ACTIVE)])
-    answer = text(Topic.WHY, facts)
-    assert 'look around: ACTIVE' in answer
-    assert 'no task' not in answer
-
-
-def test_without_tf_the_position_is_that_of_the_odometry() -> None:
-    robot = RobotState(
+    silent = replace(KNOWN, state=KNOWN.state.model_copy(update={'robot': robot}))
+    for topic in ABOUT_THE_ROVER:
+        assert '(This is 7 s old: adapter is silent.)' in text(topic, silent)
+    running = text(Topic.WHY, replace(NOTHING_KNOWN, tasks=[RUNNING]))
+    assert 'look around: ACTIVE' in running
+    assert 'no task' not in running
+    odometry = RobotState(
         heard={'odometry': Reading(value={}, received_s=1.0)},
         pose=Pose(x=3.0, y=4.0, orientation_z=-0.7071, orientation_w=0.7071),
     )
-    facts = replace(NOTHING_KNOWN, state=BrainState(robot=robot))
-    assert 'x = 3.00 m, y = 4.00 m, heading -90 degrees' in text(Topic.POSITION, facts)
-
-
-def test_a_question_about_how_names_the_commands() -> None:
+    told = text(Topic.POSITION, with_state(BrainState(robot=odometry)))
+    assert 'x = 3.00 m, y = 4.00 m, heading -90 degrees' in told
     assert ':mast_open' in text(Topic.HOWTO, KNOWN, 'how do I open the mast?')
     assert ':cap' in text(Topic.HOWTO, KNOWN, '怎么拍照')
-
-
-@pytest.mark.parametrize(('doubt', 'words'), [(None, 'is open'), (Doubt(text=''), 'within 60 s')])
-def test_a_doubt_is_asked_back(doubt: Doubt | None, words: str) -> None:
-    facts = replace(NOTHING_KNOWN, state=BrainState(hci=HCIState(doubt=doubt)))
-    answer = text(Topic.DOUBT, facts, 'shall we go forward?')
-    assert '"go forward"' in answer
-    assert words in answer
+    for doubt, words in ((None, 'is open'), (Doubt(text=''), 'within 60 s')):
+        facts = with_state(BrainState(hci=HCIState(doubt=doubt)))
+        back = text(Topic.DOUBT, facts, 'shall we go forward?')
+        assert '"go forward"' in back
+        assert words in back
 
 
 @settings(max_examples=examples(200))
@@ -371,16 +408,13 @@ def test_a_doubt_is_asked_back(doubt: Doubt | None, words: str) -> None:
 def test_every_topic_has_an_answer_in_every_state_and_language(
     state: BrainState, topic: Topic, said: str
 ) -> None:
-    for facts in (replace(NOTHING_KNOWN, state=state), replace(KNOWN, state=state)):
+    for facts in (with_state(state), replace(KNOWN, state=state)):
         answer = text(topic, facts, said)
         assert answer.strip()
         assert '{' not in answer
 
 
-# --- in the running agent ---------------------------------------------------------------------
-
-WHERE = ('where are you right now?', 'どこにいますか', '你在哪里')
-UNKNOWN_PLACE = ('My position is unknown', '位置は不明です', '位置未知')
+# --- in the running agent -----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -395,26 +429,22 @@ def answered(bench: RuntimeBench, line: str, words: str) -> None:
     bench.until(lambda: any(words in each for each in bench.said[before:]), f'{words!r}')
 
 
-def test_a_question_is_answered_while_a_task_runs(bench: RuntimeBench) -> None:
+def test_a_question_is_answered_while_a_task_runs_and_one_that_fails_ends_nothing(
+    bench: RuntimeBench,
+) -> None:
     bench.runs(':demo')
     before = bench.tasks()
-    for line, words in zip(WHERE, UNKNOWN_PLACE, strict=True):
-        answered(bench, line, words)
-    answered(bench, 'what are you doing?', 'Tasks: 1 running')
-    assert (bench.tasks(), bench.session.stops) == (before, 0)
-    assert not any('queued behind' in each for each in bench.said)
-
-
-def test_an_answer_that_fails_does_not_end_the_kernel(bench: RuntimeBench) -> None:
     bench.session.react_state = ReactState(plan={'goal': 5})  # no plan
     answered(bench, 'what is the plan?', 'This question cannot be answered')
-    answered(bench, WHERE[0], UNKNOWN_PLACE[0])
-    assert (bench.runtime.failure, bench.session.stops) == ('', 0)
+    answered(bench, 'where are you right now?', 'My position is unknown')
+    answered(bench, '你在哪里', '位置未知')
+    answered(bench, 'what are you doing?', 'Tasks: 1 running')
+    assert (bench.tasks(), bench.session.stops, bench.runtime.failure) == (before, 0, '')
 
 
 def test_a_question_is_answered_before_the_agent_is_ready(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path, ready=False) as bench:
-        answered(bench, WHERE[0], UNKNOWN_PLACE[0])
+        answered(bench, 'どこにいますか', '位置は不明です')
         bench.console.handle_line(':forward 1')
         bench.console.handle_line('why did you stop?')  # it may ask about the line before
         assert '(queued until the other nodes are up; :stop drops it) why did you stop?' in (
@@ -431,11 +461,9 @@ def test_a_doubt_becomes_an_order_only_by_a_yes_at_the_same_door(bench: RuntimeB
         return [await service.robot.say(each) for each in ('drive forward?', 'where are you?')]
 
     asked, unknown = run(conversation)
-    assert (asked.task, asked.ok) == (None, True)
-    assert (unknown.task, unknown.ok) == (None, False)
+    assert [(each.task, each.ok) for each in (asked, unknown)] == [(None, True), (None, False)]
     assert 'Nothing was done' in asked.text
     assert bench.tasks() == {}
-
     bench.session.release.set()
     answered(bench, 'drive forward?', 'Nothing was done')
     bench.console.handle_line('yes')
