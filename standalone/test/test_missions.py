@@ -23,16 +23,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from missions.happenings import (
     as_test,
-    draw_happenings,
-    FAULTS,
     from_test,
     Happening,
     KINDS,
     shrink,
     START_S,
-    story,
 )
-from missions.scheduler import Scheduler, SimulatedProcess, Spinning
+from missions.scheduler import Scheduler, SimulatedProcess
 from our_sources import ROOT
 import pytest
 
@@ -70,104 +67,24 @@ def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-# --- the scheduler ----------------------------------------------------------------------------
-
-
-def order_of(seed: int, sleeps: Sequence[float]) -> list[tuple[float, int]]:
-    scheduler = Scheduler(random.Random(seed))
-    process, seen = SimulatedProcess('p'), list[tuple[float, int]]()
-
-    def work(number: int) -> None:
-        for _ in range(3):
-            scheduler.park(sleeps[number])
-            seen.append((scheduler.now_s, number))
-
-    for number in range(len(sleeps)):
-        scheduler.spawn(process, str(number), lambda number=number: work(number))
-    scheduler.run_until(1000.0)
-    assert not scheduler.defects
-    return seen
-
-
-@given(seed=st.integers(0, 99), sleeps=st.lists(st.floats(0.001, 9.0), min_size=1, max_size=6))
-@settings(max_examples=examples(50))
-def test_a_seed_has_one_order_and_time_only_passes(seed: int, sleeps: list[float]) -> None:
-    seen = order_of(seed, sleeps)
-    assert seen == order_of(seed, sleeps)
-    assert seen == sorted(seen, key=lambda each: each[0])
-    assert len(seen) == 3 * len(sleeps)
-
-
-def test_other_seeds_draw_other_orders() -> None:
-    assert len({tuple(order_of(seed, [1.0] * 4)) for seed in range(20)}) > 5
-
-
-def test_a_killed_process_does_nothing_more_and_cleans_nothing_up() -> None:
-    scheduler, did = Scheduler(random.Random(1)), list[str]()
+def test_a_frozen_process_goes_on_after_the_thaw_and_a_killed_one_cleans_nothing_up() -> None:
+    scheduler, did = Scheduler(random.Random(1)), list[float | str]()
     process = SimulatedProcess('p')
 
     def work() -> None:
         try:
             while True:
                 scheduler.park(1.0)
-                did.append('lived')
+                did.append(scheduler.now_s)
         finally:
             did.append('cleaned up')
 
     scheduler.spawn(process, 'main', work)
-    scheduler.call_later(2.5, lambda: scheduler.kill(process))
-    scheduler.run_until(10.0)
-    assert did == ['lived', 'lived']
-
-
-def test_a_frozen_process_goes_on_after_the_thaw() -> None:
-    scheduler, woke = Scheduler(random.Random(1)), list[float]()
-    process = SimulatedProcess('p')
-
-    def work() -> None:
-        for _ in range(3):
-            scheduler.park(1.0)
-            woke.append(scheduler.now_s)
-
-    scheduler.spawn(process, 'main', work)
     scheduler.call_later(1.5, lambda: scheduler.freeze(process))
     scheduler.call_later(5.0, lambda: scheduler.thaw(process))
+    scheduler.call_later(6.5, lambda: scheduler.kill(process))
     scheduler.run_until(10.0)
-    assert woke == [1.0, 5.0, 6.0]
-
-
-def test_threads_that_keep_each_other_busy_are_named() -> None:
-    scheduler = Scheduler(random.Random(1))
-    process = SimulatedProcess('p')
-
-    def work() -> None:
-        while True:
-            scheduler.wake(scheduler.current)  # type: ignore[arg-type]
-            scheduler.park()
-            scheduler.give_way()
-
-    scheduler.spawn(process, 'busy', work)
-    with pytest.raises(Spinning, match='p/busy'):
-        scheduler.run_until(1.0)
-
-
-# --- happenings, shrinking, files -------------------------------------------------------------
-
-
-def test_each_kind_of_fault_can_be_set() -> None:
-    from missions.faults import SETTERS
-
-    assert set(SETTERS) == set(FAULTS)
-    assert len(FAULTS) >= 14
-
-
-@given(seed=st.integers(0, 10_000), minutes=st.floats(0.1, 5.0))
-@settings(max_examples=examples(50))
-def test_a_seed_draws_the_same_happenings_within_its_time(seed: int, minutes: float) -> None:
-    drawn = draw_happenings(seed, minutes)
-    assert drawn == draw_happenings(seed, minutes)
-    assert all(START_S <= each.at_s <= START_S + 60 * minutes for each in drawn)
-    assert [each.at_s for each in drawn] == sorted(each.at_s for each in drawn)
+    assert did == [1.0, 5.0, 6.0]
 
 
 @given(happenings=HAPPENINGS, data=st.data())
@@ -192,37 +109,16 @@ def test_a_mission_survives_its_file(happenings: list[Happening], seed: int) -> 
     assert from_test(as_test(seed, 1.5, happenings, [])) == (seed, 1.5, happenings)
 
 
-@pytest.mark.parametrize(
-    'text', ['', '[]', '{"seed": 1}', '{"seed": 1, "minutes": 1, "happenings": [{"x": 1}]}']
-)
-def test_a_file_that_is_no_mission_says_so(text: str) -> None:
-    with pytest.raises(ValueError, match='no file of a mission'):
-        from_test(text)
-
-
-def test_a_story_has_the_happenings_the_last_seconds_and_the_violation() -> None:
-    lines = ['    1.000  person    :forward 3', '   60.000  call      /agent /adapter/move_stop']
-    happening = Happening(12.0, 'agent dies', for_s=2.0)
-    told = story(7, [happening], lines, ['S2 at 61 s: it moves'], 61.0)
-    assert '12.0 s: agent dies for 2.0 s' in told
-    assert '/adapter/move_stop' in told
-    assert ':forward 3' not in told
-    assert told.endswith('S2 at 61 s: it moves')
-
-
-# --- missions ---------------------------------------------------------------------------------
-
-
 def test_two_runs_of_one_seed_have_the_same_record(tmp_path: Path) -> None:
     records = []
     for name in ('one', 'two'):
         file = tmp_path / name
-        ran = simulate('--seed', '11', '--minutes', '1', '--record', str(file))
+        ran = simulate('--seed', '11', '--minutes', '0.3', '--record', str(file))
         assert ran.returncode == 0, ran.stdout + ran.stderr
         records.append(file.read_bytes())
     assert records[0] == records[1]
     assert b'/adapter/' in records[0]
-    after_another = simulate('--seed', '10', '--seeds', '2', '--minutes', '1')
+    after_another = simulate('--seed', '10', '--seeds', '2', '--minutes', '0.3')
     assert f' {hashlib.sha256(records[0]).hexdigest()}' in after_another.stdout
 
 
@@ -241,19 +137,3 @@ def test_no_seed_violates_a_rule(first: int) -> None:
 def test_a_kept_mission_holds(file: Path) -> None:
     ran = simulate('--mission', str(file))
     assert ran.returncode == 0, ran.stdout + ran.stderr
-
-
-@pytest.mark.parametrize(
-    ('arguments', 'said'),
-    [
-        (('--seed', 'x'), "'x' is no int"),
-        (('--minutes', '0'), "'0' is no float from 0.01 to 1440"),
-        (('--seeds', '0'), "'0' is no int from 1"),
-        (('--mission', 'none.json'), 'none.json'),
-    ],
-)
-def test_a_wrong_argument_is_named(arguments: tuple[str, ...], said: str) -> None:
-    ran = simulate(*arguments)
-    assert ran.returncode == 2
-    assert said in ran.stderr
-    assert 'Traceback' not in ran.stderr

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import json
 import os
 from pathlib import Path
@@ -116,10 +116,18 @@ class Parent:
         return self.popen.wait(timeout=20)
 
 
+Start = Callable[..., Parent]
+
+
 @pytest.fixture
-def parents(tmp_path: Path) -> Iterator[list[Parent]]:
+def start(tmp_path: Path) -> Iterator[Start]:
     started: list[Parent] = []
-    yield started
+
+    def one(*names: str, told: tuple[str, ...] = ()) -> Parent:
+        started.append(Parent(tmp_path, *names, told=told))
+        return started[-1]
+
+    yield one
     for each in started:
         if each.popen.poll() is None:
             os.killpg(each.popen.pid, signal.SIGKILL)
@@ -128,16 +136,8 @@ def parents(tmp_path: Path) -> Iterator[list[Parent]]:
             each.popen.stdin.close()
 
 
-def start(parents: list[Parent], folder: Path, *names: str, told: tuple[str, ...] = ()) -> Parent:
-    parent = Parent(folder, *names, told=told)
-    parents.append(parent)
-    return parent
-
-
-def test_a_line_goes_to_all_or_to_one_and_comes_back_with_its_name(
-    parents: list[Parent], tmp_path: Path
-) -> None:
-    run = start(parents, tmp_path, 'r1', 'r2')
+def test_a_line_goes_to_all_or_to_one_and_comes_back_with_its_name(start: Start) -> None:
+    run = start('r1', 'r2')
     run.expect('[r1] up ')
     run.expect('[r2] up ')
     run.send('hello', '@r2 地面を見て', '@r1 complain of this')
@@ -150,20 +150,15 @@ def test_a_line_goes_to_all_or_to_one_and_comes_back_with_its_name(
     assert {'[r1] no more lines', '[r2] no more lines'} <= set(run.lines)
 
 
-def test_one_that_crashed_is_started_again_and_goes_on_reading(
-    parents: list[Parent], tmp_path: Path
+def test_one_that_crashed_is_started_again_and_one_that_left_leaves_the_others_alone(
+    start: Start,
 ) -> None:
-    run = start(parents, tmp_path, 'r1', 'r2')
+    run = start('r1', 'r2')
     run.send('@r2 die')
     run.expect('[r2] up exit status 70')
     run.send('again')
     run.expect('[r1] heard again')
     run.expect('[r2] heard again')
-    assert run.end() == 0
-
-
-def test_one_that_left_leaves_the_others_alone(parents: list[Parent], tmp_path: Path) -> None:
-    run = start(parents, tmp_path, 'r1', 'r2')
     run.send('@r1 leave {"ok": true}')
     run.expect('[r1] {"ok": true}')
 
@@ -177,8 +172,8 @@ def test_one_that_left_leaves_the_others_alone(parents: list[Parent], tmp_path: 
     assert run.end() == 0
 
 
-def test_one_that_does_not_read_holds_up_nobody(parents: list[Parent], tmp_path: Path) -> None:
-    run = start(parents, tmp_path, 'r1', 'r2')
+def test_one_that_does_not_read_holds_up_nobody(start: Start) -> None:
+    run = start('r1', 'r2', 'r3')
     run.send('@r1 deaf')
     run.expect('[r1] deaf')
     sent = 0
@@ -192,6 +187,8 @@ def test_one_that_does_not_read_holds_up_nobody(parents: list[Parent], tmp_path:
     run.expect('! 5000 bytes; a line may have 4095')
     run.popen.terminate()
     assert run.popen.wait(timeout=20) == 130  # as they say it themselves
+    told = sorted(line for line in run.lines if line.endswith('told to end'))
+    assert told == [f'[{name}] told to end' for name in ('r1', 'r2', 'r3')]
 
 
 OK, BAD = '{"ok": true, "answer": "done"}', '{"ok": false, "answer": "no"}'
@@ -213,14 +210,13 @@ OK, BAD = '{"ok": true, "answer": "done"}', '{"ok": false, "answer": "no"}'
     ],
 )
 def test_the_last_line_is_the_result_of_all(
-    parents: list[Parent],
-    tmp_path: Path,
+    start: Start,
     told: tuple[str, ...],
     status: int,
     oks: list[bool],
     answers: list[str],
 ) -> None:
-    run = start(parents, tmp_path, 'r1', 'r2', told=told)
+    run = start('r1', 'r2', told=told)
     assert run.end() == status
     words = [line.partition(' ')[2] for line in run.lines]
     assert max(n for n, line in enumerate(words) if line == READY_MESSAGE) < words.index('began')
@@ -229,16 +225,6 @@ def test_the_last_line_is_the_result_of_all(
     assert list(result['rovers']) == ['r1', 'r2']
     assert [each['ok'] for each in result['rovers'].values()] == oks
     assert [each['answer'] for each in result['rovers'].values()] == answers
-
-
-def test_told_to_end_all_are_told(parents: list[Parent], tmp_path: Path) -> None:
-    run = start(parents, tmp_path, 'r1', 'r2', 'r3')
-    for name in ('r1', 'r2', 'r3'):
-        run.expect(f'[{name}] up ')
-    run.popen.terminate()
-    assert run.popen.wait(timeout=20) == 130
-    told = sorted(line for line in run.lines if line.endswith('told to end'))
-    assert told == [f'[{name}] told to end' for name in ('r1', 'r2', 'r3')]
 
 
 def test_when_nobody_reads_any_longer_all_end(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The scripts around the containers, with stand-ins for docker, ros2 and the overlay."""
+"""The scripts around the containers and the checkout, with stand-ins for docker and ros2."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
+# --- in the container ---------------------------------------------------------------------------
+
+
 class Container:
     """docker/ in a folder of its own, with a ROS environment that only knows our own ``ros2``."""
 
@@ -50,7 +53,7 @@ class Container:
         shutil.copytree(ROOT / 'docker', self.docker)
         script(self.docker / 'ros_env.sh', f'export PATH="{self._bin}:$PATH"\n')
         script(self.docker / 'build_overlay.sh', 'echo build >>"$STORY"\n')
-        script(self._bin / 'ros2', CHILD.replace('$NAME', 'overlay'))
+        self.fake('ros2', CHILD.replace('$NAME', 'overlay'))
         self.demo = script(folder / 'demo', CHILD.replace('$NAME', 'demo'))
         self._story = folder / 'story'
         self._story.touch()
@@ -123,6 +126,12 @@ def container(tmp_path: Path) -> Iterator[Container]:
     box.close()
 
 
+def runs(words: str) -> bool:
+    return any(
+        words in ' '.join(each.info['cmdline'] or ()) for each in psutil.process_iter(['cmdline'])
+    )
+
+
 LAUNCHED = 'overlay launch curiosity_rosa_demo demo.launch.py use_sim_time:=true agent:=headless'
 
 
@@ -166,7 +175,7 @@ def test_what_listens_to_no_signal_is_killed(container: Container) -> None:
     container.has(LAUNCHED)
     run.terminate()
     assert run.wait(timeout=30) == 0
-    wait_until(lambda: not _runs(str(deaf)), f'the end of {deaf}')
+    wait_until(lambda: not runs(str(deaf)), f'the end of {deaf}')
 
 
 # As launch_ros starts it: a node in the group of launch, which hears SIGTERM when launch dies.
@@ -215,26 +224,16 @@ def test_a_stop_takes_no_longer_than_docker_waits(container: Container) -> None:
 def test_when_one_of_them_ends_so_does_the_container(container: Container, who: str) -> None:
     command = [str(container.demo)]
     if who == 'demo':
-        command = [
-            'bash',
-            '-c',
-            f'until grep -q "{LAUNCHED}" "$STORY"; do sleep 0.05; done; exit 3',
-        ]
+        ends = f'until grep -q "{LAUNCHED}" "$STORY"; do sleep 0.05; done; exit 3'
+        command = ['bash', '-c', ends]
     else:
-        script(
-            container.docker / 'build_overlay.sh', 'sleep 0.2; echo "no compiler" >&2; exit 1\n'
-        )
+        fails = 'sleep 0.2; echo "no compiler" >&2; exit 1\n'
+        script(container.docker / 'build_overlay.sh', fails)
     run = container.run('with_overlay.sh', *command)
     _, errors = run.communicate(timeout=20)
     assert run.returncode == 1  # so that restart: on-failure starts it again
     assert f'overlay: the {who}' in errors.replace("demo's command", 'demo')
-    assert not _runs(str(container.demo))
-
-
-def _runs(words: str) -> bool:
-    return any(
-        words in ' '.join(each.info['cmdline'] or ()) for each in psutil.process_iter(['cmdline'])
-    )
+    assert not runs(str(container.demo))
 
 
 def test_a_healthy_answer_holds_for_half_a_minute(container: Container, tmp_path: Path) -> None:
@@ -254,35 +253,23 @@ def test_a_healthy_answer_holds_for_half_a_minute(container: Container, tmp_path
     assert check(1) == (1, 3)
 
 
-# --- the console in the container --------------------------------------------------------------
+ATTACHED = 'console --wait 180 -c :status'
+AGENT = 'agent_node -c :status --ros-args -p use_sim_time:=true'
 
 
-ATTACHED = 'overlay run curiosity_rosa_demo console --wait 180'
-
-
-def test_the_console_attaches_to_the_agent_of_the_container(container: Container) -> None:
-    run = container.run('console.sh', '-c', ':status')
-    container.has(f'{ATTACHED} -c :status')
+@pytest.mark.parametrize(
+    ('mode', 'runs_already', 'command'),
+    [('headless', False, ATTACHED), ('none', False, AGENT), ('none', True, ATTACHED)],
+)
+def test_a_console_attaches_to_the_agent_or_is_one(
+    container: Container, mode: str, runs_already: bool, command: str
+) -> None:
+    agent = container.agent() if runs_already else None
+    run = container.run('console.sh', '-c', ':status', CURIOSITY_AGENT=mode)
+    container.has(f'overlay run curiosity_rosa_demo {command}')
     run.terminate()
     run.wait(timeout=10)
-
-
-def test_without_an_agent_of_the_container_the_first_console_is_one(container: Container) -> None:
-    run = container.run('console.sh', '-c', ':status', CURIOSITY_AGENT='none')
-    container.has(
-        'overlay run curiosity_rosa_demo agent_node -c :status --ros-args -p use_sim_time:=true'
-    )
-    run.terminate()
-    run.wait(timeout=10)
-
-
-def test_the_next_console_attaches_to_that_one(container: Container) -> None:
-    agent = container.agent()
-    run = container.run('console.sh', CURIOSITY_AGENT='none')
-    container.has(ATTACHED)
-    run.terminate()
-    run.wait(timeout=10)
-    assert agent.poll() is None
+    assert agent is None or agent.poll() is None
 
 
 # --- compose.sh and console.sh on the host -----------------------------------------------------
@@ -327,61 +314,37 @@ class Host:
         assert done.returncode == 0, done.stderr
         return [call.splitlines() for call in done.stdout.removesuffix('\n\n').split('\n\n')]
 
-    def asked(self, name: str, *arguments: str, **env: str) -> tuple[str, list[str]]:
-        """What it gave docker at its only call: the variables, the words."""
-        [[variables, _, *words]] = self.calls(name, *arguments, **env)
-        return variables, words
-
 
 @pytest.fixture
 def host(tmp_path: Path) -> Host:
     return Host(tmp_path)
 
 
-def test_compose_puts_our_file_on_the_demos(host: Host) -> None:
-    variables, words = host.asked('compose.sh', 'up', '-d')
-    assert words == [
-        '--log-level',  # without it each call says that the demo's file has an obsolete attribute
-        'error',
-        'compose',
-        '-f',
-        '../demos/curiosity_rover/docker-compose.yml',
-        '-f',
-        'compose.override.yaml',
-        'up',
-        '-d',
-    ]
+def test_compose_puts_our_file_on_the_demos_wherever_that_is(host: Host) -> None:
+    [[variables, _, *words]] = host.calls('compose.sh', 'up', '-d')
+    files = '-f ../demos/curiosity_rover/docker-compose.yml -f compose.override.yaml'
+    assert ' '.join(words) == f'--log-level error compose {files} up -d'
     numbers = (os.getuid(), os.getgid()) if os.getuid() else (1000, 1000)  # never root's
     assert variables == ' '.join(map(str, (host.root, *numbers)))
-
-
-def test_compose_reads_where_the_demo_is_from_the_file_or_the_environment(host: Host) -> None:
     elsewhere = host.demo.rename(host.demo.with_name('elsewhere'))
     (host.root / '.env').write_text(f'OPENAI_API_KEY=sk-1\nDEMO_DIR={elsewhere}\n')
-    _, words = host.asked('compose.sh', 'ps')
-    assert words[2:7] == [
-        'compose',
-        '--env-file',
-        f'{host.root}/.env',
-        '-f',
-        f'{elsewhere}/docker-compose.yml',
-    ]
-    _, words = host.asked('compose.sh', 'ps', DEMO_DIR='../demos/elsewhere')
+    [[_, _, *words]] = host.calls('compose.sh', 'ps')
+    file = f'compose --env-file {host.root}/.env -f {elsewhere}/docker-compose.yml'
+    assert file in ' '.join(words)
+    [[_, _, *words]] = host.calls('compose.sh', 'ps', DEMO_DIR='../demos/elsewhere')
     assert '../demos/elsewhere/docker-compose.yml' in words
 
 
 def test_compose_says_what_is_missing(host: Host) -> None:
-    done = host.run('compose.sh', 'up', DEMO_DIR='/nowhere')
-    assert done.returncode == 1
-    assert 'DEMO_DIR=/nowhere' in done.stderr
-    host.version('2.23.9')
-    done = host.run('compose.sh', 'up')
-    assert done.returncode == 1
-    assert '2.23.9; 2.24 or newer' in done.stderr
-    host.version('"" >&2; exit 1')
-    done = host.run('compose.sh', 'up')
-    assert done.returncode == 1
-    assert "install Docker's compose plugin" in done.stderr
+    for version, env, said in (
+        ('2.29.7', {'DEMO_DIR': '/nowhere'}, 'DEMO_DIR=/nowhere'),
+        ('2.23.9', {}, '2.23.9; 2.24 or newer'),
+        ('"" >&2; exit 1', {}, "install Docker's compose plugin"),
+    ):
+        host.version(version)
+        done = host.run('compose.sh', 'up', **env)
+        assert done.returncode == 1
+        assert said in done.stderr
 
 
 OFF = ('stop curiosity_demo', 'headless')
@@ -398,7 +361,6 @@ OFF = ('stop curiosity_demo', 'headless')
         ('stop curiosity_gui', [('stop curiosity_gui', 'headless')]),
         ('down --help', [('down --help', 'headless')]),
         ('kill', [('kill', 'headless')]),
-        ('rm -f', [('rm -f', 'headless')]),
         # Never beside the Gazebo with a screen.
         ('up -d', [('up -d', '')]),
         (
@@ -419,54 +381,96 @@ def test_what_ends_the_containers_ends_all_of_them_and_the_rover_first(
 
 
 def test_the_console_is_one_word(host: Host) -> None:
-    _, words = host.asked('console.sh', '-c', ':status', CURIOSITY_OPERATOR='anna@lab')
+    [[_, _, *words]] = host.calls('console.sh', '-c', ':status', CURIOSITY_OPERATOR='anna@lab')
     # No terminal here: docker would refuse to make one.
-    tail = [
-        'exec',
-        '--env',
-        'CURIOSITY_OPERATOR=anna@lab',
-        '--no-TTY',
-        'curiosity_demo',
-        '/curiosity_rosa/docker/console.sh',
-        '-c',
-        ':status',
-    ]
-    assert words[-len(tail) :] == tail
+    options = '--env CURIOSITY_OPERATOR=anna@lab --no-TTY curiosity_demo'
+    assert ' '.join(words).endswith(f'exec {options} /curiosity_rosa/docker/console.sh -c :status')
 
 
-# --- the check of the image --------------------------------------------------------------------
+# --- a checkout that was moved or copied, and two in one shell ----------------------------------
 
 
-# Says it is the user for which it was built; the check of the rover has the status FOUND.
-DOCKER = """#!/usr/bin/env bash
-echo "$*" >>"$STORY"
-for word; do
-  case $word in
-    HOST_*) echo "${word#*=}" >>"$STORY.user" ;;
-    /check.sh) exit "$FOUND" ;;
-    *'id -u'*) tail -n 2 "$STORY.user" | paste -sd: ;;
-  esac
-done
-"""
-
-
-@pytest.mark.parametrize('found', [0, 1])
-def test_the_image_is_checked_without_network_and_rights_as_two_users(
-    tmp_path: Path, found: int
-) -> None:
-    script(tmp_path / 'docker', DOCKER)
-    story = tmp_path / 'story'
-    path = f'{tmp_path}:{os.environ["PATH"]}'
-    done = subprocess.run(
-        [str(ROOT / 'scripts/check_image.sh')],
-        env={**os.environ, 'PATH': path, 'STORY': str(story), 'FOUND': str(found), 'BASE': 'ros'},
+def bash(program: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ['bash', '-c', f'set -euo pipefail\n{program}'],
+        cwd=folder,
+        env={'PATH': os.environ['PATH'], **env},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
     )
-    runs = [line for line in story.read_text().splitlines() if line.startswith('run ')]
-    assert all('--network none --cap-drop ALL' in line for line in runs)
-    assert done.returncode == found
-    passed = [line.split()[2].strip(':') for line in done.stdout.splitlines() if 'passed' in line]
-    assert passed == ([] if found else ['1000:1000', '1234:2345'])
-    assert found == ('user 1000:1000: the check failed' in done.stderr)
+
+
+def checkout(folder: Path, *, path: str | None = None) -> Path:
+    """A checkout's scripts, and an environment that only looks like one."""
+    shutil.copytree(ROOT / 'scripts', folder / 'scripts')
+    programs = folder / '.venv/bin'
+    programs.mkdir(parents=True)
+    (folder / '.venv/.ros').write_text('wheels\n')
+    for name in ('python', 'colcon', 'pip'):
+        script(programs / name, f'#!{folder}/.venv/bin/python3.11\nexit 1\n')
+    if path is not None:
+        (folder / '.venv/.path').write_text(f'{path}\n')
+    return folder
+
+
+MOVED = 'source scripts/checkout.sh; _cr_is_moved "$PWD/.venv" && echo moved || echo there'
+
+
+def test_a_moved_or_copied_environment_is_seen(tmp_path: Path) -> None:
+    first = checkout(tmp_path / 'first', path=f'{tmp_path}/first/.venv')
+    (tmp_path / 'link').symlink_to(first)
+    copy = Path(shutil.copytree(first, tmp_path / 'copy'))
+    old_copy = Path(shutil.copytree(first, tmp_path / 'old_copy'))
+    (old_copy / '.venv/.path').unlink()  # as of an older checkout
+    found = [bash(MOVED, each).stdout for each in (first, tmp_path / 'link', copy, old_copy)]
+    assert found == ['there\n', 'there\n', 'moved\n', 'moved\n']
+    assert bash(MOVED, first.rename(tmp_path / 'moved')).stdout == 'moved\n'
+
+
+def test_a_build_in_a_moved_checkout_names_the_way_out_and_the_setup_takes_it(
+    tmp_path: Path,
+) -> None:
+    folder = checkout(tmp_path / 'moved', path='/where/it/was/.venv')
+    was = '.venv was made for /where/it/was/.venv'
+    ended = bash('scripts/build_overlay.sh', folder)
+    assert ended.returncode == 1
+    way_out = 'run scripts/setup.sh, which makes it anew'
+    assert ended.stderr == f'build_overlay: {folder}/{was}; {way_out}\n'
+    (folder / 'standalone').mkdir()
+    for name in ('requirements.txt', 'mend_wheels.py'):
+        (folder / 'standalone' / name).touch()
+    build = folder / 'overlay_ws/build'
+    build.mkdir(parents=True)
+    # An interpreter that can do everything but make an environment: the setup ends there.
+    python = script(folder / 'python', '#!/bin/sh\ncase $1 in -m) exit 3 ;; esac\nexit 0\n')
+    ended = bash('scripts/setup.sh --ros wheels', folder, PYTHON=str(python))
+    assert ended.returncode == 3, ended.stderr
+    assert was in ended.stderr
+    assert not (folder / '.venv').exists()
+    assert not build.exists()
+
+
+def test_a_shell_leaves_the_checkout_that_it_was_in(tmp_path: Path) -> None:
+    first, second = checkout(tmp_path / 'first'), checkout(tmp_path / 'second')
+    path = f'{first}/.venv/bin:{os.environ["PATH"]}'
+    ended = bash(
+        f'cd "{second}"; source scripts/env.sh; env; declare -F',
+        first,
+        PATH=path,
+        VIRTUAL_ENV=f'{first}/.venv',
+        AMENT_PREFIX_PATH=f'{first}/overlay_ws/install/a:{first}/.venv',
+        PYTHONPATH=f'{first}/overlay_ws/build/a:/my/own:{first}/standalone/install/b',
+        COLCON_PREFIX_PATH=f'{first}/overlay_ws/install',
+        LD_LIBRARY_PATH=f'{first}/overlay_ws/install/lib:',
+        FASTRTPS_DEFAULT_PROFILES_FILE=f'{first}/standalone/fastdds.xml',
+        ROS_AUTOMATIC_DISCOVERY_RANGE='SYSTEM_DEFAULT',
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert 'declare -f' not in ended.stdout  # no functions are left behind
+    env = dict(line.split('=', 1) for line in ended.stdout.splitlines() if '=' in line)
+    assert [name for name, value in env.items() if str(first) in value] == ['OLDPWD']
+    assert env['PATH'] == f'{second}/.venv/bin:{os.environ["PATH"]}'
+    assert env['VIRTUAL_ENV'] == env['AMENT_PREFIX_PATH'] == f'{second}/.venv'
+    assert env['PYTHONPATH'] == '/my/own'  # it keeps what is not ours
+    assert env['FASTRTPS_DEFAULT_PROFILES_FILE'] == f'{second}/standalone/fastdds.xml'
