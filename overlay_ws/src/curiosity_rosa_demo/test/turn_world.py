@@ -13,8 +13,10 @@ and a simulated rover before them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+import os
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
@@ -29,6 +31,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -78,6 +81,12 @@ def config_of(
     return config.model_copy(update={'agent': changed})
 
 
+def model_of(config: Config, usage: UsageLedger | None = None) -> Any:
+    """The configured model, which reads KEY from the environment."""
+    with mock.patch.dict(os.environ, {'OPENAI_API_KEY': KEY}):
+        return make_chat_model(config.agent.llm, config, usage)
+
+
 class SimulatedRoverWorld(RoverWorld):
     """Its rover's time is owned: whatever waits makes it pass."""
 
@@ -113,6 +122,7 @@ def rosa_of(
     pictures: SeenPictures | None = None,
     world: SimulatedRoverWorld | None = None,
     registry: SkillRegistry | None = None,
+    monitor: SkillMonitor | None = None,
 ) -> CuriosityRosa:
     """A ROSA before that rover; no operator answers unless an approval queue is given. Without a
     model it makes the configured one, without a world that of the rover and the pictures, without
@@ -130,20 +140,21 @@ def rosa_of(
         recall=memory,
         on_react_state=shown,
         usage=usage,
+        monitor=monitor or SkillMonitor(),
     )
     if model is None:
-        model = make_chat_model(config.agent.llm, config, usage)
+        model = model_of(config, usage)
     return CuriosityRosa(model, environment, saver or TurnCheckpointer(checkpoints))
 
 
 class World:
-    """One ROSA on one server. The key must be in the environment. A context manager."""
+    """One ROSA on one server. A context manager. ``hear`` is told of each event."""
 
     def __init__(
         self,
         *script: Reply,
         turn: dict[str, Any] | None = None,
-        memory: bool = False,
+        memory: bool | Callable[[], str] = False,
         approval_queue: ApprovalQueue | None = None,
         config: Config = SHIPPED,
         saver: TurnCheckpointer | None = None,
@@ -158,17 +169,26 @@ class World:
         self.usage = UsageLedger(self.config.agent.llm, on_call=self.used.append)
         self.rover = SimulatedRover()
         self.events: list[TraceEvent] = []
+        self.hear: Callable[[TraceEvent], None] = lambda event: None
         self.reacts: list[ReactState] = []
+        self.monitor, self.saver = SkillMonitor(), saver or TurnCheckpointer(':memory:')
+        self.rover_world = SimulatedRoverWorld(self.rover, self.config, pictures)
+        self.model = model_of(self.config, self.usage)
+        if not callable(memory):
+            told = bool(memory)
+            memory = lambda: recall(self.events, 10) if told else ''  # noqa: E731
         self.rosa = rosa_of(
             self.rover,
             self.config,
             trace=self.trace,
-            memory=(lambda: recall(self.events, 10)) if memory else (lambda: ''),
+            memory=memory,
             shown=self.reacts.append,
             approval_queue=approval_queue,
-            saver=saver,
+            saver=self.saver,
+            model=self.model,
             usage=self.usage,
-            pictures=pictures,
+            world=self.rover_world,
+            monitor=self.monitor,
         )
         self.renew_button()
 
@@ -176,10 +196,26 @@ class World:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.server.close()
+        self.saver.close()
+        if getattr(self.model, 'http_client', None) is not None:
+            self.model.http_client.close()
+
+    def reset(self, *script: Reply) -> None:
+        """As it was made, but for the time and the circuit breaker, with another script."""
+        self.server.says(*script)
+        self.events.clear()
+        self.reacts.clear()
+        self.rosa.clear_chat()
+        self.renew_button()
+        SimulatedRover.__init__(self.rover, self.rover.clock)
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
         self.events.append(new_event(kind, message, **fields))
+        self.hear(self.events[-1])
 
     def renew_button(self) -> None:
         self.button = Cancellation()

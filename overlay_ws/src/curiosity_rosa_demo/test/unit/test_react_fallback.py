@@ -9,19 +9,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from chat_server import Call, call, Cut, Fault, Hang, Reply, Say
+from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.llm.chat_model import (
-    CALL_AS_TEXT,
-    CUT_TEXT,
-    FILTERED_TEXT,
     holds_tool_call,
 )
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
-from curiosity_rosa_demo.agent.llm.wire import HOW
 from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of
 from curiosity_rosa_demo.agent.react.nodes.supervision import (
@@ -31,7 +27,7 @@ from curiosity_rosa_demo.agent.react.nodes.supervision import (
     stuck_reason,
 )
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -49,7 +45,6 @@ from turn_world import (
     BY_ROUTINE,
     check_story,
     config_of,
-    KEY,
     LLM,
     OFFERED,
     rosa_of,
@@ -59,31 +54,6 @@ from turn_world import (
 
 FIND = 'Find the light.'
 PATIENCE = SHIPPED.guardrails.patience
-WHO = "The model 'scripted' of openai"
-BROKEN = f'{WHO} has an internal error (500), also after 0 retries.'
-ENDED_WITHOUT = 'The model ended without a successful'
-NOT_UNDERSTOOD = 'Write a poem about dust.'
-FLY = Say('', (Call('fly'),))
-
-
-@pytest.fixture(autouse=True, scope='module')
-def _key() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('OPENAI_API_KEY', KEY)
-        yield
-
-
-@pytest.fixture
-def make() -> Iterator[Callable[..., World]]:
-    worlds: list[World] = []
-
-    def make_world(*script: Any, **options: Any) -> World:
-        worlds.append(World(*script, **options))
-        return worlds[-1]
-
-    yield make_world
-    for world in worlds:
-        world.server.close()
 
 
 def handed_over(events: list[TraceEvent]) -> list[str]:
@@ -105,146 +75,54 @@ class Steady:
     def __call__(self) -> float:
         return self.now
 
-    def given_to(self, world: World) -> None:
-        turn = world.rosa.turn_executor._turn
-        assert turn.fallback is not None
-        turn.fallback = FallbackModel(turn.fallback.agent, self)
 
+def test_a_model_that_keeps_failing_is_left_alone_for_a_while() -> None:
+    nodes, steady = nodes_of(TimeoutError(), text=FIND), Steady()
+    nodes.turn.fallback = FallbackModel(routine(), steady)
 
-FAILURES_OF_A_MODEL = {
-    'errors': (Fault(500), BROKEN),
-    'time-out': (Hang(), f'{WHO} did not answer within 0.5 s (llm.timeout_s of agent.yaml).'),
-    'cut': (Cut(Say('So.')), f'{WHO} closed the connection before its answer was complete.'),
-}
-TORN = Say('So.', (Call('move_forward', '{"duration_s": 1'),))
-# What a model is asked again for, once.
-UNUSABLE = {
-    'torn': (TORN, 'The model wrote a tool call that cannot be read.'),
-    'nothing': (Say(), 'The model answered nothing.'),
-    'words': (Say('I see sand.'), f'{ENDED_WITHOUT} good picture: I see sand.'),
-    'finish': (
-        call('decide', type='FINISH', reason='I see sand.'),
-        f'{ENDED_WITHOUT} good picture: I see sand.',
-    ),
-    'cut': (Say('I see', finish='length'), CUT_TEXT),
-    'filtered': (Say('I see', finish='content_filter'), FILTERED_TEXT),
-    'JSON': (Say('{"name": "capture_and_score", "arguments": {}}'), CALL_AS_TEXT),
-    'tags': (Say('So. <tool_call>{"name": "fly"}</tool_call>'), CALL_AS_TEXT),
-    'code': (Say('`capture_and_score()`'), CALL_AS_TEXT),
-}
+    def asked() -> int:
+        """How often the model is asked in a turn, which ends well."""
+        nodes.state, before = BrainState(), len(nodes.agent.asked)
+        nodes.events.clear()
+        run(nodes)
+        assert nodes.state.react.ok
+        return len(nodes.agent.asked) - before
 
-
-@pytest.mark.parametrize(('reply', 'why'), FAILURES_OF_A_MODEL.values(), ids=FAILURES_OF_A_MODEL)
-def test_a_model_that_fails_in_the_middle_is_stood_in_for(
-    make: Callable[..., World], reply: Any, why: str
-) -> None:
-    world = make(call('mast_open', 'Up.'), reply, timeout_s=0.5)
-    last = world.turn(FIND)
-    assert (last.ok, last.is_good) == (True, True)
-    assert world.calls == ['mast_open', 'capture_and_score']
-    assert check_story(world.events) == 2
-    alone = f'{why} It is not asked for {BREAKER_OPEN_S:g} s.'
-    # It decides the capture and the answer.
-    assert handed_over(world.events) == [why, why]
-    assert alone not in handed_over(world.events)
-    assert len(world.requests) == 1 + MAX_FAILURES
-    (decide,) = (e for e in world.events if e.kind is TraceKind.DECIDE and e.data)
-    assert (decide.message, decide.data) == (
-        'capture_and_score(), by the routine',
-        {'by': 'routine'},
-    )
-
-
-@pytest.mark.parametrize(('reply', 'why'), UNUSABLE.values(), ids=UNUSABLE)
-@pytest.mark.parametrize('streaming', [True, False])
-def test_an_unusable_answer_is_asked_for_again_with_the_reason(
-    make: Callable[..., World], reply: Say, why: str, streaming: bool
-) -> None:
-    capture = call('capture_and_score')
-    world = make(call('mast_open'), reply, capture, Say('Fine sand.'), streaming=streaming)
-    last = world.turn(FIND)
-    assert (last.ok, last.answer) == (True, 'Fine sand.')
-    assert world.calls == ['mast_open', 'capture_and_score']
-    assert world.errors() == [why]
-    assert handed_over(world.events) == []
-    rejected, objection = world.requests[2].body['messages'][-2:]
-    assert (rejected['role'], objection['role']) == ('assistant', 'user')
-    assert objection['content'] == f'{why} {HOW}'
-    assert len(world.requests[3].texts('user')) == 1, 'it is not asked so for ever'
-
-
-@pytest.mark.parametrize(('reply', 'why'), UNUSABLE.values(), ids=UNUSABLE)
-def test_of_two_unusable_answers_the_routine_takes_the_step_and_then_the_turn(
-    make: Callable[..., World], reply: Say, why: str
-) -> None:
-    world = make(call('mast_open'), reply)
-    last = world.turn(FIND)
-    assert (last.ok, last.is_good) == (True, True)
-    assert world.calls == ['mast_open', 'capture_and_score']
-    assert handed_over(world.events)[0] == why
-    assert len(world.requests) in (4, 5), 'twice for each step at most'
-
-
-@pytest.mark.parametrize('fallback', ['none', 'routine'])
-def test_words_are_no_success_of_an_order(make: Callable[..., World], fallback: str) -> None:
-    world = make(Say('I have driven.'), fallback=fallback)
-    world.rover.faults['move_forward'] = lambda: ServiceFailed('stuck')
-    last = world.turn('Drive forward for 2 seconds.')
-    assert not last.ok
-    if fallback == 'none':
-        assert last.answer == f'{ENDED_WITHOUT} move_forward: I have driven.'
-        assert len(world.requests) == 2
-
-
-@pytest.mark.parametrize('question', ['What is the rover status?', 'Who are you?', 'Go on.'])
-def test_a_question_may_be_answered_in_words(make: Callable[..., World], question: str) -> None:
-    world = make(Say('Well.'))
-    assert (world.turn(question).ok, len(world.requests)) == (True, 1)
-
-
-def test_a_model_that_keeps_failing_is_left_alone_for_a_while(make: Callable[..., World]) -> None:
-    world, steady = make(Fault(500)), Steady()
-    steady.given_to(world)
-    assert world.turn(FIND).ok
-    assert len(world.requests) == MAX_FAILURES
-    assert len(handed_over(world.events)) > MAX_FAILURES
-    assert set(handed_over(world.events)[MAX_FAILURES:]) == {
-        f'{BROKEN} It is not asked for {BREAKER_OPEN_S:g} s.'
-    }
+    assert asked() == MAX_FAILURES
+    alone = handed_over(nodes.events)[MAX_FAILURES:]
+    assert alone
+    assert all(why.endswith(f' It is not asked for {BREAKER_OPEN_S:g} s.') for why in alone)
     steady.now += BREAKER_OPEN_S - 0.01
-    assert world.turn(FIND).ok
-    assert len(world.requests) == MAX_FAILURES, 'nor in the next turn'
+    assert asked() == 0, 'nor in the next turn'
     steady.now += 0.01
-    world.server.says(Fault(500), Say('I am back.'))
-    assert world.turn(FIND).ok
-    assert len(world.requests) == 1, 'one trial'
+    assert asked() == 1, 'one trial'
     steady.now += BREAKER_OPEN_S
-    assert world.turn('What is the rover status?').answer == 'I am back.'
+    nodes.agent.script, nodes.turn.text = [finish('I am back.')], 'What is the rover status?'
+    assert asked() == 1
+    assert nodes.state.react.answer == 'I am back.'
 
 
-def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failure(
-    make: Callable[..., World],
-) -> None:
-    world = make(Fault(500))
-    for asked in (1, 2, 3):  # and nobody is left alone whom nobody stands in for
-        last = world.turn(NOT_UNDERSTOOD)
-        assert (last.ok, last.answer) == (False, BROKEN)
-        assert len(world.requests) == asked
-    assert handed_over(world.events) == []
-    assert world.calls == []
+def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failure() -> None:
+    with World(Fault(500)) as world:
+        for asked in (1, 2, 3):  # and nobody is left alone whom nobody stands in for
+            last = world.turn('Write a poem about dust.')
+            assert not last.ok
+            assert last.answer.endswith('has an internal error (500), also after 0 retries.')
+            assert len(world.requests) == asked
+        assert handed_over(world.events) == []
+        assert world.calls == []
 
 
-def test_a_model_that_is_refused_again_and_again_is_stood_in_for_one_step(
-    make: Callable[..., World],
-) -> None:
-    world = make(*[FLY] * PATIENCE.refused_in_a_row, call('capture_and_score'), Say('Fine sand.'))
-    world.rover.mast_is_open = True
-    last = world.turn(FIND)
-    assert (last.ok, last.answer) == (True, 'Fine sand.')
-    assert by_routine(world.events) == ['capture_and_score']
-    (why,) = handed_over(world.events)
-    assert why.startswith('The model proposed 3 calls in a row that were refused; the last: Unkn')
-    assert check_story(world.events) == 2
+def test_a_model_that_is_refused_again_and_again_is_stood_in_for_one_step() -> None:
+    fly = [call('fly')] * PATIENCE.refused_in_a_row
+    with World(*fly, call('capture_and_score'), Say('Fine sand.')) as world:
+        world.rover.mast_is_open = True
+        last = world.turn(FIND)
+        assert (last.ok, last.answer) == (True, 'Fine sand.')
+        assert by_routine(world.events) == ['capture_and_score']
+        (why,) = handed_over(world.events)
+        assert why.startswith('The model proposed 3 calls in a row that were refused; the last: U')
+        assert check_story(world.events) == 2
 
 
 def test_a_routine_that_is_refused_as_well_ends_the_turn() -> None:
@@ -288,21 +166,15 @@ def test_a_plan_that_is_refused_is_not_taken_over() -> None:
     assert handed_over(nodes.events) == []
 
 
-def test_after_a_trip_of_the_models_the_routine_looks_before_it_drives(
-    make: Callable[..., World],
-) -> None:
+def test_after_a_trip_of_the_models_the_routine_looks_before_it_drives() -> None:
     steps = (call('mast_open'), call('capture_and_score'), call('mast_close'))
-    world = make(*steps, call('navigate_to_pose', x=5.0, y=0.0), Fault(500), Fault(500))
-    world.rover.light = 0.0
-    bright = world.rover.trigger
-
-    def trigger(name: str, cancellation: Any = None) -> str:
-        world.rover.light = 0.0 if world.rover.pose().x < 1.0 else 0.9
-        return bright(name, cancellation)
-
-    world.rover.trigger = trigger  # type: ignore[method-assign]
-    assert world.turn(FIND).is_good
-    assert by_routine(world.events) == ['mast_open', 'capture_and_score']
+    with World(*steps, call('navigate_to_pose', x=5.0, y=0.0), Fault(500)) as world:
+        world.rover.light = 0.0
+        world.rover.faults['mast_open'] = lambda: setattr(
+            world.rover, 'light', 0.0 if world.rover.state.pose.x < 1.0 else 0.9
+        )
+        assert world.turn(FIND).is_good
+        assert by_routine(world.events) == ['mast_open', 'capture_and_score']
 
 
 def test_a_stop_between_the_model_and_the_routine_ends_the_turn() -> None:
@@ -559,24 +431,19 @@ WEAK: dict[str, tuple[Reply, ...]] = {
 }
 
 
-@pytest.mark.parametrize('script', WEAK.values(), ids=WEAK)
-def test_the_routine_ends_the_turn_of_a_weak_model_well(script: tuple[Reply, ...]) -> None:
-    with World(*script) as world:
-        world.rover.light = 0.9
-        last = world.turn(EXPLORE)
-        assert (last.ok, last.is_good) == (True, True)
-        reasons = [e.error_reason for e in world.events if e.message.startswith(BY_ROUTINE)]
-        assert reasons
-        ending = 'It has stepped in 2 times and finishes the turn.'
-        assert set(reasons[2:]) <= {ending}
-
-
-def test_a_model_that_gets_on_is_left_alone() -> None:
-    steps = [call('mast_open'), call('capture_and_score'), call('get_status')]
-    steps += [call('analyze_ground'), Say('Sand.')]
-    with World(*steps) as world:
+def test_the_routine_ends_the_turn_of_a_weak_model_well_and_leaves_a_good_one_alone() -> None:
+    with World(Say('')) as world:
+        for script in WEAK.values():
+            world.reset(*script)
+            last = world.turn(EXPLORE)
+            assert (last.ok, last.is_good) == (True, True)
+            reasons = handed_over(world.events)
+            assert reasons
+            assert set(reasons[2:]) <= {'It has stepped in 2 times and finishes the turn.'}
+        steps = [call('mast_open'), call('capture_and_score'), call('get_status')]
+        world.reset(*steps, call('analyze_ground'), Say('Sand.'))
         assert world.turn(EXPLORE).answer == 'Sand.'
-        assert not [e for e in world.events if e.message.startswith(BY_ROUTINE)]
+        assert handed_over(world.events) == []
 
 
 @pytest.mark.parametrize('takeovers', [1, 5])

@@ -57,7 +57,7 @@ from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage
 import pytest
 from react_world import action, finish, Nodes, REGISTRY, with_rules
-from turn_world import KEY, SHIPPED, World
+from turn_world import SHIPPED, World
 
 NAMES = [skill.definition.name for skill in REGISTRY.for_model()]
 SKILLS = {skill.definition.name: skill for skill in REGISTRY.for_model()}
@@ -171,73 +171,49 @@ def test_whatever_a_model_returns_is_one_of_the_seven_decisions(script: list[Any
     assert nodes.rover.starts == []
 
 
-@pytest.mark.parametrize('nothing', [[], finish(''), finish(' \n'), finish(None), finish({})])
-def test_an_answer_without_words_ends_the_turn(nothing: Any) -> None:
-    decision = Nodes(nothing).think().react.decision
-    assert decision is not None
-    assert (decision.type, decision.reason) == (DecisionType.ABORT, NO_ANSWER_TEXT)
-
-
 def decided(type_: str, **more: Any) -> list[AgentAction]:
     return [action('decide', {'type': type_, **more})]
 
 
-@pytest.mark.parametrize('kind', [DecisionType.FINISH, DecisionType.ABORT])
-def test_a_model_may_end_the_turn_by_a_decision(kind: DecisionType) -> None:
-    nodes = Nodes(decided(kind.value, reason='Enough seen.'))
+DECIDED: list[tuple[Any, str, str, str]] = [
+    # what the model returns, how the turn ends, its answer, what the model is told
+    *((nothing, 'ABORT', NO_ANSWER_TEXT, '') for nothing in ([], finish(' \n'), finish(None))),
+    (decided('FINISH', reason='Enough seen.'), 'FINISH', 'Enough seen.', ''),
+    (decided('ABORT', reason='Too dark.'), 'ABORT', 'Too dark.', ''),
+    (decided('SWITCH_TASK', reason='Charge first'), 'SWITCH_TASK', 'Charge first', ''),
+    (decided('SWITCH_TASK', reason=' '), '', '', 'needs the other goal as reason'),
+    *((decided(kind, reason='Hm.'), '', '', '') for kind in ('CONTINUE', 'RETRY', 'REPLAN')),
+    ([*decided('CONTINUE'), action('mast_open')], '', '', 'One tool call at a time'),
+]
+
+
+@pytest.mark.parametrize(('returned', 'ends', 'answer', 'told'), DECIDED)
+def test_what_a_decision_does(returned: Any, ends: str, answer: str, told: str) -> None:
+    nodes = Nodes(returned)
     nodes.think()
     react = nodes.act().react
-    assert (react.stop_reason, react.answer) == (kind.value, 'Enough seen.')
-    assert react.ok is (kind is DecisionType.FINISH)
-    assert [result.data for result in nodes.told()] == [{'decision': kind.value}]
+    assert (react.stop_reason, react.answer) == (ends, answer)
+    assert react.ok is (ends in ('FINISH', 'SWITCH_TASK'))
+    assert (react.spent.steps, nodes.acts) == (0, [])
+    refused = [each.error_reason for each in nodes.told() if not each.ok]
+    assert told in ''.join(refused)
+    assert bool(told) is bool(refused)
 
 
-@pytest.mark.parametrize('kind', ['CONTINUE', 'RETRY', 'REPLAN'])
-def test_a_decision_that_asks_nothing_of_the_robot_goes_on(kind: str) -> None:
-    nodes = Nodes(decided(kind, reason='Hm.'))
-    nodes.think()
+@pytest.mark.parametrize(
+    ('said', 'read'), [('APPROVE', {'answer': 'yes'}), ('REJECT', {'answer': 'no', 'why': 'dark'})]
+)
+def test_a_question_of_the_model_is_put_and_answered(
+    said: str, read: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = Nodes(decided('ASK_HUMAN', reason='Is it safe?'))
+    question = nodes.think().react.question
+    assert question is not None
+    assert (question.text, question.op, question.reasons) == ('Is it safe?', None, [])
+    nodes.answer(monkeypatch, said, why='dark')
     assert nodes.act().react.stop_reason == ''
+    assert [result.data for result in nodes.told()] == [read]
     assert nodes.acts == []
-    assert nodes.told()[0].ok
-
-
-def test_another_goal_is_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    switch = Call('decide', {'type': 'SWITCH_TASK', 'reason': 'Charge first'})
-    with World(Say('', (switch,))) as world:
-        last = world.turn()
-    assert (last.ok, last.goal, last.answer) == (True, 'Charge first', 'Charge first')
-
-
-def test_a_switch_needs_the_other_goal() -> None:
-    nodes = Nodes(decided('SWITCH_TASK', reason=' '))
-    nodes.think()
-    assert nodes.act().react.stop_reason == ''
-    assert 'SWITCH_TASK needs the other goal as reason' in nodes.told()[0].error_reason
-
-
-def test_a_question_of_the_model_is_put_and_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for said, read in (
-        ('APPROVE', {'answer': 'yes'}),
-        ('REJECT', {'answer': 'no', 'why': 'dark'}),
-    ):
-        nodes = Nodes(decided('ASK_HUMAN', reason='Is it safe?'))
-        question = nodes.think().react.question
-        assert question is not None
-        assert (question.text, question.op, question.reasons) == ('Is it safe?', None, [])
-        nodes.answer(monkeypatch, said, why='dark')
-        assert nodes.act().react.stop_reason == ''
-        assert [result.data for result in nodes.told()] == [read]
-        assert nodes.acts == []
-
-
-def test_further_calls_beside_a_decision_are_declined() -> None:
-    nodes = Nodes([*decided('CONTINUE'), action('mast_open')])
-    nodes.think()
-    react = nodes.act().react
-    assert [result.ok for result in nodes.told()] == [True, False]
-    assert react.spent.steps == 0
-    assert nodes.rover.calls == ['get_status']
 
 
 @dataclass(frozen=True)
@@ -252,8 +228,7 @@ class Late(Call):
         return super().text
 
 
-def test_sentences_are_told_while_the_model_still_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+def test_sentences_are_told_while_the_model_still_speaks() -> None:
     late = Late('mast_open', '{}')
     first = Say('It is dark. I raise the mast. Then I look', (late,), piece=3)
     with World(first, Say('Up. Bright.'), streaming=True) as world:
@@ -278,17 +253,6 @@ def test_sentences_are_told_while_the_model_still_speaks(monkeypatch: pytest.Mon
         ('OBSERVE', 'Up.'),
         ('RESULT', 'Up. Bright.'),
     ]
-
-
-def test_text_before_a_torn_call_is_told_and_nothing_moves(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    torn = Say('Off. We go.', (Call('move_forward', '{"duration_s": 1'),), finish='length')
-    with World(torn, streaming=True) as world:
-        assert not world.turn().ok
-        assert world.kinds() == ['HYPOTHESIZE', 'ERROR'] * 2
-        assert world.calls == []
 
 
 @given(st.lists(text | st.sampled_from(['A. ', 'B? ', '。', '\n', ' ', '.']), max_size=12))
@@ -444,15 +408,6 @@ def test_however_much_there_is_the_size_is_bounded_and_the_facts_are_there(
         assert '\n'.join(memory.splitlines()).endswith(told)
 
 
-def test_of_what_is_too_long_the_oldest_is_left_out() -> None:
-    nodes = Nodes(finish())
-    nodes.turn.recalled = '\n'.join(f'{n}: {"x" * 150}' for n in range(100))
-    seen = nodes.run(build_observation).react.observation
-    memory = str(seen['memory']).splitlines()
-    assert memory[-1].startswith('99: ')
-    assert 10 < len(memory) < 100
-
-
 PATIENCE = SHIPPED.guardrails.patience
 MAPPED = {'SAFETY_VIOLATION: x': 'ABORT', 'PARAM_INVALID: y': 'ASK_HUMAN', 'NAV_BLOCKED': ''}
 OVER = (DecisionType.FINISH, DecisionType.ABORT, DecisionType.SWITCH_TASK)
@@ -481,44 +436,44 @@ def state_of(
 counts = st.integers(0, 10)
 
 
+ends = st.fixed_dictionaries(
+    {
+        'failures_in_a_row': counts,
+        'same_in_a_row': counts,
+        'refused_in_a_row': st.integers(0, 4),
+        'spent': st.builds(Spent, steps=st.integers(0, 7)),
+        'iter': st.integers(0, MAX_LOOPS_PER_STEP * 6 + 3),
+    }
+)
+decisions = st.builds(
+    Decision,
+    type=st.sampled_from(DecisionType),
+    reason=st.sampled_from(['', ' ', 'because']),
+)
+
+
 @settings(max_examples=examples(500))
 @given(
-    kind=st.sampled_from(DecisionType),
-    reason=st.sampled_from(['', ' ', 'because']),
+    decision=decisions,
     exhausted=st.sampled_from(['ABORT', 'ASK_HUMAN']),
     failure=st.sampled_from(['', 'boom', *MAPPED]),
     beside=st.booleans(),
-    failures=counts,
-    same=counts,
-    refused=st.integers(0, 4),
-    steps=st.integers(0, 7),
-    loops=st.integers(0, MAX_LOOPS_PER_STEP * 6 + 3),
+    react=ends,
 )
 def test_a_turn_ends_when_it_must_and_only_then(
-    kind: DecisionType,
-    reason: str,
-    exhausted: str,
-    failure: str,
-    beside: bool,
-    failures: int,
-    same: int,
-    refused: int,
-    steps: int,
-    loops: int,
+    decision: Decision, exhausted: str, failure: str, beside: bool, react: Any
 ) -> None:
-    most = 5
+    most, kind = 5, decision.type
     config = with_rules(steps=most, patience={'exhausted': DecisionType(exhausted)})
     nodes = Nodes(finish(), config=config)
-    failures = failures if failure else 0
+    failures = react['failures_in_a_row'] if failure else 0
+    same, refused = react['same_in_a_row'], react['refused_in_a_row']
+    steps, loops = react['spent'].steps, react['iter']
     nodes.state = state_of(
-        decision=Decision(type=kind, reason=reason),
+        decision=decision,
         failure=failure,
         beside=beside,
-        failures_in_a_row=failures,
-        same_in_a_row=same,
-        refused_in_a_row=refused,
-        spent=Spent(steps=steps),
-        iter=loops,
+        **{**react, 'failures_in_a_row': failures},
     )
     react = nodes.run(stop_or_loop).react
     mapped = MAPPED.get(failure, '')
@@ -566,24 +521,6 @@ def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
     else:
         assert react.stop_reason == 'ABORT'
         assert react.answer == f'{failures} failures in a row; the last: boom'
-
-
-def test_an_error_that_the_map_calls_an_end_ends_at_once() -> None:
-    error_map = {'boom': DecisionType.ABORT}
-    skills = SHIPPED.skills
-    mast = skills.skills['mast_open'].model_copy(update={'error_map': error_map})
-    config = SHIPPED.model_copy(
-        update={
-            'skills': skills.model_copy(update={'skills': {**skills.skills, 'mast_open': mast}})
-        }
-    )
-    # The other call of the answer is of a skill whose map says nothing of this error.
-    nodes = Nodes([action('mast_open'), action('mast_close')], config=config)
-    nodes.rover.faults['mast_open'] = lambda: ServiceFailed('boom')
-    nodes.think()
-    react = nodes.act().react
-    assert (react.stop_reason, react.ok) == ('ABORT', False)
-    assert react.answer == 'mast_open() failed: boom'
 
 
 def test_the_same_call_with_another_result_is_progress() -> None:
