@@ -6,22 +6,49 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
+"""The task store: what it keeps and refuses, and its file. Faults of the file that other stores
+share are in standalone/test/test_durable_files.py.
+"""
+
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from copy import copy
 from datetime import datetime, timedelta, timezone
+import errno
 import json
 from pathlib import Path
 import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
 from typing import Any
 
+from curiosity_rosa_demo.agent.tasks import schema
 from curiosity_rosa_demo.agent.tasks.schema import COLUMNS, FIXED_COLUMNS
 from curiosity_rosa_demo.agent.tasks.store import Insert, Move, Save, TaskStore
-from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, Task, TaskError, UnknownTask
+from curiosity_rosa_demo.agent.tasks.store_writer import store_error
+from curiosity_rosa_demo.agent.tasks.task import (
+    BadTask,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreNewer,
+    Task,
+    TaskError,
+    UnknownTask,
+)
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
+from curiosity_rosa_demo.infra.storage.sqlite_file import (
+    fault_of,
+    FileDamaged,
+    FileFault,
+    has_other_tables,
+)
+from full_disk import no_file_beyond
 from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest
@@ -29,6 +56,7 @@ from skill_world import in_loop
 from strategies import finite, json_objects, names, text
 
 S = LifecycleState
+AT = datetime(2026, 11, 22, 1, 2, 3, tzinfo=timezone.utc)
 
 
 def moved(task: Task, state: LifecycleState, reason: str = '') -> Move:
@@ -44,6 +72,12 @@ async def opened(store: TaskStore) -> AsyncIterator[TaskStore]:
         yield store
     finally:
         await store.close()
+
+
+def known(store: TaskStore, task_id: str) -> Task:
+    found = store.get(task_id)
+    assert found is not None
+    return found
 
 
 @given(st.sampled_from(S), st.lists(st.tuples(st.sampled_from(S), st.sampled_from(S)), max_size=8))
@@ -65,9 +99,7 @@ async def test_exactly_the_moves_of_the_table_are_stored(
             else:
                 with pytest.raises(TaskError, match=f'{before.name}.*{after.name}|{after.name}'):
                     await done
-            stored = store.get(task.id)
-            assert stored is not None
-            assert stored.state is state
+            assert known(store, task.id).state is state
         assert [(row.before, row.after) for row in store.history(task.id)] == path
 
 
@@ -85,15 +117,14 @@ async def test_history_says_when_and_why(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_the_snapshot_is_taken_when_write_is_called(tmp_path: Path) -> None:
-    async with opened(TaskStore(tmp_path / 'tasks.db')) as store:
+async def test_the_snapshot_is_taken_when_write_is_called() -> None:
+    async with opened(TaskStore(':memory:')) as store:
         task = Task('dig', metadata={'depth': [1]})
         done = store.write([Insert(task)])
         task.metadata['depth'].append(2)
         task.priority = 9
         await done
-        stored = store.get(task.id)
-        assert stored is not None
+        stored = known(store, task.id)
         assert (stored.metadata, stored.priority) == ({'depth': [1]}, 3)
 
 
@@ -125,10 +156,9 @@ async def test_a_refused_unit_fails_alone_and_whole(tmp_path: Path) -> None:
         for task_id, there in {'fine': 1, 'A': 0, 'whole': 0, 'also': 1}.items():
             assert (store.get(task_id) is not None) == there
             assert len(store.history(task_id)) == there
-        found = store.by_key('once')
-        assert found is not None
-        assert found.id == first.id
-        assert store.by_key('never') is None
+        assert [getattr(store.by_key(key), 'id', None) for key in ('once', 'never')] == [
+            *(first.id, None),
+        ]
 
 
 @in_loop
@@ -149,7 +179,7 @@ async def test_writes_are_committed_in_order_and_in_groups(tmp_path: Path) -> No
         assert store.counters['largest_group'] > 100
 
 
-@pytest.mark.parametrize('count', [1, 2, 3, 239, 241, 1024, 1025, 3000])
+@pytest.mark.parametrize('count', [1, 239, 1025, 3000])
 @in_loop
 async def test_a_unit_of_any_size_is_one_commit(tmp_path: Path, count: int) -> None:
     async with opened(TaskStore(tmp_path / 'tasks.db')) as store:
@@ -195,38 +225,29 @@ async def test_the_ended_are_listed_newest_first_and_not_loaded(tmp_path: Path) 
     await store.close()
 
 
-def test_what_ended_long_ago_is_deleted_when_opened_and_hourly(tmp_path: Path) -> None:
-    time = datetime(2026, 1, 1, tzinfo=timezone.utc)
-
-    def old(name: str, state: LifecycleState, days: float, seq: int) -> Insert:
-        at = time - timedelta(days=days)
-        return Insert(Task(name, id=name, state=state, updated_at=at, seq=seq))
-
-    async def run() -> None:
-        nonlocal time
-        path = tmp_path / 'tasks.db'
-        async with opened(TaskStore(path, clock=lambda: time)) as store:
-            await store.write([old('kept', S.COMPLETED, 29.9, 1), old('live', S.PAUSED, 99, 2)])
-            await store.write([old('old', S.FAILED, 30.1, 3)])
-            time += timedelta(minutes=59)
-            await store.write([])
-            assert store.get('old') is not None
-        async with opened(TaskStore(path, clock=lambda: time)) as store:
-            assert store.get('old') is None
-            assert store.history('old') == []
-            assert store.next_seq() == 4  # though 3 is gone
-            assert store.get('kept') is not None
-            time += timedelta(days=1)
-            await store.write([])
-            await store.write([])  # the deletion comes after the first was told
-            assert store.get('kept') is None
-            assert store.get('live') is not None
-        async with opened(TaskStore(path, retention_days=float('inf'), clock=lambda: time)):
-            with sqlite3.connect(path) as other:
-                assert other.execute('SELECT DISTINCT seq FROM history').fetchall() == [(2,)]
-            other.close()
-
-    asyncio.run(run())
+@in_loop
+async def test_what_ended_long_ago_is_deleted_when_opened_and_hourly(tmp_path: Path) -> None:
+    path, time = tmp_path / 'tasks.db', AT
+    ages = {'kept': (S.COMPLETED, 29.9), 'live': (S.PAUSED, 99), 'old': (S.FAILED, 30.1)}
+    async with opened(TaskStore(path, clock=lambda: time)) as store:
+        for seq, (name, (state, days)) in enumerate(ages.items(), 1):
+            at = time - timedelta(days=days)
+            await store.write([Insert(Task(name, id=name, state=state, updated_at=at, seq=seq))])
+        time += timedelta(minutes=59)
+        await store.write([])
+        assert store.get('old') is not None
+    async with opened(TaskStore(path, clock=lambda: time)) as store:
+        assert (store.get('old'), store.history('old')) == (None, [])
+        assert store.next_seq() == 4  # though 3 is gone
+        assert store.get('kept') is not None
+        time += timedelta(days=1)
+        await store.write([])
+        await store.write([])  # the deletion comes after the first was told
+        assert store.get('kept') is None
+        assert store.get('live') is not None
+    async with opened(TaskStore(path, retention_days=float('inf'), clock=lambda: time)):
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute('SELECT DISTINCT seq FROM history').fetchall() == [(2,)]
 
 
 @in_loop
@@ -321,90 +342,279 @@ async def test_a_save_keeps_all_that_may_change_and_not_the_state(task: Task, ne
 
 ENDLESS: dict[str, Any] = {}
 ENDLESS['self'] = ENDLESS
+NO_ROW: list[tuple[dict[str, Any], str]] = [
+    ({'metadata': {'a': {'b': [0, float('nan')]}}}, "metadata['a']['b'][1]"),
+    ({'metadata': {'a': float('inf')}}, "metadata['a']"),
+    ({'metadata': {'a': {1: 2}}}, "metadata['a'] has the key 1"),
+    ({'metadata': {'a': {None: 2}}}, 'has the key None'),
+    ({'metadata': {'a': b'raw'}}, "metadata['a'] holds a bytes"),
+    ({'metadata': {'a': {1, 2}}}, "metadata['a'] holds a set"),
+    ({'metadata': {'a': datetime(2026, 1, 1)}}, "metadata['a'] holds a datetime"),
+    ({'metadata': {'a': '\ud83d\ude00'}}, "metadata['a'] holds a str"),
+    ({'metadata': {'\ud83d\ude00': 1}}, 'of metadata holds a str'),
+    ({'metadata': {'a': 10**5000}}, "metadata['a'] holds a int"),
+    ({'metadata': {'a': json.loads('[' * 101 + ']' * 101)}}, 'nested deeper than 100 levels'),
+    ({'metadata': {'a': json.loads('{"a":' * 101 + '1' + '}' * 101)}}, 'nested deeper than 100'),
+    ({'metadata': ENDLESS}, 'nested'),
+    ({'created_at': datetime(2026, 1, 1)}, 'created_at of task'),
+    ({'not_before': 5.0}, 'not_before of task'),
+    ({'updated_at': datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))}, 'updated_at of '),
+    ({'deadline_s': float('nan')}, 'deadline_s of task'),
+    ({'used_s': float('inf')}, 'used_s of task'),
+]
+# What only SQLite refuses.
+NO_COLUMN: list[dict[str, Any]] = [
+    *({'priority': bad} for bad in (2**63, 'high', 1.5)),
+    *({'name': bad} for bad in (None, '\ud800')),
+    {'held': []},
+]
 
 
-@pytest.mark.parametrize(
-    ('metadata', 'key'),
-    [
-        ({'a': {'b': [0, float('nan')]}}, r"metadata\['a'\]\['b'\]\[1\]"),
-        ({'a': float('inf')}, r"metadata\['a'\]"),
-        ({'a': {1: 2}}, r"metadata\['a'\] has the key 1"),
-        ({'a': {None: 2}}, 'has the key None'),
-        ({'a': b'raw'}, r"metadata\['a'\] holds a bytes"),
-        ({'a': {1, 2}}, r"metadata\['a'\] holds a set"),
-        ({'a': datetime(2026, 1, 1)}, r"metadata\['a'\] holds a datetime"),
-        ({'a': '\ud83d\ude00'}, r"metadata\['a'\] holds a str"),
-        ({'\ud83d\ude00': 1}, r'key .* of metadata holds a str'),
-        ({'a': 10**5000}, r"metadata\['a'\] holds a int"),
-        ({'a': json.loads('[' * 101 + ']' * 101)}, 'nested deeper than 100 levels'),
-        ({'a': json.loads('{"a":' * 101 + '1' + '}' * 101)}, 'nested deeper than 100 levels'),
-        (ENDLESS, 'nested'),
-    ],
-)
 @in_loop
-async def test_metadata_that_json_does_not_give_back_is_refused_at_once(
-    metadata: dict[str, Any], key: str
-) -> None:
+async def test_values_that_no_row_can_hold_are_refused_at_once() -> None:
     async with opened(TaskStore(':memory:')) as store:
-        with pytest.raises(BadTask, match=key):
-            store.write([Insert(Task('fine', seq=1)), Insert(Task('bad', metadata=metadata))])
+        wrong = []
+        for fields, told in NO_ROW:
+            bad = Task('bad')
+            vars(bad).update(fields)
+            try:
+                store.write([Insert(Task('fine', seq=1)), Insert(bad)])
+                wrong.append((told, 'is taken'))
+            except BadTask as error:
+                wrong += [] if told in str(error) else [(told, str(error))]
+        assert wrong == []
         assert store.next_seq() == 1
+
+
+@in_loop
+async def test_other_values_that_no_row_can_hold_fail_their_unit_alone() -> None:
+    async with opened(TaskStore(':memory:')) as store:
+        for number, fields in enumerate(NO_COLUMN):
+            bad, good = Task('bad', seq=2 * number), Task('good', seq=2 * number + 1)
+            vars(bad).update(fields)
+            refused, stored = store.write([Insert(bad)]), store.write([Insert(good)])
+            with pytest.raises(BadTask, match=f"'{bad.id}' cannot be stored"):
+                await refused
+            await stored
+            assert store.get(bad.id) is None
+            assert store.get(good.id) is not None
 
 
 @in_loop
 async def test_tuples_come_back_as_lists_and_a_hundred_levels_are_taken() -> None:
     async with opened(TaskStore(':memory:')) as store:
         deep = json.loads('[' * 99 + ']' * 99)
-        wide = [[]] * 500
-        task = Task('dig', metadata={'at': (1, (2, 3)), 'deep': deep, 'wide': wide})
+        task = Task('dig', metadata={'at': (1, (2, 3)), 'deep': deep, 'wide': [[]] * 500})
         await store.write([Insert(task)])
-        stored = store.get(task.id)
-        assert stored is not None
-        assert stored.metadata == {'at': [1, [2, 3]], 'deep': deep, 'wide': wide}
+        whole = {'at': [1, [2, 3]], 'deep': deep, 'wide': [[]] * 500}
+        assert known(store, task.id).metadata == whole
+
+
+# --- the file ---------------------------------------------------------------------------------
+
+
+def write_tasks(path: Path, *tasks: Task) -> None:
+    async def run() -> None:
+        store = TaskStore(path)
+        store.open()
+        await store.write([Insert(task) for task in tasks])
+        await store.close()
+
+    asyncio.run(run())
+
+
+def read_tasks(path: Path) -> tuple[list[str], list[str]]:
+    """Names of the tasks that have not ended, and the notes."""
+
+    async def run() -> tuple[list[str], list[str]]:
+        store = TaskStore(path, clock=lambda: AT)
+        names = [task.name for task in store.open()]
+        await store.close()
+        return names, store.notes
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / 'tasks.db'
+    write_tasks(path, Task('dig', seq=1), Task('look', seq=2))
+    return path
+
+
+def test_the_database_itself_refuses_what_is_illegal(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        with pytest.raises(sqlite3.IntegrityError, match='illegal transition'):
+            connection.execute("UPDATE task SET state = 'completed'")
+        connection.execute("UPDATE task SET state = 'active', reason = 'by hand' WHERE seq = 1")
+        rows = 'SELECT before, after, reason FROM history WHERE seq = 1'
+        assert connection.execute(rows).fetchall() == [
+            (None, 'pending', ''),
+            ('pending', 'active', 'by hand'),
+        ]
+
+
+def test_the_index_of_the_ended_names_the_states_without_a_way_out() -> None:
+    ended = ', '.join(f"'{state.value}'" for state in TRANSITIONS if state.terminal)
+    assert f'state IN ({ended})' == schema.ENDED_CONDITION
+
+
+def test_the_allowed_moves_follow_the_program(file: Path) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM allowed WHERE before = 'pending'")
+        connection.execute("INSERT INTO allowed VALUES ('completed', 'pending')")
+        read_tasks(file)
+        pairs = {(a.value, b.value) for a, after in TRANSITIONS.items() for b in after}
+        assert set(connection.execute('SELECT before, after FROM allowed')) == pairs
+
+
+def test_the_next_version_takes_over_the_tasks_of_this_one(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = 'ALTER TABLE task ADD COLUMN place TEXT; DELETE FROM task WHERE seq = 1'
+    with monkeypatch.context() as patch:
+        broken = (*schema.MIGRATIONS, f'{added}; DELETE FROM nowhere')
+        patch.setattr(schema, 'MIGRATIONS', broken)
+        with pytest.raises(StoreError, match='nowhere'):
+            TaskStore(file).open()
+    assert read_tasks(file) == (['dig', 'look'], [])  # half a version is none
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, 'MIGRATIONS', (*schema.MIGRATIONS, added))
+        assert read_tasks(file) == (['look'], [f'{file} was brought from version 1 to 2'])
+    with pytest.raises(StoreNewer, match='has version 2, this program knows versions up to 1; '):
+        TaskStore(file).open()
+
+
+@in_loop
+async def test_a_program_that_holds_the_database_only_delays_the_writes(file: Path) -> None:
+    async with opened(TaskStore(file)) as store:
+        with closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute('BEGIN IMMEDIATE')
+            with pytest.raises(StoreLocked, match='locked by another program; close that program'):
+                await store.write([Insert(Task('late', seq=3))])
+            assert store.next_seq() == 3
+        await store.write([Insert(Task('late', seq=3))])
+
+
+@in_loop
+async def test_of_a_unit_of_many_statements_a_full_disk_takes_nothing(file: Path) -> None:
+    many = [Insert(Task('small', id=f'small {n}', seq=4 + n)) for n in range(1100)]
+    unit = [*many, Insert(Task('big', seq=9999, metadata={'map': 'x' * 500_000}))]
+    async with opened(TaskStore(file)) as store:
+        with no_file_beyond(200_000):
+            for _ in range(3):
+                with pytest.raises(StoreFull, match='free some space'):
+                    await store.write(unit)
+            assert store.get('small 0') is None
+            assert store.next_seq() == 3
+        await store.write(unit)
+        assert store.next_seq() == 10_000
+
+
+def test_the_log_of_a_corrupt_file_goes_with_it(file: Path) -> None:
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("UPDATE task SET metadata = '{'")  # in the log until the last one closes
+        names, [note] = read_tasks(file)
+        aside = f'{file}.corrupt-20261122T010203Z'
+        assert (names, note.rpartition(' as ')[2]) == ([], aside)
+        with closing(sqlite3.connect(aside)) as found:
+            assert set(found.execute('SELECT metadata FROM task')) == {('{',)}
+
+
+@in_loop
+async def test_what_is_damaged_while_it_is_open_is_a_store_error(file: Path) -> None:
+    async with opened(TaskStore(file)) as store:
+        with closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("UPDATE task SET metadata = '{', id = 'bad' WHERE seq = 1")
+            other.execute("UPDATE history SET after = 'flying'")
+        for read in (store.get, store.history):
+            with pytest.raises(StoreError, match=r'is damaged: .*; restart, then it is set aside'):
+                read('bad')
+        assert store.get('\ud800') is None
+
+
+def test_a_reader_that_cannot_be_opened_leaves_no_thread_and_no_lock(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, before = sqlite3.connect, set(threading.enumerate())
+
+    def no_reader(database: str, **options: Any) -> sqlite3.Connection:
+        return connect('/no/such/file' if 'mode=ro' in database else database, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite3, 'connect', no_reader)
+        with pytest.raises(StoreError, match='unable to open database file'):
+            TaskStore(file).open()
+    assert set(threading.enumerate()) <= before
+    assert read_tasks(file)[0] == ['dig', 'look']  # nobody holds it
+
+
+UNPRIVILEGED = """
+import os, sys
+from curiosity_rosa_demo.agent.tasks.task import StoreReadOnly
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
+if os.geteuid() == 0:
+    os.setuid(65534)
+for path in sys.argv[1:]:
+    try:
+        TaskStore(path).open()
+    except StoreReadOnly as error:
+        print(error)
+"""
+
+
+def test_a_file_or_folder_without_permission_is_named() -> None:
+    modes = {'file': (0o444, 0o666, 0o777), 'lock': (0o666, 0o444, 0o777)}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for kind, (file, lock, parent) in {**modes, 'folder': (0o666, 0o666, 0o555)}.items():
+            path = folder / kind / 'tasks.db'
+            path.parent.mkdir()
+            write_tasks(path, Task('dig'))
+            path.chmod(file)
+            Path(f'{path}.lock').chmod(lock)
+            path.parent.chmod(parent)
+        paths = [f'{folder}/{each}/tasks.db' for each in (*modes, 'folder', 'folder/deeper')]
+        command = [sys.executable, '-c', UNPRIVILEGED, *paths]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        said = [line.split(' cannot be written: ')[0] for line in answer.stdout.splitlines()]
+        assert said == paths
+
+
+# --- the errors of SQLite ---------------------------------------------------------------------
+
+
+def test_a_name_within_an_error_decides_nothing(tmp_path: Path) -> None:
+    """A table called readonly is no file that cannot be written, but a sign of another layout."""
+    for name in ('locked', '"is full"', 'two'):
+        with (
+            closing(sqlite3.connect(tmp_path / 'a.db')) as file,
+            pytest.raises(sqlite3.Error) as caught,
+        ):
+            file.execute(f'SELECT * FROM {name}')
+        assert has_other_tables(caught.value)
+        if name == 'two' or hasattr(caught.value, 'sqlite_errorcode'):
+            assert fault_of(caught.value) is FileFault.OTHER
+            assert type(store_error(caught.value, 'a.db')) is StoreError
 
 
 @pytest.mark.parametrize(
-    ('field', 'value'),
+    ('error', 'fault'),
     [
-        ('created_at', datetime(2026, 1, 1)),
-        ('not_before', 5.0),
-        ('updated_at', datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))),
-        ('deadline_s', float('nan')),
-        ('used_s', float('inf')),
+        (OSError(errno.ENOSPC, 'No space left on device'), FileFault.FULL),
+        (PermissionError(errno.EACCES, 'Permission denied'), FileFault.READ_ONLY),
+        (FileDamaged('it is a database of something else'), FileFault.DAMAGED),
+        (ValueError('readonly'), FileFault.OTHER),
+        # As on Python 3.10: no code.
+        (sqlite3.OperationalError('database or disk is full'), FileFault.FULL),
+        (sqlite3.OperationalError('disk I/O error'), FileFault.FULL),
+        (sqlite3.OperationalError('attempt to write a readonly database'), FileFault.READ_ONLY),
+        (sqlite3.OperationalError('database is locked'), FileFault.LOCKED),
+        (sqlite3.DatabaseError('database disk image is malformed'), FileFault.DAMAGED),
+        (sqlite3.OperationalError('Could not decode to UTF-8 column'), FileFault.DAMAGED),
+        (sqlite3.OperationalError('near "x": syntax error'), FileFault.OTHER),
     ],
 )
-@in_loop
-async def test_a_time_or_number_that_no_row_can_hold_is_refused_at_once(
-    field: str, value: Any
-) -> None:
-    async with opened(TaskStore(':memory:')) as store:
-        bad = Task('bad', seq=1)
-        setattr(bad, field, value)
-        with pytest.raises(BadTask, match=f'{field} of task .* must be'):
-            store.write([Insert(bad)])
-
-
-@pytest.mark.parametrize(
-    ('field', 'value'),
-    [
-        ('priority', 2**63),
-        ('priority', 'high'),
-        ('priority', 1.5),
-        ('name', None),
-        ('name', '\ud800'),
-        ('held', []),
-    ],
-)
-@in_loop
-async def test_other_values_that_no_row_can_hold_fail_their_unit_alone(
-    field: str, value: Any
-) -> None:
-    async with opened(TaskStore(':memory:')) as store:
-        bad, good = Task('bad', seq=1), Task('good', seq=2)
-        setattr(bad, field, value)
-        refused, stored = store.write([Insert(bad)]), store.write([Insert(good)])
-        with pytest.raises(BadTask, match=f"'{bad.id}' cannot be stored"):
-            await refused
-        await stored
-        assert store.get(bad.id) is None
-        assert store.get(good.id) is not None
+def test_what_has_no_code_is_told_by_its_kind_and_text(error: Exception, fault: FileFault) -> None:
+    assert fault_of(error) is fault
