@@ -13,7 +13,9 @@ from collections.abc import Callable
 import json
 import math
 from pathlib import Path
+import re
 import sys
+import threading
 from typing import Annotated, Any, Literal
 
 from agent_world import AgentWorld
@@ -45,7 +47,6 @@ from curiosity_rosa_demo.agent.skills.skill import (
 )
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, RunningSkill, SkillDef
-from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
@@ -59,7 +60,7 @@ from kernel_strategies import CONFIG
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import pytest
-from skill_calls import call_of, NINE, settings_of, SHIPPED, skill_named, StillWorld
+from skill_calls import call_of, LONG_S, NINE, settings_of, SHIPPED, skill_named, StillWorld
 from strategies import huge_ints, json_values, text
 from tool_rover import OwnedClock
 from turn_world import KEY
@@ -150,9 +151,8 @@ def test_a_definition_is_registered_once_and_with_every_field(
     ],
 )
 def test_a_refusal_names_the_rule(field: str, bad: Any, told: str) -> None:
-    with pytest.raises(BadSkill, match=r'^Skill ') as caught:
+    with pytest.raises(BadSkill, match=f'^Skill .*{re.escape(told)}'):
         SkillRegistry().register(skill_with(SkillDef(**{**CHARGE, field: bad})))
-    assert told in str(caught.value)
 
 
 codes = st.text('ab', max_size=4)  # one often begins with another
@@ -210,28 +210,10 @@ def configured(*, turn: dict[str, Any] | None = None, **skills: dict[str, Any] |
 
 def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
     registry = make_registry(CONFIG)
-    names = [skill.definition.name for skill in registry.for_model()]
-    assert names == [
-        *NINE,
-        'stop_base',
-        'analyze_ground',
-        'speak',
-        'wait',
-        'wait_until',
-        'query_world',
-        'query_graph',
-        'query_knowledge',
-        'navigate_to_pose',
-        'drive_distance',
-        'turn_angle',
-    ]
-    assert [skill.name for skill in registry.tasks()] == [
-        *names,
-        'look',
-        'react',
-        'charge',
-        'activity',
-    ]
+    for_model = [skill.definition.name for skill in registry.for_model()]
+    assert for_model[:9] == list(NINE)
+    tasks = ['look', 'react', 'charge', 'activity']
+    assert [skill.name for skill in registry.tasks()] == [*for_model, *tasks]
     assert set(CONFIG.skills.skills) == {skill.name for skill in registry}
     assert registry.notes == []
 
@@ -247,11 +229,8 @@ def test_the_settings_are_those_of_skills_yaml() -> None:
 
 
 def test_the_tasks_do_nothing_when_they_are_called_as_skills() -> None:
-    for name, arguments in (
-        ('react', {'text': 'Go on.'}),
-        ('charge', {}),
-        ('activity', {'activity': 'nap', 'minutes': 5}),
-    ):
+    named = {'react': {'text': 'Go on.'}, 'activity': {'activity': 'nap', 'minutes': 5}}
+    for name, arguments in {**named, 'charge': {}}.items():
         skill = make_registry(CONFIG).get(name)
         result = skill.run(call_of(StillWorld()), **checked_arguments(skill, arguments))
         assert result.error_reason.startswith(f'SKILL_NOT_FOUND: {name} is a task')
@@ -274,55 +253,43 @@ def test_the_tasks_do_nothing_when_they_are_called_as_skills() -> None:
     ],
 )
 def test_settings_that_cannot_be_are_told(config: Config, told: str) -> None:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ConfigError, match=re.escape(told)):
         make_registry(config)
-    assert told in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ('name', 'arguments', 'metadata'),
-    [
-        ('speak', {'text': 'hi'}, {'arguments': {'text': 'hi'}}),
-        ('get_status', {}, {}),
-        ('move_forward', {'duration_s': 2}, {'arguments': {'duration_s': 2.0}}),
-        ('charge', {}, {}),
-        ('activity', {'activity': 'nap', 'minutes': 5}, {'activity': 'nap', 'minutes': 5.0}),
-        ('react', {'text': 'Go'}, {'text': 'Go', 'expects': 'answer'}),
-        (
-            'react',
-            {'text': 'Go', 'expects': 'good_capture', 'plan': {'goal': 'x'}},
-            {'text': 'Go', 'expects': 'good_capture', 'plan': {'goal': 'x'}},
-        ),
-    ],
-)
-def test_any_skill_can_be_a_task(
-    name: str, arguments: dict[str, Any], metadata: dict[str, Any]
+PLANNED = {'text': 'Go', 'expects': 'good_capture', 'plan': {'goal': 'x'}}
+NAP = {'activity': 'nap', 'minutes': 5}
+TASKS: list[tuple[str, dict[str, Any], dict[str, Any] | str]] = [  # its metadata, or the refusal
+    ('speak', {'text': 'hi'}, {'arguments': {'text': 'hi'}}),
+    ('get_status', {}, {}),
+    ('move_forward', {'duration_s': 2}, {'arguments': {'duration_s': 2.0}}),
+    ('charge', {}, {}),
+    ('activity', NAP, NAP),
+    ('react', {'text': 'Go'}, {'text': 'Go', 'expects': 'answer'}),
+    ('react', PLANNED, PLANNED),
+    ('fly', {}, "no skill 'fly'"),
+    ('speak', {}, 'speak: text: '),
+    ('speak', {'text': 'hi', 'loud': True}, 'speak: loud: '),
+    ('charge', {'much': 1}, 'charge: much: '),
+    ('activity', {'activity': 'nap', 'minutes': 0}, 'activity: minutes: '),
+    ('activity', {'activity': 'nap', 'minutes': 1441}, 'activity: minutes: '),
+    ('react', {'txt': 'x'}, 'react takes {"text": "...", "expects": '),
+    ('react', {'text': ' '}, 'react takes'),
+    ('react', {'text': 'x', 'expects': 'wonders'}, 'react takes'),
+    ('react', {'text': 'x', 'plan': 'p'}, 'react takes'),
+]
+
+
+@pytest.mark.parametrize(('name', 'arguments', 'becomes'), TASKS)
+def test_any_skill_can_be_a_task_and_what_does_not_fit_it_is_refused(
+    name: str, arguments: dict[str, Any], becomes: dict[str, Any] | str
 ) -> None:
-    task = make_task(make_registry(CONFIG), name, arguments)
-    assert (task.name, task.metadata) == (name, metadata)
-
-
-@pytest.mark.parametrize(
-    ('name', 'arguments', 'told'),
-    [
-        ('fly', {}, "no skill 'fly'"),
-        ('speak', {}, 'speak: text: '),
-        ('speak', {'text': 'hi', 'loud': True}, 'speak: loud: '),
-        ('charge', {'much': 1}, 'charge: much: '),
-        ('activity', {'activity': 'nap', 'minutes': 0}, 'activity: minutes: '),
-        ('activity', {'activity': 'nap', 'minutes': 1441}, 'activity: minutes: '),
-        ('react', {'txt': 'x'}, 'react takes {"text": "...", "expects": '),
-        ('react', {'text': ' '}, 'react takes'),
-        ('react', {'text': 'x', 'expects': 'wonders'}, 'react takes'),
-        ('react', {'text': 'x', 'plan': 'p'}, 'react takes'),
-    ],
-)
-def test_a_task_that_does_not_fit_its_skill_is_refused(
-    name: str, arguments: dict[str, Any], told: str
-) -> None:
-    with pytest.raises(BadTask) as caught:
-        make_task(make_registry(CONFIG), name, arguments)
-    assert told in str(caught.value)
+    if isinstance(becomes, str):
+        with pytest.raises(BadTask, match=re.escape(becomes)):
+            make_task(make_registry(CONFIG), name, arguments)
+    else:
+        task = make_task(make_registry(CONFIG), name, arguments)
+        assert (task.name, task.metadata) == (name, becomes)
 
 
 def test_a_tool_of_langchain_is_the_skill() -> None:
@@ -332,22 +299,17 @@ def test_a_tool_of_langchain_is_the_skill() -> None:
         ran.append((name, arguments))
         return ToolResult.success()
 
-    tools = make_tools(registry, run)
-    assert [tool.name for tool in tools] == [
-        skill.definition.name for skill in registry.for_model()
-    ]
-    by_name = {tool.name: tool for tool in tools}
+    tools = {tool.name: tool for tool in make_tools(registry, run)}
+    assert list(tools) == [skill.definition.name for skill in registry.for_model()]
     for skill in registry.for_model():
-        tool = by_name[skill.definition.name]
-        assert tool.description == skill.description
-        assert tool.args_schema is skill.arguments
+        tool = tools[skill.definition.name]
+        assert (tool.description, tool.args_schema) == (skill.description, skill.arguments)
         shown = convert_to_openai_tool(tool)['function']
         assert set(shown['parameters']['properties']) == set(skill.arguments.model_fields)
-    assert by_name['move_forward'].invoke({'duration_s': 2}).ok
-    assert by_name['get_status'].invoke({}).ok
-    assert ran == [('move_forward', {'duration_s': 2.0}), ('get_status', {})]
+    assert tools['move_forward'].invoke({'duration_s': 2}).ok
+    assert ran == [('move_forward', {'duration_s': 2.0})]
     with pytest.raises(ValidationError):
-        by_name['move_forward'].invoke({'duration_s': 21})
+        tools['move_forward'].invoke({'duration_s': 21})
 
 
 Duration = Annotated[float, Field(gt=0.0, description='seconds')]
@@ -401,13 +363,9 @@ def test_a_number_is_a_finite_number_within_its_limits(
     try:
         taken = checked_arguments(SURVEY, arguments)
     except BadArguments as error:
-        why = str(error)
-    else:
-        why = ''
-    if why:
-        assert why.startswith('survey: ')
-        assert '\n' not in why
-        assert len(why) < 600
+        taken = {'why': str(error)}
+    if 'why' in taken:
+        assert re.fullmatch('survey: .{,600}', taken['why'])
         return
     assert not any(isinstance(each, bool) for each in (duration, times, *spots))
     assert 0.0 < taken['duration_s'] <= 12.5
@@ -423,25 +381,20 @@ def test_a_limit_of_the_configuration_is_kept_to_the_last_bit(limit: float) -> N
         checked_arguments(skill, {'duration_s': math.nextafter(limit, math.inf)})
 
 
-@pytest.mark.parametrize(
-    'hidden', [{'a': math.nan}, {'a': [{'b': math.inf}]}, {'a': '\ud800'}, {'a': {1, 2}}]
-)
-def test_what_json_cannot_carry_is_refused_however_deep(hidden: Any) -> None:
-    def loose(call: SkillCall, options: dict[str, Any]) -> ToolResult:
-        """Takes anything."""
-        return ToolResult.success()
-
-    skill = skill_of(loose, settings_of())
-    assert checked_arguments(skill, {'options': {'a': [1, None]}})
-    with pytest.raises(BadArguments):
-        checked_arguments(skill, {'options': hidden})
+HIDDEN: list[Any] = [math.nan, [{'b': math.inf}], '\ud800', {1, 2}]
+NO_ARGUMENTS: list[Any] = [
+    *(None, [], 'x', 3, [1.0], {'duration_s': {}}, {1: 2}),
+    *({'duration_s': 1.0, 'where': {'a': value}} for value in HIDDEN),
+    *({'duration_s': 1.0, 'spots': [spot]} for spot in ('nan', '-inf', 'Infinity', '1e999')),
+]
 
 
-@pytest.mark.parametrize('spot', ['nan', '-inf', 'Infinity', '1e999'])
-def test_no_text_is_a_number_that_is_none(spot: str) -> None:
+@pytest.mark.parametrize('arguments', NO_ARGUMENTS)
+def test_what_json_cannot_carry_is_refused_however_deep(arguments: Any) -> None:
     assert checked_arguments(SURVEY, {'duration_s': '1.5', 'spots': ['2']})['spots'] == [2.0]
-    with pytest.raises(BadArguments, match='finite'):
-        checked_arguments(SURVEY, {'duration_s': 1.0, 'spots': [spot]})
+    assert checked_arguments(SURVEY, {'duration_s': 1, 'where': {'a': [1, None]}})
+    with pytest.raises(BadArguments):
+        checked_arguments(SURVEY, arguments)
 
 
 @given(
@@ -456,62 +409,27 @@ def test_what_a_file_keeps_is_taken_again(duration: float, how: str, where: Any)
     assert arguments_as_json(SURVEY, kept) == kept
 
 
-def no_call(duration_s: float) -> ToolResult: ...
+NO_SKILLS = [
+    ('(duration_s: float)', "'made' must take 'call' first"),
+    ('()', "'made' must take 'call' first"),
+    ('(call: SkillCall, x)', "argument 'x' has no type; write x: float"),
+    ('(call: SkillCall, *x: float)', "argument 'x' takes any number of values"),
+    ('(call: SkillCall, **x: float)', "argument 'x' takes any number of values"),
+    ('(call: SkillCall, x: float, /)', "argument 'x' can only be passed by position"),
+    ('(call: SkillCall, name: str)', "argument 'name' has a name that is taken"),
+    ('(call: SkillCall, json: str)', "argument 'json' has a name that is taken"),
+    ('(call: SkillCall, _x: str)', "argument '_x' has a name that is taken"),
+    ('(call: SkillCall, x: Callable[[], None])', "'made' has an argument that JSON cannot carry"),
+    ('(call: SkillCall, x: "Nowhere")', "'made' has a type that cannot be found"),
+    ('(call: SkillCall)', "'made' has no docstring"),
+]
 
 
-def nothing_at_all() -> ToolResult: ...
-
-
-def untyped(call: SkillCall, x) -> ToolResult: ...  # type: ignore[no-untyped-def]
-
-
-def any_number(call: SkillCall, *x: float) -> ToolResult: ...
-
-
-def keywords(call: SkillCall, **x: float) -> ToolResult: ...
-
-
-def by_place(call: SkillCall, x: float, /) -> ToolResult: ...
-
-
-def named_name(call: SkillCall, name: str) -> ToolResult: ...
-
-
-def shadows(call: SkillCall, json: str) -> ToolResult: ...
-
-
-def private(call: SkillCall, _x: str) -> ToolResult: ...
-
-
-def no_json(call: SkillCall, x: Callable[[], None]) -> ToolResult: ...
-
-
-def lost(call: SkillCall, x: Nowhere) -> ToolResult: ...  # type: ignore  # noqa: F821
-
-
-def no_words(call: SkillCall) -> ToolResult: ...
-
-
-@pytest.mark.parametrize(
-    ('function', 'told'),
-    [
-        (no_call, "'no_call' must take 'call' first"),
-        (nothing_at_all, "'nothing_at_all' must take 'call' first"),
-        (untyped, "argument 'x' has no type; write x: float"),
-        (any_number, "argument 'x' takes any number of values"),
-        (keywords, "argument 'x' takes any number of values"),
-        (by_place, "argument 'x' can only be passed by position"),
-        (named_name, "argument 'name' has a name that is taken"),
-        (shadows, "argument 'json' has a name that is taken"),
-        (private, "argument '_x' has a name that is taken"),
-        (no_json, "'no_json' has an argument that JSON cannot carry"),
-        (lost, "'lost' has a type that cannot be found"),
-        (no_words, "'no_words' has no docstring"),
-    ],
-)
-def test_a_function_that_is_no_skill_is_refused_in_words(function: Any, told: str) -> None:
+@pytest.mark.parametrize(('signature', 'told'), NO_SKILLS)
+def test_a_function_that_is_no_skill_is_refused_in_words(signature: str, told: str) -> None:
+    exec(f'def made{signature} -> ToolResult: ...', names := dict(globals()))
     with pytest.raises(BadSkill) as caught:
-        skill_of(function, settings_of())
+        skill_of(names['made'], settings_of())
     assert told in str(caught.value)
     assert '\n' not in str(caught.value)
 
@@ -545,12 +463,6 @@ def test_the_models_schema_and_the_check_agree(data: st.DataObject) -> None:
             skill.arguments.model_validate({})
     else:
         assert skill.arguments.model_validate({})
-
-
-@pytest.mark.parametrize('arguments', [None, [], 'x', 3, [1.0], {'duration_s': {}}, {1: 2}])
-def test_arguments_are_an_object(arguments: Any) -> None:
-    with pytest.raises(BadArguments):
-        checked_arguments(SURVEY, arguments)
 
 
 ROOT = Path(__file__).resolve().parents[5]
@@ -660,42 +572,32 @@ def test_an_entry_may_be_the_skill_itself(install: Install) -> None:
     assert names(make_registry(SHIPPED)) == [*BUILT_IN, 'wave']
 
 
-@pytest.mark.parametrize(
-    ('source', 'told'),
-    [
-        ('raise ImportError("no wheels")', 'ImportError: no wheels'),
-        ('import sys; sys.exit(3)', 'SystemExit: 3'),
-        ('made = (', 'SyntaxError'),
-        ('', 'AttributeError'),
-        ('made = 3', 'TypeError'),
-        ('def made(config): return None', 'theirs:made made a NoneType; it must make a Skill'),
-        ('def made(config): 1 / 0', 'ZeroDivisionError: division by zero'),
-        (GOOD.replace('{name}', 'move_stop'), "'move_stop' is registered already"),
-        (GOOD.replace('{name}', 'react'), "'react' is registered already"),
-        (GOOD.replace('{name}', 'decide'), "'decide' has a name that the agent itself uses"),
-        (
-            GOOD.replace('{name}', 'wave').replace('resources_required=[]', 'x=1'),
-            'ValidationError',
-        ),
-        (GOOD.replace('{name}', 'wave').replace("'''Wave.'''", ''), 'has no docstring'),
-        (
-            GOOD.replace('{name}', 'wave')
-            + 'from dataclasses import replace\nmade = replace(made, definition=None)',
-            'has no SkillDef',
-        ),
-        (
-            GOOD.replace('{name}', 'wave')
-            + 'from dataclasses import replace\nmade = replace(made, arguments=dict)',
-            'has no model of its arguments',
-        ),
-        (
-            GOOD.replace('{name}', 'wave')
-            + 'from dataclasses import replace\nmade = replace(made, definition='
-            'made.definition.model_copy(update={"args_schema": {"type": "object"}}))',
-            'args_schema that is not that of its arguments',
-        ),
-    ],
-)
+def waving(old: str = '', new: str = '', *, name: str = 'wave', also: str = '') -> str:
+    return GOOD.replace('{name}', name).replace(old, new) + also
+
+
+REPLACED = 'from dataclasses import replace\nmade = replace(made, {change})'
+OTHER_SCHEMA = 'definition=made.definition.model_copy(update={"args_schema": {"type": "object"}})'
+BROKEN = [
+    ('raise ImportError("no wheels")', 'ImportError: no wheels'),
+    ('import sys; sys.exit(3)', 'SystemExit: 3'),
+    ('made = (', 'SyntaxError'),
+    ('', 'AttributeError'),
+    ('made = 3', 'TypeError'),
+    ('def made(config): return None', 'theirs:made made a NoneType; it must make a Skill'),
+    ('def made(config): 1 / 0', 'ZeroDivisionError: division by zero'),
+    (waving(name='move_stop'), "'move_stop' is registered already"),
+    (waving(name='react'), "'react' is registered already"),
+    (waving(name='decide'), "'decide' has a name that the agent itself uses"),
+    (waving('resources_required=[]', 'x=1'), 'ValidationError'),
+    (waving("'''Wave.'''"), 'has no docstring'),
+    (waving(also=REPLACED.format(change='definition=None')), 'has no SkillDef'),
+    (waving(also=REPLACED.format(change='arguments=dict')), 'has no model of its arguments'),
+    (waving(also=REPLACED.replace('{change}', OTHER_SCHEMA)), 'is not that of its arguments'),
+]
+
+
+@pytest.mark.parametrize(('source', 'told'), BROKEN)
 def test_a_broken_package_is_left_out_with_a_note(
     install: Install, source: str, told: str
 ) -> None:
@@ -710,15 +612,11 @@ def test_a_broken_package_is_left_out_with_a_note(
 
 
 @pytest.mark.usefixtures('wiggle')
-def test_one_broken_package_costs_no_other(install: Install) -> None:
+def test_one_broken_package_costs_no_other_and_its_settings_tell_why(install: Install) -> None:
     install('theirs', {'wave': 'theirs:made'}, '1 / 0')
     registry = make_registry(SHIPPED)
     assert names(registry) == [*BUILT_IN, 'wiggle']
     assert len(registry.notes) == 1
-
-
-def test_settings_of_a_package_that_is_broken_tell_why(install: Install) -> None:
-    install('theirs', {'wave': 'theirs:made'}, '1 / 0')
     with pytest.raises(ConfigError, match=r'skills\.wave: nobody implements it.*division by zero'):
         make_registry(with_skill('wave'))
 
@@ -784,21 +682,15 @@ def test_the_part_that_is_done_is_a_fraction(before: float, left: float) -> None
     assert fraction_of({'fraction': part_done(before, left)}) is not None
 
 
-@pytest.mark.parametrize(
-    ('progress', 'text'),
-    [
-        ({'fraction': 0.4, 'distance_m': 6.06}, 'drive: 40 %, 6.1 m left'),
-        (
-            {'fraction': 0.2, 'legs': 1, 'distance_m': 8.0},
-            'drive: 20 %, 1 leg driven, 8.0 m left',
-        ),
-        ({'fraction': 0.5, 'waited_s': 30.0, 'why': 'x'}, 'drive: 50 %, waited 30 s'),
-        ({'fraction': 'half', 'n': 3}, 'drive: under way'),
-        ({'fraction': 7.0}, 'drive: under way'),
-    ],
-)
-def test_progress_in_words(progress: dict[str, Any], text: str) -> None:
-    assert progress_text('drive', progress) == text
+def test_progress_in_words() -> None:
+    for progress, words in (
+        ({'fraction': 0.4, 'distance_m': 6.06}, '40 %, 6.1 m left'),
+        ({'fraction': 0.2, 'legs': 1, 'distance_m': 8.0}, '20 %, 1 leg driven, 8.0 m left'),
+        ({'fraction': 0.5, 'waited_s': 30.0, 'why': 'x'}, '50 %, waited 30 s'),
+        ({'fraction': 'half', 'n': 3}, 'under way'),
+        ({'fraction': 7.0}, 'under way'),
+    ):
+        assert progress_text('drive', progress) == f'drive: {words}'
 
 
 def test_the_monitor_shows_the_last_report_and_survives_its_listener() -> None:
@@ -810,16 +702,17 @@ def test_the_monitor_shows_the_last_report_and_survives_its_listener() -> None:
 
     monitor = SkillMonitor(listen, lambda: clock.seconds)
     monitor.claim(run_of())
-    monitor.report('r1', {'fraction': 0.1})
-    assert monitor.running()[0].progress == {'fraction': 0.1}
-    monitor.report('r1', {'fraction': 0.2})  # too soon
-    assert monitor.running()[0].progress == {'fraction': 0.1}
-    clock.seconds += SHOWN_EVERY_S
-    monitor.report('r1', {'fraction': 0.3})
-    assert monitor.running()[0].progress == {'fraction': 0.3}
-    assert heard == []
-    clock.seconds += TOLD_EVERY_S
-    monitor.report('r1', {'fraction': 0.4})
+    # The second comes too soon; only the last is told.
+    for waits_s, fraction, shown in (
+        (0.0, 0.1, 0.1),
+        (0.0, 0.2, 0.1),
+        (SHOWN_EVERY_S, 0.3, 0.3),
+        (TOLD_EVERY_S, 0.4, 0.4),
+    ):
+        assert heard == []
+        clock.seconds += waits_s
+        monitor.report('r1', {'fraction': fraction})
+        assert monitor.running()[0].progress == {'fraction': shown}
     assert [run.progress for run in heard] == [{'fraction': 0.4}]
     monitor.release('r1')
     monitor.report('r1', {'fraction': 1.0})
@@ -831,40 +724,27 @@ def test_a_skill_of_a_turn_is_seen_in_the_state_and_in_the_trace(
 ) -> None:
     """The trace goes to the console, the action, the topic, the page and GET /events alike."""
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    release = Cancellation()
-    clock = OwnedClock(0.0)
+    release = threading.Event()
 
     def reports(call: SkillCall) -> ToolResult:
-        for tenths in (1, 2, 3, 4, 5):
-            call.progress({'fraction': tenths / 10, 'distance_m': 10.0 - tenths})
-            clock.seconds += 0.7
-        while not release.requested:
-            call.cancellation.sleep(0.01)
+        call.progress({'fraction': 0.5, 'legs': 0, 'loop_m': 46.0, 'straight_m': 5.0})
+        assert release.wait(LONG_S)
         return ToolResult.success()
 
     drive = skill_named('drive', reports, resources_required=['base'])
+    text = 'drive: needs a loop of 46 m for a goal 5.0 m away'
     with AgentWorld(tmp_path, call('drive'), Say('There.'), skills=(drive,)) as world:
-        world.session.monitor._clock = lambda: clock.seconds
         task = world.submit('react', text='Drive.')
-        world.until(
-            lambda: any(run.progress.get('fraction') == 0.5 for run in world.state.skills.running),
-            '/state to show it',
-        )
-        told = [event for event in world.events if 'progress' in (event.data or {})]
-        assert [event.message for event in told] == [
-            'drive: 30 %, 7.0 m left',
-            'drive: 50 %, 5.0 m left',
-        ]
-        assert {event.kind for event in told} == {TraceKind.OBSERVE}
-        assert {str((event.data or {})['task_id']) for event in told} == {task.id}
-        assert not any(
-            'progress' in (event.data or {}) for event in world.session.trace_buffer.last()
-        )
+        world.until(lambda: any(run.progress for run in world.state.skills.running), '/state')
+        world.until(lambda: any(event.message == text for event in world.events), 'the trace')
+        [told] = [event for event in world.events if 'progress' in (event.data or {})]
+        assert (told.kind, (told.data or {})['task_id']) == (TraceKind.OBSERVE, task.id)
+        assert told not in world.session.trace_buffer.last()
         assert world.session.current_activity is not None
         assert world.session.current_activity.description == 'drive()'
         (row,) = progress_facts(world.state.skills.running)['rows']
-        assert (row['fraction'], row['text']) == (0.5, 'drive: 50 %, 5.0 m left')
-        release.cancel('enough')
+        assert (row['fraction'], row['text']) == (0.5, text)
+        release.set()
         world.until(lambda: not world.state.skills.running, 'its end')
 
 
