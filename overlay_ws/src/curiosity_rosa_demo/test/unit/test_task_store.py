@@ -496,17 +496,24 @@ async def test_a_program_that_holds_the_database_only_delays_the_writes(file: Pa
         await store.write([Insert(Task('late', seq=3))])
 
 
+@pytest.mark.parametrize('what', ['the disk', 'the pages'])
 @in_loop
-async def test_of_a_unit_of_many_statements_a_full_disk_takes_nothing(file: Path) -> None:
+async def test_of_a_unit_of_many_statements_a_full_disk_takes_nothing(
+    file: Path, what: str
+) -> None:
     many = [Insert(Task('small', id=f'small {n}', seq=4 + n)) for n in range(1100)]
     unit = [*many, Insert(Task('big', seq=9999, metadata={'map': 'x' * 500_000}))]
-    async with opened(TaskStore(file)) as store:
-        with no_file_beyond(200_000):
-            for _ in range(3):
-                with pytest.raises(StoreFull, match='free some space'):
-                    await store.write(unit)
+    view = f'{schema.CHANGE_VIEW}; PRAGMA max_page_count = 30'
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, 'CHANGE_VIEW', view if what == 'the pages' else schema.CHANGE_VIEW)
+        async with opened(TaskStore(file)) as store:
+            with no_file_beyond(200_000):
+                for _ in range(3):
+                    with pytest.raises(StoreFull, match='free some space'):
+                        await store.write(unit)
             assert store.get('small 0') is None
-            assert store.next_seq() == 3
+            await store.write([Insert(Task('next', seq=3))])
+    async with opened(TaskStore(file)) as store:
         await store.write(unit)
         assert store.next_seq() == 10_000
 
