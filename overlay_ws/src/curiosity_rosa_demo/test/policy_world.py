@@ -6,15 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A policy with an owned clock, a kernel that carries out its commands, a model that it asks, and
-the rules that hold at every tick.
-"""
+"""A policy with an owned clock, its kernel, a model that it asks, and the rules of every tick."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import (
     CancelTasks,
@@ -49,8 +48,18 @@ COMPANION = load_world('companion', shipped_config_dir())
 HELD = ('SAFE: e-stop pressed', 'CHARGE: battery is low')
 
 
-def world_of(view: WorldView, zone: str = 'UTC+08:00') -> WorldModel:
-    return WorldModel(view, time_zone(zone))
+def world_of(view: WorldView, zone: str = 'UTC+08:00', **changes: Any) -> WorldModel:
+    return WorldModel(WorldView.model_validate(view.model_dump() | changes), time_zone(zone))
+
+
+def anytime() -> dict[str, Any]:
+    """The companion's activities, which may begin at any hour; some are work of unknown length."""
+    work = {'does': [{'skill': 'mast_open'}]}
+    own = {'study': work, 'library': work | {'minutes': 0.0}, 'rest': {'energy_per_h': 2.0}}
+    free = {'window': '', 'days': [], 'again_after_h': 0.0, 'energy_min': 0.0}
+    named = COMPANION.model_dump()['activities'].items()
+    activities = {name: each | free | own.get(name, {}) for name, each in named}
+    return {'activities': activities, 'routine': [], 'emergencies': []}
 
 
 def instant(text: str, world: WorldModel) -> float:
@@ -85,11 +94,6 @@ class SimulatedTasks:
         self.at = 0.0
         self.place, self.energy = world.view.begins.place, world.view.begins.energy
         self._jobs: dict[str, Job] = {}  # those that have not ended, in the order of their begin
-
-    def do(self, commands: Sequence[Command], at: float) -> None:
-        self.advance(at)
-        self.carry_out(commands)
-        self.advance(at)
 
     def carry_out(self, commands: Iterable[Command]) -> None:
         for command in commands:
@@ -323,6 +327,7 @@ class PolicyRun:
     work_s: Callable[[str], float] = lambda name: WORK_S
     keep: int = 5000  # decisions; 0: no events either
     holding: str = ''
+    devices: dict[str, bool] = field(default_factory=dict)
     decisions: list[PolicyTick] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
@@ -360,8 +365,8 @@ class PolicyRun:
     def senses(self) -> Senses:
         twin = self.twin
         if not self.world.view.measured:
-            return Senses(hold_reason=self.holding, tasks=twin.states)
-        return Senses(twin.place, twin.energy, self.holding, twin.states)
+            return Senses(None, None, self.holding, twin.states, self.devices)
+        return Senses(twin.place, twin.energy, self.holding, twin.states, self.devices)
 
     def tick(self, *messages: str, cause: str = 'minute', carried_out: bool = True) -> PolicyTick:
         """``carried_out`` False: the process dies between keeping the state and its commands."""
@@ -372,7 +377,8 @@ class PolicyRun:
         self.saved, self.number = tick.state, tick.decision.number
         if carried_out:
             if tick.commands:
-                self.twin.do(tick.commands, self.at)
+                self.twin.carry_out(tick.commands)
+                self.twin.advance(self.at)
             self.rules.check(before, tick, senses, self.twin)
         if self.keep:
             self.decisions.append(tick)
@@ -382,7 +388,7 @@ class PolicyRun:
     def off(self, why: str) -> PolicyTick:
         tick = self.policy.switch_off(why, self.at)
         self.saved, self.number = tick.state, tick.decision.number
-        self.twin.do(tick.commands, self.at)
+        self.twin.carry_out(tick.commands)
         return tick
 
     def run(self, minutes: float) -> None:

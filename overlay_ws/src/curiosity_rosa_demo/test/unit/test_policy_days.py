@@ -6,47 +6,56 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A policy from tick to tick: days, messages, ideas of a model, faults, and any life at random."""
+"""A policy from tick to tick: days as they are written down, faults, and any life at random."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+import json
+from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import (
-    CancelTasks,
+    ActionProposal,
+    Command,
     PauseTasks,
     PolicyAction,
     ResumeTasks,
     Senses,
     SubmitTasks,
 )
+from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.guards import MayAsk
 from curiosity_rosa_demo.agent.policy.leaves import ChoosingLeaf
-from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS, MAX_WAITING_MESSAGES
-from curiosity_rosa_demo.agent.policy.prompt_situation import MAX_RECENT, situation_text
+from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS
+from curiosity_rosa_demo.agent.policy.prompt_situation import situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.world_state import (
     ActionEnded,
     ActionStarted,
     Event,
+    Ongoing,
     Source,
     StateChanged,
+    WorldState,
 )
+from curiosity_rosa_demo.agent.policy.world_view import energy_now
 from curiosity_rosa_demo.infra.config.world import WorldView
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine
 from policy_world import (
+    anytime,
     COMPANION,
     HELD,
     instant,
     PolicyRun,
     ROVER,
     ScriptedModel,
+    SimulatedTasks,
     suggests,
     WORK_S,
     world_of,
@@ -54,219 +63,132 @@ from policy_world import (
 import pytest
 
 HOME = world_of(COMPANION)
-FIELD = world_of(ROVER)
-SAFE = 'SAFE: e-stop pressed'
-SATURDAY = '2026-11-28 10:00'  # on which nothing is due
-READS = 'began read_message, by the emergency; the message is said aloud'
+WRITTEN = (Path(__file__).parent / 'corpus/policy_days.tsv').read_text(encoding='utf-8')
+SCENARIOS = WRITTEN.split('\n== ')[1:]
 
 
-def pupil(when: str = SATURDAY, *, model: ScriptedModel | None = None) -> PolicyRun:
+def pupil(when: str, *, model: ScriptedModel | None = None) -> PolicyRun:
     """2026-11-23 is a Monday."""
     return PolicyRun(HOME, instant(when, HOME), provider=model.provider if model else None)
 
 
-def rover(when: str = '2026-11-23 05:00', **values: Any) -> PolicyRun:
-    return PolicyRun(FIELD, instant(when, FIELD), **values)
+# --- days ---------------------------------------------------------------------------------------
 
 
-def ended(policy_run: PolicyRun, name: str) -> list[str]:
-    return [
-        event.how
-        for event in policy_run.events
-        if isinstance(event, ActionEnded) and event.activity == name
-    ]
+class Scenario:
+    """A life that a file directs: a step is the name of a method and its argument."""
+
+    def __init__(self, world: str, begin: str, zone: str = 'UTC+08:00') -> None:
+        name, _, changes = world.partition(' ')
+        view = ROVER if name == 'rover' else COMPANION
+        own = anytime() if name == 'anytime' else {}
+        world_model = world_of(view, zone, **own | json.loads(changes or '{}'))
+        self.action: PolicyAction | None = None
+        self.model = ScriptedModel(self.says)
+        at = instant(begin, world_model)
+        self.life = PolicyRun(world_model, at, provider=self.model.provider)
+        self.ids: list[str] = []
+
+    def says(self, situation: PromptSituation) -> PolicyAction:
+        if self.action is None:
+            raise SuggestionFailed('It has no idea.')
+        return self.action
+
+    def take(self, step: str) -> str:
+        """What was told meanwhile."""
+        name, _, argument = step.partition(' ')
+        self.life.decisions.clear()
+        answer = getattr(self, name)(argument)
+        ticks = [self.tick_text(tick) for tick in self.life.decisions]
+        return answer if isinstance(answer, str) else ' | '.join(filter(None, ticks))
+
+    def tick_text(self, tick: Any) -> str:
+        decision = tick.decision
+        refused = [f'{each.type} is refused: {each.reason}' for each in decision.rejected]
+        told = [*filter(None, [decision.done]), *refused, *map(self.command_text, tick.commands)]
+        local = self.life.world.local(decision.at)
+        return f'{local:%a %H:%M} {"; ".join(told)}' if told else ''
+
+    def command_text(self, command: Command) -> str:
+        if isinstance(command, SubmitTasks):
+            self.ids += command.ongoing.task_ids
+            task_ids = command.ongoing.task_ids
+        else:
+            task_ids = list(command.task_ids)
+        numbers = [str(self.ids.index(each) + 1) for each in task_ids]
+        return ' '.join([type(command).__name__.removesuffix('Tasks').lower(), *numbers])
+
+    def until(self, when: str) -> None:
+        self.life.until(when)
+
+    def run(self, minutes: str) -> None:
+        self.life.run(float(minutes))
+
+    def tick(self, _: str) -> None:
+        self.life.tick()
+
+    def say(self, messages: str) -> None:
+        self.life.tick(*messages.split('/'), cause='message')
+
+    def hold(self, why: str) -> None:
+        self.life.holding = why
+
+    def idea(self, name: str) -> None:
+        """With an exclamation mark it is preemptive; -: none."""
+        action = PolicyAction(type=name.rstrip('!'), preemptive=name.endswith('!'))
+        self.action = None if name == '-' else action
+
+    def silent(self, _: str) -> None:
+        self.model.silent = True
+
+    def speak(self, _: str) -> None:
+        self.model.speak()
+        self.life.tick(cause='answer')
+
+    def asked(self, _: str) -> str:
+        """The situation as a model would be told it."""
+        text = situation_text(self.life.world, self.life.saved, self.life.at)
+        return text.replace('\n', ' / ')
+
+    def put(self, values: str) -> None:
+        self.life.saved = self.life.saved.model_copy(update=json.loads(values))
+        self.life.restart()
+
+    def sense(self, value: str) -> None:
+        what, _, value = value.partition(' ')
+        setattr(self.life.twin, what, float(value) if what == 'energy' else value)
+
+    def device(self, value: str) -> None:
+        name, _, usable = value.partition(' ')
+        self.life.devices = {name: usable == 'true'}
+
+    def end(self, state: str) -> None:
+        self.life.twin.end(self.life.twin.not_ended()[0], state)
+
+    def lose(self, _: str) -> None:
+        """The last task."""
+        self.life.twin.lose(self.life.twin.not_ended()[-1])
+
+    def miss(self, _: str) -> None:
+        """A tick in which the kernel shows no task."""
+        known, self.life.twin.states = self.life.twin.states, {}
+        self.life.tick()
+        self.life.twin.states = known
+
+    def restart(self, _: str) -> None:
+        self.life.restart()
+
+    def off(self, why: str) -> None:
+        self.life.decisions.append(self.life.off(why))
 
 
-def by_whom(policy_run: PolicyRun, name: str) -> set[Source]:
-    return {by for _, activity, by in policy_run.rules.begun if activity == name}
-
-
-def names(events: list[Event]) -> list[str]:
-    return [f'{event.name} {event}' for event in events]
-
-
-# --- days --------------------------------------------------------------------------------------
-
-WEEKEND = [
-    'Thu 21:30 sleep',
-    'Fri 06:30 wake',
-    'Fri 07:20 go_to_school',
-    'Fri 07:40 study',
-    'Fri 11:40 study',
-    'Fri 12:00 lunch',
-    'Fri 16:00 go_home',
-    'Fri 17:00 homework',
-    'Fri 21:30 sleep',
-    'Sat 06:30 wake',
-    'Sat 21:30 sleep',
-    'Sun 06:30 wake',
-    'Sun 21:30 sleep',
-    'Mon 06:30 wake',
-    'Mon 07:20 go_to_school',
-]
-
-
-@pytest.mark.parametrize(
-    ('begin', 'end', 'began'),
-    [
-        pytest.param(
-            '2026-11-26 21:00', '2026-11-30 07:30', WEEKEND, id='a school day, a weekend'
-        ),
-        pytest.param(
-            '2026-11-24 00:30',
-            '2026-11-24 07:00',
-            ['Tue 00:31 sleep', 'Tue 06:30 wake'],
-            id='it came late',
-        ),
-        pytest.param('2026-11-23 07:40', '2026-11-23 10:40', [], id='it missed the way to school'),
-    ],
-)
-def test_a_pupil_s_days(begin: str, end: str, began: list[str]) -> None:
-    policy_run = pupil(begin)
-    policy_run.until(end)
-    assert policy_run.began() == began
-
-
-@pytest.mark.parametrize(
-    ('begin', 'began'),
-    [  # at 11:40 study waits for its end, at 12:00 lunch does not
-        ('2026-11-23 11:04', ['Mon 11:05 library', 'Mon 11:45 study', 'Mon 12:00 lunch']),
-        ('2026-11-23 11:34', ['Mon 11:35 library', 'Mon 12:00 lunch']),
-    ],
-)
-def test_only_a_preemptive_entry_of_the_routine_interrupts(begin: str, began: list[str]) -> None:
-    model = ScriptedModel(suggests('library'))
-    policy_run = pupil(begin, model=model)
-    policy_run.saved = policy_run.saved.model_copy(update={'place': 'school'})
-    policy_run.restart()
-    policy_run.run(5)
-    model.say = says_nothing_useful(SuggestionFailed('It has no idea.'))
-    policy_run.until('2026-11-23 12:10')
-    assert policy_run.began() == began
-
-
-@pytest.mark.parametrize(
-    ('zone', 'last', 'hours'),
-    [
-        ('Europe/Berlin', '2026-03-28', 8),  # 02:00 is 03:00
-        ('Europe/Berlin', '2026-10-24', 10),  # 03:00 is 02:00 once more
-        ('Australia/Lord_Howe', '2026-10-03', 8.5),
-        ('America/New_York', '2026-10-31', 10),
-        ('UTC+08:00', '2026-03-28', 9),
-    ],
-)
-def test_the_night_in_which_the_clocks_change(zone: str, last: str, hours: float) -> None:
-    world = world_of(COMPANION, zone)
-    policy_run = PolicyRun(world, instant(f'{last} 20:00', world))
-    policy_run.run(13 * 60)
-    times = {name: at for at, name, _ in policy_run.rules.begun}
-    assert [each[4:] for each in policy_run.began()] == ['21:30 sleep', '06:30 wake']
-    assert times['wake'] - times['sleep'] == hours * 3600.0
-
-
-def test_a_rover_s_day() -> None:
-    policy_run = rover()
-    policy_run.until('2026-11-24 06:30')
-    assert policy_run.began('sleep')[-1] == 'Mon 21:00'
-    assert policy_run.began('wake')[-1] == 'Tue 06:00'
-    assert policy_run.began('go_to_work') == ['Mon 07:00']
-    assert policy_run.began('survey')[0] == 'Mon 07:02'
-    assert policy_run.began('go_home') == ['Mon 17:00']
-    assert by_whom(policy_run, 'survey') == {Source.ROUTINE}
-
-
-def test_a_low_battery_brings_the_rover_home_to_charge() -> None:
-    policy_run = rover(work_s=lambda name: 3600.0 if name == 'charge' else WORK_S)
-    policy_run.until('2026-11-23 10:00')
-    assert policy_run.saved.place == 'bright_zone'
-    policy_run.twin.energy = 0.34
-    policy_run.run(1)
-    assert policy_run.doing == 'go_home'
-    policy_run.run(4)
-    assert policy_run.saved.place == 'base'
-    assert policy_run.began('charge') == ['Mon 10:03']
-
-
-def test_a_rover_that_does_not_know_where_it_is_does_not_drive() -> None:
-    policy_run = rover()
-    policy_run.until('2026-11-23 06:59')
-    policy_run.twin.place = ''
-    policy_run.run(30)
-    assert policy_run.began('go_to_work') == []
-    policy_run.twin.place = 'base'
-    policy_run.run(1)
-    assert len(policy_run.began('go_to_work')) == 1
-    changes = [str(event) for event in policy_run.events if isinstance(event, StateChanged)]
-    assert changes == ['place: base -> ', 'place:  -> base']
-
-
-# --- what a tick tells ---------------------------------------------------------------------------
-
-
-def test_what_ended_and_what_began_are_told_together() -> None:
-    policy_run = pupil('2026-11-23 07:20')
-    tick = policy_run.tick()
-    assert tick.decision.done == 'began go_to_school, by the routine'
-    (command,) = tick.commands
-    assert command == SubmitTasks(tick.state.activity)
-    assert tick.state is policy_run.policy.state
-    policy_run.at += 20 * 60.0
-    tick = policy_run.tick()
-    assert tick.decision.done == (
-        'place: home -> school; go_to_school: done; began study, by the routine'
-    )
-    assert tick.decision.place == 'school'
-    assert names(policy_run.events) == [
-        'action.started go_to_school, by routine',
-        'state.changed energy: 90% -> 88%',
-        'state.changed place: home -> school',
-        'action.ended go_to_school: done',
-        'action.started study, by routine',
-    ]
-
-
-# --- messages ------------------------------------------------------------------------------------
-
-
-def test_a_message_waits_while_nothing_may_begin() -> None:
-    policy_run = pupil()
-    policy_run.holding = SAFE
-    tick = policy_run.tick('hello')
-    assert tick.commands == ()
-    assert tick.decision.done == 'a message came: hello; messages that wait: 1'
-    assert tick.decision.path[:3] == [
-        'Root: goes on',
-        'EmergencyBranch: goes on',
-        f'held: goes on ({SAFE})',
-    ]
-    policy_run.run(30)
-    assert policy_run.doing == ''
-    policy_run.holding = ''
-    assert policy_run.tick().decision.done == READS
-
-
-def test_too_many_messages_are_dropped_and_that_is_told() -> None:
-    policy_run = pupil()
-    policy_run.holding = SAFE
-    texts = [f'message {number}' for number in range(MAX_WAITING_MESSAGES + 2)]
-    done = policy_run.tick(*texts).decision.done
-    assert done.count(f'it is dropped: {MAX_WAITING_MESSAGES} messages wait already') == 2
-    assert done.endswith(f'messages that wait: {MAX_WAITING_MESSAGES}')
-    policy_run.holding = ''
-    policy_run.run(MAX_WAITING_MESSAGES * 4)
-    read = [event.rationale for event in policy_run.events if isinstance(event, ActionStarted)]
-    assert read == texts[:MAX_WAITING_MESSAGES]
-
-
-def test_a_world_without_emergencies_makes_nothing_of_a_message() -> None:
-    world = world_of(COMPANION.model_copy(update={'emergencies': []}))
-    policy_run = PolicyRun(world, instant('2026-11-28 10:00', world))
-    tick = policy_run.tick('hello')
-    assert tick.decision.done == (
-        'a message came: hello; the world view names no activity for a message; '
-        'the message is said aloud'
-    )
-    assert tick.state.activity is None
+@pytest.mark.parametrize('written', SCENARIOS, ids=[each.split('\t')[0] for each in SCENARIOS])
+def test_a_day_is_lived_as_it_is_written(written: str) -> None:
+    head, *lines = written.splitlines()
+    scenario = Scenario(*head.split('\t')[1:])
+    for line in lines:
+        step, _, wanted = line.partition('\t')
+        assert scenario.take(step) == wanted, step
 
 
 @settings(max_examples=examples(60))
@@ -276,7 +198,7 @@ def test_a_world_without_emergencies_makes_nothing_of_a_message() -> None:
     | st.just('x' * 9999)
 )
 def test_any_text_is_a_message(text: str) -> None:
-    policy_run = pupil()
+    policy_run = pupil('2026-11-28 10:00')
     tick = policy_run.tick(text)
     assert tick.state.activity is not None
     said = tick.state.activity.rationale
@@ -286,336 +208,66 @@ def test_any_text_is_a_message(text: str) -> None:
     policy_run.policy.close()
 
 
-EARLY = {'person': {'sleep_tendency': {'minutes': -30, 'later': ['sleep', 'wake']}}}
-FAR = {
-    'person': {'commute': {'minutes': 15, 'earlier': ['go_to_school'], 'longer': ['go_to_school']}}
-}
-MONDAY = ['Mon 06:30 wake', 'Mon 07:20 go_to_school', 'Mon 07:40 study', 'Mon 11:40 study']
-
-
-@pytest.mark.parametrize(
-    ('own', 'began'),
-    [
-        ({}, MONDAY),
-        ({'holidays': ['2026-11-23']}, ['Mon 06:30 wake']),
-        ({'holidays': ['2026-11-22', '2026-11-24']}, MONDAY),
-        (EARLY, ['Mon 06:00 wake', *MONDAY[1:]]),
-        (FAR, ['Mon 06:30 wake', 'Mon 07:05 go_to_school', *MONDAY[2:]]),
-    ],
-)
-def test_holidays_and_the_person_shift_the_day(own: dict[str, Any], began: list[str]) -> None:
-    view = WorldView.model_validate({**COMPANION.model_dump(), **own})
-    world = world_of(view)
-    policy_run = PolicyRun(world, instant('2026-11-22 21:45', world))
-    policy_run.until('2026-11-23 11:59')
-    assert policy_run.began() == ['Sun 21:46 sleep', *began]
-
-
-@pytest.mark.parametrize(
-    ('when', 'doing'), [('2026-11-23 02:00', 'sleep'), ('2026-11-23 09:00', 'study')]
-)
-@pytest.mark.parametrize(
-    ('idea', 'interrupts'),
-    [
-        (suggests('rest'), False),
-        (suggests('wake'), False),  # it would end sleep
-        (suggests('rest', preemptive=True), True),
-    ],
-    ids=['rest', 'wake', 'preemptive rest'],
-)
-def test_only_a_preemptive_idea_interrupts_sleep_and_class(
-    when: str, doing: str, idea: Callable[[PromptSituation], PolicyAction], interrupts: bool
-) -> None:
-    policy_run = pupil('2026-11-22 21:00')
-    policy_run.until(when)
-    policy_run.provider = ScriptedModel(idea).provider
-    policy_run.restart()
-    policy_run.run(3)
-    assert policy_run.doing == ('rest' if interrupts else doing)
-    assert [each.activity for each in policy_run.saved.suspended] == [doing] * interrupts
-    policy_run.run(30)
-    assert ended(policy_run, 'rest') == ['done'] * interrupts
-    assert policy_run.doing == doing
-
-
-@pytest.mark.parametrize(
-    ('when', 'long', 'activity'),
-    [
-        ('2026-11-22 21:00', '2026-11-23 03:00', 'sleep'),
-        ('2026-11-23 07:00', '2026-11-23 09:00', 'study'),
-        ('2026-11-23 07:00', '2026-11-23 07:30', 'go_to_school'),
-    ],
-)
-def test_a_message_interrupts_what_may_not_be_interrupted_and_it_goes_on(
-    when: str, long: str, activity: str
-) -> None:
-    policy_run = pupil(when)
-    policy_run.until(long)
-    assert policy_run.doing == activity
-    before = policy_run.saved.activity
-    assert before is not None
-    policy_run.tick('hello', cause='message')
-    assert policy_run.doing == 'read_message'
-    policy_run.run(1)
-    assert policy_run.doing == 'read_message'
-    policy_run.run(1)
-    after = policy_run.saved.activity
-    assert after is not None
-    assert (after.activity, after.task_ids, after.began_at) == (
-        activity,
-        before.task_ids,
-        before.began_at,
-    )
-    assert ended(policy_run, 'read_message') == ['done']
-    assert ended(policy_run, activity) == []
-    commands = [type(c) for tick in policy_run.decisions[-3:] for c in tick.commands]
-    assert commands == [PauseTasks, SubmitTasks, ResumeTasks]
-
-
-# --- the model -----------------------------------------------------------------------------------
-
-
-def test_what_the_model_suggests_begins() -> None:
-    model = ScriptedModel(suggests('read'))
-    policy_run = pupil(model=model)
-    tick = policy_run.tick()
-    assert tick.decision.answer_text == 'read: read would be good'
-    assert tick.decision.done == 'began read, by the model'
-    assert tick.decision.path[-2:] == ['LLMDrivenBranch: yes', 'model: yes (read would be good)']
-    (situation,) = model.asked
-    assert situation.options == ('read', 'rest')
-    assert (situation.place, situation.activity) == ('home', '')
-
-
-def test_all_that_was_refused_in_a_tick_is_told() -> None:
-    model = ScriptedModel(suggests('study'))
-    policy_run = pupil(model=model)
-    policy_run.saved = policy_run.saved.model_copy(update={'devices': {'phone': False}})
-    policy_run.restart()
-    decision = policy_run.tick('hello').decision
-    assert [(each.type, each.by) for each in decision.rejected] == [
-        ('read_message', Source.EMERGENCY),
-        ('study', Source.MODEL),
-    ]
-    assert decision.answer_text
-
-
-def test_while_the_model_is_asked_the_routine_waits() -> None:
-    model = ScriptedModel(suggests('rest'))
-    model.silent = True
-    policy_run = pupil('2026-11-23 07:20', model=model)
-    tick = policy_run.tick()
-    assert tick.decision.path[-2:] == ['LLMDrivenBranch: goes on', 'model: goes on (it is asked)']
-    assert tick.commands == ()
-    model.speak()
-    assert policy_run.tick(cause='answer').decision.done == 'began rest, by the model'
-    policy_run.run(1)
-    assert policy_run.decisions[-1].decision.done == 'began go_to_school, by the routine'
-
-
-def test_the_model_is_told_the_situation() -> None:
-    model = ScriptedModel(suggests('rest'))
-    policy_run = pupil('2026-11-23 05:00')
-    policy_run.until('2026-11-25 19:00')
-    policy_run.provider = model.provider
-    policy_run.restart()
-    policy_run.run(1)
-    lines = model.asked[0].text.splitlines()
-    assert lines[:2] == ['It is Wednesday, 2026-11-25 19:01.', 'Place: home. Energy: 66%.']
-    memory = lines[-MAX_RECENT:]
-    assert memory[0] == 'Wed 18:00: homework ended.'
-    assert 'Wed 16:20: came to home.' in memory
-    assert len(lines) == 2 + MAX_RECENT
-
-
-def test_a_situation_says_what_goes_on_what_was_put_aside_and_what_is_broken() -> None:
-    policy_run = pupil('2026-11-28 21:30')
-    policy_run.tick()
-    policy_run.run(3)
-    policy_run.tick('hello')
-    state = policy_run.saved.model_copy(update={'devices': {'phone': False}})
-    lines = situation_text(HOME, state, policy_run.at).splitlines()
-    assert lines[2:] == [
-        'Goes on: read_message, since Sat 21:33.',
-        'Put aside, goes on afterwards: sleep.',
-        'Cannot be used: phone.',
-    ]
-
-
-def says_nothing_useful(error: BaseException) -> Callable[[PromptSituation], PolicyAction]:
+def fails(error: BaseException) -> Callable[[PromptSituation], PolicyAction]:
     def say(situation: PromptSituation) -> PolicyAction:
         raise error
 
     return say
 
 
-SAYINGS: dict[str, Callable[[PromptSituation], PolicyAction]] = {
-    'an unknown activity': suggests('fly_to_the_moon', preemptive=True),
-    'an empty-looking name': suggests(' '),
-    'a name with a line in it': suggests('rest\nand more'),
-    'what the place forbids': suggests('library', preemptive=True),
-    'what the hour forbids': suggests('nap', preemptive=True),
-    'what the day forbids': suggests('study', preemptive=True),
-    'what only ends something else': suggests('wake'),
-    'what is far away': suggests('go_home', preemptive=True),
-}
-SAYINGS |= {
-    f'it fails with {type(error).__name__}': says_nothing_useful(error)
-    for error in (
-        SuggestionFailed('The model answered with text.', 'I think I will rest.'),
-        ValueError('torn JSON'),
-        RecursionError(),
-        TimeoutError(),
-        SystemExit(1),
-    )
-}
-SAYINGS['it answers something else'] = lambda situation: 'rest'  # type: ignore
-SAYINGS['it answers nothing'] = lambda situation: None  # type: ignore[assignment,return-value]
+NOT_NOW = ['fly_to_the_moon', ' ', 'rest\nand more', 'library', 'nap', 'study', 'wake', 'go_home']
+SAYINGS: list[Callable[[PromptSituation], Any]] = [
+    *(suggests(name, preemptive=name != 'wake') for name in NOT_NOW),
+    *(fails(error) for error in (SuggestionFailed('?', 'I will rest.'), ValueError('torn JSON'))),
+    *(fails(error) for error in (RecursionError(), TimeoutError(), SystemExit(1))),
+    *(lambda situation, answer=answer: answer for answer in ('rest', None)),
+]
 
 
-@pytest.mark.parametrize('say', SAYINGS.values(), ids=list(SAYINGS))
-def test_whatever_the_model_says_the_routine_s_day_is_lived(
-    say: Callable[[PromptSituation], PolicyAction],
+def test_whatever_the_model_says_the_routine_s_day_is_lived() -> None:
+    for number, say in enumerate(SAYINGS):
+        model = ScriptedModel(say)
+        policy_run = pupil('2026-11-22 20:30', model=model)
+        policy_run.until('2026-11-23 07:30')
+        began = ['Sun 21:30 sleep', 'Mon 06:30 wake', 'Mon 07:20 go_to_school']
+        assert policy_run.began() == began, number
+        assert model.asked
+        policy_run.policy.close()
+
+
+def test_a_node_that_breaks_does_not_lose_the_tick_and_nothing_begins(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model = ScriptedModel(say)
-    policy_run = pupil('2026-11-22 20:30', model=model)
-    policy_run.until('2026-11-23 07:30')
-    assert policy_run.began() == [
-        'Sun 21:30 sleep',
-        'Mon 06:30 wake',
-        'Mon 07:20 go_to_school',
-    ]
-    first = policy_run.decisions[0].decision
-    assert model.asked[0].activity == ''
-    assert any(line.startswith('model: no (') for line in first.path), first.path
-    assert first.activity == ''
-
-
-def test_what_a_preemptive_idea_put_aside_goes_on_and_is_left_alone() -> None:
-    model = ScriptedModel(suggests('homework'))
-    policy_run = pupil('2026-11-28 17:30', model=model)
-    policy_run.run(1)
-    assert policy_run.doing == 'homework'
-    model.say = suggests('rest', preemptive=True)
-    policy_run.run(14)
-    assert policy_run.doing == 'rest'
-    assert [each.activity for each in policy_run.saved.suspended] == ['homework']
-    policy_run.run(30)
-    assert ended(policy_run, 'rest') == ['done']
-    assert policy_run.doing == 'homework', 'the answer that interrupted it does so once'
-    assert (
-        'model: no (an interruption needs a fresh answer)'
-        in policy_run.decisions[-1].decision.path
-    )
-    policy_run.run(16)
-    assert ended(policy_run, 'homework') == ['done']
-
-
-# --- what breaks, and off ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ('broken', 'where'), [(SafetyFilter, 'refusal_reason'), (MayAsk, 'refuses')]
-)
-def test_a_node_that_breaks_does_not_lose_the_tick(
-    monkeypatch: pytest.MonkeyPatch, broken: type, where: str
-) -> None:
-    def breaking(*args: object) -> str:
+    def breaks(*args: object) -> str:
         raise KeyError('no\nsuch')
 
-    policy_run = pupil('2026-11-23 07:20')
-    with monkeypatch.context() as patch:
-        patch.setattr(broken, where, breaking)
-        tick = policy_run.tick()
-    assert tick.commands == ()
-    assert tick.state.activity is None
-    assert tick.decision.done == r"the tree broke (KeyError: 'no\nsuch'), nothing begins"
-    assert 'held: no' in tick.decision.path
-    assert not any('goes on' in line for line in tick.decision.path)
-    policy_run.policy.ascii()
-    policy_run.policy.dot()
-    assert policy_run.tick().decision.done == 'began go_to_school, by the routine'
-
-
-def test_what_was_chosen_before_it_broke_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     def chooses_and_breaks(leaf: ChoosingLeaf, *args: Any) -> None:
         choose(leaf, *args)
-        raise ValueError('too late')
+        breaks()
 
     choose = ChoosingLeaf.choose
-    policy_run = pupil('2026-11-23 07:20')
-    with monkeypatch.context() as patch:
-        patch.setattr(ChoosingLeaf, 'choose', chooses_and_breaks)
-        ticks = [policy_run.tick(), policy_run.tick('hello')]
-    for tick in ticks:
-        assert tick.commands == ()
-        assert 'the tree broke (ValueError: too late), nothing begins' in tick.decision.done
-    assert policy_run.tick().decision.done == READS
+    for owner, name, broken, texts in (
+        (SafetyFilter, 'refusal_reason', breaks, ['hello']),
+        (MayAsk, 'refuses', breaks, []),
+        (ChoosingLeaf, 'choose', chooses_and_breaks, ['hello']),
+    ):
+        policy_run = pupil('2026-11-23 07:20')
+        policy_run.tick()
+        policy_run.at += 20 * 60.0
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, broken)
+            ticks = [policy_run.tick(), policy_run.tick(*texts)]
+        for tick in ticks:
+            assert (tick.commands, tick.state.activity) == ((), None)
+            assert r"the tree broke (KeyError: 'no\nsuch'), nothing begins" in tick.decision.done
+            assert not any('goes on' in line for line in tick.decision.path)
+        assert 'go_to_school: done' in ticks[0].decision.done  # what ended is not lost
+        assert policy_run.policy.ascii()
+        begins = 'read_message, by the emergency' if texts else 'study, by the routine'
+        assert f'began {begins}' in policy_run.tick().decision.done
 
 
-def test_what_ended_is_not_lost_in_a_tick_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy_run = pupil('2026-11-23 07:20')
-    policy_run.tick()
-    policy_run.at += 20 * 60.0
-    with monkeypatch.context() as patch:
-        patch.setattr(MayAsk, 'refuses', lambda *args: 1 / 0)
-        tick = policy_run.tick()
-    assert tick.state.place == 'school'
-    assert 'go_to_school: done' in tick.decision.done
-
-
-def test_off_ends_everything_and_says_so() -> None:
-    policy_run = pupil('2026-11-28 21:30')
-    policy_run.tick()
-    policy_run.run(60)
-    policy_run.tick('first', 'second')
-    reading, sleeping = policy_run.saved.activity, policy_run.saved.suspended[0]
-    assert reading is not None
-    tick = policy_run.policy.switch_off(':auto off', policy_run.at)
-    assert tick.state.activity is None
-    assert tick.state.suspended == []
-    decision = tick.decision
-    assert decision.cause == 'off'
-    assert 'nobody answered the message: second' in decision.done
-    assert decision.done.endswith('off: :auto off')
-    assert 'sleep: off: :auto off; ' in decision.done
-    assert decision.activity == ''
-    assert decision.path == []
-    cancelled = [each for each in tick.commands if isinstance(each, CancelTasks)]
-    ids = {task_id for each in cancelled for task_id in each.task_ids}
-    assert ids == {*reading.task_ids, *sleeping.task_ids}
-    assert '[x]' not in policy_run.policy.ascii()
-
-
-# --- devices -------------------------------------------------------------------------------------
-
-
-def test_a_device_that_is_switched_off_is_told_and_nothing_that_needs_it_begins() -> None:
-    policy_run = pupil()
-    at = policy_run.at
-    tick = policy_run.policy.tick(at, 'minute', Senses(devices={'phone': False}), ['hello'])
-    assert tick.decision.done.startswith('device phone: usable -> not usable; a message came')
-    assert tick.state.devices == {'phone': False}
-    assert tick.state.activity is None
-    again = policy_run.policy.tick(at + 60.0, 'minute', Senses(devices={'phone': True}))
-    assert again.decision.done.startswith('device phone: not usable -> usable; began read_message')
-    changes = [event for event in policy_run.events if isinstance(event, StateChanged)]
-    assert [change.what for change in changes] == ['device phone', 'device phone']
-
-
-def test_a_device_that_the_file_says_is_not_there_cannot_be_switched_on() -> None:
-    phone = COMPANION.devices['phone'].model_copy(update={'available': False})
-    view = COMPANION.model_copy(update={'devices': {'phone': phone}})
-    world = world_of(view)
-    policy_run = PolicyRun(world, instant('2026-11-23 09:00', world))
-    tick = policy_run.policy.tick(
-        policy_run.at, 'minute', Senses(devices={'phone': True}), ['hello']
-    )
-    assert tick.state.devices == {'phone': False}
-    assert [each.type for each in tick.decision.rejected] == ['read_message']
-
-
-# --- any life ------------------------------------------------------------------------------------
+# --- any life -----------------------------------------------------------------------------------
 
 NAMES = sorted({*ROVER.activities, *COMPANION.activities, 'fly_to_the_moon'})
 BEGINS = ['2026-11-23 05:00', '2026-11-23 07:15', '2026-11-28 21:20', '2026-03-28 23:30']
@@ -623,7 +275,7 @@ BEGINS = ['2026-11-23 05:00', '2026-11-23 07:15', '2026-11-28 21:20', '2026-03-2
 
 class AnyLife(RuleBasedStateMachine):
     """Minutes, messages, answers of a model, failures, deaths and the kernel's moods in any
-    order.
+    order; ``Rules`` of policy_world judge each tick.
     """
 
     @initialize(
@@ -659,15 +311,13 @@ class AnyLife(RuleBasedStateMachine):
     def minutes_pass(self, minutes: int) -> None:
         self.policy_run.run(minutes)
 
-    @rule(seconds=st.floats(0.0, 59.0))
-    def it_is_woken_between_minutes(self, seconds: float) -> None:
+    @rule(
+        seconds=st.floats(0.0, 59.0)
+        | st.sampled_from([3.0, 9.5, 26.0, 170.0]).map((3600.0).__mul__)
+    )
+    def it_is_woken_between_minutes_or_sleeps_through_hours(self, seconds: float) -> None:
         self.policy_run.at += seconds
         self.policy_run.tick(cause='event')
-
-    @rule(hours=st.sampled_from([3.0, 9.5, 26.0, 170.0]))
-    def it_sleeps_through_hours(self, hours: float) -> None:
-        self.policy_run.at += hours * 3600.0
-        self.policy_run.tick()
 
     @rule(texts=st.lists(st.text(max_size=5), min_size=1, max_size=3))
     def messages_come(self, texts: list[str]) -> None:
@@ -677,9 +327,11 @@ class AnyLife(RuleBasedStateMachine):
     def the_kernel_s_mood_changes(self, why: str) -> None:
         self.policy_run.holding = why
 
-    @rule(name=st.sampled_from(NAMES), preemptive=st.booleans(), silent=st.booleans())
+    @rule(name=st.sampled_from(['', *NAMES]), preemptive=st.booleans(), silent=st.booleans())
     def the_model_has_an_idea(self, name: str, preemptive: bool, silent: bool) -> None:
-        self.action = PolicyAction(type=name, preemptive=preemptive, rationale='why not')
+        """Or none."""
+        action = PolicyAction(type=name or 'rest', preemptive=preemptive, rationale='why not')
+        self.action = action if name else None
         self.model.silent = silent
 
     @rule(late_s=st.sampled_from([0.0, 31.0]))
@@ -687,10 +339,6 @@ class AnyLife(RuleBasedStateMachine):
         self.model.steady_s += late_s
         self.model.speak()
         self.policy_run.tick(cause='answer')
-
-    @rule()
-    def the_model_has_none(self) -> None:
-        self.action = None
 
     @rule(name=st.sampled_from(NAMES), fails=st.booleans(), slow=st.booleans())
     def work_changes(self, name: str, fails: bool, slow: bool) -> None:
@@ -715,9 +363,7 @@ class AnyLife(RuleBasedStateMachine):
 
     @rule(usable=st.booleans())
     def a_device_changes(self, usable: bool) -> None:
-        devices = dict.fromkeys(self.world.view.devices, usable)
-        self.policy_run.saved = self.policy_run.saved.model_copy(update={'devices': devices})
-        self.policy_run.restart()
+        self.policy_run.devices = dict.fromkeys(self.world.view.devices, usable)
 
     @rule()
     def it_is_switched_off_and_on(self) -> None:
@@ -725,17 +371,183 @@ class AnyLife(RuleBasedStateMachine):
         assert self.policy_run.rules.open == []
         assert self.policy_run.twin.live() == []
 
-    @invariant()
-    def decisions_can_be_drawn(self) -> None:
-        if hasattr(self, 'policy_run'):
-            assert self.policy_run.policy.ascii().startswith('[o] Root')
-
     def teardown(self) -> None:
         if hasattr(self, 'policy_run'):
-            self.policy_run.off('the end')
-            assert self.policy_run.rules.open == []
+            self.it_is_switched_off_and_on()
+            assert self.policy_run.policy.ascii().startswith('[o] Root')
             self.policy_run.policy.close()
 
 
 TestAnyLife = AnyLife.TestCase
 TestAnyLife.settings = settings(max_examples=examples(100), stateful_step_count=25)
+
+
+# --- an activity, from its beginning to its end, whatever happens to its tasks -------------------
+
+
+class ActionExecutorMachine(RuleBasedStateMachine):
+    """What is heard and commanded is all that the model of it goes by."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = world_of(COMPANION, **anytime())
+        self.safety = SafetyFilter(self.world, 600.0)
+        self.kernel = SimulatedTasks(self.world)
+        self.begin_at = self.at = instant('2026-11-23 08:00', self.world)
+        self.holding = ''
+        self.begun: dict[str, float] = {}  # and not ended
+        self.place = 'home'
+        self.ended: dict[str, float] = {}
+        # The energy when the activity that runs last began to run, and what it is since then.
+        self.energy, self.running, self.since, self.until = 0.9, '', self.at, float('inf')
+        self.restart(WorldState.first(self.world.view))
+
+    def restart(self, state: WorldState) -> None:
+        kept = WorldState.model_validate_json(state.model_dump_json())
+        self.executor = ActionExecutor(self.world, self.hear, kept)
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, StateChanged) and event.what == 'place':
+            assert event.before == self.place != event.after
+        elif isinstance(event, ActionStarted):
+            assert event.activity not in self.begun
+            self.begun[event.activity] = self.at
+        elif isinstance(event, ActionEnded):
+            began = self.begun.pop(event.activity)
+            if self.running == event.activity:
+                if event.how != 'never began':
+                    self.energy = self.energy_now()
+                self.running = ''
+            if event.how == 'done':
+                self.place = self.world.view.activities[event.activity].to or self.place
+                self.ended[event.activity] = self.executor.state.memory.ended[event.activity]
+                assert began <= self.ended[event.activity] <= self.at
+
+    def energy_now(self) -> float:
+        if not self.running:
+            return self.energy
+        hours: float = max(0.0, min(self.at, self.until) - self.since) / 3600.0
+        rate = self.world.view.activities[self.running].energy_per_h
+        return min(1.0, max(0.0, self.energy + rate * hours))
+
+    def follow(self, commands: Iterable[Command]) -> None:
+        """In which activity the commands let run or stop to run."""
+        for command in commands:
+            if isinstance(command, SubmitTasks):
+                self.runs(command.ongoing)
+            elif isinstance(command, PauseTasks) and set(command.task_ids) & self.running_ids:
+                self.energy, self.running = self.energy_now(), ''
+            elif isinstance(command, ResumeTasks) and not self.running:
+                assert self.executor.state.activity
+                self.runs(self.executor.state.activity)
+
+    def runs(self, ongoing: Ongoing) -> None:
+        self.running, self.since = ongoing.activity, self.at
+        self.running_ids = set(ongoing.task_ids)
+        self.until = ongoing.until or float('inf')
+
+    def may(self, name: str, by: Source, senses: Senses) -> ActionProposal | None:
+        proposal = ActionProposal(PolicyAction(type=name, preemptive=True), by)
+        reason = self.safety.refusal_reason(proposal, self.executor.state, senses, self.at)
+        return None if reason else proposal
+
+    def tick(self, data: st.DataObject | None = None, *, crash: str = '') -> None:
+        """``data``: of what may begin something does. ``crash``: after the state was kept and
+        before its 'commands' were carried out, or 'later'.
+        """
+        senses = Senses(tasks=dict(self.kernel.states), hold_reason=self.holding)
+        self.executor.observe(senses, self.at)
+        commands = self.executor.take_commands()
+        self.follow(commands)
+        activities = self.world.view.activities if data else {}
+        possible = [self.may(name, by, senses) for name in activities for by in Source]
+        if data and any(possible):
+            proposal = data.draw(st.sampled_from([*filter(None, possible)]))
+            self.executor.start_activity(proposal, self.at)
+            begun = self.executor.take_commands()
+            self.follow(begun)
+            commands += begun
+        if crash != 'commands':
+            self.kernel.carry_out(commands)
+        if crash:
+            self.restart(self.executor.state)
+
+    @rule(minutes=st.integers(0, 90))
+    def time_goes_by(self, minutes: int) -> None:
+        self.at += minutes * 60.0
+
+    @rule(data=st.data())
+    def something_begins(self, data: st.DataObject) -> None:
+        self.tick(data)
+
+    @rule(minutes=st.integers(0, 60))
+    @precondition(lambda self: self.executor.state.activity)
+    def it_is_done(self, minutes: int) -> None:
+        assert self.executor.state.activity
+        for task_id in self.executor.state.activity.task_ids:
+            if task_id in self.kernel.not_ended():
+                self.kernel.end(task_id, 'COMPLETED')
+        self.at += minutes * 60.0
+
+    @rule(how=st.sampled_from(['COMPLETED', 'FAILED', 'CANCELLED', 'lost']), data=st.data())
+    @precondition(lambda self: self.kernel.not_ended())
+    def a_task_ends(self, how: str, data: st.DataObject) -> None:
+        task_id = data.draw(st.sampled_from(self.kernel.not_ended()))
+        if how == 'lost':
+            self.kernel.lose(task_id)
+        else:
+            self.kernel.end(task_id, how)
+
+    @rule(why=st.sampled_from(['', 'SAFE: e-stop']))
+    def something_holds_for_a_while_or_no_longer(self, why: str) -> None:
+        self.holding = why
+        self.a_quiet_tick()
+
+    @rule(data=st.data(), crash=st.sampled_from(['commands', 'later', 'later']))
+    def it_crashes(self, data: st.DataObject, crash: str) -> None:
+        self.tick(data, crash=crash)
+        self.a_quiet_tick()  # which sets right what the crash left
+
+    @rule(really=st.sampled_from([True, *[False] * 9]))
+    def off(self, really: bool) -> None:
+        if really:
+            self.executor.switch_off('enough', self.at)
+            self.kernel.carry_out(self.executor.take_commands())
+            assert self.begun == {}
+            assert self.kernel.not_ended() == []
+
+    @rule()
+    def a_quiet_tick(self) -> None:
+        """After which all tasks are as the state says."""
+        self.tick()
+        state, live = self.executor.state, set(self.kernel.not_ended())
+        ongoing = state.activity
+        paused = {task_id for each in state.suspended for task_id in each.task_ids}
+        running = set(ongoing.task_ids) if ongoing else set()
+        if ongoing and ongoing.held:
+            paused, running = paused | running, set()
+        held = {task_id for task_id in live if self.kernel.states[task_id] == 'PAUSED'}
+        assert (held, live - held) == (live & paused, live & running)
+        for each in (*state.suspended, *([ongoing] if ongoing else [])):
+            states = {self.kernel.states.get(task_id) for task_id in each.task_ids}
+            assert not states & {'FAILED', 'CANCELLED'}
+            assert states != {'COMPLETED'}
+
+    @invariant()
+    def state_is_as_the_model_has_it(self) -> None:
+        state = self.executor.state
+        energy = energy_now(state, self.world, self.at)
+        assert 0.0 <= energy <= 1.0
+        assert energy == pytest.approx(self.energy_now())
+        names = [each.activity for each in (*state.suspended, state.activity) if each]
+        assert sorted(names) == sorted(self.begun)
+        assert (state.memory.ended, state.place) == (self.ended, self.place)
+
+    def teardown(self) -> None:
+        self.tick()
+        self.off(True)
+        super().teardown()
+
+
+TestActionExecutor = ActionExecutorMachine.TestCase
+TestActionExecutor.settings = settings(max_examples=examples(150), stateful_step_count=40)
