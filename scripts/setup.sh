@@ -102,9 +102,6 @@ if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
     chmod 755 "$venv/bin/ros2.new" && mv "$venv/bin/ros2.new" "$venv/bin/ros2"
   fi
   printf '%s\n' "$key" >"$venv/.complete"
-  if ! "$venv/bin/python" -c 'import turbojpeg; turbojpeg.TurboJPEG()' 2>/dev/null; then
-    say "note: libturbojpeg is missing; the slower OpenCV processes pictures: apt-get install libturbojpeg0"
-  fi
 fi
 add() {  # add NAME SIZE: install the pins of standalone/requirements-NAME.txt into the environment
   local pins=standalone/requirements-$1.txt mark=$venv/.$1 key

@@ -16,9 +16,8 @@ case ${1-} in
     (($# == 1)) || { echo "test.sh: $1 takes no further argument, not '${*:2}'" >&2; exit 2; } ;;
 esac
 
-# Tests of the fast picture path, of the drawn tree, of the camera in physics and of the page need these packages, which a fresh Debian lacks.
+# Tests of the drawn tree, of the camera in physics and of the page need these packages, which a fresh Debian lacks.
 missing=()
-ldconfig -p | grep -q libturbojpeg.so.0 || missing+=(libturbojpeg0)
 command -v dot >/dev/null || missing+=(graphviz)
 if [[ $depth != quick ]]; then
   ldconfig -p | grep -q libEGL_mesa.so.0 || missing+=(libegl1 libegl-mesa0 libgl1-mesa-dri)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Decodes JPEG, PNG and raw images to pixels and encodes pixels as JPEG, with OpenCV."""
+"""Decodes JPEG and PNG to pixels and encodes pixels as JPEG, with OpenCV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from curiosity_rosa_demo.imaging.image_header import (
     is_jpeg,
     picture_size,
 )
-from curiosity_rosa_demo.imaging.raw_image import raw_decoder, RawImage
 from curiosity_rosa_demo.imaging.score_label import Pixels
 import cv2
 import numpy as np
@@ -26,7 +25,7 @@ import numpy as np
 
 def decode_picture(data: bytes) -> Pixels:
     """The pixels of a JPEG or PNG, BGR. Raises DecodeError."""
-    # Ignore the EXIF orientation, as YuvJpeg does.
+    # A camera of a robot has no EXIF orientation to trust.
     flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
     try:
         pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
@@ -35,11 +34,6 @@ def decode_picture(data: bytes) -> Pixels:
     if pixels is None:
         raise DecodeError('the compressed data is corrupt')
     return pixels  # type: ignore[return-value]
-
-
-def pixels_of(image: RawImage) -> Pixels:
-    """A copy of the pixels of a raw image: BGR, or grey. Raises DecodeError."""
-    return raw_decoder().pixels(image)
 
 
 def scaled_jpeg(data: bytes, longest_px: int, quality: int) -> bytes:

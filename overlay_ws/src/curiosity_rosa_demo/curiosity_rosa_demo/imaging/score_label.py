@@ -69,17 +69,9 @@ class Label:
         )
 
     def draw(self, pixels: Pixels) -> None:
-        """Draw the label into 8-bit pixels, in place: a luma plane, a grey or a BGR picture."""
+        """Draw the label into 8-bit pixels, in place: a grey or a BGR picture."""
         x0, y0, x1, y1 = self.box
         pixels[y0:y1, x0:x1] = _drawn(self, grey=pixels.ndim == 2)
-
-    def tint(self, cb: Pixels, cr: Pixels, width: int, height: int) -> None:
-        """Colour the box in the chroma planes of a ``width`` x ``height`` picture, in place."""
-        x0, y0, x1, y1 = self.box
-        step_x, step_y = -(-width // cb.shape[1]), -(-height // cb.shape[0])
-        rows = slice(y0 // step_y, -(-y1 // step_y))
-        columns = slice(x0 // step_x, -(-x1 // step_x))
-        cb[rows, columns], cr[rows, columns] = self.chroma
 
 
 @lru_cache(maxsize=4)  # a rover that stands still has the same label in every picture

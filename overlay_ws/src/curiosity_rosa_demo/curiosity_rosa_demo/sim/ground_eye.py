@@ -126,7 +126,8 @@ class GroundEye:
         """
         from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused
         from curiosity_rosa_demo.imaging.image_header import picture_size
-        from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg, pixels_of
+        from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
+        from curiosity_rosa_demo.imaging.raw_image import pixels_of
 
         taken = self._taken
         if taken is None:

@@ -82,8 +82,6 @@ class SimulatorApp:
         self._pipeline = ImagePipeline(
             jpeg_quality=self._limits.jpeg_quality, min_brightness=self._limits.min_brightness
         )
-        if not self._pipeline.fast:
-            self.node.get_logger().info('libjpeg-turbo not found: pictures take the slower way')
         self._processed = 0
         self._gave_up_at_s = -math.inf  # when the last capture without a frame ended
         self._closing = threading.Event()

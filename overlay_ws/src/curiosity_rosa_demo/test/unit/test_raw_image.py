@@ -6,52 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Raw images: one contract for both decoders, OpenCV alone and cv_bridge.
-
-The decoder on cv_bridge runs on the twin in test/cv_bridge_twin.py, and where cv_bridge itself is
-installed on that, too: the names of the tests say on which.
-"""
+"""Raw images: each encoding, with padding and in both byte orders."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
-from pathlib import Path
-import sys
 from typing import Any
 
 from curiosity_rosa_demo.imaging.image_header import DecodeError
-from curiosity_rosa_demo.imaging.raw_image import (
-    ALIASES,
-    CvBridgeDecoder,
-    ENCODINGS,
-    OpenCvDecoder,
-    raw_decoder,
-    RawDecoder,
-)
-from cv_bridge_twin import CvBridge
+from curiosity_rosa_demo.imaging.raw_image import ALIASES, ENCODINGS, pixels_of
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
 
 BLUE, GREEN, RED = 30, 90, 210
-
-
-def decoders() -> dict[str, RawDecoder]:
-    found: dict[str, RawDecoder] = {
-        'opencv': OpenCvDecoder(),
-        'cv_bridge-twin': CvBridgeDecoder(CvBridge()),
-    }
-    if find_spec('cv_bridge') is not None:
-        import cv_bridge
-
-        found['cv_bridge-real'] = CvBridgeDecoder(cv_bridge.CvBridge())
-    return found
-
-
-DECODERS = decoders()
-each_decoder = pytest.mark.parametrize('decoder', DECODERS.values(), ids=DECODERS)
 
 
 @dataclass(frozen=True)
@@ -103,7 +72,6 @@ def expected(image: Raw) -> Any:
     return np.tile(np.array([BLUE, GREEN, RED]), (image.height, image.width, 1))
 
 
-@each_decoder
 @pytest.mark.parametrize('encoding', [*ENCODINGS, *ALIASES])
 @given(
     width=st.integers(2, 20).map(lambda half: 2 * half),
@@ -113,7 +81,6 @@ def expected(image: Raw) -> Any:
     lacks_last=st.booleans(),
 )
 def test_each_encoding_gives_its_colour(
-    decoder: RawDecoder,
     encoding: str,
     width: int,
     height: int,
@@ -124,24 +91,22 @@ def test_each_encoding_gives_its_colour(
     image = raw(encoding, width, height, padding=padding, is_bigendian=is_bigendian)
     if lacks_last:  # the padding of the last row
         image = replace(image, data=image.data[: len(image.data) - padding])
-    pixels = decoder.pixels(image)
+    pixels = pixels_of(image)
     assert pixels.dtype == np.uint8
     assert pixels.shape == expected(image).shape
     tolerance = 3 if 'y' in encoding.removeprefix('bayer') else 1  # of YUV's integers
     assert np.abs(pixels.astype(int) - expected(image)).max() <= tolerance
 
 
-@each_decoder
-def test_the_pixels_are_a_copy(decoder: RawDecoder) -> None:
+def test_the_pixels_are_a_copy() -> None:
     for encoding in ('bgr8', 'mono8', 'rgb8'):
         image = raw(encoding, 4, 4)
         image = replace(image, data=bytearray(image.data))  # type: ignore[arg-type]
-        pixels = decoder.pixels(image)
+        pixels = pixels_of(image)
         pixels[:] = 0
         assert any(image.data)
 
 
-@each_decoder
 @pytest.mark.parametrize(
     ('change', 'reason'),
     [
@@ -158,35 +123,8 @@ def test_the_pixels_are_a_copy(decoder: RawDecoder) -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_is_named(
-    decoder: RawDecoder, change: dict[str, Any], reason: str
-) -> None:
+def test_what_cannot_be_read_is_named(change: dict[str, Any], reason: str) -> None:
     with pytest.raises(DecodeError) as refused:
-        decoder.pixels(replace(raw('rgb8', 8, 6), **change))
+        pixels_of(replace(raw('rgb8', 8, 6), **change))
     assert str(refused.value).startswith('Image cannot be decoded: ')
     assert reason in str(refused.value)
-
-
-def test_without_cv_bridge_the_error_says_what_reads_more() -> None:
-    with pytest.raises(DecodeError, match=r'supported: rgb8, .*, or install cv_bridge'):
-        OpenCvDecoder().pixels(Raw('nv21', 8, 6, 8, bytes(72)))
-
-
-def test_cv_bridge_is_taken_where_it_is_installed() -> None:
-    wanted = 'cv_bridge' if find_spec('cv_bridge') is not None else 'OpenCV'
-    assert raw_decoder().name == wanted
-
-
-def test_a_cv_bridge_that_cannot_be_loaded_is_left_out_with_a_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / 'cv_bridge.py').write_text('raise ImportError("numpy.core failed to import")')
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, 'cv_bridge', raising=False)
-    raw_decoder.cache_clear()
-    try:
-        assert raw_decoder().name == 'OpenCV'
-    finally:
-        raw_decoder.cache_clear()
-    assert 'cv_bridge cannot be loaded' in caplog.text
-    assert 'numpy.core failed to import' in caplog.text

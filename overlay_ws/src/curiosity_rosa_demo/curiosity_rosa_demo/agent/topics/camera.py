@@ -82,7 +82,8 @@ def _jpeg_of(frame: Frame, quality: int) -> bytes:
         if is_jpeg(data):
             return data
     # Imported only when needed: it imports OpenCV.
-    from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg, pixels_of
+    from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
+    from curiosity_rosa_demo.imaging.raw_image import pixels_of
 
     pixels = pixels_of(message) if isinstance(message, Image) else decode_picture(data)
     return encode_jpeg(pixels, quality)
