@@ -10,9 +10,7 @@
 
 from __future__ import annotations
 
-import ast
 import fnmatch
-from importlib.metadata import packages_distributions
 import json
 import os
 from pathlib import Path
@@ -167,28 +165,3 @@ def test_the_container_has_the_versions_that_are_tested_here(python: str) -> Non
         assert int(ours[name].split('.')[0]) < below, name
     for name, requirement in wanted(DOCKER / 'requirements.in').items():
         assert requirement.specifier.contains(ours[name], prereleases=True), name
-
-
-def imported(folder: Path) -> set[str]:
-    """The top-level packages that the Python files import, in functions too."""
-    found: set[str] = set()
-    for file in folder.rglob('*.py'):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                found |= {name.name.partition('.')[0] for name in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found.add(node.module.partition('.')[0])
-    return found
-
-
-@pytest.mark.parametrize(
-    'folder', ['curiosity_rosa_demo', 'test/unit']
-)  # what it runs, and what "colcon test" collects
-def test_the_container_has_what_the_overlay_and_its_unit_tests_import(folder: str) -> None:
-    providers = packages_distributions()
-    names = imported(ROOT / 'overlay_ws/src/curiosity_rosa_demo' / folder)
-    tested = pinned(ROOT / 'standalone/requirements.txt', '3.11')
-    ours = pinned(DOCKER / 'requirements.txt', '3.11')
-    needed = {each.lower().replace('_', '-') for name in names for each in providers.get(name, ())}
-    missing = {each for each in needed & set(tested) if not each.startswith('ros-')} - set(ours)
-    assert missing == set()

@@ -70,18 +70,9 @@ def test_the_e_stop_is_a_parameter_and_a_bad_one_is_refused(sandbox: Sandbox) ->
     assert 'must be true or false' in reason
 
 
-@pytest.mark.parametrize(
-    ('parameters', 'why'),
-    [
-        ({'world': 'moon'}, "physics_node: parameter world is 'moon': must be one of flat"),
-        ({'demos': '/nowhere'}, 'physics_node: /nowhere: no clone of space-ros/demos'),
-    ],
-)
-def test_a_start_that_cannot_be_ends_with_one_line(
-    sandbox: Sandbox, parameters: dict[str, str], why: str
-) -> None:
-    process = sandbox.start('curiosity_physics', 'physics_node', **parameters)
+def test_a_start_that_cannot_be_ends_with_one_line(sandbox: Sandbox) -> None:
+    process = sandbox.start('curiosity_physics', 'physics_node', world='moon')
     wait_until(lambda: not process.alive, 'the end of the node', READY_S)
     assert process.popen.returncode == 2
-    assert why in process.output()
+    assert "physics_node: parameter world is 'moon': must be one of flat" in process.output()
     assert 'Traceback' not in process.output()

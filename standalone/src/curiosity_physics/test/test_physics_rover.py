@@ -6,27 +6,103 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
+"""Our own rover in MuJoCo, its controllers, and the stand-in's body against records of the demo's.
 
-"""Our own rover in MuJoCo, stepped in this process: no ROS, no camera, always the same."""
+``standalone/physics/record_drives.py --demos`` makes the records: the same services at the same
+times. No ROS, no camera, always the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+import csv
 import functools
+from itertools import pairwise
 import math
 from pathlib import Path
 
 from curiosity_physics import demos, rover, worlds
-from curiosity_physics.controllers import MAST
-from curiosity_physics.drivers import Twist, WheelDriver
+from curiosity_physics.controllers import (
+    ARM,
+    Controllers,
+    FASTEST_RAD_S,
+    MAST,
+    STEER,
+    SUSPENSION,
+    WHEELS,
+)
+from curiosity_physics.drivers import steering, turn_radius, Twist, WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.settings import checked
 from curiosity_physics.simulation import Simulation, State
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_stand_in.drivers import DemoRover
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 
 STILL_MPS = 0.02
 FORWARD, LEFT, RIGHT, STOP = Twist(2.0, 0.0), Twist(1.0, 0.4), Twist(1.0, -0.4), Twist()
+AT_ZERO = dict.fromkeys((*WHEELS, *STEER, *MAST, *ARM, *SUSPENSION), 0.0)
+
+
+# --- the controllers ----------------------------------------------------------------------------
+
+
+def test_a_trajectory_is_a_straight_line_from_the_actual_joints() -> None:
+    mast = Controllers().mast
+    actual = {**AT_ZERO, 'mast_p_joint': 1.0}
+    mast.follow(tuple(reversed(MAST)), [(2.0, (0.0, -1.0, 0.0))], now=5.0, actual=actual)
+    places = [mast.at(at) for at in (5.0, 6.0, 99.0)]
+    assert places == [(1.0, 0.0, 0.0), pytest.approx((0.5, -0.5, 0.0)), (0.0, -1.0, 0.0)]
+    for names, points, why in (
+        (MAST[:2], [(1.0, (0.0, 0.0))], 'its joints must be mast_p_joint'),
+        (MAST, [(1.0, (0.0, math.nan, 0.0))], '3 finite angles'),
+        (MAST, [(1.0, (0.0,) * 3), (1.0, (1.0,) * 3)], 'must rise'),
+    ):
+        with pytest.raises(ValueError, match=why):
+            mast.follow(names, points, now=0.0, actual=AT_ZERO)
+    assert [mast.at(at) for at in (5.0, 6.0, 99.0)] == places
+
+
+@given(st.fixed_dictionaries(dict.fromkeys((*STEER, *MAST, *ARM), st.floats(-3.0, 3.0))))
+def test_a_position_servo_goes_to_its_target_at_a_bounded_velocity(
+    actual: dict[str, float],
+) -> None:
+    velocities = Controllers().velocities(0.0, {**AT_ZERO, **actual})
+    for name, angle in actual.items():
+        assert velocities[name] == pytest.approx(-10.0 * angle)
+        assert abs(velocities[name]) <= FASTEST_RAD_S
+
+
+@given(st.floats(-1.0, 1.0))
+def test_steering_is_ackermann_and_mirrored(angular_z: float) -> None:
+    radius = turn_radius(angular_z)
+    front_left, back_left, front_right, back_right = steering(radius)
+    assert (back_left, back_right) == (-front_left, -front_right)
+    assert steering(-radius) == (-front_right, front_right, -front_left, front_left)
+    assert max(map(abs, steering(radius))) <= 0.6
+    if abs(angular_z) >= 1e-3:
+        assert math.copysign(1.0, front_left) == math.copysign(1.0, angular_z)
+
+
+def test_the_wheel_driver_repeats_its_twist_and_steers_from_the_second_one_on() -> None:
+    controllers = Controllers()
+    assert controllers.suspension.efforts((0.3,) * 4) == (0.0,) * 4  # before the first command
+    driver = WheelDriver(controllers)
+    for beat in range(3):  # run_demo's turn_left, every 0.1 s
+        driver.drive(Twist(1.0, 0.4))
+        driver.tick(beat * 0.1, AT_ZERO)
+        steered = controllers.steer.at(99.0)
+        assert (steered != (0.0,) * 4) == (beat >= 1)
+    assert controllers.wheels.velocities == (1.0, 1.5, 1.0, -1.0, -1.5, -1.0)
+    driver.tick(60.0, AT_ZERO)  # no time-out
+    assert controllers.wheels.velocities[0] == 1.0
+    assert controllers.suspension.efforts((0.0,) * 4) != (0.0,) * 4
+
+
+# --- the rover in MuJoCo ------------------------------------------------------------------------
 
 
 def drive(simulation: Simulation, twist: Twist, seconds: float) -> list[State]:
@@ -48,30 +124,19 @@ def flat() -> Callable[..., Simulation]:
     return functools.partial(Simulation, built)
 
 
-@pytest.fixture
-def simulation() -> Simulation:
-    return flat()()
-
-
 def test_it_stands_nose_up_where_it_was_put() -> None:
     state = flat()(x=3.0, y=-2.0, yaw=2.0).state()
-    assert state.place[:2] == pytest.approx((3.0, -2.0), abs=0.01)
+    assert state.place == pytest.approx((3.0, -2.0, 0.89), abs=0.03)
     assert state.yaw == pytest.approx(2.0, abs=0.01)
-    assert state.place[2] == pytest.approx(0.89, abs=0.03)
     assert state.pitch == pytest.approx(-0.07, abs=0.02)
     assert math.hypot(*state.velocity) < STILL_MPS
+    assert flat()(standing=False).state().place[2] < 0.7  # no command of the suspension
 
 
-def test_without_a_command_of_the_suspension_it_squats() -> None:
-    assert flat()(standing=False).state().place[2] < 0.7
-
-
-def test_it_drives_straight_at_half_a_metre_a_second_and_rocks_after_a_stop(
-    simulation: Simulation,
-) -> None:
+def test_it_drives_straight_at_half_a_metre_a_second_and_rocks_after_a_stop() -> None:
+    simulation = flat()()
     end = drive(simulation, FORWARD, 10.0)
-    assert end[-1].place[0] == pytest.approx(4.95, abs=0.15)
-    assert abs(end[-1].place[1]) < 0.15
+    assert end[-1].place[:2] == pytest.approx((4.95, 0.0), abs=0.15)
     assert np.mean([each.forward for each in end[-300:]]) == pytest.approx(0.494, abs=0.01)
     assert np.mean([each.pitch for each in end[-300:]]) == pytest.approx(-0.124, abs=0.02)
     after = drive(simulation, STOP, 2.0)
@@ -80,31 +145,23 @@ def test_it_drives_straight_at_half_a_metre_a_second_and_rocks_after_a_stop(
 
 
 @pytest.mark.parametrize(('twist', 'sign'), [(LEFT, 1), (RIGHT, -1)])
-def test_it_turns_on_seven_and_a_half_metres(
-    simulation: Simulation, twist: Twist, sign: int
-) -> None:
-    end = drive(simulation, twist, 10.0)
+def test_it_turns_on_seven_and_a_half_metres_each_time_the_same(twist: Twist, sign: int) -> None:
+    end = drive(flat()(), twist, 10.0)
     speed = np.mean([each.forward for each in end[-500:]])
     rate = (end[-1].yaw - end[-500].yaw) / 4.99
     assert speed == pytest.approx(0.216, abs=0.01)
     assert sign * speed / rate == pytest.approx(7.4, abs=0.6)
+    assert drive(flat()(), twist, 2.0)[-1] == end[199]
 
 
-def test_the_mast_folds_a_tenth_of_a_second_behind_its_trajectory(
-    simulation: Simulation,
-) -> None:
-    mast = simulation.controllers.mast
+def test_the_mast_folds_a_tenth_of_a_second_behind_its_trajectory() -> None:
+    simulation = flat()()
     actual = simulation.state().angles
-    mast.follow(MAST, [(1.0, (1.57, -1.57, 0.0))], now=0.0, actual=actual)
+    simulation.controllers.mast.follow(MAST, [(1.0, (1.57, -1.57, 0.0))], now=0.0, actual=actual)
     angles = [each.angles['mast_p_joint'] for each in drive(simulation, STOP, 2.0)]
     assert angles[99] == pytest.approx(1.57 - 0.157, abs=0.02)  # 1.57 rad/s, 0.1 s behind
     assert angles[-1] == pytest.approx(1.57, abs=0.01)
     assert max(angles) < 1.58
-
-
-def test_two_runs_of_one_sequence_of_commands_are_the_same() -> None:
-    first, second = (drive(flat()(), RIGHT, 2.0)[-1] for _ in range(2))
-    assert first == second
 
 
 def test_a_world_is_made_by_its_seed_and_leaves_the_first_way_free() -> None:
@@ -113,62 +170,118 @@ def test_a_world_is_made_by_its_seed_and_leaves_the_first_way_free() -> None:
     assert world.rocks != worlds.make('relief', 4, rock_ahead_m=5.0).rocks
     *rocks, added = world.rocks
     assert added.x == 5.0
-    in_way = [r for r in rocks if abs(r.y) < worlds.LANE_HALF_M and abs(r.x) < worlds.LANE_M]
-    assert not in_way
+    assert [r for r in rocks if abs(r.y) < worlds.LANE_HALF_M and abs(r.x) < worlds.LANE_M] == []
     assert world.height(0.0, 0.0) == 0.0
-    assert world.heights is not None
     assert float(np.ptp(world.heights)) > 1.0
 
 
-def test_the_lidar_sees_a_rock_where_it_is() -> None:
-    rock = worlds.Rock(6.0, 0.0, 3.0, 3.0)
-    built = build(rover.ROBOT, worlds.World((rock,)), friction=1.0)
+def test_the_lidar_sees_rock_and_relief_where_they_are() -> None:
+    built = build(rover.ROBOT, worlds.World((worlds.Rock(6.0, 0.0, 3.0, 3.0),)), friction=1.0)
     ranges = Simulation(built).scan()
-    hit = ranges[np.isfinite(ranges)]
-    assert len(hit) > 5
-    assert 3.5 < hit.min() < 6.0  # its near side, from the mast
-
-
-def test_the_beams_meet_the_relief_where_the_relief_is() -> None:
+    assert 3.5 < ranges[np.isfinite(ranges)].min() < 6.0  # its near side, from the mast
     world = worlds.make('relief', 0)
     place = np.array((0.0, 0.0, world.height(0.0, 0.0) + 2.2))
     bearings = np.linspace(-math.pi, math.pi, 64)
     rays = np.column_stack((np.cos(bearings), np.sin(bearings), np.full(64, -0.2)))
     rays /= np.linalg.norm(rays, axis=1)[:, None]
     ranges = world.ranges(place, rays, 20.0)
-    assert np.isfinite(ranges).sum() > 50
-    for ray, reach in zip(rays, ranges, strict=True):
-        if math.isfinite(reach):
-            x, y, z = place + ray * reach
-            assert world.height(x, y) == pytest.approx(z, abs=0.03)
+    hits = place + rays[np.isfinite(ranges)] * ranges[np.isfinite(ranges), None]
+    assert len(hits) > 50
+    assert [world.height(x, y) for x, y, _ in hits] == pytest.approx(hits[:, 2], abs=0.03)
 
 
-def test_a_folder_that_is_no_clone_is_named(tmp_path: Path) -> None:
+def test_what_cannot_be_is_explained(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='no clone of space-ros/demos'):
         demos.find(str(tmp_path))
-    nodes = tmp_path / 'curiosity_rover/curiosity_rover_demo/nodes'
-    nodes.mkdir(parents=True)
-    for name in demos.NODES:
-        (nodes / name).touch()
-    with pytest.raises(ValueError, match=r'curiosity_mars_rover\.xacro is missing'):
-        demos.find(str(tmp_path))
-    xacro = tmp_path / 'curiosity_rover' / demos.DESCRIPTION
-    xacro.parent.mkdir(parents=True)
-    xacro.touch()
-    assert demos.find(str(tmp_path)) == demos.find(str(tmp_path / 'curiosity_rover'))
-
-
-@pytest.mark.parametrize(
-    ('name', 'value', 'why'),
-    [
+    for name, value, why in (
         ('world', 'moon', 'flat, rocks, relief'),
-        ('seed', -1, 'whole number'),
         ('seed', 1.5, 'whole number'),
         ('friction', 0.0, '0.05 to 3'),
         ('time_scale', math.nan, '0.1 to 20'),
         ('e_stop', 'yes', 'true or false'),
-    ],
-)
-def test_a_parameter_that_cannot_be_is_explained(name: str, value: object, why: str) -> None:
-    with pytest.raises(ValueError, match=f'parameter {name} is .*{why}'):
-        checked({name: value})
+    ):
+        with pytest.raises(ValueError, match=f'parameter {name} is .*{why}'):
+            checked({name: value})
+
+
+# --- the stand-in against the records -----------------------------------------------------------
+
+RECORDS = Path(__file__).with_name('recordings')
+DRIVES = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
+CALLED_S, STOPPED_S = 1.0, 11.0
+MAST_CALLS = {1.0: 'mast_close', 4.0: 'mast_open', 7.0: 'mast_rotate'}
+PLACE_M = 0.25  # 5 % of the straight drive; records of other phases of the timers differ by 2 %
+Row = Mapping[str, float]
+
+
+def recorded(name: str) -> list[Row]:
+    with (RECORDS / f'{name}.csv').open() as file:
+        return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+def replayed(rows: list[Row], calls: Mapping[float, str]) -> list[Row]:
+    """What the body does at the times of the rows when the same services are called."""
+    body = DemoRover(load_config().thresholds)
+    waiting, result = sorted(calls.items()), []
+    for row in rows:
+        while waiting and waiting[0][0] <= row['t']:
+            body.advance_to(waiting[0][0])
+            body.call(waiting.pop(0)[1])
+        state = body.advance_to(row['t'])
+        pose = state.pose
+        result.append({
+            't': row['t'], 'x': pose.x, 'y': pose.y, 'yaw': pose.yaw, 'pitch': pose.pitch,
+            'forward': state.velocity.forward, 'turn': state.velocity.turn,
+            'mast_p': state.joints.fold, 'mast_02': state.joints.yaw,
+        })  # fmt: skip
+    return result
+
+
+def steady(rows: list[Row]) -> list[Row]:
+    """The second half of the drive, when the wheels are steered."""
+    return [row for row in rows if 6.0 <= row['t'] <= STOPPED_S]
+
+
+def radius(rows: list[Row]) -> float:
+    way = sum(math.dist((a['x'], a['y']), (b['x'], b['y'])) for a, b in pairwise(steady(rows)))
+    turned = steady(rows)[-1]['yaw'] - steady(rows)[0]['yaw']
+    return way / turned if abs(turned) > 0.1 else math.inf
+
+
+def moving(rows: list[Row]) -> list[float]:
+    return [row['t'] for row in rows if abs(row['forward']) > STILL_MPS]
+
+
+MANNERS: list[tuple[str, Callable[[list[Row]], float], float]] = [
+    ('m/s', lambda rows: float(np.mean([row['forward'] for row in steady(rows)])), 0.01),
+    ('radius, m', radius, 0.6),
+    ('s to the start', lambda rows: moving(rows)[0] - CALLED_S, 0.25),
+    ('s from the stop to the stand', lambda rows: moving(rows)[-1] - STOPPED_S, 0.3),
+]
+STRAIGHT = [
+    *MANNERS,
+    ('pitch, rad', lambda rows: float(np.mean([row['pitch'] for row in steady(rows)])), 0.02),
+    ('m/s back', lambda rows: min(row['forward'] for row in rows), 0.075),
+]
+
+
+@pytest.mark.parametrize('name', DRIVES)
+def test_the_body_drives_as_the_recorded_rover(name: str) -> None:
+    record = recorded(name)
+    body = replayed(record, {CALLED_S: DRIVES[name], STOPPED_S: 'move_stop'})
+    start = record[0]
+    for there, here in zip(record, body, strict=True):
+        off = math.hypot(there['x'] - start['x'] - here['x'], there['y'] - start['y'] - here['y'])
+        assert off < PLACE_M, there['t']
+        assert abs(there['yaw'] - here['yaw']) < 0.05, there['t']
+    manners = STRAIGHT if name == 'forward' else MANNERS
+    found = [(what, measure(body), measure(record), within) for what, measure, within in manners]
+    assert [row for row in found if row[1] != pytest.approx(row[2], abs=row[3])] == []
+
+
+def test_the_mast_of_the_body_moves_as_the_recorded_one() -> None:
+    record = recorded('mast')
+    body = replayed(record, MAST_CALLS)
+    for there, here in zip(record, body, strict=True):
+        for joint in ('mast_p', 'mast_02'):
+            assert abs(there[joint] - here[joint]) < 0.1, (joint, there['t'])

@@ -25,7 +25,6 @@ from contract_pages import (
 from contract_tables import names_of
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
 import pytest
-from yaml_keys import comments, rows
 
 AGAIN = 'the page is not what the code says: run scripts/contracts.sh'
 
@@ -54,27 +53,3 @@ def test_every_name_of_topics_yaml_is_on_the_page_of_contracts() -> None:
     }
     # The one of two cameras that is not used as shipped.
     assert missing == {topics.images.input_raw}
-
-
-def test_each_shipped_key_has_a_row(tmp_path: Path) -> None:
-    for name, model in CONFIG_FILES.items():
-        path = shipped_config_dir() / f'{name}.yaml'
-        told = {row.key.replace('[]', '') for row in rows(model, path)}
-        for key in comments(path.read_text(encoding='utf-8')):
-            assert _told(key, told), f'{name}.yaml: {".".join(key)}'
-
-
-def _told(key: tuple[str, ...], told: set[str]) -> bool:
-    """A key, its section, or the entry of any name that it stands for."""
-    path = '.'.join(key)
-    if path in told or any(each.startswith(f'{path}.') for each in told):
-        return True
-    patterns = [each.split('.') for each in told]
-    return any(
-        len(pattern) <= len(key)
-        and all(
-            want in (part, '<name>', '<any other>')
-            for want, part in zip(pattern, key, strict=False)
-        )
-        for pattern in patterns
-    )

@@ -77,33 +77,26 @@ def test_the_page_is_what_the_table_says() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ('gap', 'message'),
-    [
-        ({'rule': ''}, 'rule: String should match pattern'),
-        ({'formula': ''}, 'give either formula or no_monitor'),
-        ({'no_monitor': 'a reason'}, 'give either formula or no_monitor'),
-        ({'severity': 'bad'}, "severity: Input should be 'advisory'"),
-        ({'id': 'S2'}, 'S2: is taken twice'),
-    ],
-)
-def test_a_gap_is_an_error_that_names_file_entry_and_rule(
-    gap: dict[str, str], message: str, tmp_path: Path
-) -> None:
-    file = tmp_path / 'requirements.yaml'
-    entries = [TABLE[1].model_dump(), {**TABLE[0].model_dump(), **gap}]
-    file.write_text('\n'.join(f'- {each!r}' for each in entries), encoding='utf-8')
-    with pytest.raises(RequirementsError, match=message) as error:
-        load_requirements(file)
-    assert str(file) in str(error.value)
+GAPS = [
+    ({'rule': ''}, 'rule: String should match pattern'),
+    ({'formula': ''}, 'give either formula or no_monitor'),
+    ({'no_monitor': 'a reason'}, 'give either formula or no_monitor'),
+    ({'severity': 'bad'}, "severity: Input should be 'advisory'"),
+    ({'id': 'S2'}, 'S2: is taken twice'),
+]
 
 
-def test_a_repeated_key_is_refused(tmp_path: Path) -> None:
+def test_a_gap_is_an_error_that_names_file_entry_and_rule(tmp_path: Path) -> None:
     file = tmp_path / 'requirements.yaml'
-    file.write_text('- id: S1\n  severity: caution\n  id: S2\n', encoding='utf-8')
-    with pytest.raises(RequirementsError) as error:
-        load_requirements(file)
-    assert str(error.value) == f'{file}: 0.id: this key stands twice, in lines 1 and 3'
+    first, second = (each.model_dump() for each in TABLE[:2])
+    texts = [(f'- {second!r}\n- { ({**first, **gap})!r}\n', message) for gap, message in GAPS]
+    twice = '- id: S1\n  severity: caution\n  id: S2\n'
+    for text, message in (*texts, (twice, '0.id: this key stands twice, in lines 1 and 3')):
+        file.write_text(text, encoding='utf-8')
+        with pytest.raises(RequirementsError) as error:
+            load_requirements(file)
+        assert str(file) in str(error.value)
+        assert message in str(error.value)
 
 
 def test_the_files_for_ogma_are_what_the_formulas_say() -> None:
@@ -114,27 +107,15 @@ def test_the_files_for_ogma_are_what_the_formulas_say() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ('formula', 'expression'),
-    [
-        ('!{moving}', '(not ((signals .&. 1) /= 0))'),
-        (
-            'historically[0:2.5]({moving} && !{straight})',
-            '(MTL.alwaysBeen 0 25 clock 1 (((signals .&. 1) /= 0) '
-            '&& (not ((signals .&. 2) /= 0))))',
-        ),
-        (
-            'once[0:1]{moving} -> {moving} since {straight}',
-            '((MTL.eventuallyPrev 0 10 clock 1 ((signals .&. 1) /= 0)) ==> '
-            '(((signals .&. 1) /= 0) `since` ((signals .&. 2) /= 0)))',
-        ),
-    ],
-)
-def test_a_formula_becomes_a_copilot_expression(formula: str, expression: str) -> None:
-    assert copilot(formula) == expression
-
-
-@pytest.mark.parametrize('formula', ['', '(', '{moving', 'once{moving}', '{moving} {moving}'])
-def test_what_is_no_formula_is_not_exported(formula: str) -> None:
-    with pytest.raises(ValueError):
-        copilot(formula)
+def test_a_formula_becomes_a_copilot_expression_and_nothing_else_does() -> None:
+    expressions = {
+        '!{moving}': '(not ((signals .&. 1) /= 0))',
+        'historically[0:2.5]({moving} && !{straight})': '(MTL.alwaysBeen 0 25 clock 1 '
+        '(((signals .&. 1) /= 0) && (not ((signals .&. 2) /= 0))))',
+        'once[0:1]{moving} -> {moving} since {straight}': '((MTL.eventuallyPrev 0 10 clock 1 '
+        '((signals .&. 1) /= 0)) ==> (((signals .&. 1) /= 0) `since` ((signals .&. 2) /= 0)))',
+    }
+    assert {formula: copilot(formula) for formula in expressions} == expressions
+    for formula in ('', '(', '{moving', 'once{moving}', '{moving} {moving}'):
+        with pytest.raises(ValueError):
+            copilot(formula)
