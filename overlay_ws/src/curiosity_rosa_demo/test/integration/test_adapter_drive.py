@@ -14,14 +14,12 @@ from collections.abc import Iterator
 import re
 
 from adapter_world import AdapterWorld, METRES_PER_S, SharedAdapter
-from diagnostic_msgs.msg import DiagnosticArray
 from harness import wait_until
 import pytest
 
 pytestmark = pytest.mark.ros
 
-# A profile that believes in a rover twice as fast.
-SOON = {'drive': {'slip_s': 1.0, 'stuck_s': 1.5}, 'body': {'forward_mps': 1.0}}
+SOON = {'drive': {'slip_s': 1.0, 'stuck_s': 1.5}}
 
 
 @pytest.fixture
@@ -45,24 +43,6 @@ def test_slip_of_30_percent_is_noticed_and_stopped(world: AdapterWorld) -> None:
     assert re.match(slip, stopped(world))
     world.fault(fault_slip=0.0)
     world.drive()
-
-
-def test_the_diagnostics_name_a_figure_of_the_profile_that_is_far_off(
-    world: AdapterWorld,
-) -> None:
-    arrays: list[DiagnosticArray] = world.box.collect(DiagnosticArray, '/diagnostics')
-    world.drive()
-    start = world.x
-    wait_until(lambda: world.x > start + 6.0, 'a leg that is long enough to tell')
-    world.does('move_stop')
-
-    def told() -> str:
-        texts = [each.message for array in arrays for each in array.status]
-        return next((text for text in texts if 'the profile says' in text), '')
-
-    text = wait_until(told, 'a diagnosis of the profile')
-    assert re.search(r'move_forward measures 0\.\d+ m/s, the profile says 1: correct ', text)
-    assert 'thresholds.body.forward_mps' in text
 
 
 def test_wheels_that_turn_in_vain_are_stopped(world: AdapterWorld) -> None:

@@ -62,14 +62,3 @@ def test_a_rover_that_loses_its_view_is_stopped_until_it_sees_again(sandbox: San
     world.wait_for_status('the scan again', obstacle_view='ahead')
     world.does('move_forward')
     wait_until(world.moves, 'the rover to move')
-
-
-def test_the_demos_lidar_sees_nothing_ahead_and_the_rover_may_drive(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, **FACING_A_BOULDER)
-    world.close_mast()
-    status = world.wait_for_status(
-        'what the lidar sees', obstacle_view='no view ahead while stowed'
-    )
-    assert status['obstacle_ahead_m'] is None
-    world.drive()
-    assert world.status()['obstacle_view'] == 'no view ahead while stowed'

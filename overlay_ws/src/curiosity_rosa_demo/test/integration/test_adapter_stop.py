@@ -10,25 +10,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 import signal
 import sys
-import threading
-import time
 
-from adapter_world import (
-    AdapterWorld,
-    CLOSED,
-    EXECUTORS,
-    in_motion,
-    METRES_PER_S,
-    near,
-    SharedAdapter,
-    SILENT_GRAPH,
-    SPEED,
+from adapter_world import AdapterWorld, CLOSED, near, SharedAdapter, SILENT_GRAPH
+from curiosity_rosa_demo.domain.models import (
+    E_STOP_PRESSED,
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    STOP_NOT_CONFIRMED,
 )
-from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, NEED_TO_CLOSE_MAST
-from harness import Process, Sandbox, wait_until
+from harness import Sandbox, wait_until
 import pytest
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
@@ -37,9 +29,7 @@ pytestmark = pytest.mark.ros
 
 WHEEL_COMMANDS = '/wheel_velocity_controller/commands'
 LEASH_S = 1.5
-SHORT_LEASH = {'motion': {'max_duration_s': LEASH_S}}
-LEASHED = f'Stopped by the leash after {LEASH_S} s'
-SLACK_S = 1.5  # for a busy machine
+QUICK = {'motion': {'service_timeout_s': 0.5, 'stop_confirm_s': 1.0}}
 
 # Starts a motion as any client would, and then lives on without a word.
 CALLER = """
@@ -66,97 +56,40 @@ rclpy.spin(RunNode(ServiceFaults(), time_scale=1.0))
 """
 
 
-def reach(seconds: float) -> float:
-    """How far the rover drives in so many of our seconds, metres."""
-    return float(METRES_PER_S * SPEED * seconds)
+def test_a_motion_that_nobody_ends_is_ended_by_the_leash(shared_adapter: SharedAdapter) -> None:
+    short = {'motion': {'max_duration_s': LEASH_S}}
+    leashed = f'Stopped by the leash after {LEASH_S} s'
+    with shared_adapter.lend(thresholds=short) as world:
+        command = [sys.executable, '-c', CALLER, world.service('move_forward')]
+        caller = world.box.run(command, 'caller')
+        wait_until(lambda: 'answered True' in caller.output(), 'the caller to have its motion')
+        assert caller.kill(signal.SIGKILL) == -signal.SIGKILL
+        wait_until(world.moves, 'the rover to move')
+        world.wait_until_it_stands()
+        assert world.wait_for_status(moving=False)['last_error_reason'] == leashed
+        world.does('move_forward')  # and the next one gets a leash of its own
+        wait_until(world.moves, 'the rover to move again')
+        world.wait_until_it_stands()
 
 
-# --- the leash -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def leashed(shared_adapter: SharedAdapter) -> Iterator[AdapterWorld]:
-    with shared_adapter.lend(thresholds=SHORT_LEASH) as world:
-        yield world
-
-
-def test_a_motion_that_nobody_ends_is_ended_by_the_leash(leashed: AdapterWorld) -> None:
-    world = leashed.drive()
-    wait_until(lambda: world.x > 0.5 * reach(LEASH_S), 'a rover on a slack leash')
-    world.wait_until_it_stands()
-    assert world.x < reach(LEASH_S + SLACK_S)
-    assert world.wait_for_status(moving=False)['last_error_reason'] == LEASHED
-    world.does('move_forward')  # and the next one gets a leash of its own
-    wait_until(world.moves, 'the rover to move again')
-    world.wait_until_it_stands()
-
-
-def test_asking_again_and_again_does_not_lengthen_the_leash(leashed: AdapterWorld) -> None:
-    world = leashed.drive()
-    answers = []
-    while world.moves():
-        answers.append(world.ask('move_forward'))
-    assert any(answer.success for answer in answers)
-    world.wait_for_status(last_error_reason=LEASHED)
-    assert world.x < reach(LEASH_S + SLACK_S)
-
-
-def test_the_leash_holds_when_the_caller_was_killed(leashed: AdapterWorld) -> None:
-    world = leashed
-    command = [sys.executable, '-c', CALLER, world.service('move_forward')]
-    caller = world.box.run(command, 'caller')
-    wait_until(lambda: 'answered True' in caller.output(), 'the caller to have its motion')
-    assert caller.kill(signal.SIGKILL) == -signal.SIGKILL
-    wait_until(world.moves, 'the rover to move')
-    world.wait_until_it_stands()
-    assert world.x < reach(LEASH_S + SLACK_S)
-    assert world.wait_for_status(moving=False)['last_error_reason'] == LEASHED
-
-
-def test_the_leash_needs_no_odometry(leashed: AdapterWorld) -> None:
-    world = leashed.drive()
-    world.fault(fault_odometry=True)
-    world.wait_for_status(moving=False, last_error_reason=LEASHED)
-    world.fault(fault_odometry=False)
-    world.wait_until_it_stands()  # unseen, the adapter takes the answer of /move_stop for the end
-    assert world.x < reach(LEASH_S + SLACK_S)
-
-
-def test_the_leash_too_falls_back_on_zero_twists(leashed: AdapterWorld) -> None:
-    world = leashed.drive()
-    world.fault(fault_services=['move_stop:hang'])
-    world.wait_until_it_stands()
-    assert world.x < reach(LEASH_S + SLACK_S + 0.5)  # 0.5 s is what /move_stop gets to answer
-    world.wait_for_status(moving=False)
-
-
-# --- stops that meet trouble ---------------------------------------------------------------------
-
-
-def test_stops_of_many_callers_are_all_answered(world: AdapterWorld) -> None:
-    world.drive()
-    futures = [world.ask_later('move_stop') for _ in range(10)]
-    wait_until(lambda: all(future.done() for future in futures), 'ten answers')
-    assert all(future.result().success for future in futures)
-    assert world.stands()
-
-
-@pytest.mark.parametrize('faults', [[''], ['move_stop:hang']], ids=['answered', 'hanging'])
-def test_a_rover_whose_wheel_node_died_is_stopped_at_its_wheels(
-    world: AdapterWorld, faults: list[str]
-) -> None:
+def test_a_rover_whose_wheel_node_died_is_stopped_at_its_wheels(world: AdapterWorld) -> None:
     commands = world.box.collect(Float64MultiArray, WHEEL_COMMANDS, 100)
     world.drive()
     assert not commands  # not in a normal drive
-    world.fault(fault_wheel_node=True, fault_services=faults)
+    world.fault(fault_wheel_node=True, fault_services=['move_stop:hang'])
     world.does('move_stop')
-    world.wait_until_it_stands()
+    assert world.stands(), 'the wheels would have kept the last command'
     world.wait_for_status('a confirmed stop', moving=False)
     assert all(list(each.data) == [0.0] * 6 for each in commands)
     count = len(commands)
     assert count > 0
     assert world.stands()
     assert len(commands) == count  # nor after a confirmed stop
+    # The hanging node takes what waits in its queue; the last of that is a stop.
+    world.fault(fault_wheel_node=False, fault_services=[''])
+    world.wait_until_it_stands()
+    world.does('move_forward')
+    wait_until(world.moves, 'the rover to move again')
 
 
 def test_the_e_stop_holds_rover_and_mast(world: AdapterWorld) -> None:
@@ -168,36 +101,6 @@ def test_the_e_stop_holds_rover_and_mast(world: AdapterWorld) -> None:
     world.fault(e_stop=False)
     wait_until(lambda: world.status()['move_allowed'], 'the release')
     world.does('mast_open')
-
-
-def test_a_hanging_stop_is_replaced_by_zero_twists(world: AdapterWorld) -> None:
-    world.drive()
-    world.fault(fault_services=['move_stop:hang'])
-    asked = time.monotonic()
-    answer = world.ask('move_stop')
-    assert time.monotonic() - asked < 4.0
-    assert world.stands(), 'the wheels would have kept the last Twist'
-    assert answer.success
-    assert world.wait_for_status(moving=False)['mast_is_open'] is False
-    # The hanging node takes what waits in its queue; the last of that is a stop.
-    world.fault(fault_services=[''])
-    world.wait_until_it_stands()
-    world.does('move_forward')
-    wait_until(world.moves, 'the rover to move again')
-
-
-def test_a_driver_that_repeats_its_twist_is_held_back_and_never_called_stopped(
-    sandbox: Sandbox,
-) -> None:
-    # At its own speed: ten zero Twists for each that the driver repeats, so some 10 % are left.
-    world = AdapterWorld(sandbox, speed=1.0).drive()
-    world.fault(fault_services=['move_stop:absent'])  # the service is gone, its node is not
-    answer = world.ask('move_stop')
-    began, at = world.x, time.monotonic()
-    wait_until(lambda: time.monotonic() - at > 4.0, 'four seconds of zero Twists')
-    free = METRES_PER_S * (time.monotonic() - at)
-    assert world.x - began < 0.5 * free, f'{world.x - began:.2f} m of {free:.2f} m'
-    assert not answer.success, 'the rover went on'
 
 
 def test_a_graph_that_does_not_answer_delays_no_start_no_stop_and_no_zero_twist(
@@ -219,107 +122,60 @@ def test_a_graph_that_does_not_answer_delays_no_start_no_stop_and_no_zero_twist(
     )
 
 
-def test_the_leash_is_measured_in_the_rovers_time_where_that_is_faster(sandbox: Sandbox) -> None:
-    leash_s = 8.0
-    thresholds = {'motion': {'max_duration_s': leash_s}}
-    world = AdapterWorld(sandbox, thresholds=thresholds, publish_clock=True)
-    heard = wait_until(lambda: world.odometry, 'odometry')[-1].header.stamp
-    assert heard.sec < 1000, 'the rover tells its own time'
-    began = time.monotonic()
-    world.drive()
-    wait_until(lambda: world.x > 0.5 * METRES_PER_S * leash_s, 'a rover on a slack leash')
-    world.wait_until_it_stands()
-    assert world.x < METRES_PER_S * leash_s + reach(SLACK_S)
-    assert time.monotonic() - began < leash_s
-    world.wait_for_status(moving=False, last_error_reason='Stopped by the leash after 8 s')
+def test_a_stop_is_meant_for_the_motion_that_waits_too(shared_adapter: SharedAdapter) -> None:
+    with shared_adapter.lend(thresholds={'motion': {'stop_timeout_s': 1.5}}) as world:
+        world.drive()
+        world.fault(fault_services=['move_stop:late:1.0'])
+        stop = world.ask_later('move_stop')
+        wait_until(lambda: not world.status()['move_allowed'], 'the stop to be under way')
+        motion = world.ask_later('move_forward')  # it waits for the stop
+        again = world.ask_later('move_stop')
+        wait_until(lambda: stop.done() and motion.done() and again.done(), 'three answers')
+        assert not motion.result().success
+        world.wait_until_it_stands()
+        assert world.stands()
 
 
-@EXECUTORS
-def test_a_stop_is_meant_for_the_motion_that_waits_too(sandbox: Sandbox, program: str) -> None:
-    patient = {'motion': {'stop_timeout_s': 1.5}}
-    world = AdapterWorld(sandbox, thresholds=patient, program=program).drive()
-    world.fault(fault_services=['move_stop:late:1.0'])
-    stop, again = world.ask_later('move_stop'), None
-    wait_until(lambda: not world.status()['move_allowed'], 'the stop to be under way')
-    motion = world.ask_later('move_forward')  # it waits for the stop
-    threading.Event().wait(0.2)
-    assert not motion.done()
-    again = world.ask_later('move_stop')
-    wait_until(lambda: stop.done() and motion.done() and again.done(), 'three answers')
-    assert not motion.result().success
-    world.wait_until_it_stands()
-    before = len(world.odometry)
-    wait_until(lambda: len(world.odometry) > before + 5, 'odometry')
-    assert not any(in_motion(each) for each in world.odometry[before:])
+def test_a_stop_is_served_while_another_call_hangs(shared_adapter: SharedAdapter) -> None:
+    with shared_adapter.lend(thresholds={'motion': {'service_timeout_s': 15.0}}) as world:
+        world.does('mast_open')
+        world.fault(fault_services=['mast_close:hang'])
+        hanging = world.ask_later('mast_close')
+        wait_until(lambda: world.status()['mast'] == 'closing', 'the call to be on its way')
+        world.does('move_stop')
+        assert not hanging.done()
+        assert world.status()['mast_is_open'] is True  # on its way, and that counts as open
+        world.fault(fault_services=[''])
+        wait_until(hanging.done, 'the thawed call')
+        assert near(world.mast(), *CLOSED) == hanging.result().success
 
 
-def test_a_stop_is_served_while_another_call_hangs(sandbox: Sandbox) -> None:
-    patient = {'motion': {'service_timeout_s': 15.0}}
-    world = AdapterWorld(sandbox, thresholds=patient).settle()
-    world.fault(fault_services=['mast_close:hang'])
-    hanging = world.ask_later('mast_close')
-    wait_until(lambda: world.status()['mast'] == 'closing', 'the call to be on its way')
-    asked = time.monotonic()
-    world.does('move_stop')
-    assert time.monotonic() - asked < 2.0
-    assert not hanging.done()
-    assert world.status()['mast_is_open'] is True  # on its way, and that counts as open
-    world.fault(fault_services=[''])
-    wait_until(hanging.done, 'the thawed call')
-    assert near(world.mast(), *CLOSED) == hanging.result().success
+def test_a_motion_that_starts_late_is_stopped_again(shared_adapter: SharedAdapter) -> None:
+    with shared_adapter.lend(thresholds=QUICK) as world:
+        world.fault(fault_services=['move_forward:late:2.5'])
+        answer = world.ask('move_forward')
+        assert (answer.success, answer.message) == (False, 'Service timeout: /move_forward')
+        # Not answered, it may start at any moment: that counts as moving.
+        assert world.status()['moving']
+        assert world.refuses('mast_open')
+        world.wait_for_status('the late motion to be stopped', moving=False)
+        world.wait_until_it_stands()
+        assert near(world.mast(), *CLOSED)
 
 
-@pytest.fixture
-def dead_driver(sandbox: Sandbox) -> AdapterWorld:
-    """A rover whose run_demo was killed while it drove: the wheels keep turning."""
-    rest = ['move_forward', 'turn_left', 'turn_right', 'move_stop']
-    world = AdapterWorld(sandbox, speed=1.0, fault_services=[f'{name}:absent' for name in rest])
-    driver: Process = sandbox.run([sys.executable, '-c', RUN_DEMO], 'run_demo')
-    world.drive()
-    driver.kill(signal.SIGKILL)
-    assert world.moves()
-    return world
-
-
-def test_without_the_stop_service_zero_twists_stop_the_wheels(dead_driver: AdapterWorld) -> None:
-    world = dead_driver
-    answer = world.ask('move_stop')
-    assert answer.success, answer.message
-    assert world.stands()
-    world.wait_for_status(moving=False)
-    assert world.refuses('move_forward').startswith('Service ')
-    assert world.stands()
-
-
-def test_a_motion_that_starts_late_is_stopped_again(sandbox: Sandbox) -> None:
-    quick = {'motion': {'service_timeout_s': 0.5}}
-    world = AdapterWorld(sandbox, thresholds=quick).close_mast()
-    world.fault(fault_services=['move_forward:late:2.5'])
-    answer = world.ask('move_forward')
-    assert (answer.success, answer.message) == (False, 'Service timeout: /move_forward')
-    # Not answered, it may start at any moment: that counts as moving.
-    assert world.status()['moving']
-    assert world.refuses('mast_open')
-    world.wait_for_status('the late motion to be stopped', moving=False)
-    world.wait_until_it_stands()
-    assert world.x < reach(1.0)
-    assert near(world.mast(), *CLOSED)
-
-
-def test_a_motion_that_never_answers_is_held_still(sandbox: Sandbox) -> None:
-    quick = {'motion': {'service_timeout_s': 0.5, 'stop_confirm_s': 1.0}}
-    world = AdapterWorld(sandbox, thresholds=quick).drive()
-    world.fault(fault_services=['turn_left:hang'])  # and with it the stop of the same node
-    assert world.refuses('turn_left') == 'Service timeout: /turn_left'
-    world.wait_until_it_stands()
-    assert world.status()['moving'], 'it may still start'
-    assert not world.ask('move_stop').success
-    world.fault(fault_services=[''])
-    world.wait_for_status(moving=False)
-    world.wait_until_it_stands()
-
-
-# --- deaths --------------------------------------------------------------------------------------
+def test_a_motion_that_never_answers_is_held_still(shared_adapter: SharedAdapter) -> None:
+    with shared_adapter.lend(thresholds=QUICK) as world:
+        world.drive()
+        world.fault(fault_services=['turn_left:hang'])  # and with it the stop of the same node
+        assert world.refuses('turn_left') == 'Service timeout: /turn_left'
+        world.wait_until_it_stands()
+        assert world.status()['moving'], 'it may still start'
+        assert world.refuses('turn_right') == MOVE_IN_PROGRESS
+        # The stop answers for itself.
+        assert world.refuses('move_stop') == f'{STOP_NOT_CONFIRMED}: Service timeout: /move_stop'
+        world.fault(fault_services=[''])
+        world.wait_for_status(moving=False)
+        world.wait_until_it_stands()
 
 
 def test_killed_while_the_rover_moves_it_stops_it_first_when_it_is_back(sandbox: Sandbox) -> None:
@@ -337,25 +193,22 @@ def test_killed_while_the_rover_moves_it_stops_it_first_when_it_is_back(sandbox:
     wait_until(world.moves, 'the rover to move again')
 
 
-def test_back_from_the_dead_it_stops_wheels_that_no_service_can(
-    dead_driver: AdapterWorld,
-) -> None:
-    world = dead_driver
+def test_back_from_the_dead_it_stops_wheels_that_no_service_can(sandbox: Sandbox) -> None:
+    rest = ['move_forward', 'turn_left', 'turn_right', 'move_stop']
+    world = AdapterWorld(sandbox, speed=1.0, fault_services=[f'{name}:absent' for name in rest])
+    driver = sandbox.run([sys.executable, '-c', RUN_DEMO], 'run_demo')
+    world.drive()
+    driver.kill(signal.SIGKILL)  # the wheels keep turning
     world.adapter.kill(signal.SIGKILL)
     assert world.moves()
     world.start_adapter()
     world.wait_until_it_stands()
 
 
-@pytest.mark.parametrize(
-    ('signum', 'fault'), [(signal.SIGINT, ''), (signal.SIGTERM, 'move_stop:hang')]
-)
-def test_told_to_end_it_leaves_a_rover_that_stands(
-    sandbox: Sandbox, signum: int, fault: str
-) -> None:
+def test_told_to_end_it_leaves_a_rover_that_stands(sandbox: Sandbox) -> None:
     world = AdapterWorld(sandbox).drive()
-    world.fault(fault_services=[fault])
-    assert world.adapter.kill(signum) == 0
+    world.fault(fault_services=['move_stop:hang'])
+    assert world.adapter.kill(signal.SIGINT) == 0
     assert world.stands()
     assert 'Traceback' not in world.adapter.output()
 
@@ -369,6 +222,4 @@ def test_told_to_end_it_starts_no_motion_that_waits(sandbox: Sandbox) -> None:
     wait_until(lambda: not world.status()['move_allowed'], 'its last stop to be under way')
     client.call_async(Trigger.Request())  # it waits until the stop is confirmed
     assert world.adapter.kill(signal.SIGTERM) == 0
-    before = len(world.odometry)
-    wait_until(lambda: len(world.odometry) > before + 20, 'odometry')
-    assert not any(in_motion(each) for each in world.odometry[before:])
+    assert world.stands(20)

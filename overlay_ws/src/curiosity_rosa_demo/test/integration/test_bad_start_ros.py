@@ -6,32 +6,40 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A node that cannot run as it was asked to says why in one line, and ends with status 2."""
+"""A node that cannot run as it was asked to says why in one line, and ends with status 2; and
+whether a rover has simulated time, which decides how the nodes are started.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-from harness import Sandbox, wait_until
+from harness import Process, Sandbox, wait_until
 import pytest
+from rosgraph_msgs.msg import Clock
 
 pytestmark = pytest.mark.ros
 
 # What the node is given, its name in its line, and words of that line.
 PARAMETERS = [
     ('visualizer', 'rover_namespace:=a b', "parameter rover_namespace = 'a b': not a ROS name"),
-    ('visualizer', 'rover_namespace:=r1//x', "rover_namespace = 'r1//x': not a ROS name"),
-    ('visualizer', 'rover_namespace:=1', 'parameter rover_namespace = 1: must be text'),
     ('visualizer', 'rover_namespace:=on', 'parameter rover_namespace = True: must be text'),
     ('visualizer', f'rover_namespace:={"r" * 190}', 'a name of topics.yaml has no place'),
     ('agent', 'http_port:=70000', 'parameter http_port = 70000: must be from 0 to 65535'),
-    ('agent', 'http_port:=eight', "parameter http_port = 'eight': must be a whole number"),
 ]
 THRESHOLDS: list[tuple[str, dict[str, Any], str]] = [
     ('visualizer', {'viz': {'trace_lines': -1}}, 'viz.trace_lines = -1: Input should be greater'),
     ('simulator', {'capture': {'jpeg_quality': 500}}, 'capture.jpeg_quality = 500: '),
     ('adapter', {'motion': {'max_duration_s': -1.0}}, 'motion.max_duration_s = -1.0: '),
 ]
+
+
+LOOK = """
+import sys
+from curiosity_rosa_demo.infra.ros.clock_look import clock_is_published
+print('published:', clock_is_published(sys.argv[1], within_s=float(sys.argv[2])))
+"""
 
 
 def test_what_a_node_cannot_run_with_is_one_clear_line(sandbox: Sandbox) -> None:
@@ -48,3 +56,17 @@ def test_what_a_node_cannot_run_with_is_one_clear_line(sandbox: Sandbox) -> None
         (line,) = process.output().splitlines()
         assert line.startswith(f'{node}: ')
         assert words in line
+
+
+def look(sandbox: Sandbox, topic: str, within_s: float) -> str:
+    process: Process = sandbox.run([sys.executable, '-c', LOOK, topic, str(within_s)], 'look')
+    wait_until(lambda: 'published:' in process.output(), 'the answer', 60.0)
+    return process.output().split('published: ')[1].strip()
+
+
+def test_a_clock_is_found_by_its_publisher_alone_and_by_its_own_name(sandbox: Sandbox) -> None:
+    sandbox.collect(Clock, '/clock')  # one who listens is no clock
+    assert look(sandbox, '/clock', 1.0) == 'False'
+    sandbox.node.create_publisher(Clock, '/clock', 10)  # never publishes, as a paused simulation
+    assert look(sandbox, '/clock', 30.0) == 'True'
+    assert look(sandbox, '/r1/clock', 1.0) == 'False'

@@ -6,24 +6,35 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""docs/reference/contracts.md and the SROS2 policies against the graph of the running product."""
+"""docs/reference/contracts.md, the SROS2 policies and the answers about the ROS graph against the
+graph of the running product.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+import json
+import math
 import re
+import time
+from typing import Any
+import urllib.request
 
 from contract_pages import CONTRACTS, with_parts
 from contract_run import ContractRun, ROVER
 from contract_tables import contracts
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import load_config
-from harness import Sandbox, wait_until
+from harness import ROOT, Sandbox, wait_until
+from nav_msgs.msg import Odometry
 import pytest
+from rclpy.node import Node
+from rclpy.qos import qos_check_compatible, QoSCompatibility
+from sensor_msgs.msg import BatteryState, CompressedImage, LaserScan
 from sros2_policy import Grant, OVERLAY, read
 from sros2_policy import ROVER as STAND_IN
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
 # what the agent listens to and asks for only while it answers a question about the ROS graph
 READ_WHEN_ASKED = {
     grant
@@ -39,6 +50,17 @@ OF_THE_ARM = {
     *map(ARM.appendage_service, ARM.robot.commands),
 }
 LATE_S = 15.0  # for what a busy machine discovers last
+CORPUS = ROOT / 'overlay_ws/src/curiosity_rosa_demo/test/unit/corpus/graph_questions.tsv'
+ROWS = [
+    line.split('\t')
+    for line in CORPUS.read_text(encoding='utf-8').splitlines()
+    if not line.startswith('# ')
+]
+YAML = ROOT / 'config/topics.yaml'
+TRIES = 3  # the graph changes while captures and recorders come and go
+TOLERANCE = 0.35  # of a rate or a bandwidth, measured a moment before
+NODE_NAMES = {'adapter': '/adapter', 'visualizer': '/visualizer'}
+NUMBER = re.compile(r'(?<![\w/])\d+(?:\.\d+)?')
 
 
 @pytest.fixture(scope='module')
@@ -47,15 +69,25 @@ def topics() -> Topics:
 
 
 @pytest.fixture(scope='module')
-def run(topics: Topics) -> Iterator[ContractRun]:
+def box() -> Iterator[Sandbox]:
     with Sandbox() as box:
-        run = ContractRun(box, topics)
-        try:
-            run.show_all()
-        except AssertionError:
-            box.show_logs()
-            raise
-        yield run
+        yield box
+
+
+@pytest.fixture(scope='module')
+def facts(box: Sandbox, topics: Topics) -> Facts:
+    return Facts(box.node, topics)
+
+
+@pytest.fixture(scope='module')
+def run(box: Sandbox, topics: Topics, facts: Facts) -> ContractRun:
+    run = ContractRun(box, topics)
+    try:
+        run.show_all()
+    except AssertionError:
+        box.show_logs()
+        raise
+    return run
 
 
 def test_the_page_is_what_the_running_system_shows(run: ContractRun, topics: Topics) -> None:
@@ -113,6 +145,163 @@ def test_the_figures_of_the_diagnostics_are_those_of_the_page(run: ContractRun) 
 def test_the_status_has_what_the_page_says(run: ContractRun) -> None:
     (said,) = re.findall(r'^`get_status`: (.*?)\n\n', CONTRACTS.read_text('utf-8'), re.S | re.M)
     assert _words(said) - {'mast_02_joint'} == set(run.status())
+
+
+def test_the_questions_about_the_graph_are_answered_with_the_facts(
+    run: ContractRun, facts: Facts
+) -> None:
+    """One of each kind; unit/test_graph_questions.py has the other ways and languages to ask."""
+    rows = {(kind, name): text for _, kind, name, _, text in reversed(ROWS)}
+    assert len(rows) > 20
+    wrong = {}
+    for (kind, name), text in rows.items():
+        for _ in range(TRIES):
+            answer = ask(run.url, text)
+            if is_right(kind, name, answer, facts):
+                break
+        else:
+            wrong[text] = answer
+    assert wrong == {}
+
+
+class Facts:
+    """What is so, found without the product's reader."""
+
+    def __init__(self, node: Node, topics: Any) -> None:
+        self._node, self._topics = node, topics
+        self.heard: dict[str, list[tuple[float, Any]]] = {}
+        for name, kind in (
+            ('/scan', LaserScan),
+            (topics.rover.odometry, Odometry),
+            (topics.images.input_compressed, CompressedImage),
+            (topics.rover.battery_state, BatteryState),
+        ):
+            heard = self.heard.setdefault(name, [])
+            node.create_subscription(
+                kind, name, lambda m, heard=heard: heard.append((time.monotonic(), m)), 10
+            )
+        self.declared = dict(
+            re.findall(r'"(/[^"]+)" +# (\w+/msg/\w+)', YAML.read_text(encoding='utf-8'))
+        )
+
+    def full(self, name: str) -> str:
+        names = {'odometry': self._topics.rover.odometry, 'joint_states': '/joint_states'}
+        return NODE_NAMES.get(name) or names.get(name, name)
+
+    def nodes(self) -> set[str]:
+        named = self._node.get_node_names_and_namespaces()
+        return {f'{space.rstrip("/")}/{name}' for name, space in named}
+
+    def shown_topics(self) -> set[str]:
+        return {n for n, _ in self._node.get_topic_names_and_types() if '/_' not in n}
+
+    def ends(self, name: str, kind: str) -> set[str]:
+        """By asking each node, not the topic."""
+        of_node = getattr(self._node, f'get_{kind}_names_and_types_by_node')
+        found = set()
+        for full in self.nodes():
+            space, _, node = full.rpartition('/')
+            if any(topic == name for topic, _ in of_node(node, space or '/')):
+                found.add(full)
+        return found
+
+    def one_sided(self, publishers: bool) -> set[str]:
+        counts = {
+            name: (self._node.count_publishers(name), self._node.count_subscribers(name))
+            for name in self.shown_topics()
+        }
+        return {n for n, (p, s) in counts.items() if (p and not s if publishers else s and not p)}
+
+    def mismatched(self, only: str) -> set[str]:
+        found = set()
+        for name in [only] if only != '-' else self.shown_topics():
+            fits: dict[tuple[str, str], bool] = {}
+            for one in self._node.get_publishers_info_by_topic(name):
+                for other in self._node.get_subscriptions_info_by_topic(name):
+                    verdict, _ = qos_check_compatible(one.qos_profile, other.qos_profile)
+                    pair = (one.node_name, other.node_name)
+                    good = verdict != QoSCompatibility.ERROR
+                    fits[pair] = fits.get(pair, False) or good
+            if not all(fits.values()):
+                found.add(name)
+        return found
+
+    def rate(self, name: str) -> float:
+        times = [at for at, _ in self.heard[name]][-20:]
+        return (len(times) - 1) / (times[-1] - times[0])
+
+    def kilobytes(self, name: str) -> float:
+        last = self.heard[name][-20:]
+        return sum(len(m.data) for _, m in last) / len(last) * self.rate(name) / 1e3
+
+
+def names_in(answer: str) -> set[str]:
+    """The names that start the rows of an answer."""
+    return {row.split()[0].rstrip(':') for row in answer.split('\n- ')[1:]}
+
+
+def is_right(kind: str, name: str, answer: str, facts: Facts) -> bool:
+    full = facts.full(name)
+    checks: dict[str, Callable[[], bool]] = {
+        'topics': lambda: names_in(answer) == facts.shown_topics(),
+        'nodes': lambda: names_in(answer) == facts.nodes(),
+        'without_subscribers': lambda: names_in(answer) == facts.one_sided(True),
+        'without_publishers': lambda: names_in(answer) == facts.one_sided(False),
+        'publishers': lambda: names_in(answer) == facts.ends(full, 'publisher'),
+        'subscribers': lambda: names_in(answer) == facts.ends(full, 'subscriber'),
+        'type': lambda: facts.declared[full] in answer and full in answer,
+        'qos': lambda: full in answer and 'reliable, transient local' in answer,
+        'qos_mismatches': lambda: names_in(answer) == facts.mismatched(full),
+        'services': lambda: (
+            ('/simulator' in answer and len(names_in(answer)) == 1)
+            if name != '-'
+            else {s['name'] for s in _services(facts)} <= names_in(answer)
+        ),
+        'actions': lambda: '/agent/run_task' in names_in(answer) and 'RunTask' in answer,
+        'parameters': lambda: (
+            {'use_sim_time', 'config_dir'} <= names_in(answer)
+            if name == '/simulator'
+            else 'True' in answer and full in answer
+        ),
+        'rate': lambda: _near(answer, full, facts.rate(full)),
+        'bandwidth': lambda: _near(answer, full, facts.kilobytes(full)),
+        'newest_message': lambda: any(
+            abs(_percentage(answer) - m.percentage) < 0.01 for _, m in facts.heard[full][-30:]
+        ),
+        'frames': lambda: {'base_footprint', 'odom'} <= set(re.findall(r'\w+', answer)),
+        'node': lambda: (
+            '/visualizer' in answer.split('\n')[0] and '/visualization_marker_array' in answer
+        ),
+        'topic': lambda: (
+            'rosgraph_msgs/msg/Clock' in answer
+            and facts.ends(full, 'publisher') <= names_in(answer)
+        ),
+        'no_picture': lambda: '/capture/image_raw/compressed' in answer and ':cap' in answer,
+    }
+    return checks[kind]()
+
+
+def _services(facts: Facts) -> list[dict[str, str]]:
+    topics = load_config().topics
+    return [*topics.adapter.model_dump().values(), *topics.curiosity.model_dump().values()]
+
+
+def _percentage(answer: str) -> float:
+    found = re.search(r'- percentage: (\S+)', answer)
+    return float(found[1]) if found else math.nan
+
+
+def _near(answer: str, name: str, expected: float) -> bool:
+    found = NUMBER.search(answer.replace(name, ''))
+    return found is not None and abs(float(found[0]) - expected) <= TOLERANCE * expected
+
+
+def ask(url: str, text: str) -> str:
+    request = urllib.request.Request(
+        f'{url}/say', json.dumps({'text': text}).encode(), {'Content-Type': 'application/json'}
+    )
+    with urllib.request.urlopen(request, timeout=20.0) as answer:
+        return str(json.loads(answer.read())['words'])
 
 
 def _words(text: str) -> set[str]:

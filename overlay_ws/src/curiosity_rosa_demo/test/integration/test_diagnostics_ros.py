@@ -13,17 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.diagnostics import HARDWARE_ID, Level
-from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
-from curiosity_rosa_demo.trace.trace_codec import encode, new_event
-from curiosity_rosa_interfaces.srv import CaptureAndScore
+from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from harness import Sandbox, wait_until
 import pytest
 from rcl_interfaces.srv import DescribeParameters
 from rosgraph_msgs.msg import Clock
-from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
@@ -92,54 +88,6 @@ def test_the_adapter_tells_what_it_lacks_and_when_it_is_there(sandbox: Sandbox) 
     assert sandbox.call(Trigger, '/adapter/move_forward').success
     board.wait('adapter: rover', lambda status: status.message == 'moving', 'it moves')
     assert sandbox.call(Trigger, '/adapter/move_stop').success
-
-
-def test_the_adapter_tells_which_profile_fits_the_robot(sandbox: Sandbox) -> None:
-    board = Board(sandbox)
-    sandbox.stand_in()
-    sandbox.overlay('adapter_node', robot='canadarm2')
-    told = 'Robot profile canadarm2 does not fit this robot, curiosity does'
-    wrong = board.wait('adapter: rover', lambda status: told in status.message, told)
-    assert level(wrong) is Level.ERROR  # its topic is missing
-
-
-def test_the_simulator_tells_of_its_camera(sandbox: Sandbox) -> None:
-    board = Board(sandbox)
-    folder = sandbox.config_dir(thresholds={'capture': {'wait_s': 0.8}})
-    sandbox.overlay('simulator_node', config_dir=folder)
-    board.wait('simulator: camera', lambda status: status.message == 'ready', 'it is ready')
-    assert not sandbox.call(CaptureAndScore, '/capture_and_score').ok
-    blind = board.wait(
-        'simulator: camera', lambda status: level(status) is Level.ERROR, 'there is no camera'
-    )
-    assert 'No frame of /image_raw/compressed for' in blind.message
-    assert 'No image received' in blind.message
-    assert values(blind)['last_frame_age_s'] == 'unknown'
-    describes_its_parameters(sandbox, 'simulator')
-
-    sandbox.stand_in()
-    wait_until(
-        lambda: sandbox.call(CaptureAndScore, '/capture_and_score').ok, 'a capture to work', 40.0
-    )
-    sees = board.wait('simulator: camera', lambda status: level(status) is Level.OK, 'it sees')
-    assert int(values(sees)['captures']) == 1
-    assert int(values(sees)['frames_processed']) >= 1
-
-
-def test_the_visualizer_tells_what_it_draws(sandbox: Sandbox) -> None:
-    board = Board(sandbox)
-    publisher = sandbox.node.create_publisher(String, '/trace/events', history_qos(30))
-    publisher.publish(String(data=encode(new_event(TraceKind.ACT, 'there'))))
-    sandbox.overlay('visualizer_node')
-    lost = board.wait(
-        'visualizer: markers', lambda status: values(status)['events_heard'] == '1', 'an event'
-    )
-    assert level(lost) is Level.WARN
-    describes_its_parameters(sandbox, 'visualizer')
-    assert lost.message == 'TF unavailable: odom -> base_footprint'
-    sandbox.stand_in()
-    seen = board.wait('visualizer: markers', lambda status: status.level == b'\0', 'it draws')
-    assert int(values(seen)['drawings']) >= 1
 
 
 def test_the_stamp_is_of_the_simulated_time_and_the_pace_is_not(sandbox: Sandbox) -> None:

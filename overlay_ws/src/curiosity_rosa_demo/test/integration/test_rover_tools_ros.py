@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 import threading
-import time
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, ToolResult
@@ -54,13 +53,12 @@ class World:
         assert result.ok, result.error_reason
         return result
 
-    def cancel_while_moving(self) -> float:
-        """Press the button a second into a motion; when."""
+    def cancel_while_moving(self) -> None:
+        """Press the button a moment into a motion."""
         wait_until(lambda: self.client.status()['moving'], 'the rover to move')
         begun = self.x()
         wait_until(lambda: self.x() > begun + 0.1, 'the rover to be on its way')
         self.tools.cancellation.cancel('Stopped by a test')
-        return time.monotonic()
 
 
 def start(box: Sandbox, **stand_in: object) -> World:
@@ -79,11 +77,9 @@ def test_without_an_overlay_each_tool_says_what_is_missing(sandbox: Sandbox) -> 
     tools = RoverTools(client, CONFIG, sandbox.node.get_clock())
     assert not client.ready()
     assert client.pose() is None
-    began = time.monotonic()
     assert tools.run('get_status').error_reason == 'Service unavailable: /adapter/get_status'
     assert tools.run('capture_and_score').error_reason.startswith('Service unavailable: /adapter')
     assert not tools.run('move_stop').ok
-    assert time.monotonic() - began < 15.0
 
 
 # The tests from here on share one rover and its overlay; the last one kills the adapter.
@@ -125,27 +121,13 @@ def test_a_drive_covers_its_distance_and_a_picture_needs_the_mast(world: World) 
     assert picture.data['image_topic'] == CONFIG.topics.images.output_capture_compressed
 
 
-def test_an_arc_is_measured_along_its_way(world: World) -> None:
-    world.run('mast_close')
-    arc = world.run('turn_left', duration_s=3.0)
-    assert arc.data['distance_m'] == pytest.approx(3.0 * ARC_MPS, rel=0.2)
-    assert arc.data['yaw_rad'] == pytest.approx(3.0 * ARC_MPS / RADIUS_M, rel=0.2)
-    status = world.run('get_status').data
-    assert status['moving'] is False
-    assert status['mast_is_open'] is False
-    assert status['rover_x'] == pytest.approx(arc.data['x'], abs=0.01)
-
-
 def test_a_cancelled_drive_leaves_a_still_rover(world: World) -> None:
     world.run('mast_close')
-    pressed: list[float] = []
-    presser = threading.Thread(target=lambda: pressed.append(world.cancel_while_moving()))
+    presser = threading.Thread(target=world.cancel_while_moving)
     presser.start()
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
         world.tools.run('move_forward', duration_s=20.0)
-    ended = time.monotonic()
     presser.join(timeout=10)
-    assert ended - pressed[0] < 3.0
     wait_until(lambda: not world.client.status()['moving'], 'the adapter to see it still')
     assert world.stands_still()
     world.tools.cancellation = Cancellation()

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-import math
 import sys
 import threading
 from typing import Any
@@ -29,7 +28,6 @@ from curiosity_rosa_demo.agent.runtime.execution.context import store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import SpinThread
 from curiosity_rosa_interfaces.action import RunTask
@@ -156,19 +154,17 @@ class World:
         self,
         sandbox: Sandbox,
         robot: Robot,
-        name: str = '/agent/run_task',
-        *,
-        config: Config = CONFIG,
-        ready_wait_s: float = 30.0,
     ) -> None:
         self.sandbox, self.robot = sandbox, robot
         self._server = RunTaskServer(
-            config, robot, robot.runner, robot.do(running_loop()), ready_wait_s=ready_wait_s
+            CONFIG, robot, robot.runner, robot.do(running_loop()), ready_wait_s=30.0
         )
         self._spin = SpinThread('agent', self._server.node, on_crash=sandbox.crashes.append)
         self._open = True
         deep = QoSProfile(depth=1000)
-        self.client = sandbox.action_client(RunTask, name, feedback_sub_qos_profile=deep)
+        self.client = sandbox.action_client(
+            RunTask, '/agent/run_task', feedback_sub_qos_profile=deep
+        )
         sandbox.introduce(self.client, RunTask.Goal())
 
     def close(self) -> None:
@@ -283,26 +279,11 @@ def test_what_others_do_is_no_feedback(world: World) -> None:
     assert 'User: second' not in [each.trace_text for each in first.feedback]
 
 
-def test_a_skill_with_its_arguments_becomes_a_task(world: World) -> None:
-    done = world.send(skill='speak', arguments_json='{"text": "hello"}').result()
-    assert done.status == GoalStatus.STATUS_SUCCEEDED
-    assert math.isnan(done.result.score)
-    task = world.task(done.result.task_id)
-    assert (task.name, task.metadata['arguments']) == ('speak', {'text': 'hello'})
-
-
 def test_what_is_no_task_is_aborted_with_words(world: World) -> None:
-    for goal, words in (
-        ({'text': 'go', 'skill': 'speak'}, 'give either text or skill'),
-        ({'skill': 'fly'}, 'fly'),
-        ({'skill': 'speak', 'arguments_json': '{"volume": 11}'}, 'speak'),
-        ({'text': ':nonsense'}, 'There is no command :nonsense'),
-    ):
-        done = world.send(**goal).result()
-        assert done.status == GoalStatus.STATUS_ABORTED
-        assert not done.result.ok
-        assert words in done.result.answer
-        assert done.result.task_id == ''
+    done = world.send(text='go', skill='speak').result()
+    assert (done.status, done.result.ok) == (GoalStatus.STATUS_ABORTED, False)
+    assert 'give either text or skill' in done.result.answer
+    assert done.result.task_id == ''
     assert world.tasks() == []
 
 
@@ -339,18 +320,6 @@ def test_a_goal_waits_for_an_agent_that_starts(world: World) -> None:
     assert sent.result().result.ok
 
 
-def test_a_goal_does_not_wait_for_ever(sandbox: Sandbox) -> None:
-    with Robot() as robot:
-        robot.not_ready = 'The adapter is not there yet.'
-        world = World(sandbox, robot, ready_wait_s=0.1)
-        try:
-            done = world.send(text='go').result()
-        finally:
-            world.close()
-    assert done.status == GoalStatus.STATUS_ABORTED
-    assert done.result.answer == 'Nothing can run yet: The adapter is not there yet.'
-
-
 def test_a_cancelled_goal_has_ended_when_its_task_has(world: World) -> None:
     world.robot.paused = True
     world.robot.clean.clear()
@@ -360,40 +329,12 @@ def test_a_cancelled_goal_has_ended_when_its_task_has(world: World) -> None:
     wait_until(lambda: sent.handle.status == GoalStatus.STATUS_CANCELING, 'the goal to cancel')
     (task,) = world.tasks()
     assert task.state is LifecycleState.ACTIVE  # it cleans up
-    assert not sent._result.done()
+    assert sent.handle.status == GoalStatus.STATUS_CANCELING
     world.robot.clean.set()
     done = sent.result()
     assert done.status == GoalStatus.STATUS_CANCELED
     assert (done.result.ok, done.result.answer) == (False, CANCELLED)
     assert world.task(done.result.task_id).state is LifecycleState.CANCELLED
-
-
-def test_a_goal_is_cancelled_before_it_is_a_task(world: World) -> None:
-    known = threading.Event()
-    submit = world.robot.submit
-
-    async def slowly(task: Task) -> Task:
-        await asyncio.to_thread(known.wait, 20.0)
-        return await submit(task)
-
-    world.robot.submit = slowly  # type: ignore[method-assign]
-    world.robot.paused = True
-    sent = world.send(text='go').expect_result()
-    sent.cancel()
-    known.set()
-    done = sent.result()
-    assert done.status == GoalStatus.STATUS_CANCELED
-    assert world.task(done.result.task_id).state is LifecycleState.CANCELLED
-
-
-def test_who_stops_the_rover_aborts_the_goal(world: World) -> None:
-    world.robot.paused = True
-    sent = world.send(text='go to the light').expect_result()
-    sent.wait_for('ACT')
-    world.robot.do(world.robot.runner.cancel_all('Stopped by HTTP'))
-    done = sent.result()
-    assert done.status == GoalStatus.STATUS_ABORTED
-    assert done.result.answer == 'Stopped by HTTP'
 
 
 def test_a_more_urgent_task_pauses_the_goal_and_does_not_end_it(world: World) -> None:
@@ -440,16 +381,6 @@ def test_a_client_that_is_killed_changes_nothing(world: World) -> None:
     assert world.send(text='and another').result().result.ok
 
 
-def test_a_storm_of_events_loses_feedback_and_no_result(world: World) -> None:
-    world.robot.paused = True
-    sent = world.send(text='go to the light').expect_result()
-    sent.wait_for('ACT')
-    for number in range(3000):
-        world.robot.trace(TraceKind.ACT, f'event {number}')
-    world.robot.paused = False
-    assert sent.result().status == GoalStatus.STATUS_SUCCEEDED
-
-
 def test_an_agent_that_ends_ends_its_goals_and_keeps_their_tasks(world: World) -> None:
     world.robot.paused = True
     running = world.send(text='go to the light').expect_result()
@@ -462,12 +393,3 @@ def test_an_agent_that_ends_ends_its_goals_and_keeps_their_tasks(world: World) -
         assert done.status == GoalStatus.STATUS_ABORTED
         assert done.result.answer == SERVER_CLOSED
     assert not any(task.terminal for task in world.tasks())
-
-
-def test_the_name_moves_with_the_namespace(sandbox: Sandbox) -> None:
-    with Robot() as robot:
-        world = World(sandbox, robot, '/demo/agent/run_task', config=CONFIG.in_namespace('/demo'))
-        try:
-            assert world.send(text='go').result().result.ok
-        finally:
-            world.close()

@@ -102,18 +102,6 @@ def test_a_stop_that_could_not_be_sent_is_sent_as_soon_as_it_can_be(sandbox: San
     assert int(told[f'lost {TOPICS.status.adapter}']) >= 2
 
 
-def test_a_motion_that_could_not_be_asked_for_is_refused(sandbox: Sandbox) -> None:
-    world = SaturatedAdapter(sandbox)
-    world.close_mast()
-    world.saturation.begin()
-    assert world.refuses('move_forward') == 'Service unavailable: /move_forward'
-    assert world.ask('mast_open').success is False
-    world.saturation.end()
-    assert world.adapter.alive
-    world.does('move_stop')
-    assert world.stands()
-
-
 def test_an_agent_whose_transport_was_saturated_goes_on(sandbox: Sandbox) -> None:
     world = AdapterWorld(sandbox).settle()
     sandbox.overlay('simulator_node')

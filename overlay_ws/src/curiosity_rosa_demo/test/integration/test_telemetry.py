@@ -11,15 +11,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 import json
 import math
-import threading
 from typing import Any
 from uuid import uuid4
 
 from curiosity_rosa_demo.agent.kernel.checkpoint import reading_problem
-from curiosity_rosa_demo.agent.topics.telemetry import MIN_PERIOD_S, TelemetrySource
+from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Reading, Telemetry
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -160,24 +158,7 @@ def test_odometry_and_scan_are_reduced_to_what_the_kernel_needs(listener: Listen
     sectors = {'ahead_m': 3.0, 'behind_m': 5.0, 'left_m': None, 'right_m': 4.0}
     paths = {'forward_m': None, 'turn_left_m': None, 'turn_right_m': None}
     assert reading.value == pytest.approx({'view': False, **sectors, **paths})
-    threading.Event().wait(MIN_PERIOD_S)
-    message.ranges[2] = 2.6  # beyond the arm, which is out until it is known to be stowed
-    scan.publish(message)
-    assert listener.wait_for('scan', ahead_m=pytest.approx(2.6)).received_s > reading.received_s
     assert listener.urgent == 0
-
-
-def test_a_fast_sensor_is_read_at_a_human_pace(listener: Listener) -> None:
-    odometry = listener.publisher(Odometry, listener.rover.odometry)
-    read: list[float] = []
-    for x in range(200):
-        odometry.publish(odometry_at(float(x)))
-        threading.Event().wait(0.002)
-        reading = listener.source.snapshot().get('odometry')
-        if reading is not None and reading.received_s not in read:
-            read.append(reading.received_s)
-    assert all(later - earlier >= MIN_PERIOD_S for earlier, later in pairwise(read))
-    assert len(read) > 1
 
 
 def test_what_json_cannot_carry_is_no_number(listener: Listener) -> None:
@@ -192,27 +173,17 @@ def test_what_json_cannot_carry_is_no_number(listener: Listener) -> None:
     listener.wait_for('battery', fraction=0.25)
 
 
-@pytest.mark.parametrize(
-    'qos',
-    [
-        history_qos(1),
-        QoSProfile(depth=10),
-        QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
-        QoSProfile(
-            depth=1,
-            reliability=ReliabilityPolicy.BEST_EFFORT,
-            durability=DurabilityPolicy.TRANSIENT_LOCAL,
-        ),
-    ],
-    ids=['latched', 'plain', 'best effort', 'best effort and latched'],
-)
-def test_an_e_stop_is_heard_from_every_kind_of_publisher(listener: Listener, qos: Any) -> None:
-    button = listener.publisher(Bool, listener.rover.e_stop, qos)
-    button.publish(Bool(data=True))
-    listener.wait_for('estop', pressed=True)
-    button.publish(Bool(data=False))
-    listener.wait_for('estop', pressed=False)
-    wait_until(lambda: listener.urgent >= 2, 'both changes to be urgent')
+def test_an_e_stop_is_heard_from_every_kind_of_publisher(box: Sandbox) -> None:
+    for durability in (DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL):
+        for reliability in (ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT):
+            listener = Listener(box, own_config())
+            qos = QoSProfile(depth=1, reliability=reliability, durability=durability)
+            button = listener.publisher(Bool, listener.rover.e_stop, qos)
+            button.publish(Bool(data=True))
+            listener.wait_for('estop', pressed=True)
+            button.publish(Bool(data=False))
+            listener.wait_for('estop', pressed=False)
+            wait_until(lambda: listener.urgent >= 2, 'both changes')  # noqa: B023
 
 
 def test_an_e_stop_pressed_before_we_listened_is_heard(box: Sandbox) -> None:
@@ -244,24 +215,17 @@ def test_only_a_change_is_urgent(listener: Listener) -> None:
     assert listener.urgent == 3
 
 
-@pytest.mark.parametrize('text', ['', 'no JSON', '[1, 2]', '[' * 100_000, '{"mast": NaN}'])
 def test_a_status_that_is_none_is_refused_by_the_kernel_and_harms_nobody(
-    box: Sandbox, listener: Listener, text: str
+    box: Sandbox, listener: Listener
 ) -> None:
     status = listener.publisher(String, listener.status.adapter, history_qos(1))
-    status.publish(String(data=text))
-    wait_until(lambda: listener.value('adapter') is not None, 'the text')
-    assert reading_problem('adapter', listener.value('adapter') or {}) != ''
-    status.publish(String(data=json.dumps(STANDING)))
-    assert reading_problem('adapter', listener.wait_for('adapter', mast='closed').value) == ''
+    for text in ('', '[1, 2]', '[' * 100_000, '{"mast": NaN}'):
+        status.publish(String(data=text))
+        wait_until(
+            lambda: reading_problem('adapter', listener.value('adapter') or {'mast': 'closed'}),
+            'the text',
+        )
+        status.publish(String(data=json.dumps(STANDING)))
+        value = listener.wait_for('adapter', mast='closed').value
+        assert reading_problem('adapter', value) == ''
     assert box.crashes == []
-
-
-def test_a_snapshot_does_not_change_under_its_reader(listener: Listener) -> None:
-    battery = listener.publisher(BatteryState, listener.rover.battery_state)
-    battery.publish(BatteryState(percentage=0.5))
-    listener.wait_for('battery', fraction=0.5)
-    snapshot = listener.source.snapshot()
-    battery.publish(BatteryState(percentage=0.25))
-    listener.wait_for('battery', fraction=0.25)
-    assert snapshot['battery'].value == {'fraction': 0.5}

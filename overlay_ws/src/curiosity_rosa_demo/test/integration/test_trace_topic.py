@@ -75,11 +75,3 @@ def test_a_late_subscriber_gets_the_last_events_and_then_the_new_ones(
     # What was too large came without its data, and says so.
     assert all('dropped' in (event.data or {}) for event in events[:SIZE])
     assert all(len(message.data.encode()) <= MAX_EVENT_BYTES for message in received)
-
-
-def test_each_late_subscriber_gets_the_same_history(sandbox: Sandbox, source: Process) -> None:
-    first = sandbox.collect(String, '/trace/events', history_qos(SIZE))
-    wait_until(lambda: len(first) == SIZE, 'the history at the first subscriber')
-    second = sandbox.collect(String, '/trace/events', history_qos(SIZE))
-    wait_until(lambda: len(second) == SIZE, 'the history at the second subscriber')
-    assert [each.data for each in first] == [each.data for each in second]

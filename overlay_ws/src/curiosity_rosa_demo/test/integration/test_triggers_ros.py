@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 from curiosity_rosa_demo.agent.interfaces.triggers import topics
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
@@ -69,21 +70,12 @@ async def _tasks(robot: FakeRobot) -> list[Task]:
     return robot.runner.list_tasks()
 
 
-@pytest.mark.parametrize(
-    ('kind', 'field', 'words'),
-    [
+def test_what_cannot_be_read_is_told_at_the_start() -> None:
+    for kind, field, words in (
         ('no_such_msgs/msg/Thing', 'x', "low.watch.type = 'no_such_msgs/msg/Thing': this type is"),
         (KIND, 'charge_pct', "BatteryState has no field 'charge_pct'; it has header, voltage"),
         (KIND, 'header', 'header is std_msgs/Header; name a field that is a number'),
         (KIND, 'cell_voltage', 'cell_voltage is sequence<float>; name a field'),
-    ],
-)
-def test_what_cannot_be_read_is_told_at_the_start(kind: str, field: str, words: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        topics.message_type('low', TopicField(topic='/x', type=kind, field=field))
-    assert words in str(error.value)
-
-
-def test_a_nested_field_is_read() -> None:
-    watch = TopicField(topic='/odom', type='nav_msgs/msg/Odometry', field='pose.pose.position.x')
-    assert topics.message_type('far', watch).__name__ == 'Odometry'
+    ):
+        with pytest.raises(ConfigError, match=re.escape(words)):
+            topics.message_type('low', TopicField(topic='/x', type=kind, field=field))
