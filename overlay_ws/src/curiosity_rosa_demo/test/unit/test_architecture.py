@@ -30,7 +30,7 @@ import pytest
 from rclpy.node import Node
 
 PRODUCT = PACKAGE / 'curiosity_rosa_demo'
-ROS = re.compile(r'(\w+_(msgs|srvs|interfaces)|ament_index_python|launch|rclpy|tf2_ros)(\.|$)')
+ROS = re.compile(r'(\w+_(msgs|srvs|interfaces)|ament_index_python|launch|rclpy)(\.|$)')
 WITHOUT_ROS = [
     'agent/interfaces/http',
     'agent/interfaces/page',
@@ -114,7 +114,6 @@ KEYS = {  # where rosdep calls a module otherwise
     'numpy': 'python3-numpy',
     'prometheus_client': 'python3-prometheus-client',
     'prompt_toolkit': 'python3-prompt-toolkit',
-    'tf2_ros': 'tf2_ros_py',
     'yaml': 'python3-yaml',
 }
 WHERE_INSTALLED = {'nav2_msgs', 'curiosity_stand_in'}  # the missions' rover; a test tool's

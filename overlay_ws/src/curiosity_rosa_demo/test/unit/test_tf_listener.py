@@ -6,19 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One contract for every adapter of the TF port that this machine has."""
+"""Poses from /tf and /tf_static: look-ups, ages, refusals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import math
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.topics import TfTopics
 from curiosity_rosa_demo.infra.tf.listener import (
-    ADAPTERS,
-    ComposedTransforms,
     level_pose,
+    TransformSource,
     TransformUnavailable,
 )
 from curiosity_rosa_demo.infra.tf.tree import IDENTITY
@@ -43,11 +41,11 @@ class Clock:
 
 
 class Heard:
-    """An adapter on a clock of its own, told what /tf and /tf_static would tell it."""
+    """A source on a clock of its own, told what /tf and /tf_static would tell it."""
 
-    def __init__(self, adapter: type[ComposedTransforms]) -> None:
+    def __init__(self) -> None:
         self.clock = Clock()
-        self.source = adapter(MAX_AGE_S, self.clock)
+        self.source = TransformSource(MAX_AGE_S, self.clock)
 
     def link(
         self,
@@ -74,12 +72,9 @@ class Heard:
         return str(refused.value)
 
 
-@pytest.fixture(params=ADAPTERS, ids=lambda adapter: adapter.__name__)
-def heard(request: pytest.FixtureRequest) -> Heard:
-    return Heard(request.param)
-
-
-each_adapter = pytest.mark.parametrize('adapter', ADAPTERS, ids=lambda adapter: adapter.__name__)
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
 
 
 def test_a_sensor_is_posed_in_all_six_dimensions_at_the_time_of_its_measurement(
@@ -262,15 +257,14 @@ def matrix(move: tuple[float, ...], turn: tuple[float, ...]) -> npt.NDArray[np.f
     return result
 
 
-@each_adapter
 @given(
     left=st.lists(LINKS, max_size=4),
     right=st.lists(LINKS, max_size=4),
 )
 def test_any_path_through_the_tree_is_the_product_of_its_matrices(
-    adapter: type[ComposedTransforms], left: list[Any], right: list[Any]
+    left: list[Any], right: list[Any]
 ) -> None:
-    heard = Heard(adapter)
+    heard = Heard()
     heard.link('far', 'root', static=True)
     matrices = []
     for name, branch in (('l', left), ('r', right)):
@@ -296,7 +290,6 @@ NUMBERS = st.floats(width=64)
 STAMPS = st.floats(0.0, 30.0)
 
 
-@each_adapter
 @given(
     messages=st.lists(
         st.tuples(
@@ -311,9 +304,9 @@ STAMPS = st.floats(0.0, 30.0)
     )
 )
 def test_whatever_is_heard_a_look_up_gives_a_finite_pose_or_the_reason(
-    adapter: type[ComposedTransforms], messages: list[Any]
+    messages: list[Any],
 ) -> None:
-    heard = Heard(adapter)
+    heard = Heard()
     for parent, child, move, turn, stamp, static in messages:
         heard.link(parent, child, move, turn, stamp=stamp, static=static)
         heard.clock.now_s += 0.3
@@ -328,9 +321,6 @@ def test_whatever_is_heard_a_look_up_gives_a_finite_pose_or_the_reason(
 
 
 @pytest.mark.parametrize('max_age_s', [0.0, -1.0, math.nan])
-@each_adapter
-def test_an_age_that_makes_no_sense_is_refused(
-    adapter: Callable[[float], ComposedTransforms], max_age_s: float
-) -> None:
+def test_an_age_that_makes_no_sense_is_refused(max_age_s: float) -> None:
     with pytest.raises(ValueError, match='max_age_s'):
-        adapter(max_age_s)
+        TransformSource(max_age_s)

@@ -185,18 +185,6 @@ class FrameTree:
         self._links[child] = link
         return link
 
-    def has_restarted(self, before: FrameLink | None, after: FrameLink) -> bool:
-        """Whether ``after`` does not extend the history of ``before``: it is older, or only one of
-        them is static.
-        """
-        return before is not None and (
-            before.static != after.static
-            or (not after.static and after.stamp_ns < before.stamp_ns)
-        )
-
-    def link(self, child: str) -> FrameLink | None:
-        return self._links.get(frame_name(child))
-
     def chain(
         self, world: str, base: str, now_s: float
     ) -> tuple[list[FrameLink], list[FrameLink]]:
