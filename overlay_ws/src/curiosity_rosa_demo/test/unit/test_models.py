@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import json
 import math
 from typing import Any
 
@@ -17,17 +18,19 @@ from curiosity_rosa_demo.domain.models import (
     LightScore,
     MastState,
     MAX_DEPTH,
+    Model,
     RoverPose,
     Stamp,
     ToolResult,
     TraceEvent,
     TraceKind,
 )
-from hypothesis import given
+from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
-from strategies import names
+from strategies import events, json_values, models, names
 
 
 def event(**fields: object) -> TraceEvent:
@@ -83,14 +86,6 @@ def test_what_json_cannot_carry_is_refused(
             make(bad)
 
 
-@pytest.mark.parametrize(
-    ('field', 'value'), [('event_id', ''), ('ts', -1.0), ('kind', 'act'), ('message', None)]
-)
-def test_an_event_needs_its_four_fields(field: str, value: object) -> None:
-    with pytest.raises(ValidationError, match=field):
-        event(**{field: value})
-
-
 @given(
     st.text().filter(str.strip),
     st.dictionaries(names.filter(lambda name: name != 'reason'), st.integers(-9, 9)),
@@ -136,3 +131,59 @@ def test_models_are_frozen_and_closed() -> None:
         pose.x = 2.0  # type: ignore[misc]
     with pytest.raises(ValidationError, match='Extra inputs'):
         RoverPose(x=1.0, frame_id='odom', z=0.0)  # type: ignore[call-arg]
+
+
+# --- as JSON ---------------------------------------------------------------------------------
+
+
+@given(models)
+@example(ToolResult.success(a=[-0.0, 5e-324, 1.7976931348623157e308, 2**53 + 1, '\x00\u2028😀']))
+def test_every_model_comes_back_as_it_was(model: Model) -> None:
+    text = to_json(model)
+    again = from_json(type(model), text)
+    assert again == model
+    assert to_json(again) == text  # -0.0 == 0.0 and True == 1, but their texts differ
+    assert from_json(type(model), text.encode()) == model
+
+
+@given(models)
+def test_json_is_one_line_that_any_reader_takes(model: Model) -> None:
+    text = to_json(model)
+    assert not set(text) & {'\n', '\r'}
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f'{constant} is not JSON')
+
+    json.loads(text, parse_constant=refuse)
+
+
+@given(st.text() | st.binary() | json_values.map(json.dumps))
+@example('[' * 100_000)
+@example('{"a":' * 100_000)
+@example('NaN')
+@example('{"ok": true, "data": {"a": NaN}}')
+@example('{"ok": true, "data": {"a": 1e999}}')
+@example('{"ok": true, "data": {"a": -Infinity}}')
+@example('1' * 10_000)
+@example('"\\ud800"')
+@example('\ud800')
+def test_other_text_is_a_serde_error(text: str | bytes) -> None:
+    for cls in (RoverPose, TraceEvent, ToolResult):
+        with pytest.raises(SerdeError, match=f'^{cls.__name__}: '):
+            from_json(cls, text)
+
+
+@given(events, st.data())
+def test_a_torn_text_is_a_serde_error(event: TraceEvent, data: st.DataObject) -> None:
+    text = to_json(event)
+    with pytest.raises(SerdeError):
+        from_json(TraceEvent, text[: data.draw(st.integers(0, len(text) - 1))])
+
+
+def test_the_error_says_where_and_why() -> None:
+    with pytest.raises(SerdeError, match=r'^RoverPose: stamp\.nanosec: .*less than 1000000000'):
+        from_json(RoverPose, '{"x": 1, "frame_id": "odom", "stamp": {"nanosec": 1000000000}}')
+    with pytest.raises(SerdeError, match='RoverPose: frame_id: Field required'):
+        from_json(RoverPose, '{"x": 1}')
+    with pytest.raises(SerdeError, match='TraceEvent: text: Invalid JSON'):
+        from_json(TraceEvent, 'hello')
