@@ -13,6 +13,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
+import functools
+import inspect
 import threading
 from typing import Any
 
@@ -66,6 +68,35 @@ async def with_robot(
     app = create_app(robot.runner, robot=robot, settings=config, token=token)
     async with app.router.lifespan_context(app), client(app, **options) as http:
         yield http
+
+
+def by_http(test: Callable[..., Any]) -> Callable[..., None]:
+    """The coroutine of the test gets a FakeRobot and a client of it before other arguments."""
+
+    @functools.wraps(test)
+    def run(**given: Any) -> None:
+        async def before_robot() -> None:
+            with FakeRobot() as robot:
+                async with with_robot(robot) as http:
+                    await asyncio.wait_for(test(robot, http, **given), LONG_S * 2)
+
+        asyncio.run(before_robot())
+
+    _, _, *others = inspect.signature(test).parameters.values()
+    run.__signature__ = inspect.Signature(others)  # type: ignore[attr-defined]
+    return run
+
+
+async def wrong_answers(http: httpx.AsyncClient, rows: list[Any]) -> list[Any]:
+    """Which of ``(method, path, body, status, words of the detail)`` are answered otherwise."""
+    wrong = []
+    for method, path, body, status, words in rows:
+        told = {'content': body} if isinstance(body, bytes) else {'json': body}
+        headers = {'Content-Type': 'application/json'}
+        answer = await http.request(method, path, headers=headers, **told)
+        if answer.status_code != status or words not in str(answer.json().get('detail')):
+            wrong.append((method, path, str(body)[:80], answer.status_code, answer.text[:200]))
+    return wrong
 
 
 @contextmanager
