@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Check the page's JavaScript: Biome lints it and checks its format, TypeScript checks the types of its JSDoc.
+# Check the page's JavaScript: Biome lints it and checks its format, TypeScript checks the types of its JSDoc, and
+# Node.js tests its pure modules.
 #
 #   scripts/page.sh          check
 #   scripts/page.sh --fix    first apply Biome's format and its safe fixes
@@ -24,3 +25,4 @@ if [[ $(cat node_modules/.complete 2>/dev/null) != "$key" ]]; then
 fi
 node_modules/.bin/biome "${biome[@]}" --error-on-warnings
 node_modules/.bin/tsc --noEmit
+node --no-warnings --test --test-reporter=dot standalone/test/*.test.mjs

@@ -12,21 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-import os
-from pathlib import Path
 import re
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from curiosity_rosa_demo.domain.brain_state import (
-    BatteryLevel,
     BrainState,
     Mode,
     QueuedTask,
     RobotState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.outcome import Outcome
 from fake_robot import FakeRobot
 from fleet_world import Fleet
@@ -44,29 +40,12 @@ def robots() -> Iterator[list[FakeRobot]]:
     """One drives, one waits for an answer, one is in SAFE."""
     with ExitStack() as stack:
         driving, asking, safe = (stack.enter_context(FakeRobot()) for _ in range(3))
-        heard = RobotState(
-            battery_state=BatteryLevel.OK,
-            battery_pct=81.0,
-            mast='closed',
-            moving=True,
-            ages_s={'odometry': 0.1, 'battery': 0.2, 'scan': 0.1},
-        )
         drive = QueuedTask(task_id='t1', goal='go to the light', status='ACTIVE')
-        driving.brain_state = BrainState(
-            robot=heard,
-            tasks=TasksState(mode=Mode.EXEC, queue=[drive], active_task_id='t1'),
-        )
-        driving.where = RoverPose(x=3.0, frame_id='odom')
-        still = heard.model_copy(update={'moving': False, 'battery_pct': 64.0})
-        asking.brain_state = BrainState(
-            robot=still, tasks=TasksState(mode=Mode.IDLE, mode_reason='nothing to do')
-        )
+        tasks = TasksState(mode=Mode.EXEC, queue=[drive], active_task_id='t1')
+        driving.brain_state = BrainState(tasks=tasks)
         asking.ask('May I drive 4 m past the crater?', {'skill': 'move_forward', 'arguments': {}})
-        asking.where = RoverPose(x=6.0, frame_id='odom')
-        pressed = still.model_copy(update={'estop': True, 'battery_pct': 12.0})
-        safe.brain_state = BrainState(
-            robot=pressed, tasks=TasksState(mode=Mode.SAFE, mode_reason='the e-stop is pressed')
-        )
+        pressed = TasksState(mode=Mode.SAFE, mode_reason='the e-stop is pressed')
+        safe.brain_state = BrainState(robot=RobotState(estop=True), tasks=pressed)
         yield [driving, asking, safe]
 
 
@@ -115,18 +94,23 @@ def tab(browser: Browser, fleet: Fleet) -> Iterator[Tab]:
 
 
 def test_each_robot_has_its_state_its_question_and_its_picture(tab: Tab) -> None:
-    driving, asking, safe = (tab.robot(name) for name in ('r1', 'r2', 'r3'))
-    for text in ('live', 'EXEC', 'go to the light', 'moving', '81 %', 'closed'):
-        expect(driving).to_contain_text(text)
-    expect(asking.locator('.question')).to_contain_text('May I drive 4 m past the crater?')
-    expect(asking.get_by_role('link', name='Answer on the page of r2')).to_be_visible()
-    for text in ('SAFE', 'the e-stop is pressed', 'PRESSED', '12 %'):
-        expect(safe).to_contain_text(text)
-    expect(tab.page.locator('.fleet-head')).to_contain_text('1 in SAFE')
-    expect(tab.page.locator('.fleet-head')).to_contain_text('1 question waits')
+    for name, text in (
+        ('r1', 'go to the light'),
+        ('r2', 'May I drive 4 m past the crater?'),
+        ('r3', 'the e-stop is pressed'),
+    ):
+        expect(tab.robot(name)).to_contain_text(text)
+        expect(tab.robot(name).get_by_role('img')).to_be_visible()
+    expect(tab.robot('r2').get_by_role('link', name='Answer on the page of r2')).to_be_visible()
     expect(tab.page).to_have_title(re.compile(r'\(1\?\) SAFE'))
-    for robot in (driving, asking, safe):
-        expect(robot.get_by_role('img')).to_be_visible()
+    overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+    for width in (360, 1280, 2560):
+        tab.page.set_viewport_size({'width': width, 'height': 900})
+        assert tab.page.evaluate(overflow) <= 0
+    for scheme in ('light', 'dark'):
+        tab.page.emulate_media(color_scheme=scheme)
+        found = Axe().run(tab.page)
+        assert found.violations_count == 0, found.generate_report()
     assert tab.faults == []
 
 
@@ -172,28 +156,6 @@ def test_a_click_and_enter_lead_to_the_page_of_the_robot(tab: Tab, fleet: Fleet)
     page.get_by_role('link', name='r1', exact=True).focus()
     page.keyboard.press('Enter')
     expect(page).to_have_url(fleet.url)
-    page.go_back()
-    tab.is_live()
-    assert tab.robot('r2').get_by_role('link').first.get_attribute('href') == fleet.urls[1]
-
-
-@pytest.mark.parametrize('scheme', ['light', 'dark'])
-@pytest.mark.parametrize('width', [360, 1280, 2560])
-def test_the_page_fits_and_is_accessible(
-    browser: Browser, fleet: Fleet, width: int, scheme: str
-) -> None:
-    tab = Tab(browser, fleet.url, viewport={'width': width, 'height': 900}, color_scheme=scheme)
-    page = tab.open()
-    for name in ('r1', 'r2', 'r3'):
-        expect(tab.robot(name).get_by_role('img')).to_be_visible()
-    overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-    assert page.evaluate(overflow) <= 0
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    if folder := os.environ.get('FLEET_IMAGES'):
-        page.screenshot(path=Path(folder) / f'fleet_{width}_{scheme}.png')
-    assert tab.faults == []
-    tab.context.close()
 
 
 def test_with_a_token_the_form_leads_to_the_fleet_and_the_token_stays_on_the_server(

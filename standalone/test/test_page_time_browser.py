@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 import re
-import time
 
 from axe_playwright_python.sync_playwright import Axe
 from curiosity_rosa_demo.agent.interfaces.page import feed
@@ -177,46 +176,3 @@ def test_a_recording_is_shown_beside_what_calls_for_a_person_now(
     expect(banner).to_have_count(0)
     expect(place(tab)).to_contain_text('x 0.0 m')
     expect(tab.page.locator('.lines')).not_to_contain_text('The wheel slips')
-
-
-def test_a_story_is_played_and_becomes_live_at_its_end(tab: Tab, robot: FakeRobot) -> None:
-    a_run(tab, robot)
-    robot.where = RoverPose(x=9.0, frame_id='odom')
-    expect(place(tab)).to_contain_text('x 9.0 m')
-    slider(tab).press('Home')
-    expect(place(tab)).to_contain_text('x 0.0 m')
-    tab.page.get_by_label('Speed').select_option('10')
-    slider(tab).press('k')
-    expect(tab.page.locator('.time-bar .banner')).to_have_count(0)
-    expect(place(tab)).to_contain_text('x 9.0 m')
-
-
-def test_after_a_restart_the_page_has_the_whole_story(
-    tab: Tab, robot: FakeRobot, site: Site
-) -> None:
-    """The view of the agent before comes from its file, the lines from the trace."""
-    a_run(tab, robot)
-    view = site.files / 'view.jsonl'
-    until(lambda: 'x 8.0 m' in view.read_text(), 'the end of the drive, in the file')
-    site.end()
-    robot.earlier = robot.event_bus.trace_events()
-    with FakeRobot() as following:
-        following.earlier = robot.earlier
-        following.where = RoverPose(x=-3.0, frame_id='odom')
-        site.robot = following
-        time_of_restart = time.time()
-        site.begin()
-        expect(place(tab)).to_contain_text('x -3.0 m')
-        talk = tab.page.locator('.talk-lines')
-        expect(talk).to_contain_text('The agent was restarted')
-        expect(talk).to_contain_text('go to the light')
-        expect(tab.page.locator('.marks .kind-restart')).to_have_count(1)
-        slider(tab).press('Home')
-        tab.page.get_by_role('button', name='Next error').click()
-        expect(place(tab)).to_contain_text('x 8.0 m')
-        expect(tab.page.locator('.lines')).not_to_contain_text('The agent was restarted')
-        assert float(slider(tab).input_value()) < time_of_restart
-        site.end()
-    site.robot = robot
-    site.begin()
-    tab.faults.clear()  # the connection that was lost

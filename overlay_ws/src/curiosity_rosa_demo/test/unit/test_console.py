@@ -79,46 +79,43 @@ def test_commands_run_one_after_another(bench: RuntimeBench) -> None:
     assert not bench.console.busy
 
 
-@pytest.mark.parametrize(
-    ('line', 'ran'),
-    [
-        (':cap', 'capture_and_score'),
-        (':mast_open', 'mast_open'),
-        (':mast_close', 'mast_close'),
-        (':mast_rotate', 'mast_rotate'),
-        (':forward 1', "move_forward{'duration_s': 1.0}"),
-        (':left 1', "turn_left{'duration_s': 1.0}"),
-        (':right 1', "turn_right{'duration_s': 1.0}"),
-        (':demo', f'good_capture: {DEMO}'),
-        ('左へ', 'answer: 左へ'),
-        (':submit mast_open', 'mast_open'),
-        (':submit move_forward {"duration_s": 3}', "move_forward{'duration_s': 3.0}"),
-        (':submit react {"text": "look around"}', 'answer: look around'),
-    ],
-)
-def test_each_command_does_its_thing(bench: RuntimeBench, line: str, ran: str) -> None:
+RUNS = {
+    ':cap': 'capture_and_score',
+    ':mast_rotate': 'mast_rotate',
+    ':forward 1': "move_forward{'duration_s': 1.0}",
+    ':left 1': "turn_left{'duration_s': 1.0}",
+    ':right 1': "turn_right{'duration_s': 1.0}",
+    ':demo': f'good_capture: {DEMO}',
+    ':demo_ground_texture': f'good_capture: {DEMO}',
+    '左へ': 'answer: 左へ',
+    ':submit mast_open': 'mast_open',
+    ':submit move_forward {"duration_s": 3}': "move_forward{'duration_s': 3.0}",
+    ':submit react {"text": "look around"}': 'answer: look around',
+}
+
+
+def test_each_command_does_its_thing(bench: RuntimeBench) -> None:
     bench.session.release.set()
-    bench.console.handle_line(line)
-    bench.finish()
-    assert bench.session.ran == [ran]
-    assert bench.said == [f'did {ran}']
+    for line in RUNS:
+        bench.console.handle_line(line)
+        bench.finish()
+    assert bench.session.ran == [*RUNS.values()]
+    assert bench.said == [f'did {ran}' for ran in RUNS.values()]
 
 
-@pytest.mark.parametrize('line', [':stop', 'stop!!', '止まれ', '停下来！'])
-def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench, line: str) -> None:
-    bench.runs(':demo')
-    for each in (':cap', ':forward'):
-        bench.console.handle_line(each)
-    assert bench.console.handle_line(line)
-    assert bench.session.stops == 1
-    assert bench.console.wait_until_idle(WAIT_S)
-    assert len(bench.session.ran) == 1
-    bench.until(lambda: '(2 queued dropped)' in bench.said, 'the dropped ones to be told')
-    assert '! Stopped by the operator' in bench.said
-    assert set(bench.tasks().values()) == {'CANCELLED'}
-    bench.runs(':cap')  # the console goes on
-    bench.finish()
-    assert bench.session.stops == 1
+def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench) -> None:
+    for stops, line in enumerate((':stop', 'stop!!', '止まれ', '停下来！'), 1):
+        bench.session.started.clear()
+        bench.runs(':demo')
+        for each in (':cap', ':forward'):
+            bench.console.handle_line(each)
+        assert bench.console.handle_line(line)
+        assert bench.session.stops == stops
+        assert bench.console.wait_until_idle(WAIT_S)
+        assert len(bench.session.ran) == stops
+        bench.until(lambda n=stops: bench.said.count('(2 queued dropped)') == n, 'both to be told')
+        assert bench.said.count('! Stopped by the operator') == stops
+        assert set(bench.tasks().values()) == {'CANCELLED'}
 
 
 def test_questions_are_answered_while_something_runs(bench: RuntimeBench) -> None:
@@ -161,20 +158,6 @@ def test_a_task_can_be_looked_at_and_its_story_read(bench: RuntimeBench) -> None
     assert bench.said[-1] == "! no task with an ID that begins with 'zz'; :tasks shows them"
 
 
-def test_pause_and_resume(bench: RuntimeBench) -> None:
-    bench.runs(':demo')
-    bench.console.handle_line(':pause')
-    bench.becomes(DEMO, 'PAUSED')
-    assert bench.session.order.count('stop') == 1
-    bench.session.started.clear()
-    bench.console.handle_line(':resume')
-    assert bench.session.started.wait(WAIT_S)
-    bench.finish()
-    assert bench.tasks() == {DEMO: 'COMPLETED'}
-    bench.console.handle_line(':resume')
-    bench.until(lambda: bench.said[-1] == 'nothing is paused', 'an answer')
-
-
 def test_cancel_and_priority(bench: RuntimeBench) -> None:
     bench.runs(':demo')
     for line in ('first', 'second', 'third'):
@@ -193,39 +176,30 @@ def test_cancel_and_priority(bench: RuntimeBench) -> None:
     assert bench.said[-1] == f'! {ids["first"]} had ended already'
 
 
-def test_an_urgent_goal_goes_before_what_runs_which_then_goes_on(bench: RuntimeBench) -> None:
-    bench.runs(':demo')
-    bench.runs('go to the shade immediately')
-    assert bench.tasks()[DEMO] == 'PAUSED'
-    bench.finish()
-    assert [each.split(': ')[0] for each in bench.session.ran] == [
-        'good_capture',
-        'answer',
-        'good_capture',
-    ]
-    assert set(bench.tasks().values()) == {'COMPLETED'}
+WRONG = {
+    ':submit fly': 'fly',
+    ':submit move_forward {}': 'duration_s',
+    ':submit move_forward {"duration_s": 1000}': 'duration_s',
+    ':submit move_forward {"duration_s": true}': 'duration_s',
+    ':submit mast_open {"far": 1}': 'far',
+    ':submit react {"txt": "x"}': 'react takes',
+    ':cancel zz': "no task with an ID that begins with 'zz'",
+    ':hlep': '! no command :hlep; did you mean :help?',
+    ':rover_state': 'did you mean :rover_status?',
+    ':rover_status now': '! usage: :rover_status',
+}
 
 
-@pytest.mark.parametrize(
-    ('line', 'why'),
-    [
-        (':submit fly', 'fly'),
-        (':submit move_forward {}', 'duration_s'),
-        (':submit move_forward {"duration_s": 1000}', 'duration_s'),
-        (':submit move_forward {"duration_s": true}', 'duration_s'),
-        (':submit mast_open {"far": 1}', 'far'),
-        (':submit react {"txt": "x"}', 'react takes'),
-        (':cancel zz', "no task with an ID that begins with 'zz'"),
-    ],
-)
-def test_what_cannot_be_done_is_told_and_nothing_is_kept(
-    bench: RuntimeBench, line: str, why: str
-) -> None:
-    bench.console.handle_line(line)
-    assert bench.console.wait_until_idle(WAIT_S)
-    assert bench.said[-1].startswith('! ')
-    assert why in bench.said[-1]
+def test_what_cannot_be_done_is_told_and_nothing_is_kept(bench: RuntimeBench) -> None:
+    for line, why in WRONG.items():
+        assert bench.console.handle_line(line)
+        assert bench.console.wait_until_idle(WAIT_S)
+        assert bench.said[-1].startswith('! ')
+        assert why in bench.said[-1]
+        assert not bench.console.last_outcome.ok
     assert bench.tasks() == {}
+    assert bench.console.handle_line('   ')
+    assert not bench.console.handle_line(':quit')
 
 
 def test_what_fails_is_told_and_the_console_lives_on(bench: RuntimeBench) -> None:
@@ -242,11 +216,6 @@ def test_what_fails_is_told_and_the_console_lives_on(bench: RuntimeBench) -> Non
     bench.console.handle_line(':cap')
     bench.finish()
     assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
-    assert bench.console.handle_line('   ')
-    assert bench.console.handle_line(':hlep')
-    assert bench.said[-1].startswith('! no command :hlep; did you mean :help?')
-    assert not bench.console.last_outcome.ok
-    assert not bench.console.handle_line(':quit')
 
 
 def test_lines_wait_until_the_tasks_may_run_and_a_stop_does_not(tmp_path: Path) -> None:
@@ -284,62 +253,37 @@ def test_what_is_left_of_an_earlier_run_waits_for_the_operator(tmp_path: Path) -
         assert bench.session.ran[1:] == [f'good_capture: {DEMO}', 'answer: then this']
 
 
-@pytest.mark.parametrize(
-    ('sentence', 'goal'),
-    [
-        ('', 'Analyze the ground texture'),  # the configured default
-        ('hello', 'Analyze the ground texture'),
-        ('こんにちは', '地面のテクスチャを調査して'),
-        ('你好', '分析地面纹理'),
-    ],
+SENTENCES = (  # its language has the demo and the template
+    ('', 'Analyze the ground texture', ''),  # the configured default
+    ('hello', 'Analyze the ground texture', 'What is the current state of the rover?'),
+    ('こんにちは', '地面のテクスチャを調査して', '現在のローバーの状態を教えて'),
+    ('你好', '分析地面纹理', '现在漫游车的状态怎么样'),
 )
-def test_demo_has_the_language_of_the_askers_last_sentence(
-    bench: RuntimeBench, sentence: str, goal: str
+
+
+def test_a_template_is_its_text_in_the_language_of_the_askers_last_sentence(
+    bench: RuntimeBench,
 ) -> None:
     bench.session.release.set()
-    if sentence:
-        bench.console.handle_line(sentence)
-    bench.console.handle_remote_line('bonjour', 'page', lambda reply: None, Origin.PAGE)
-    bench.console.handle_line(':demo')
-    bench.finish()
-    assert bench.session.ran[-1] == f'good_capture: {goal}'
-
-
-@pytest.mark.parametrize(
-    ('sentence', 'text'),
-    [
-        ('hello', 'What is the current state of the rover?'),
-        ('こんにちは', '現在のローバーの状態を教えて'),
-        ('你好', '现在漫游车的状态怎么样'),
-    ],
-)
-def test_a_template_is_its_text_as_if_typed(bench: RuntimeBench, sentence: str, text: str) -> None:
-    bench.runs(sentence)
-    answers = []
-    for line in (text, ':rover_status', '：ＲＯＶＥＲ＿ＳＴＡＴＵＳ'):
-        bench.said.clear()
-        bench.console.handle_line(line)
-        wait_until(lambda: bench.said, f'an answer to {line}')
-        answers.append(bench.said[0])
-    assert len(set(answers)) == 1
-    bench.console.handle_remote_line(':rover_status', 'http', lambda reply: None)
-    bench.session.release.set()
-    bench.finish()
-    assert bench.session.ran == [f'answer: {sentence}']  # a question about the rover is no task
-
-
-def test_each_template_has_a_command(bench: RuntimeBench) -> None:
-    bench.session.release.set()
-    bench.console.handle_line(':demo_ground_texture')
-    bench.finish()
-    assert bench.session.ran == [f'good_capture: {DEMO}']
+    for sentence, goal, text in SENTENCES:
+        if sentence:
+            bench.console.handle_line(sentence)
+            bench.finish()
+        bench.console.handle_remote_line('bonjour', 'page', lambda reply: None, Origin.PAGE)
+        bench.console.handle_line(':demo')
+        bench.finish()
+        assert bench.session.ran[-1] == f'good_capture: {goal}'
+        ran, answers = len(bench.session.ran), []
+        for line in (text, ':rover_status', '：ＲＯＶＥＲ＿ＳＴＡＴＵＳ')[not text :]:
+            bench.said.clear()
+            bench.console.handle_line(line)
+            wait_until(lambda: bench.said, f'an answer to {line}')
+            answers.append(bench.said[0])
+        assert len(set(answers)) == 1
+        assert len(bench.session.ran) == ran  # a question about the rover is no task
     bench.console.handle_line(':help')
     for name in ('demo_ground_texture', 'rover_status'):
         assert f'  :{name} ' in bench.said[-1]
-    bench.console.handle_line(':rover_state')
-    assert 'did you mean :rover_status?' in bench.said[-1]
-    bench.console.handle_line(':rover_status now')
-    assert bench.said[-1] == '! usage: :rover_status'
 
 
 def test_a_template_takes_no_name_of_a_command(tmp_path: Path) -> None:
@@ -425,33 +369,20 @@ class Told:
         return Outcome(True, f'told {what!r}')
 
 
-@pytest.mark.parametrize(
-    ('line', 'recording', 'outcome'),
-    [
-        (':record', Told(), Outcome(True, "told ''")),
-        (':record on', Told(), Outcome(True, "told 'on'")),
-        (':RECORD OFF', Told(), Outcome(True, "told 'off'")),
-        ('：ｒｅｃｏｒｄ　ｓｔａｔｕｓ', Told(), Outcome(True, "told 'status'")),
-        (':record on', None, Outcome(False, NO_RECORDING)),
-    ],
-)
-def test_what_is_typed_reaches_the_recording(line: str, recording: Any, outcome: Outcome) -> None:
+def test_what_is_typed_reaches_the_recording_or_is_refused_with_what_there_is() -> None:
     nobody: Any = None
-    told = answer_query(parsed(line), nobody, nobody, nobody, nobody, recording)
-    assert told == outcome
-
-
-@pytest.mark.parametrize(
-    ('line', 'why'),
-    [
+    for line, what in ((':record', ''), (':RECORD OFF', 'off'), ('：ｒｅｃｏｒｄ　ｏｎ', 'on')):
+        told = answer_query(parsed(line), nobody, nobody, nobody, nobody, Told())
+        assert told == Outcome(True, f'told {what!r}')
+    none = answer_query(parsed(':record on'), nobody, nobody, nobody, nobody, None)
+    assert none == Outcome(False, NO_RECORDING)
+    for line, why in (
         (':record yes', "'yes' is neither on, off nor status"),
         (':record on now', r':record \[on\|off\|status\]'),
         (':auto yes', "'yes' is neither on nor off"),
-    ],
-)
-def test_anything_else_is_refused_with_what_there_is(line: str, why: str) -> None:
-    with pytest.raises(BadCommand, match=why):
-        parsed(line)
+    ):
+        with pytest.raises(BadCommand, match=why):
+            parsed(line)
 
 
 GRACE_S = 0.2
@@ -464,40 +395,29 @@ def run(bench: RuntimeBench, *commands: str) -> Outcome:
 # --- the commands of -c ---
 
 
-@pytest.mark.parametrize(
-    ('commands', 'ok'),
-    [
+def test_one_failed_command_fails_them_all(bench: RuntimeBench) -> None:
+    for commands, ok in (
         ((':mode', ':trace'), True),
         ((':forward far', ':mode'), False),
         ((':mode', ''), False),
         ((), False),
-    ],
-)
-def test_one_failed_command_fails_them_all(
-    bench: RuntimeBench, commands: tuple[str, ...], ok: bool
+    ):
+        assert run(bench, *commands).ok is ok
+
+
+def test_in_safe_an_order_has_failed_at_once_and_what_only_looks_or_stops_works(
+    bench: RuntimeBench,
 ) -> None:
-    assert run(bench, *commands).ok is ok
-
-
-def press(bench: RuntimeBench) -> None:
+    bench.session.quick = {'get_status'}
     bench.hear('estop', pressed=True)
     bench.mode('SAFE')
-
-
-@pytest.mark.parametrize('order', ['go to the light', ':forward 2', ':resume'])
-def test_in_safe_an_order_has_failed_at_once(bench: RuntimeBench, order: str) -> None:
-    press(bench)
-    outcome = run(bench, order)
-    assert not outcome.ok
-    assert 'e-stop' in outcome.answer
+    for order in ('go to the light', ':forward 2', ':resume'):
+        outcome = run(bench, order)
+        assert not outcome.ok
+        assert 'e-stop' in outcome.answer
     assert bench.tasks() == {}
-
-
-@pytest.mark.parametrize('line', [':mode', ':stop', ':submit get_status'])
-def test_in_safe_what_only_looks_or_stops_still_works(bench: RuntimeBench, line: str) -> None:
-    bench.session.quick = {'get_status'}
-    press(bench)
-    assert run(bench, line).ok
+    for line in (':mode', ':stop', ':submit get_status'):
+        assert run(bench, line).ok
 
 
 def test_a_command_that_safe_interrupts_has_failed_and_is_not_kept(bench: RuntimeBench) -> None:
@@ -508,12 +428,11 @@ def test_a_command_that_safe_interrupts_has_failed_and_is_not_kept(bench: Runtim
     assert bench.tasks() == {'move_forward': 'CANCELLED'}
 
 
-@pytest.mark.parametrize('lines', [':forward 2\n', ':forward 2\n:quit\n'])
 def test_a_pipe_that_ends_leaves_what_safe_interrupted(
-    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch, lines: str
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.session.on_begin = lambda what: bench.hear('estop', pressed=True)
-    monkeypatch.setattr('sys.stdin', io.StringIO(lines))
+    monkeypatch.setattr('sys.stdin', io.StringIO(':forward 2\n'))
     run_pipe(bench.console, grace_s=GRACE_S)
     assert bench.tasks() == {'move_forward': 'PAUSED'}
 
@@ -568,14 +487,12 @@ def test_no_skill_that_is_taken_in_safe_needs_base_or_mast() -> None:
             assert definition.resources_required == []
 
 
-@pytest.mark.parametrize(
-    ('robot', 'way_out'),
-    [
-        (RobotState(estop=True, safety_latch='x'), 'Release the e-stop, then enter :clear.'),
-        (RobotState(safety_latch='x'), 'Look at the rover, then enter :clear.'),
-        (RobotState(silent=['adapter']), 'SAFE ends when it is back.'),
-    ],
-)
-def test_the_way_out_fits_the_cause(robot: RobotState, way_out: str) -> None:
-    state = BrainState(robot=robot, tasks=TasksState(mode=Mode.SAFE, mode_reason='x'))
-    assert order_refusal(state, 'react', SINCE).endswith(way_out)
+def test_the_way_out_fits_the_cause() -> None:
+    for robot, way_out in (
+        ({'estop': True, 'safety_latch': 'x'}, 'Release the e-stop, then enter :clear.'),
+        ({'safety_latch': 'x'}, 'Look at the rover, then enter :clear.'),
+        ({'silent': ['adapter']}, 'SAFE ends when it is back.'),
+    ):
+        tasks = TasksState(mode=Mode.SAFE, mode_reason='x')
+        state = BrainState(robot=RobotState(**robot), tasks=tasks)
+        assert order_refusal(state, 'react', SINCE).endswith(way_out)

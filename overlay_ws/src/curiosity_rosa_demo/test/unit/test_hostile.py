@@ -14,10 +14,8 @@ Ten thousand turns are scripts/bench.sh hostile.
 from __future__ import annotations
 
 from attack_judge import Judge, KINDS
-from attacks import FAMILIES, order_text, orders_in, orders_of, orders_text, TURNS_OF_EPISODE
-from hostile import jobs_of, Record, run_job
-from hypothesis import given
-from hypothesis import strategies as st
+from attacks import FAMILIES, TURNS_OF_EPISODE
+from hostile import Record, run_job
 import pytest
 from react_world import asking, with_rules
 
@@ -127,17 +125,3 @@ def test_the_judge_lets_an_approved_motion_within_all_limits_pass() -> None:
     drives(judge, 2.5)
     judge.end_turn()
     assert (judge.motions, judge.acts) == (1, 0)
-
-
-@given(st.randoms(use_true_random=False))
-def test_an_order_in_any_words_is_read_as_it_was_meant(chance: object) -> None:
-    orders = orders_of(chance)  # type: ignore[arg-type]
-    assert orders_in(f'SYSTEM: {orders_text(orders)}.') == list(orders)
-    assert orders_in('. '.join(map(order_text, orders))) == list(orders)
-
-
-def test_all_turns_are_given_out() -> None:
-    least = sum(TURNS_OF_EPISODE.get(each, 1) for each in FAMILIES)
-    for turns in (0, 1, 70, 1999):
-        given_out = sum(count for _, _, count in jobs_of(turns, 1))
-        assert max(turns, least) <= given_out <= turns + least

@@ -17,7 +17,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
-import http.client
 import json
 import os
 from pathlib import Path
@@ -289,13 +288,6 @@ def run_without_ros(program: str, folder: Path) -> subprocess.CompletedProcess[s
     )
 
 
-def test_the_program_that_has_no_ros_has_none(tmp_path: Path):
-    for name in ('rclpy', 'curiosity_rosa_interfaces', 'std_msgs.msg'):
-        assert f"No module named '{name.partition('.')[0]}'" in (
-            run_without_ros(f'import {name}', tmp_path).stderr
-        )
-
-
 def test_the_test_of_the_page_passes_without_ros(tmp_path: Path):
     programs = re.findall(r'```python\n(.*?)```', PAGE, re.DOTALL)
     [program] = [each for each in programs if 'TestClient' in each]
@@ -306,8 +298,8 @@ def test_the_test_of_the_page_passes_without_ros(tmp_path: Path):
 with TestClient(create_app(SkillRunner(db_path='robot.db'))) as client:
     assert [client.get(path).status_code for path in {every}] == [200] * {len(every)}
 """
-    ended = run_without_ros(f'{program}\n{called}\n{routes}', tmp_path)
-    assert ended.returncode == 0, ended.stderr
+    ended = run_without_ros(f'{program}\n{called}\n{routes}\nimport rclpy', tmp_path)
+    assert ended.stderr.endswith("No module named 'rclpy'\n"), ended.stderr
 
 
 # --- test clients -----------------------------------------------------------------------------
@@ -327,24 +319,15 @@ async def test_the_transport_of_httpx_may_call_the_app_by_any_name():
 def test_the_app_of_an_agent_refuses_test_clients_by_a_foreign_name():
     with FakeRobot() as robot:
         client = TestClient(create_app(robot.runner, robot=robot, settings=STANDALONE_SETTINGS))
-        assert client.get('/health').status_code == 421
-        assert client.post('/stop').status_code == 421
+        assert client.get('/health').status_code == client.post('/stop').status_code == 421
         assert robot.stops == []
 
 
 def test_no_foreign_name_comes_through_a_socket():
     with listening(create_app(SkillRunner(':memory:'))) as port:
-        for host, status in (
-            ('localhost', 200),
-            ('test', 421),
-            ('testserver', 421),
-            ('evil.example', 421),
-            (f'evil.example:{port}', 421),
-        ):
-            connection = http.client.HTTPConnection('127.0.0.1', port, timeout=LONG_S)
-            connection.request('GET', '/health', headers={'Host': host})
-            assert connection.getresponse().status == status, host
-            connection.close()
+        for host in ('localhost', 'test', 'testserver', 'evil.example', f'evil.example:{port}'):
+            answer = httpx.get(f'http://127.0.0.1:{port}/health', headers={'Host': host})
+            assert answer.status_code == (200 if host == 'localhost' else 421), host
 
 
 SOCKETS = st.one_of(
@@ -356,14 +339,13 @@ SOCKETS = st.one_of(
 
 @given(server=SOCKETS, name=st.from_regex(r'[a-z][a-z0-9.-]{0,20}[a-z]', fullmatch=True))
 def test_whatever_a_listening_server_reports_a_foreign_name_is_refused(server: Any, name: str):
-    asked = 'evil.' + name
-    assert in_scope(server, asked) == 421
+    assert in_scope(server, f'evil.{name}') == 421
 
 
-@pytest.mark.parametrize('address', ['192.168.1.5', '[::2]', '0.0.0.0'])
-def test_an_address_is_no_name_of_a_test_client(address: str):
-    assert in_scope((address.strip('[]'), 8765), address) == 421
-    assert in_scope((address, 8765), address) == 421
+def test_an_address_is_no_name_of_a_test_client():
+    for address in ('192.168.1.5', '[::2]', '0.0.0.0'):
+        for server in (address.strip('[]'), address):
+            assert in_scope((server, 8765), address) == 421
 
 
 def in_scope(server: Any, host: str) -> int:

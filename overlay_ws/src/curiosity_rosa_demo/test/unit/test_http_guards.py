@@ -41,7 +41,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner
 from examples import examples
 from fake_robot import FakeRobot
 from fastapi import WebSocket
-from http_world import alone, client, HOST, settings, URL, Wire, with_robot
+from http_world import alone, by_http, client, HOST, settings, URL, Wire, with_robot
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -101,23 +101,21 @@ async def opens(app: Any, **headers: str) -> bool:
 # --- names -------------------------------------------------------------------------------------
 
 
+HOSTS = {
+    200: ['localhost', 'LOCALHOST:1', HOST, '127.9.9.9', '[::1]:8765', 'localhost.:80'],
+    421: ['evil.example', '192.168.1.5:8765', 'localhost.evil.example', '0.0.0.0', '[::2]'],
+    400: ['', 'a b', 'a@localhost', 'localhost:x', '[::1', 'localhost/x'],
+}
+
+
 @in_loop
-@pytest.mark.parametrize(
-    ('status', 'hosts'),
-    [
-        (200, ['localhost', 'LOCALHOST:1', HOST, '127.9.9.9', '[::1]:8765', 'localhost.:80']),
-        (421, ['evil.example', '192.168.1.5:8765', 'localhost.evil.example', '0.0.0.0', '[::2]']),
-        (400, ['', 'a b', 'a@localhost', 'localhost:x', '[::1', 'localhost/x']),
-    ],
-)
-async def test_the_loopback_is_asked_by_its_names_and_no_other(status: int, hosts: list[str]):
+async def test_the_loopback_is_asked_by_its_names_and_no_other():
     async with alone() as http:
-        for host in hosts:
-            for path in ('/health', '/healthz'):
-                assert (await http.get(path, headers={'Host': host})).status_code == status, host
-            if status == 421:
-                assert (await http.get('/stop', headers={'Host': host})).status_code == 421
-                assert not await opens(app_with_page(), host=host)
+        for status, host in ((status, each) for status, hosts in HOSTS.items() for each in hosts):
+            for path in ('/health', '/healthz', *['/stop'] * (status == 421)):
+                answer = await http.get(path, headers={'Host': host})
+                assert answer.status_code == status, (host, path)
+            assert status != 421 or not await opens(app_with_page(), host=host)
         two = [('Host', 'localhost'), ('Host', 'evil.example')]
         assert (await http.get('/health', headers=two)).status_code == 400
 
@@ -165,44 +163,44 @@ def test_only_the_loopback_needs_no_token():
 # --- origins -----------------------------------------------------------------------------------
 
 
-@in_loop
-@pytest.mark.parametrize(
-    'headers',
-    [
-        {'Origin': 'http://evil.example'},
-        {'Origin': 'http://127.0.0.1:3000'},  # another program of this machine
-        {'Origin': 'null'},
-        {'Origin': f'{URL}.evil.example'},
-        {'Origin': URL, 'Sec-Fetch-Site': 'cross-site'},
-        {'Sec-Fetch-Site': 'cross-site'},
-        {'Sec-Fetch-Site': 'same-site'},
-        {'Sec-Fetch-Site': 'nonsense'},
-    ],
+FOREIGN = (
+    {'Origin': 'http://evil.example'},
+    {'Origin': 'http://127.0.0.1:3000'},  # another program of this machine
+    {'Origin': 'null'},
+    {'Origin': f'{URL}.evil.example'},
+    {'Origin': URL, 'Sec-Fetch-Site': 'cross-site'},
+    {'Sec-Fetch-Site': 'cross-site'},
+    {'Sec-Fetch-Site': 'same-site'},
+    {'Sec-Fetch-Site': 'nonsense'},
 )
-async def test_what_another_site_sends_changes_nothing(headers: dict[str, str]):
+
+
+@in_loop
+async def test_what_another_site_sends_changes_nothing():
     with FakeRobot() as robot:
         async with with_robot(robot, token=TOKEN) as http:
             http.headers.update(BEARER)
-            for method, path in (('POST', '/stop'), ('POST', '/tasks'), ('DELETE', '/tasks/x')):
-                answer = await http.request(method, path, headers=headers, json=JOB)
-                assert answer.status_code == 403
+            for headers in FOREIGN:
+                for method, path in (
+                    ('POST', '/stop'),
+                    ('POST', '/tasks'),
+                    ('DELETE', '/tasks/x'),
+                ):
+                    answer = await http.request(method, path, headers=headers, json=JOB)
+                    assert answer.status_code == 403, headers
             assert (robot.stops, (await http.get('/tasks')).json()) == ([], [])
 
 
-@in_loop
-async def test_another_site_may_link_to_us_but_embed_nothing():
-    with FakeRobot() as robot:
-        async with with_robot(robot) as http:
-            foreign = {'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors'}
-            assert (await http.get('/camera.jpg', headers=foreign)).status_code == 403
-            assert (await http.get('/events', headers=foreign)).status_code == 403
-            linked = {**foreign, 'Sec-Fetch-Mode': 'navigate'}
-            answer = await http.get('/health', headers=linked)
-            assert answer.status_code == 200
-            assert answer.headers['x-frame-options'] == 'DENY'
-            assert 'access-control-allow-origin' not in answer.headers
-            preflight = await http.options('/tasks', headers={'Origin': 'http://evil.example'})
-            assert 'access-control-allow-origin' not in preflight.headers
+@by_http
+async def test_another_site_may_link_to_us_but_embed_nothing(robot: FakeRobot, http: Any):
+    foreign = {'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors'}
+    for path in ('/camera.jpg', '/events'):
+        assert (await http.get(path, headers=foreign)).status_code == 403
+    answer = await http.get('/health', headers={**foreign, 'Sec-Fetch-Mode': 'navigate'})
+    assert (answer.status_code, answer.headers['x-frame-options']) == (200, 'DENY')
+    preflight = await http.options('/tasks', headers={'Origin': 'http://evil.example'})
+    for each in (answer, preflight):
+        assert 'access-control-allow-origin' not in each.headers
 
 
 @in_loop
@@ -362,11 +360,11 @@ async def test_the_form_opens_the_page():
 
 
 @in_loop
-@pytest.mark.parametrize('value', [f'1.{"0" * 32}.{"0" * 64}', '', '"é"', '\x01'])
-async def test_a_broken_cookie_is_no_session(value: str):
+async def test_a_broken_cookie_is_no_session():
     async with client(app_with_page(TOKEN)) as http:
-        cookie = f'{cookie_name(HOST.encode())}={value}'.encode('latin-1')
-        assert (await http.get('/health', headers={'Cookie': cookie})).status_code == 401
+        for value in (f'1.{"0" * 32}.{"0" * 64}', '', '"é"', '\x01'):
+            cookie = f'{cookie_name(HOST.encode())}={value}'.encode('latin-1')
+            assert (await http.get('/health', headers={'Cookie': cookie})).status_code == 401
 
 
 def test_a_session_ends_and_belongs_to_one_token():
@@ -404,20 +402,19 @@ def test_two_servers_of_a_machine_have_cookies_of_their_own():
 # --- what nobody expected ----------------------------------------------------------------------
 
 
-@in_loop
-async def test_an_unexpected_error_is_a_plain_problem(caplog: pytest.LogCaptureFixture):
-    with FakeRobot() as robot:
+@by_http
+async def test_an_unexpected_error_is_a_plain_problem(
+    robot: FakeRobot, http: Any, caplog: pytest.LogCaptureFixture
+):
+    def broken() -> Any:
+        raise RuntimeError('secret of the house')
 
-        def broken() -> Any:
-            raise RuntimeError('secret of the house')
-
-        robot.state = broken  # type: ignore[method-assign]
-        async with with_robot(robot) as http:
-            answer = await http.get('/plan')
-            assert answer.status_code == 500
-            assert answer.headers['content-type'] == 'application/problem+json'
-            assert 'secret' not in answer.text
-        assert 'secret of the house' in caplog.text
+    robot.state = broken  # type: ignore[method-assign]
+    answer = await http.get('/plan')
+    assert answer.status_code == 500
+    assert answer.headers['content-type'] == 'application/problem+json'
+    assert 'secret' not in answer.text
+    assert 'secret of the house' in caplog.text
 
 
 SMALL = settings(max_body_bytes=1024)
@@ -459,17 +456,15 @@ def test_no_more_clients_are_remembered_than_may_be(clients: list[int]):
         assert buckets.seconds_until_granted(str(each)) > 0.0
 
 
-@pytest.mark.parametrize(
-    ('one', 'other', 'same'),
-    [
+def test_a_network_of_ipv6_is_one_client():
+    for one, other, same in (
         ('10.0.0.1', '10.0.0.2', False),
         ('2001:db8::1', '2001:db8::ffff:1', True),
         ('2001:db8::1', '2001:db8:0:1::1', False),
         ('somewhere', 'elsewhere', False),
-    ],
-)
-def test_a_network_of_ipv6_is_one_client(one: str, other: str, same: bool):
-    assert (client_address({'client': (one, 1)}) == client_address({'client': (other, 2)})) is same
+    ):
+        clients = {client_address({'client': (each, 1)}) for each in (one, other)}
+        assert (len(clients) == 1) is same
     assert client_address({'client': None}) == ''
 
 
@@ -497,35 +492,21 @@ async def test_a_body_that_is_too_large_is_refused_by_its_length_alone():
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot, settings=SMALL)
         for length in ('1025', '9' * 400):
-            wire = Wire(app, 'POST', '/say', content_length=length)
-            async with wire:
+            async with Wire(app, 'POST', '/say', content_length=length) as wire:
                 await wire.ended()  # nothing of it was sent
             assert wire.status == 413
             assert b'1024 bytes' in wire.body
-
-
-@in_loop
-@pytest.mark.parametrize('path', ['/say', '/tasks', '/login', '/nowhere'])
-async def test_a_body_that_is_too_large_is_refused_when_it_comes_in_pieces(path: str):
-    with FakeRobot() as robot:
-        app = create_app(robot.runner, robot=robot, settings=SMALL)
-        wire = Wire(app, 'POST', path, transfer_encoding='chunked')
-        wire.body_of(*[b'x' * 100] * 11, b'')
-        async with wire:
-            await wire.ended()
-        assert wire.status == 413
-        assert robot.lines == []
-
-
-@in_loop
-async def test_a_body_of_just_the_limit_is_read():
-    with FakeRobot() as robot:
-        async with with_robot(robot, config=SMALL) as http:
-            text = 'x' * (1024 - len('{"text":""}'))
-            assert (await http.post('/say', content=f'{{"text":"{text}x"}}')).status_code == 413
-            headers = {'Content-Type': 'application/json'}
-            answer = await http.post('/say', content=f'{{"text":"{text}"}}', headers=headers)
-            assert answer.status_code == 200
+        for path in ('/say', '/tasks', '/login', '/nowhere'):
+            wire = Wire(app, 'POST', path, transfer_encoding='chunked')
+            wire.body_of(*[b'x' * 100] * 11, b'')
+            async with wire:
+                await wire.ended()
+            assert wire.status == 413
+        async with client(app, headers={'Content-Type': 'application/json'}) as http:
+            text = 'x' * (1024 - len('{"text":""}'))  # just the limit
+            for each, status in ((f'{text}x', 413), (text, 200)):
+                answer = await http.post('/say', content=f'{{"text":"{each}"}}')
+                assert answer.status_code == status
             assert robot.lines == [text]
 
 

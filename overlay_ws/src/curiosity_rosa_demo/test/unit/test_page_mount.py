@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
-import http.client
 import json
 from pathlib import Path
 import re
@@ -29,6 +28,7 @@ from curiosity_rosa_demo.imaging.image_header import picture_size
 from fake_robot import CONFIG, FakeRobot
 from ground_world import analyzed
 from http_world import served as serve
+import httpx
 import nicegui
 from our_sources import ROOT
 import pytest
@@ -40,15 +40,11 @@ class Served:
     """The page of a robot, at an address."""
 
     def __init__(self, url: str) -> None:
-        self.host = url.removeprefix('http://')
+        self.url = url
 
     def ask(self, method: str, path: str) -> Answer:
-        connection = http.client.HTTPConnection(self.host, timeout=10)
-        connection.request(method, path, headers={'Accept': 'text/html'})
-        answer = connection.getresponse()
-        found = answer.status, answer.getheader('Content-Type') or '', answer.read()
-        connection.close()
-        return found
+        answer = httpx.request(method, f'{self.url}{path}', headers={'Accept': 'text/html'})
+        return answer.status_code, answer.headers.get('Content-Type', ''), answer.content
 
 
 @contextmanager
@@ -91,20 +87,14 @@ def test_nothing_in_the_page_is_of_another_server(served: Served) -> None:
     assert [each for each in loaded if '//' in each] == []
 
 
-@pytest.mark.parametrize(
-    ('method', 'path', 'status'),
-    [
+def test_beside_the_page_the_api_answers_as_ever(served: Served) -> None:
+    for method, path, status in (
         ('GET', '/nonsense', 404),
         ('POST', '/', 404),
         ('GET', '/page/captures/none.jpg', 404),
         ('DELETE', '/stop', 405),
-    ],
-)
-def test_beside_the_page_the_api_answers_as_ever(
-    served: Served, method: str, path: str, status: int
-) -> None:
-    found = served.ask(method, path)
-    assert found[:2] == (status, 'application/problem+json')
+    ):
+        assert served.ask(method, path)[:2] == (status, 'application/problem+json')
 
 
 def test_a_capture_is_given_as_it_was_taken(served: Served, robot: FakeRobot) -> None:
@@ -155,14 +145,16 @@ SCRIPTS = sorted(PAGE.parent.rglob('*.js'))
 LICENCES = {'Apache-2.0', 'MIT', 'MIT OR Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause'}
 
 
-@pytest.mark.parametrize('script', SCRIPTS, ids=lambda each: each.name)
-def test_a_script_is_installed_and_finds_what_it_imports(script: Path) -> None:
+def test_every_script_is_installed_and_finds_what_it_imports() -> None:
     setup = (ROOT / 'overlay_ws/src/curiosity_rosa_demo/setup.py').read_text()
-    name = str(script.relative_to(PACKAGE))
-    assert any(fnmatch(name, pattern) for pattern in re.findall(r"'(agent/[^']+\*[^']*)'", setup))
-    for imported in re.findall(r"^import .* from '([^']+)';$", script.read_text(), re.MULTILINE):
-        folder, _, module = imported.rpartition('/')
-        assert imported == 'vue' or (folder in ('curiosity', '.') and module in MODULES)
+    installed = re.findall(r"'(agent/[^']+\*[^']*)'", setup)
+    for script in SCRIPTS:
+        name = str(script.relative_to(PACKAGE))
+        assert any(fnmatch(name, pattern) for pattern in installed), name
+        source = script.read_text()
+        for imported in re.findall(r"^import .* from '([^']+)';$", source, re.MULTILINE):
+            folder, _, module = imported.rpartition('/')
+            assert imported == 'vue' or (folder in ('curiosity', '.') and module in MODULES)
 
 
 def test_the_types_are_those_of_the_vue_that_runs() -> None:

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 import json
@@ -82,20 +82,14 @@ import orjson
 import pytest
 from strategies import events, json_objects, json_values, text
 
+NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 seconds = st.floats(0.0, 1e6)
 NODES = [
     NodeStatus('kernel', ok=True, age_s=0.1),
     NodeStatus('adapter', ok=False, age_s=None, text='gone'),
 ]
 NOTHING: dict[str, Any] = {'auto': 'off', 'auto_on': False, 'replay': False, 'limits': {}}
-seconds = st.floats(0.0, 1e6)
-NODES = [
-    NodeStatus('kernel', ok=True, age_s=0.1),
-    NodeStatus('adapter', ok=False, age_s=None, text='gone'),
-]
-
-
-NOTHING: dict[str, Any] = {'auto': 'off', 'auto_on': False, 'replay': False, 'limits': {}}
+S = LifecycleState
 
 
 def value(facts: dict[str, Any], name: str) -> str:
@@ -106,11 +100,6 @@ def value(facts: dict[str, Any], name: str) -> str:
 
 def status(state: BrainState, **changes: Any) -> dict[str, Any]:
     return status_data(state, None, NODES, **{**NOTHING, **changes})
-
-
-def test_the_head_names_the_body_that_it_was_told() -> None:
-    assert status(BrainState(), body='mujoco')['body'] == 'mujoco'
-    assert status(BrainState())['body'] == ''  # a real rover, or one that nobody has named
 
 
 def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
@@ -125,74 +114,48 @@ def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
             silent=['odometry'],
         ),
     )
-    facts = status(state, limits={'odometry': 2.0})
+    facts = status(state, limits={'odometry': 2.0}, body='mujoco')
     assert (facts['mode'], facts['why']) == ('SAFE', 'the e-stop is pressed')
     assert (value(facts, 'Battery'), value(facts, 'E-stop')) == ('20 % low', 'PRESSED')
-    assert facts['motion'][0] == {
-        'name': 'Wheels',
-        'text': 'still',
-        'from': 'odometry',
-        'limit': 2.0,
-        'bad': False,
-    }
+    wheels = {'name': 'Wheels', 'text': 'still', 'from': 'odometry', 'limit': 2.0, 'bad': False}
+    assert facts['motion'][0] == wheels
     assert facts['sources'] == [
         {'name': 'odometry', 'silent': True, 'limit': 2.0},
         {'name': 'scan', 'silent': False, 'limit': None},
     ]
     assert facts['nodes'][1] == {'name': 'adapter', 'ok': False, 'aged': True, 'text': 'gone'}
-    assert value(facts, 'Place') == 'unknown'
+    unknown = status_data(BrainState(), None, [NodeStatus('tasks', True, None)], **NOTHING)
+    assert (facts['body'], unknown['body']) == ('mujoco', '')
+    assert {value(unknown, name) for name in ('Battery', 'Place', 'Wheels')} == {'unknown'}
+    assert unknown['nodes'] == [{'name': 'tasks', 'ok': True, 'aged': False, 'text': ''}]
+    pose = RoverPose(x=5.25, y=-1.0, frame_id='odom')
+    moved = status_data(BrainState(), pose, (), **NOTHING)
+    assert value(moved, 'Place') == 'x 5.2 m, y -1.0 m'
 
 
-@pytest.mark.parametrize(
-    ('view', 'robot', 'text'),
-    [
+def test_the_head_says_what_the_scan_shows_and_who_publishes_beside_the_rover() -> None:
+    for view, robot, shown in (
         (None, {}, 'no scan'),
         (True, {'silent': ['scan']}, 'no scan'),
         (False, {}, 'no view ahead while stowed'),
         (False, {'mast': 'open'}, 'no view ahead'),
         (True, {}, 'free'),
         (True, {'scan_min_m': 1.55}, 'free for 1.6 m'),
-    ],
-)
-def test_the_head_says_what_the_scan_shows_of_the_way(
-    view: bool | None, robot: dict[str, Any], text: str
-) -> None:
-    heard = {} if view is None else {'scan': Reading(value={'view': view}, received_s=1.0)}
-    ages_s = dict.fromkeys((*heard, 'adapter'), 0.1)
-    state = RobotState(**{'mast': 'closed', **robot}, heard=heard, ages_s=ages_s)
-    assert value(status(BrainState(robot=state)), 'Way ahead') == text
-
-
-@pytest.mark.parametrize(
-    ('rivals', 'warnings'),
-    [
-        (None, 0),
-        ({}, 0),
-        ('no table', 0),
-        ({'/clock': 'no list'}, 0),
-        ({'/clock': ['/gazebo', '/stand_in'], '/joint_states': ['/stand_in (2 times)']}, 2),
-    ],
-)
-def test_head_and_status_line_name_who_publishes_beside_the_rover(
-    rivals: object, warnings: int
-) -> None:
-    value = {'mast': 'closed', 'rival_publishers': rivals}
-    robot = RobotState(heard={'adapter': Reading(value=value, received_s=1.0)})
-    rows = [row for row in status(BrainState(robot=robot))['motion'] if row['name'] == 'Warning']
-    assert [row['bad'] for row in rows] == [True] * warnings
-    assert all(row['text'] in status_text(value) for row in rows)
-    assert status_text(value).count('several publishers of') == warnings
-    assert all('own ROS_DOMAIN_ID' in row['text'] for row in rows)
-
-
-def test_what_is_unknown_has_no_number_and_what_is_part_of_the_agent_no_age() -> None:
-    facts = status_data(BrainState(), None, [NodeStatus('tasks', True, None)], **NOTHING)
-    for name in ('Battery', 'Place', 'Wheels'):
-        assert value(facts, name) == 'unknown'
-    assert facts['nodes'] == [{'name': 'tasks', 'ok': True, 'aged': False, 'text': ''}]
-    pose = RoverPose(x=5.25, y=-1.0, frame_id='odom')
-    moved = status_data(BrainState(), pose, (), **NOTHING)
-    assert value(moved, 'Place') == 'x 5.2 m, y -1.0 m'
+    ):
+        heard = {} if view is None else {'scan': Reading(value={'view': view}, received_s=1.0)}
+        ages_s = dict.fromkeys((*heard, 'adapter'), 0.1)
+        state = RobotState(**{'mast': 'closed', **robot}, heard=heard, ages_s=ages_s)
+        assert value(status(BrainState(robot=state)), 'Way ahead') == shown
+    both = {'/clock': ['/gazebo', '/stand_in'], '/joint_states': ['/stand_in (2 times)']}
+    for rivals in (None, {}, 'no table', {'/clock': 'no list'}, both):
+        told = {'mast': 'closed', 'rival_publishers': rivals}
+        state = RobotState(heard={'adapter': Reading(value=told, received_s=1.0)})
+        rows = status(BrainState(robot=state))['motion']
+        warnings = [row for row in rows if row['name'] == 'Warning']
+        assert [row['bad'] for row in warnings] == [True] * (2 if rivals is both else 0)
+        assert all(row['text'] in status_text(told) for row in warnings)
+        assert status_text(told).count('several publishers of') == len(warnings)
+        assert all('own ROS_DOMAIN_ID' in row['text'] for row in warnings)
 
 
 @given(st.dictionaries(text, seconds, max_size=4), st.none() | seconds)
@@ -213,24 +176,6 @@ def test_whatever_stands_in_a_plan_can_be_sent(plan: dict[str, Any] | None) -> N
     assert all(isinstance(value, str) for step in facts['steps'] for value in step.values())
 
 
-def test_a_plan_shows_its_steps_and_how_far_it_is() -> None:
-    facts = plan_data(
-        {
-            'goal': 'a picture',
-            'status': 'executing',
-            'steps': [
-                {'step_id': 1, 'action': 'mast_open', 'status': 'success', 'parameters': {}},
-                {'step_id': 2, 'action': 'speak', 'parameters': {'text': 'hi'}},
-            ],
-        }
-    )
-    assert [(step['action'], step['status']) for step in facts['steps']] == [
-        ('mast_open', 'success'),
-        ('speak', 'pending'),
-    ]
-    assert facts['steps'][1]['parameters'] == '{"text": "hi"}'
-
-
 @given(json_objects)
 def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
     op = {'skill': 'move_forward', 'arguments': arguments}
@@ -243,31 +188,21 @@ def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
     assert not question_data(Question(id='q1', text='go on?'), until=5.0)['editable']
 
 
-def test_tasks_are_told_newest_first_and_only_those_that_live_can_be_held() -> None:
-    old = Task('react', seq=1, held=True, state=LifecycleState.CANCELLED)
-    new = Task('react', seq=2, held=True, metadata={'text': 'look  at\n<b>it</b>'})
+def test_tasks_and_captures_are_told_newest_first_and_only_those_that_live_can_be_held() -> None:
+    old = Task('react', seq=1, held=True, state=S.CANCELLED, metadata={'origin': '<b>'})
+    look = {'text': 'look  at\n<b>it</b>', 'origin': 'action'}
+    new = Task('react', seq=2, held=True, metadata=look)
     rows = task_data([old, new])['rows']
-    assert [row['id'] for row in rows] == [new.id, old.id]
+    assert [(row['id'], row['by']) for row in rows] == [(new.id, 'action'), (old.id, '')]
     assert [(row['held'], row['live']) for row in rows] == [(True, True), (False, False)]
     assert rows[0]['what'] == 'look at <b>it</b>'
-
-
-@pytest.mark.parametrize(
-    ('metadata', 'by'), [({'origin': 'action'}, 'action'), ({'origin': '<b>'}, ''), ({}, '')]
-)
-def test_a_task_says_through_which_door_it_came(metadata: dict[str, Any], by: str) -> None:
-    assert task_data([Task('react', metadata=metadata)])['rows'][0]['by'] == by
-
-
-def test_captures_are_told_newest_first() -> None:
-    picture = Picture(jpeg(1.0), datetime(2026, 1, 1, tzinfo=timezone.utc).timestamp(), 0.0)
-    pose = RoverPose(x=6.0, frame_id='odom')
-    captures = [
+    picture, pose = Picture(jpeg(1.0), 0.0, 0.0), RoverPose(x=6.0, frame_id='odom')
+    taken = [
         Capture('a', picture, 0.2, False, None),
         Capture('b', picture, 0.91234, True, pose),
     ]
-    rows = capture_data(captures)['rows']
-    assert [(row['id'], row['score'], row['good'], row['place']) for row in rows] == [
+    rows = capture_data(taken)['rows']
+    assert [tuple(row[name] for name in ('id', 'score', 'good', 'place')) for row in rows] == [
         ('b', 0.912, True, 'x 6.0 m, y 0.0 m'),
         ('a', 0.2, False, 'unknown'),
     ]
@@ -289,60 +224,47 @@ def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, before: float
     assert facts['took'] is None or facts['took'] >= 0.0
 
 
-@pytest.mark.parametrize(
-    ('data', 'replay'), [(None, False), ({'replay': True}, True), ({}, False)]
-)
-def test_a_line_is_short_and_marked_where_it_is_played_back(
-    data: dict[str, Any] | None, replay: bool
-) -> None:
-    event = TraceEvent(event_id='e', ts=2.5, kind=TraceKind.ACT, message='x' * 99_999, data=data)
-    facts = trace_data(event, 1.0)
-    assert (len(facts['text']), facts['took'], facts['replay']) == (MAX_TEXT_CHARS, 1.5, replay)
+def test_a_line_is_short_and_marked_where_it_is_played_back() -> None:
+    for data, replay in ((None, False), ({'replay': True}, True), ({}, False)):
+        event = TraceEvent(event_id='e', ts=2.5, kind=TraceKind.ACT, message='x' * 9999, data=data)
+        facts = trace_data(event, 1.0)
+        shown = (len(facts['text']), facts['took'], facts['replay'])
+        assert shown == (MAX_TEXT_CHARS, 1.5, replay)
 
 
 PLAIN = {'tool_name': 'move_stop'}
-
-
-@pytest.mark.parametrize(
-    ('fields', 'role'),
-    [
-        (TurnStarted(0, 'page').trace_fields('User: go'), 'said'),
-        (TurnStarted(2).trace_fields('Going on'), 'thought'),
-        (TurnAnswered(True, None).trace_fields('Done.'), 'answer'),
-        (QuestionAsked('q1').trace_fields('Asking: drive?'), 'asks'),
-        (QuestionAnswered('q1', 'approve').trace_fields(), 'answered'),
-        (SkillProgressed('wait', 't1', {'fraction': 0.5}, 0.5).trace_fields('50 %'), 'progress'),
-        ({'kind': TraceKind.ACT, 'message': 'move_stop()', **PLAIN}, 'act'),
-        ({'kind': TraceKind.RESULT, 'message': 'done', **PLAIN}, 'result'),
-        ({'kind': TraceKind.ERROR, 'message': 'late', **PLAIN}, 'result'),
-        ({'kind': TraceKind.ERROR, 'message': 'no model'}, 'failure'),
-        ({'kind': TraceKind.DECIDE, 'message': 'I drive'}, 'thought'),
-        ({'kind': TraceKind.OBSERVE, 'message': 'of a node'}, 'note'),
-        ({'kind': TraceKind.OBSERVE, 'message': 'dark', 'data': with_task(None, 't1')}, 'thought'),
-    ],
+ROLES: tuple[tuple[dict[str, Any], str], ...] = (
+    (TurnStarted(0, 'page').trace_fields('User: go'), 'said'),
+    (TurnStarted(2).trace_fields('Going on'), 'thought'),
+    (TurnAnswered(True, None).trace_fields('Done.'), 'answer'),
+    (QuestionAsked('q1').trace_fields('Asking: drive?'), 'asks'),
+    (QuestionAnswered('q1', 'approve').trace_fields(), 'answered'),
+    (SkillProgressed('wait', 't1', {'fraction': 0.5}, 0.5).trace_fields('50 %'), 'progress'),
+    ({'kind': TraceKind.ACT, 'message': 'move_stop()', **PLAIN}, 'act'),
+    ({'kind': TraceKind.RESULT, 'message': 'done', **PLAIN}, 'result'),
+    ({'kind': TraceKind.ERROR, 'message': 'late', **PLAIN}, 'result'),
+    ({'kind': TraceKind.ERROR, 'message': 'no model'}, 'failure'),
+    ({'kind': TraceKind.DECIDE, 'message': 'I drive'}, 'thought'),
+    ({'kind': TraceKind.OBSERVE, 'message': 'of a node'}, 'note'),
+    ({'kind': TraceKind.OBSERVE, 'message': 'dark', 'data': with_task(None, 't1')}, 'thought'),
 )
-def test_an_event_has_a_place_in_the_conversation(fields: dict[str, Any], role: str) -> None:
-    facts = trace_data(new_event(**fields), None)
-    assert facts['role'] == role
-    assert (facts['question'] == 'q1') is (role in ('asks', 'answered'))
 
 
-NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
+def test_an_event_has_a_place_in_the_conversation() -> None:
+    for fields, role in ROLES:
+        facts = trace_data(new_event(**fields), None)
+        assert facts['role'] == role
+        assert (facts['question'] == 'q1') is (role in ('asks', 'answered'))
 
 
 def alarms(
     state: BrainState | None = None,
-    nodes: list[NodeStatus] | None = None,
-    tasks: list[Task] | None = None,
+    nodes: Sequence[NodeStatus] = (),
+    tasks: Sequence[Task] = (),
     waits_for: str = '',
 ) -> dict[str, Any]:
-    return alarm_data(
-        state or BrainState(), nodes or [], tasks or [], NOW, waits_for=waits_for, replay=False
-    )
-
-
-def texts(data: dict[str, Any]) -> list[str]:
-    return [row['text'] for row in data['rows']]
+    state = state or BrainState()
+    return alarm_data(state, nodes, tasks, NOW, waits_for=waits_for, replay=False)
 
 
 def task(text: str, state: LifecycleState, *, held: bool = False, minutes: float = 0.0) -> Task:
@@ -351,29 +273,18 @@ def task(text: str, state: LifecycleState, *, held: bool = False, minutes: float
     return made
 
 
-def in_safe(**robot: Any) -> BrainState:
-    tasks = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
-    return BrainState(tasks=tasks, robot=RobotState(**robot))
-
-
-def test_a_calm_rover_has_no_alarm() -> None:
-    data = alarms(nodes=[NodeStatus('adapter', ok=True, age_s=0.1)])
-    assert (data['safe'], data['rows'], data['replay']) == (None, [], False)
-
-
-@pytest.mark.parametrize(
-    ('robot', 'way_out', 'latched'),
-    [
-        ({'estop': True, 'safety_latch': 'e-stop'}, 'Release the e-stop, then press Clear.', True),
+def test_safe_has_its_cause_and_the_way_out() -> None:
+    calm = alarms(nodes=[NodeStatus('adapter', ok=True, age_s=0.1)])
+    assert (calm['safe'], calm['rows'], calm['replay']) == (None, [], False)
+    pressed = {'estop': True, 'safety_latch': 'e-stop'}
+    for robot, way_out, latched in (
+        (pressed, 'Release the e-stop, then press Clear.', True),
         ({'safety_latch': 'e-stop'}, 'Look at the rover, then press Clear.', True),
         ({}, 'SAFE ends when it is back.', False),
-    ],
-)
-def test_safe_has_its_cause_and_the_way_out(
-    robot: dict[str, Any], way_out: str, latched: bool
-) -> None:
-    safe = alarms(in_safe(**robot))['safe']
-    assert safe == {'cause': 'e-stop pressed', 'way_out': way_out, 'latched': latched}
+    ):
+        tasks = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
+        safe = alarms(BrainState(tasks=tasks, robot=RobotState(**robot)))['safe']
+        assert safe == {'cause': 'e-stop pressed', 'way_out': way_out, 'latched': latched}
 
 
 def test_every_failure_is_told() -> None:
@@ -386,67 +297,43 @@ def test_every_failure_is_told() -> None:
         NodeStatus('adapter', ok=False, age_s=None, text='gone'),
         NodeStatus('kernel', ok=False, age_s=1.0),
     ]
-    assert texts(alarms(state, nodes, waits_for='no database')) == [
+    held = [task('a', S.PAUSED, held=True)]
+    rows = alarms(state, nodes, held, waits_for='no database')['rows']
+    assert [row['text'] for row in rows] == [
         'Nothing can run yet: no database',
         'The e-stop is pressed',
         'odometry is silent',
         'The battery is low: 12 %',
         'adapter: gone',
         'kernel: not well',
+        '1 task held until a person resumes',
     ]
+    assert rows[-1]['line'] == ':resume'
 
 
 def test_the_newest_failed_tasks_are_told_for_a_while() -> None:
     old = FAILURE_SHOWN.total_seconds() / 60 + 1
-    S = LifecycleState
-    tasks = [
-        task('long ago', S.FAILED, minutes=old),
-        task('third', S.FAILED, minutes=3),
-        task('second', S.FAILED, minutes=2),
-        task('first', S.FAILED, minutes=1),
-        task('done', S.COMPLETED),
-    ]
-    rows = alarms(tasks=tasks)['rows']
+    ended = {'long ago': old, 'third': 3.0, 'second': 2.0, 'first': 1.0}
+    tasks = [task(text, S.FAILED, minutes=minutes) for text, minutes in ended.items()]
+    rows = alarms(tasks=[*tasks, task('done', S.COMPLETED)])['rows']
     assert [row['text'].split('failed: ')[1] for row in rows] == ['first', 'second']
     assert all(row['dismissable'] for row in rows)
 
 
-def test_held_tasks_wait_for_a_person_who_has_a_button() -> None:
-    [row] = alarms(tasks=[task('a', LifecycleState.PAUSED, held=True)])['rows']
-    assert (row['text'], row['line']) == ('1 task held until a person resumes', ':resume')
-
-
-# --- queued tasks ----------------------------------------------------------------------------
-
-
-def test_a_task_that_waits_its_turn_says_behind_what() -> None:
-    S = LifecycleState
+def test_a_task_that_waits_its_turn_says_behind_what_and_the_head_counts_it() -> None:
     runs, waits = task('drive', S.ACTIVE), task('look', S.PENDING)
     held, ended = task('later', S.PENDING, held=True), task('over', S.COMPLETED)
-    rows = {row['what']: row['behind'] for row in task_data([runs, waits, held, ended])['rows']}
-    assert rows == {
-        'drive': '',
-        'look': f'queued behind {runs.id[:8]} drive',
-        'later': '',
-        'over': '',
-    }
+    tasks = [runs, waits, held, ended]
+    rows = {row['what']: row['behind'] for row in task_data(tasks)['rows']}
+    behind = f'queued behind {runs.id[:8]} drive'
+    assert rows == {'drive': '', 'look': behind, 'later': '', 'over': ''}
     assert behind_text(waits, [waits, held]) == ''  # nothing runs
-
-
-def test_the_head_names_the_task_and_counts_those_that_wait() -> None:
-    S = LifecycleState
-    tasks = [
-        task('drive', S.ACTIVE),
-        task('look', S.PENDING),
-        task('later', S.PENDING, held=True),
-        task('over', S.COMPLETED),
-    ]
-    no = {'auto': 'off', 'auto_on': False, 'replay': False, 'limits': {}}
-    head = status_data(BrainState(), None, (), tasks=tasks, **no)
-    shown = (head['task'], head['queued'], head['pausable'], head['held'])
-    assert shown == ('drive', '1 queued, 1 held', True, True)
-    idle = status_data(BrainState(), None, (), tasks=tasks[2:], **no)
-    assert (idle['task'], idle['queued'], idle['pausable']) == ('', '1 held', False)
+    for shown, head in (
+        (tasks, ('drive', '1 queued, 1 held', True, True)),
+        (tasks[2:], ('', '1 held', False, True)),
+    ):
+        facts = status(BrainState(), tasks=shown)
+        assert tuple(facts[name] for name in ('task', 'queued', 'pausable', 'held')) == head
 
 
 # --- the size of a drawing -------------------------------------------------------------------
@@ -456,11 +343,8 @@ def test_the_head_names_the_task_and_counts_those_that_wait() -> None:
 def test_whatever_size_a_browser_reports_is_one_that_can_be_drawn(args: Any) -> None:
     look = read_look(args)
     assert look is None or (120.0 <= look.width <= 2560.0 and 120.0 <= look.height <= 2560.0)
-
-
-def test_pages_of_about_the_same_size_share_a_drawing() -> None:
-    assert read_look({'width': 441, 'height': 300.5}) == read_look({'width': 447, 'height': 303})
-    assert read_look({'width': 441, 'height': 300}) != read_look({'width': 449, 'height': 300})
+    near = [read_look({'width': each, 'height': 300}) for each in (441, 447, 449)]
+    assert (near[0] == near[1], near[0] == near[2]) == (True, False)  # some share a drawing
 
 
 tokens = st.sampled_from(['a', 'b', '', 'x' * (MAX_TOKEN_CHARS + 1), None, 7])
@@ -475,33 +359,21 @@ def test_a_line_has_its_reply_and_its_task() -> None:
     assert lines.rows() == [{**asked, 'words': 'task 1234', 'ok': True, 'task': '1234abcd'}]
 
 
-def test_what_came_of_a_button_stands_among_the_lines() -> None:
-    lines = TalkLines()
-    lines.add('look')
-    lines.add_result(False, 'refused')
-    assert [(row['text'], row['ok'], row['words']) for row in lines.rows()] == [
-        ('look', True, ''),
-        ('', False, 'refused'),
-    ]
-
-
-def test_a_line_that_is_forgotten_may_still_get_its_reply() -> None:
-    lines = TalkLines()
-    first = lines.add('first')
-    for _ in range(MAX_TALK_LINES):
-        lines.add('another')
-    lines.reply(first, True, 'done')
-    assert all(row['words'] == '' for row in lines.rows())
-
-
-@pytest.mark.parametrize('extra', [0, 1])
-def test_a_text_is_bounded(extra: int) -> None:
-    lines = TalkLines()
-    text = 'y' * (MAX_TALK_CHARS + extra)
-    lines.reply(lines.add(text), True, text)
-    (row,) = lines.rows()
-    assert len(str(row['text'])) == len(str(row['words'])) == MAX_TALK_CHARS
-    assert (row['text'] == text) is (not extra)
+def test_what_came_of_a_button_stands_among_the_lines_and_each_text_is_bounded() -> None:
+    for extra in (0, 1):
+        lines = TalkLines()
+        words = 'y' * (MAX_TALK_CHARS + extra)
+        first = lines.add(words)
+        lines.reply(first, True, words)
+        lines.add_result(False, 'refused')
+        line, result = lines.rows()
+        assert len(str(line['text'])) == len(str(line['words'])) == MAX_TALK_CHARS
+        assert (line['text'] == words) is (not extra)
+        assert (result['text'], result['ok'], result['words']) == ('', False, 'refused')
+        for _ in range(MAX_TALK_LINES):
+            lines.add('another')
+        lines.reply(first, True, 'done')  # it is forgotten
+        assert all(row['words'] == '' for row in lines.rows())
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), tokens), max_size=3 * MAX_TALK_LINES))
@@ -566,16 +438,10 @@ def test_a_task_has_its_own_captures_and_progress_only() -> None:
     told = TaskEvents()
     taken = event_of('t1', TraceKind.RESULT, tool_name='capture_and_score', ok=True)
     told.add(taken.model_copy(update={'event_id': 'mine'}))
+    half = {'start_time': 0.0, 'timeout_s': 9.0, 'progress': {'fraction': 0.5}}
     runs = [
-        RunningSkill(
-            goal_id=f'g{task}',
-            task_id=task,
-            skill_name='wait',
-            start_time=0.0,
-            timeout_s=9.0,
-            progress={'fraction': 0.5},
-        )
-        for task in ('t1', 't2')
+        RunningSkill(goal_id=f'g{each}', task_id=each, skill_name='wait', **half)
+        for each in ('t1', 't2')
     ]
     facts = detail(told, BrainState(skills=SkillsState(running=runs)))
     assert [row['id'] for row in facts['captures']['rows']] == ['mine']
@@ -627,10 +493,8 @@ def test_an_event_tells_the_task_that_it_was_marked_with(event: TraceEvent, task
 def test_the_events_of_old_tasks_are_forgotten() -> None:
     told = TaskEvents()
     for number in range(MAX_TASKS + 1):
-        taken = event_of(f't{number}', TraceKind.RESULT, tool_name='capture_and_score', ok=True)
-        told.add(taken)
-    assert told.captures('t0') == set()
-    assert len(told.captures(f't{MAX_TASKS}')) == 1
+        told.add(event_of(f't{number}', TraceKind.RESULT, tool_name='capture_and_score', ok=True))
+    assert (len(told.captures('t0')), len(told.captures(f't{MAX_TASKS}'))) == (0, 1)
 
 
 def test_a_task_is_paused_resumed_and_gets_a_priority(robot: FakeRobot) -> None:

@@ -265,18 +265,6 @@ def test_the_file_is_bounded_and_holds_the_newest(tmp_path: Path) -> None:
     assert following.view(NOW, MOST).parts['status']['why'].startswith('299 ')
 
 
-def test_a_block_that_begins_anew_needs_nothing_of_what_was_lost() -> None:
-    lost, kept = History(), list[str]()
-    lost.record(1.0, {'status': {'mode': 'IDLE', 'why': 'a'}})
-    lost.begin_block()
-    kept.append(lost.record(2.0, {'status': {'mode': 'EXEC', 'why': 'a'}}))
-    kept.append(lost.record(3.0, {'status': {'mode': 'SAFE', 'why': 'a'}}))
-    following = History()
-    following.restore(kept, NOW)
-    assert following.view(3.0, MOST) == lost.view(3.0, MOST)
-    assert following.view(2.0, MOST) == lost.view(2.0, MOST)
-
-
 def test_a_clock_that_is_set_back_loses_nothing() -> None:
     history = History()
     history.record(100.0, {'status': {'mode': 'IDLE'}})
@@ -537,16 +525,6 @@ def test_a_recording_is_shown_by_time(tmp_path: Path) -> None:
         assert seen == bisect_right([4.0, 8.0], second + 0.9)
     assert library.picture('one') == DRIVE_JPEG
     assert library.picture('two') is None
-
-
-def test_what_comes_later_in_a_recording_changes_no_view(tmp_path: Path) -> None:
-    whole = RecordingLibrary(tmp_path).open(write_run(tmp_path / 'w.mcap', a_drive()).name)
-    for seconds in range(1, 10):
-        early = [said for said in a_drive() if said[1] <= seconds]
-        cut = RecordingLibrary(tmp_path).open(write_run(tmp_path / f'{seconds}.mcap', early).name)
-        for second in range(seconds):
-            at = BEGAN_S + second + 0.5
-            assert whole.history.view(at, 1000) == cut.history.view(at, 1000)
 
 
 def test_a_recording_that_was_cut_shows_what_it_has_and_says_so(tmp_path: Path) -> None:
