@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.policy.action import (
     SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
-from curiosity_rosa_demo.agent.policy.decision_record import Decision
+from curiosity_rosa_demo.agent.policy.decision_record import Decision, decision_log
 from curiosity_rosa_demo.agent.policy.guards import MayAsk
 from curiosity_rosa_demo.agent.policy.leaves import ChoosingLeaf
 from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS
@@ -88,6 +88,7 @@ class Scenario:
         at = instant(begin, world_model)
         self.life = PolicyRun(world_model, at, provider=self.model.provider)
         self.ids: list[str] = []
+        self.lived: list[Decision] = []
 
     def says(self, situation: PromptSituation) -> PolicyAction:
         if self.action is None:
@@ -99,6 +100,7 @@ class Scenario:
         name, _, argument = step.partition(' ')
         self.life.decisions.clear()
         answer = getattr(self, name)(argument)
+        self.lived += [tick.decision for tick in self.life.decisions]
         ticks = [self.tick_text(tick) for tick in self.life.decisions]
         return answer if isinstance(answer, str) else ' | '.join(filter(None, ticks))
 
@@ -149,6 +151,10 @@ class Scenario:
         """The situation as a model would be told it."""
         text = situation_text(self.life.world, self.life.saved, self.life.at)
         return text.replace('\n', ' / ')
+
+    def diary(self, entries: str) -> str:
+        told = decision_log(self.lived, self.life.world, int(entries or 1000))
+        return told.replace('\n', ' / ')
 
     def put(self, values: str) -> None:
         self.life.saved = self.life.saved.model_copy(update=json.loads(values))

@@ -12,11 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+import re
 import sqlite3
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy.decision_record import Decision, Rejection
+from curiosity_rosa_demo.agent.policy.decision_record import (
+    Decision,
+    decision_log,
+    MAX_TEXT_COLUMNS,
+    Rejection,
+)
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config.world import WorldView
@@ -24,24 +30,14 @@ from examples import examples
 from full_disk import no_file_beyond
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from policy_world import COMPANION, instant, world_of
+from pydantic import ValidationError
 import pytest
 
-VIEW = WorldView.model_validate(
-    {
-        'says': 'a test',
-        'measured': False,
-        'begins': {'place': 'home', 'energy': 0.5},
-        'places': {'home': {}, 'school': {}},
-        'devices': {'phone': {'abilities': ['receive']}, 'lamp': {'abilities': ['shine']}},
-        'activities': {
-            'rest': {'says': 'rests', 'minutes': 5},
-            'read': {'says': 'r', 'asks': 'r'},
-        },
-        'routine': [],
-    }
-)
+WORLD = world_of(COMPANION)
+VIEW = COMPANION
 STATE = WorldState.first(VIEW)
-TEXT = st.text(max_size=20)
+TEXT = st.text(max_size=15) | st.sampled_from(['a\nTue 24 Nov 07:20  stop', '\x1b[2J', '\u2028x'])
 TIME = st.floats(0.0, 4e9)
 TIMES = st.dictionaries(TEXT, TIME, max_size=3)
 ONGOING = st.builds(
@@ -69,19 +65,22 @@ DECISIONS = st.builds(
     number=st.integers(0),
     at=TIME,
     cause=TEXT,
-    missed=st.integers(0),
+    missed=st.integers(0, 3),
     path=st.lists(TEXT, max_size=4),
     answer_text=TEXT,
-    rejected=st.lists(st.builds(Rejection, type=TEXT, by=st.sampled_from(Source), reason=TEXT)),
+    rejected=st.lists(
+        st.builds(Rejection, type=TEXT, by=st.sampled_from(Source), reason=TEXT), max_size=2
+    ),
     done=TEXT,
-    place=TEXT,
+    place=st.sampled_from(['', *VIEW.places]),
     energy=st.floats(0.0, 1.0),
-    activity=TEXT,
+    activity=st.sampled_from(['', 'rest']),
 )
 
 
-def decision(number: int, at: float = 1e9) -> Decision:
-    return Decision(number=number, at=at, cause='minute', place='home', energy=0.5)
+def decision(number: int, at: float = 1e9, **values: Any) -> Decision:
+    usual: dict[str, Any] = {'cause': 'minute', 'place': 'home', 'energy': 0.5}
+    return Decision(number=number, at=at, **usual | values)
 
 
 @pytest.fixture
@@ -105,10 +104,13 @@ def opened(file: Path, view: WorldView = VIEW) -> tuple[WorldState | None, Polic
     return state, store
 
 
+def numbers(store: PolicyStore, count: int = 9) -> list[int]:
+    return [each.number for each in store.recent_decisions(count)]
+
+
 def refusal(file: Path) -> str:
-    store = PolicyStore(file, 10)
     with pytest.raises(PolicyStoreError) as caught:
-        store.open(VIEW)
+        PolicyStore(file, 10).open(VIEW)
     assert str(file) in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     return str(caught.value)
@@ -146,43 +148,34 @@ def test_what_was_saved_comes_back_as_it_was(
         assert store.notes == []
 
 
-def test_the_time_of_the_last_tick_never_goes_back(store: PolicyStore, file: Path) -> None:
-    store.save(STATE.model_copy(update={'ticked_at': 100.0}), decision(1, at=50.0), False)
+def test_only_the_last_decisions_are_kept_and_the_time_of_a_tick_never_goes_back(
+    store: PolicyStore, file: Path
+) -> None:
+    made = [*range(30), *range(4)]  # their numbers begin anew
+    for number in made:
+        store.save(STATE.model_copy(update={'ticked_at': 2e9}), decision(number), False)
+        assert len(numbers(store, 1000)) <= 10
+    assert numbers(store, 1000) == made[-10:]
+    assert (numbers(store, 2), numbers(store, 0)) == ([2, 3], [])
     store.close()
     state, _ = opened(file)
     assert state is not None
-    assert state.ticked_at == 100.0
-
-
-def test_only_the_last_decisions_are_kept_also_where_their_numbers_begin_anew(
-    store: PolicyStore,
-) -> None:
-    numbers = [*range(30), *range(4)]
-    for number in numbers:
-        store.save(STATE, decision(number), False)
-        assert len(store.recent_decisions(1000)) <= 10
-    assert [each.number for each in store.recent_decisions(1000)] == numbers[-10:]
-    assert [each.number for each in store.recent_decisions(2)] == [2, 3]
-    assert store.recent_decisions(0) == []
+    assert state.ticked_at == 2e9
 
 
 # --- it does not fit -------------------------------------------------------------------------
 
 
-def going_on(**values: Any) -> WorldState:
-    ongoing = Ongoing(activity='rest', by=Source.ROUTINE, began_at=0.0, energy_at=0.0)
+def going_on(name: str = 'rest', **values: Any) -> WorldState:
+    ongoing = Ongoing(activity=name, by=Source.ROUTINE, began_at=0.0, energy_at=0.0)
     return STATE.model_copy(update={'activity': ongoing} | values)
-
-
-def strange(activity: str) -> Ongoing:
-    return Ongoing(activity=activity, by=Source.ROUTINE, began_at=0.0, energy_at=0.0)
 
 
 @pytest.mark.parametrize(
     ('state', 'why'),
     [
-        (going_on(activity=strange('dance')), "no activity 'dance'; it has rest, read"),
-        (going_on(suspended=[strange('sing')]), "no activity 'sing'; it has rest, read"),
+        (going_on('dance'), "no activity 'dance'; it has sleep, "),
+        (going_on(suspended=[going_on('sing').activity]), "no activity 'sing'; it has sleep, "),
         (going_on(place='moon'), "no place 'moon'; it has home, school"),
     ],
 )
@@ -194,9 +187,8 @@ def test_a_state_of_another_world_is_dropped_and_the_decisions_stay(
     store = PolicyStore(file, 10)
     assert store.open(VIEW) is None
     (note,) = store.notes
-    assert note == f'the state in {file} was dropped: the world view has {why}'
-    assert store.was_on is True
-    assert [each.number for each in store.recent_decisions(9)] == [7]
+    assert note.startswith(f'the state in {file} was dropped: the world view has {why}')
+    assert (store.was_on, numbers(store)) == (True, [7])
     store.save(STATE, decision(8), True)
     store.close()
     assert store.open(VIEW) == STATE.model_copy(update={'ticked_at': 1e9})
@@ -204,53 +196,34 @@ def test_a_state_of_another_world_is_dropped_and_the_decisions_stay(
     store.close()
 
 
-@pytest.mark.parametrize(
-    ('text', 'why'),
-    [
-        ('{}', "('place',): Field required"),
-        ('no JSON', '(): Invalid JSON'),
-    ],
-)
-def test_a_state_of_another_shape_is_dropped(
-    store: PolicyStore, file: Path, text: str, why: str
-) -> None:
-    store.save(STATE, decision(7), False)
-    store.close()
-    change(file, f"UPDATE kept SET state = '{text}'")
-    state, again = opened(file)
-    assert state is None
-    (note,) = again.notes
-    assert note.startswith(f'the state in {file} cannot be read ({why}')
-    assert note.endswith('it was dropped')
-
-
-def test_a_decision_of_another_shape_is_left_out(store: PolicyStore, file: Path) -> None:
+def test_what_has_another_shape_is_left_out(store: PolicyStore, file: Path) -> None:
     for number in range(3):
         store.save(STATE, decision(number), False)
     store.close()
     change(file, "UPDATE decision SET decision = '{}' WHERE seq = 2")
     again = PolicyStore(file, 10)
     again.open(VIEW)
-    assert [each.number for each in again.recent_decisions(9)] == [0, 2]
+    assert numbers(again) == [0, 2]
     again.close()
+    for text, why in (('{}', "('place',): Field required"), ('no JSON', '(): Invalid JSON')):
+        change(file, f"UPDATE kept SET state = '{text}'")
+        state, again = opened(file)
+        (note,) = again.notes
+        assert state is None
+        assert note.startswith(f'the state in {file} cannot be read ({why}')
+        assert note.endswith('it was dropped')
 
 
-@pytest.mark.parametrize(
-    ('saved', 'available'),
-    [
-        pytest.param({'phone': False, 'radio': True}, True, id='as usable as they were'),
-        pytest.param({'phone': True}, False, id='not usable where the file says so'),
-    ],
-)
-def test_devices_are_those_of_the_world_view(
-    store: PolicyStore, file: Path, saved: dict[str, bool], available: bool
-) -> None:
-    store.save(STATE.model_copy(update={'devices': saved}), decision(1), False)
+def test_devices_are_those_of_the_world_view(store: PolicyStore, file: Path) -> None:
+    devices = {'phone': False, 'lamp': True, 'radio': True}
+    store.save(STATE.model_copy(update={'devices': devices}), decision(1), False)
     store.close()
-    phone = VIEW.devices['phone'].model_copy(update={'available': available})
-    state, _ = opened(file, VIEW.model_copy(update={'devices': {**VIEW.devices, 'phone': phone}}))
-    assert state is not None
-    assert state.devices == {'phone': False, 'lamp': True}
+    phone = VIEW.devices['phone']
+    gone = phone.model_copy(update={'available': False})
+    for view in ({'phone': phone, 'bell': phone}, {'phone': phone, 'bell': phone, 'lamp': gone}):
+        state, _ = opened(file, VIEW.model_copy(update={'devices': view}))
+        assert state is not None
+        assert state.devices == dict.fromkeys(view, False) | {'bell': True}
 
 
 # --- the file --------------------------------------------------------------------------------
@@ -265,39 +238,33 @@ def filled(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def no_database(file: Path) -> None:
-    file.write_bytes(b'no database ' * 400)
-
-
-def foreign(file: Path) -> None:
-    change(file, 'CREATE TABLE precious (x)', 'INSERT INTO precious VALUES (42)')
-
-
-def halved(file: Path) -> None:
-    file.write_bytes(filled(file)[:10000])
-
-
 def blotted(file: Path) -> None:
     page = 4096
     whole = filled(file)
     file.write_bytes(whole[: 3 * page + 100] + bytes(page // 2) + whole[3 * page + 2148 :])
 
 
-def without_a_table(file: Path) -> None:
-    opened(file)
-    change(file, 'DROP TABLE kept')
+def changed(*statements: str) -> Callable[[Path], None]:
+    def spoil(file: Path) -> None:
+        filled(file)
+        change(file, *statements)
+
+    return spoil
 
 
-def not_unicode(file: Path) -> None:
-    filled(file)
-    change(file, "UPDATE kept SET state = CAST(x'ff' AS TEXT)")
+SPOILT: dict[str, Callable[[Path], object]] = {
+    'no database': lambda file: file.write_bytes(b'no database ' * 400),
+    'foreign': lambda file: change(file, 'CREATE TABLE precious (x)'),
+    'halved': lambda file: file.write_bytes(filled(file)[:10000]),
+    'blotted': blotted,
+    'without a table': changed('DROP TABLE kept'),
+    'not unicode': changed("UPDATE kept SET state = CAST(x'ff' AS TEXT)"),
+}
 
 
-@pytest.mark.parametrize(
-    'spoil', [no_database, foreign, halved, blotted, without_a_table, not_unicode]
-)
+@pytest.mark.parametrize('spoil', SPOILT.values(), ids=SPOILT)
 def test_a_corrupt_or_foreign_file_is_set_aside_whole(
-    file: Path, spoil: Callable[[Path], None]
+    file: Path, spoil: Callable[[Path], object]
 ) -> None:
     file.parent.mkdir()
     asides = set()
@@ -317,30 +284,21 @@ def test_a_corrupt_or_foreign_file_is_set_aside_whole(
     assert len(asides) == 2
 
 
-def test_it_writes_ahead_and_shares_no_memory(store: PolicyStore, file: Path) -> None:
+def test_a_file_is_used_by_one_at_a_time_of_no_older_version_in_a_folder_that_can_be_made(
+    store: PolicyStore, file: Path, tmp_path: Path
+) -> None:
     assert Path(f'{file}-wal').exists()
     assert not Path(f'{file}-shm').exists()
-
-
-def test_a_file_of_a_newer_version_is_left_alone(file: Path) -> None:
-    opened(file)
+    assert refusal(file).endswith('is in use by another program; end that program')
+    store.save(STATE, decision(2), False)
+    store.close()
     change(file, 'PRAGMA user_version = 2')
     before = file.read_bytes()
     assert 'has version 2, this program knows versions up to 1; run the newer' in refusal(file)
     assert file.read_bytes() == before
-
-
-def test_a_file_is_used_by_one_at_a_time(store: PolicyStore, file: Path) -> None:
-    store.save(STATE, decision(1), False)
-    assert refusal(file).endswith('is in use by another program; end that program')
-    store.save(STATE, decision(2), False)
-
-
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / 'file').write_text('')
-    assert refusal(tmp_path / 'file' / 'policy.db').endswith(
-        'make the file and its folder writable'
-    )
+    beyond = refusal(tmp_path / 'file' / 'policy.db')
+    assert beyond.endswith('make the file and its folder writable')
 
 
 def test_it_is_to_be_opened_once_first(file: Path) -> None:
@@ -365,17 +323,56 @@ def test_when_the_disk_fails_nothing_is_half_kept_and_it_goes_on_afterwards(
     store: PolicyStore, file: Path
 ) -> None:
     store.save(STATE, decision(1), True)
-    long = decision(2).model_copy(update={'answer_text': 'x' * 100_000})
     with no_file_beyond(50_000):
-        with pytest.raises(PolicyStoreError, match='free some space or check the disk'):
-            store.save(going_on(), long, False)
-        with pytest.raises(PolicyStoreError, match='free some space or check the disk'):
-            store.save(going_on(), long, False)
-        assert [each.number for each in store.recent_decisions(9)] == [1]
-        assert store.was_on is True
+        for _ in range(2):
+            with pytest.raises(PolicyStoreError, match='free some space or check the disk'):
+                store.save(going_on(), decision(2, answer_text='x' * 100_000), False)
+        assert (numbers(store), store.was_on) == ([1], True)
     store.save(going_on(), decision(3), True)
     store.close()
-    store = PolicyStore(file, 10)
     assert store.open(VIEW) == going_on(ticked_at=1e9)
-    assert [each.number for each in store.recent_decisions(9)] == [1, 3]
+    assert numbers(store) == [1, 3]
     store.close()
+
+
+# --- the diary: whole days of it are in corpus/policy_days.tsv --------------------------------
+
+
+@given(st.lists(DECISIONS, max_size=8), st.lists(st.integers(1, 4), min_size=8, max_size=8))
+def test_each_tick_is_told_and_no_text_passes_for_a_line_of_its_own(
+    decisions: list[Decision], repeats: list[int]
+) -> None:
+    several = [each for each, times in zip(decisions, repeats, strict=False) for _ in range(times)]
+    told = decision_log(several, WORLD)
+    assert all(char.isprintable() or char == '\n' for char in told)
+    lines = told.split('\n') if told else []
+    heads = [line for line in lines if not line.startswith('    ')]
+    assert all(re.match(r'[A-Z][a-z]{2} \d\d [A-Z][a-z]{2} \d\d:\d\d  ', line) for line in heads)
+    folded = [int(found[1]) for line in heads if (found := re.match(r'.{18}(\d+) ticks?: ', line))]
+    assert sum(folded) + len(heads) - len(folded) == len(several)
+    assert len(lines) >= 2 * len(heads) + sum(len(each.rejected) for each in several)
+
+
+def test_the_last_entries_are_told_with_what_was_refused_and_long_words_are_cut() -> None:
+    at = instant('2026-11-24 07:20', WORLD)
+    days = [decision(n, at + 60 * n, done='woke' * (n == 2)) for n in range(5)]
+    for entries, first in ((None, 0), (0, 3), (1, 2), (2, 1), (3, 0), (99, 0)):
+        told = decision_log(days, WORLD, entries)
+        beginnings = re.findall('^Tue 24 Nov 07:(..)', told, re.MULTILINE)
+        assert beginnings == ['20', '22', '23'][first:]
+    wishes = [Rejection(type=name, by=Source.MODEL, reason='not now') for name in ('nap', 'eat')]
+    rare = [decision(1, missed=1), decision(2, missed=2, rejected=wishes, answer_text='hungry')]
+    lines = decision_log(rare, WORLD).splitlines()
+    assert '    1 tick was slept through before' in lines
+    assert '    2 ticks were slept through before' in lines
+    assert '    the model said "nap" (hungry): refused, not now' in lines
+    assert '    the model said "eat": refused, not now' in lines
+    wordy = [Rejection(type='y', by=Source.MODEL, reason='z' * 5000)]
+    long = decision_log([decision(1, answer_text='x' * 5000, rejected=wordy)], WORLD)
+    assert max(map(len, long.splitlines())) < 2 * MAX_TEXT_COLUMNS + 60
+
+
+def test_a_decision_is_checked() -> None:
+    for wrong in ({'energy': float('nan')}, {'path': ['\ud800']}, {'done': '\ud800'}, {'mood': 1}):
+        with pytest.raises(ValidationError):
+            decision(1, **wrong)
