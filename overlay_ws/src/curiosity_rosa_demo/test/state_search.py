@@ -68,10 +68,7 @@ class Exploration(Generic[S]):
 
 
 def explore(
-    system: System[S],
-    *,
-    max_states: int | None = None,
-    view: Callable[[S], str] | None = None,
+    system: System[S], *, max_states: int | None = None, view: Callable[[S], str] | None = None
 ) -> Exploration[S]:
     """Visit every state that is reachable. Raises Violation at the first broken rule, and when a
     state of a complete search has no way to a goal.

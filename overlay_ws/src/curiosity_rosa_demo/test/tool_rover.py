@@ -21,12 +21,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.ground import (
-    Geometry,
-    GroundAnalysis,
-    TextureClass,
-    TextureResult,
-)
+from curiosity_rosa_demo.domain.ground import Geometry, GroundAnalysis, TextureClass, TextureResult
 from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,

@@ -15,12 +15,14 @@ A hanging node keeps its queue; the wheels keep the last Twist; a driving node r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, MotionRefused
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile
+from curiosity_rosa_demo.infra.clocks import SimulationClock
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
 
@@ -29,6 +31,9 @@ WHEEL_RADIUS_M = 0.25
 SERVICE_TIMEOUT_S = 2.0
 CONFIG = load_config().thresholds
 RAISED, CLOSED = (0.0, -0.5), (1.57, -1.57)
+REPORT_S = 0.1  # period of odometry and joint states, simulated
+RESTS_S = 2.0  # in which a part that must stop does
+SHIPPED = RobotProfile()
 
 
 @dataclass(eq=False)
@@ -55,24 +60,36 @@ class ServiceNode:
             request.answer()
 
 
+@dataclass
+class SimulatedTime:
+    """A ROS clock in simulated time."""
+
+    nanoseconds: int = 0
+    ros_time_is_active: bool = True
+
+    def now(self) -> SimulatedTime:
+        return self
+
+    @property
+    def seconds(self) -> float:
+        return self.nanoseconds / 1e9
+
+
 class World:
-    def __init__(
-        self,
-        appendages: Mapping[str, AppendageProfile] | None = None,
-        *,
-        mobile_base: bool = True,
-        mast: MastConfig | None = CONFIG.mast,
-    ) -> None:
-        """``mast``: None for a robot without one."""
-        self._mast = mast or CONFIG.mast
-        self.now = 0.0
+    """``factor``: simulated seconds in one of the guard's; the rover lives in simulated time."""
+
+    def __init__(self, robot: RobotProfile = SHIPPED, *, factor: float = 1.0) -> None:
+        mast = {**CONFIG.mast.model_dump(), **robot.thresholds.get('mast', {})}
+        self._mast, self._robot = MastConfig.model_validate(mast), robot
+        self.factor, self.simulated = factor, SimulatedTime()
+        self.now = self._reported_s = 0.0
         self.odometry_on = self.joints_on = True
         self.agent_lives = False
         self.latch = ''  # the agent's reason for SAFE
         self.heard_at: float | None = None  # the agent's last heartbeat
         self.pressed_at: float | None = None  # the e-stop
         self.drive, self.masts, self.parts = ServiceNode(), ServiceNode(), ServiceNode()
-        self.appendages = dict(appendages or {})
+        self.appendages = dict(robot.appendages)
         self.angles = {name: [0.0] * len(each.joints) for name, each in self.appendages.items()}
         self.part_motions: dict[str, tuple[list[float], float]] = {}  # the target, the end
         self.goals: set[str] = set()  # the parts whose motion is the goal of an action
@@ -80,23 +97,41 @@ class World:
         self.wheels = 0.0
         self.sag = 0.0  # motion of the body alone, m/s
         self.wheels_shown = False  # on the joint states
-        self.has_mast = mast is not None
+        self.has_mast = robot.has_mast
         self.mast = self.mast_target = MastAction.OPEN.target(self._mast)
         self.mast_left_s = 0.0
         self.moving_since: float | None = None
         self.moved_with_the_mast_up = self.moved_unstowed = False
+        self.must_rest_s = dict.fromkeys(self.appendages, 0.0)  # for so long they should stand
         self.waiting: list[tuple[float, Request]] = []  # time-outs of the carrier
-        self.guard = MotionGuard(
-            CONFIG.motion,
-            self._mast,
-            clock=lambda: self.now,
-            appendages=appendages,
-            mobile_base=mobile_base,
-            has_mast=self.has_mast,
-        )
+        self.guard = self.new_guard()
         self._tick = 0
         self.lose_twists = 0  # 1: every zero Twist is lost; 2: every second one; 0: none
         self.twists_due = 0
+
+    def new_guard(self, kind: type[MotionGuard] = MotionGuard, **motion: Any) -> MotionGuard:
+        config = CONFIG.motion.model_copy(update=motion)
+        ros = None if self.factor == 1.0 else self.simulated
+        return kind(
+            config,
+            self._mast,
+            clock=lambda: self.now,
+            simulation=SimulationClock.of(ros, config, lambda: self.now),
+            appendages=self.appendages,
+            mobile_base=self._robot.mobile_base,
+            has_mast=self.has_mast,
+        )
+
+    def restart_adapter(self, guard: MotionGuard) -> None:
+        """It dies, and another begins that knows nothing but the latched button."""
+        self.guard, self.heard_at = guard, None
+        if self.pressed_at is not None:
+            guard.set_e_stop(True)
+        self.waiting.clear()
+        for node in (self.drive, self.masts, self.parts):
+            for request in node.queue:  # their answers go to a process that is no more
+                request.answer = lambda: None
+        self.carry()
 
     # --- the rover --------------------------------------------------------------------------
 
@@ -126,7 +161,10 @@ class World:
     def move_appendage(self, name: str, command: str) -> None:
         """As its service does, whoever calls it."""
         settings = self.appendages[name].commands[command]
-        self.part_motions[name] = (settings.target_rad, self.now + settings.duration_s)
+        self.part_motions[name] = (
+            settings.target_rad,
+            self.simulated.seconds + settings.duration_s,
+        )
         if self.angles[name] != settings.target_rad:
             self.angles[name] = [50.0] * len(settings.target_rad)  # on its way
 
@@ -136,7 +174,7 @@ class World:
         self.goals.discard(name)
         if self.angles[name] != list(angles):
             self.angles[name] = [50.0] * len(angles)
-            self.part_motions[name] = (list(angles), self.now + seconds)
+            self.part_motions[name] = (list(angles), self.simulated.seconds + seconds)
 
     def end_goal(self, name: str) -> bool:
         """As its controller does with a goal that is cancelled or aborted: the joints stand where
@@ -261,6 +299,7 @@ class World:
     def step(self, seconds: float = STEP_S) -> None:
         for _ in range(max(1, round(seconds / STEP_S))):
             self.now += STEP_S
+            self.simulated.nanoseconds += round(STEP_S * self.factor * 1e9)
             self._tick += 1
             for node in (self.drive, self.masts, self.parts):
                 node.serve()
@@ -269,7 +308,11 @@ class World:
             self._move_appendages()
             if self.driving and not self.drive.hanging and self._tick % 2 == 0:
                 self.wheels = 0.5
-            if self._tick % 2 == 0:
+            if self._tick % 2 == 0 and self.agent_lives:
+                self.heard_at = self.now
+                self.guard.record_heartbeat(self._tick, self.latch)
+            if self.simulated.seconds - self._reported_s >= REPORT_S - 1e-6:
+                self._reported_s = self.simulated.seconds
                 self._report()
             self.carry()
             self.moving_since = (self.moving_since or self.now) if self.moving else None
@@ -277,6 +320,21 @@ class World:
                 self.moved_with_the_mast_up = True
             if self.moving and not all(map(self.is_stowed, self.appendages)):
                 self.moved_unstowed = True
+            for name in self.must_rest_s:
+                must_rest = name in self.part_motions and self._must_rest(name)
+                self.must_rest_s[name] = self.must_rest_s[name] + STEP_S if must_rest else 0.0
+
+    def _must_rest(self, name: str) -> bool:
+        """Whether a rule ends each of its motions but that to its stowed pose, and can."""
+        guard, part = self.guard, self.guard.appendages[name]
+        ends = guard.e_stop or bool(guard.agent_latch) or self.silence_since() is not None
+        seen = self.joints_on or name in self.goals  # a goal is cancelled unseen
+        held = all(each.by_trajectory for each in part.config.commands.values())
+        stowing = part.stowing and not guard.e_stop
+        return ends and seen and held and not stowing and not self.parts.absent
+
+    def simulate(self, seconds: float) -> None:
+        self.step(seconds / self.factor)
 
     def _time_out(self) -> None:
         for at, request in list(self.waiting):
@@ -290,13 +348,13 @@ class World:
 
     def _move_mast(self) -> None:
         if self.mast_left_s > 0.0:
-            self.mast_left_s -= STEP_S
+            self.mast_left_s -= STEP_S * self.factor
         elif self.mast != self.mast_target:
             self.mast = self.mast_target
 
     def _move_appendages(self) -> None:
         for name, (target, ends_at) in list(self.part_motions.items()):
-            if self.now >= ends_at:
+            if self.simulated.seconds >= ends_at:
                 self.angles[name] = list(target)
                 self.goals.discard(name)
                 del self.part_motions[name]
@@ -325,9 +383,6 @@ class World:
         self.carry()
 
     def _report(self) -> None:
-        if self.agent_lives:
-            self.heard_at = self.now
-            self.guard.record_heartbeat(self._tick, self.latch)
         if self.odometry_on:
             self.guard.record_odometry(max(self.wheels, self.sag), 0.0)
         if self.wheels_shown:
@@ -337,3 +392,70 @@ class World:
                 self.guard.record_joints(*self.mast)
             for name, angles in self.angles.items():
                 self.guard.record_appendage(name, angles)
+
+
+def recover(world: World) -> None:
+    for node in (world.drive, world.masts, world.parts):
+        node.hanging = node.absent = False
+    world.odometry_on = world.joints_on = True
+    world.latch, world.lose_twists = '', 0
+    world.guard.set_agents(1, ['/agent'])
+    world.press(False)
+
+
+def drive_off(world: World) -> None:
+    """As a careful operator does; every request must be granted."""
+    recover(world)
+    world.step(20.0)  # a node that hung has a queue to work off
+    world.ask_stop()
+    world.step(5.0)
+    if world.has_mast:
+        assert world.ask_mast(MastAction.CLOSE) == ''
+        world.step(8.0)
+    for name, part in world.appendages.items():
+        assert world.ask_appendage(name, part.stow_command) == ''
+        world.step(8.0)
+    assert world.ask_move() == ''
+    world.step(0.5)
+    assert world.moving
+
+
+def _vanish(world: World) -> None:
+    """The demo's run_node dies: its queue with it, the wheels keep the last Twist."""
+    world.drive.absent = True
+    world.drive.queue.clear()
+    world.driving = False
+
+
+def _hang(world: World) -> None:
+    """Not a deaf one: frozen and thawed, it would drive on unasked, which no rule can foresee.
+
+    The guard stops such a rover once odometry shows it; test_motion_guard has that case.
+    """
+    world.drive.hanging = not (world.drive.absent and world.driving)
+
+
+FAULTS: dict[str, Callable[[World], None]] = {
+    'drive hangs': _hang,
+    'drive recovers': lambda world: setattr(world.drive, 'hanging', False),
+    'drive vanishes': _vanish,
+    'drive goes deaf': lambda world: setattr(world.drive, 'absent', not world.drive.hanging),
+    'drive returns': lambda world: setattr(world.drive, 'absent', False),
+    'masts hang': lambda world: setattr(world.masts, 'hanging', True),
+    'masts recover': lambda world: setattr(world.masts, 'hanging', False),
+    'joints lost': lambda world: setattr(world, 'joints_on', False),
+    'joints back': lambda world: setattr(world, 'joints_on', True),
+    'odometry lost': lambda world: setattr(world, 'odometry_on', False),
+    'odometry back': lambda world: setattr(world, 'odometry_on', True),
+    'agent speaks': lambda world: setattr(world, 'agent_lives', True),
+    'agent freezes': lambda world: setattr(world, 'agent_lives', False),
+    'agent leaves': World.agent_leaves,
+    'agent enters SAFE': lambda world: setattr(world, 'latch', 'a reason'),
+    'agent clears SAFE': lambda world: setattr(world, 'latch', ''),
+    'a second agent appears': lambda world: world.guard.set_agents(2, ['/agent', '/other']),
+    'the agent is alone': lambda world: world.guard.set_agents(1, ['/agent']),
+    'every second Twist is lost': lambda world: setattr(world, 'lose_twists', 2),
+    'no Twist is lost': lambda world: setattr(world, 'lose_twists', 0),
+    'e-stop pressed': lambda world: world.press(True),
+    'e-stop released': lambda world: world.press(False),
+}

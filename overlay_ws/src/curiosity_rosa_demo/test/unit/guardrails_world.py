@@ -79,6 +79,9 @@ def proposals(*names: str) -> st.SearchStrategy[Proposal]:
     return st.builds(Proposal, ops, resources, st.sampled_from(RiskLevel), st.floats(0.0, 1000.0))
 
 
+Case = tuple[Proposal, Situation, Limits]
+
+
 anything = proposals(*DRIVES, *MAST, *STOPS, *OTHERS)
 spendings = st.builds(
     Spent,
@@ -180,3 +183,21 @@ all_limits = st.builds(
     turn_radius_m=st.floats(0.0, 1000.0, exclude_min=True),
     max_detour=st.none() | st.floats(1.0, 10.0),
 )
+
+
+def cases(*names: str, **facts: Any) -> st.SearchStrategy[Case]:
+    """Every proposal of these skills in every situation with these facts, under any limits."""
+    return st.tuples(proposals(*names), situations(**facts), all_limits)
+
+
+def free_cases(*names: str, **facts: Any) -> st.SearchStrategy[Case]:
+    """The same; half of them in a situation in which nothing else refuses."""
+    return cases(*names, **facts) | cases(*names, **{**FREE, **facts})
+
+
+def with_approval(limits: Limits = SHIPPED, **rules: Any) -> Limits:
+    return dataclasses.replace(limits, approval=limits.approval.model_copy(update=rules))
+
+
+def changed(part: Any, **changes: Any) -> Any:
+    return dataclasses.replace(part, **changes)

@@ -25,8 +25,7 @@ from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
 from curiosity_rosa_demo.monitor.signals import SignalState
-from guard_world import CONFIG, STEP_S, WHEEL_RADIUS_M, World
-from test_motion_guard_machine import FAULTS
+from guard_world import CONFIG, FAULTS, STEP_S, WHEEL_RADIUS_M, World
 
 FOREIGN_CALL_S = 2.5  # after which the trace tells of a call that was not the agent's
 FENCE = load_config().guardrails.geofence
@@ -36,9 +35,7 @@ Event = Callable[['Watched'], Any]
 
 
 def sound(world: World) -> MotionGuard:
-    return MotionGuard(
-        CONFIG.motion, CONFIG.mast, clock=lambda: world.now, appendages=world.appendages
-    )
+    return world.new_guard()
 
 
 @dataclass
@@ -94,18 +91,10 @@ class Watched:
             self.signals.agent_left(world.now)
 
     def restart_adapter(self) -> None:
-        world = self.world
-        world.guard, world.heard_at = self.make_guard(world), None
         self._silence.end()
         self._odometry_at = None
-        if world.pressed_at is not None:
-            world.guard.set_e_stop(True)
-        world.waiting.clear()
-        for node in (world.drive, world.masts):
-            for request in node.queue:
-                request.answer = lambda: None
         self.signals.node_started('adapter')
-        world.carry()
+        self.world.restart_adapter(self.make_guard(self.world))
 
     def somebody_drives(self) -> None:
         """Another node calls the rover's own /move_forward."""
@@ -198,7 +187,6 @@ REQUESTS = ['move', 'move', 'stop', *(action.value for action in MastAction)]
 
 def begin_to_drive(watched: Watched, agent: str = 'agent speaks', *, moves: bool = True) -> None:
     """What a careful operator does, once everything works again."""
-    watched.world.masts.absent = False
     for fault in ('drive recovers', 'drive returns', 'masts recover', 'odometry back'):
         watched.happen(fault)
     watched.happen('joints back')
@@ -245,24 +233,14 @@ def mutant(**changes: Any) -> Guard:
     """A guard with other methods."""
 
     def make(world: World) -> MotionGuard:
-        kind = type('Mutant', (MotionGuard,), changes)
-        return kind(
-            CONFIG.motion, CONFIG.mast, clock=lambda: world.now, appendages=world.appendages
-        )
+        return world.new_guard(type('Mutant', (MotionGuard,), changes))
 
     return make
 
 
 def configured(**values: Any) -> Guard:
     """A guard that has other numbers than the monitor."""
-
-    def make(world: World) -> MotionGuard:
-        motion = CONFIG.motion.model_copy(update=values)
-        return MotionGuard(
-            motion, CONFIG.mast, clock=lambda: world.now, appendages=world.appendages
-        )
-
-    return make
+    return lambda world: world.new_guard(**values)
 
 
 def _any_mast(guard: MotionGuard) -> None:

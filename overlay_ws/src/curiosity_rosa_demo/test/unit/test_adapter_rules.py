@@ -32,11 +32,7 @@ from curiosity_rosa_demo.adapter.watches import (
     ViewState,
 )
 from curiosity_rosa_demo.domain.heartbeat import decode_heartbeat, encode_heartbeat
-from curiosity_rosa_demo.domain.models import (
-    OBSTACLE_AHEAD,
-    TWO_AGENTS,
-    VIEW_LOST,
-)
+from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, TWO_AGENTS, VIEW_LOST
 from curiosity_rosa_demo.infra.clocks import ClockWatch, MotionClock, NO_CLOCK
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -223,7 +219,7 @@ metres = st.floats(0.0, 10.0) | st.sampled_from([STOP_M, CLEAR_M, math.inf])
 
 
 @given(st.lists(metres | st.sampled_from([None, BLIND]), max_size=30))
-def test_a_motion_is_blocked_below_the_stop_distance_until_a_view_shows_the_clear_distance(
+def test_a_motion_is_blocked_below_the_stop_distance_until_the_clear_distance(
     scans: list[float | ObstacleView | None],
 ) -> None:
     world, blocked = ScanWorld(), False

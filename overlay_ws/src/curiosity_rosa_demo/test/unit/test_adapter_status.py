@@ -334,11 +334,7 @@ def test_a_replayed_log_has_the_recorded_results(
 ) -> None:
     clock, log = ReplayClock(100.0, None if factor is None else 0), InputLog()
     rules = AdapterRules(
-        CONFIG.thresholds,
-        stop_name='/move_stop',
-        steady=clock,
-        ros_clock=clock,
-        log=log,
+        CONFIG.thresholds, stop_name='/move_stop', steady=clock, ros_clock=clock, log=log
     )
     for step, seconds in sequence:
         clock.steady_s += seconds

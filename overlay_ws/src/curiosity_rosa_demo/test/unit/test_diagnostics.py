@@ -26,13 +26,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.diagnostics import (
-    Finding,
-    finding,
-    Level,
-    status_of,
-    with_losses,
-)
+from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level, status_of, with_losses
 from fake_robot import FakeRobot
 from hypothesis import given
 from hypothesis import strategies as st

@@ -91,11 +91,7 @@ def bound_limits(draw: st.DrawFn) -> Limits:
     st.sampled_from([RULES, CALL_RULES]),
 )
 def test_the_rules_bind_every_origin_and_who_is_bound_never_slips_through(
-    proposal: Proposal,
-    situation: Situation,
-    limits: Limits,
-    order: Order,
-    rules: tuple[Rule, ...],
+    proposal: Proposal, situation: Situation, limits: Limits, order: Order, rules: tuple[Rule, ...]
 ) -> None:
     refused = first_refusal(rules, proposal, situation, limits)
     verdict = order_verdict(proposal, situation, limits, order, rules)

@@ -195,11 +195,7 @@ def driven_plan(proposal: Proposal, situation: Situation, limits: Limits) -> lis
 @some
 @given(worlds(), OFFSETS, HEADINGS, st.floats(0.1, 20.0), st.booleans())
 def test_a_navigation_that_passes_keeps_its_planned_way_inside(
-    world: World,
-    offset: tuple[float, float],
-    yaw: float | None,
-    radius: float,
-    still: bool,
+    world: World, offset: tuple[float, float], yaw: float | None, radius: float, still: bool
 ) -> None:
     limits, situation = world
     limits = dataclasses.replace(limits, turn_radius_m=radius)
@@ -374,9 +370,7 @@ def ready(**changes: Any) -> Situation:
 
 # of the situations far from home most are refused
 @settings(
-    max_examples=examples(300),
-    deadline=None,
-    suppress_health_check=[HealthCheck.filter_too_much],
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
 )
 @given(
     st.sampled_from(['move_forward', 'turn_left', 'turn_right', 'navigate_to_pose']),

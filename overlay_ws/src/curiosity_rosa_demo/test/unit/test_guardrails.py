@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from pathlib import Path
 import re
 import shutil
@@ -58,9 +57,13 @@ from examples import examples
 from guardrails_world import (
     all_limits,
     anything,
+    Case,
+    cases,
+    changed,
     DRIVES,
     exposed,
     FREE,
+    free_cases,
     MAST,
     odd,
     OTHERS,
@@ -73,6 +76,7 @@ from guardrails_world import (
     situations,
     skill_facts,
     STOPS,
+    with_approval,
     with_fence,
 )
 from hypothesis import given, settings
@@ -80,14 +84,9 @@ from hypothesis import strategies as st
 import pytest
 from strategies import json_values
 
-most = settings(max_examples=examples(500), deadline=None)
-many = settings(max_examples=examples(300), deadline=None)
-some = settings(max_examples=examples(150), deadline=None)
+some = settings(max_examples=examples(100), deadline=None)
 DOCS = Path(__file__).parents[5] / 'docs' / 'reference' / 'guardrails.md'
-TOOLS = (
-    *('move_forward', 'turn_left', 'turn_right', 'mast_open', 'mast_close', 'mast_rotate'),
-    *('capture_and_score', 'move_stop', 'get_status'),
-)
+MOVING = (*DRIVES, *MAST)
 
 
 def rule_of(proposal: Proposal, situation: Situation, limits: Limits = SHIPPED) -> str:
@@ -97,14 +96,14 @@ def rule_of(proposal: Proposal, situation: Situation, limits: Limits = SHIPPED) 
 
 
 def ready(**changes: Any) -> Situation:
-    situation: Situation = dataclasses.replace(READY, **changes)
+    situation: Situation = changed(READY, **changes)
     return situation
 
 
 # --- for all situations and configurations ---------------------------------------------------
 
 
-@most
+@some
 @given(proposals(*DRIVES), exposed, all_limits)
 def test_no_motion_passes_with_a_mast_that_is_not_known_closed(
     proposal: Proposal, situation: Situation, limits: Limits
@@ -112,62 +111,40 @@ def test_no_motion_passes_with_a_mast_that_is_not_known_closed(
     assert find_refusal(proposal, situation, limits) is not None
 
 
-@many
-@given(
-    proposals(*DRIVES, *MAST, *OTHERS),
-    situations(**FREE) | situations(),
-    all_limits,
-    resources.filter(bool),
-    resources,
-)
+@some
+@given(free_cases(*MOVING, *OTHERS), resources.filter(bool), resources)
 def test_a_proposal_whose_resources_are_in_use_is_refused(
-    proposal: Proposal,
-    situation: Situation,
-    limits: Limits,
-    held: frozenset[str],
-    others: frozenset[str],
+    case: Case, held: frozenset[str], others: frozenset[str]
 ) -> None:
-    """Property 6."""
-    proposal = dataclasses.replace(proposal, skill_resources=others | {min(held)})
-    busy = (*situation.running, running(*held))
-    assert find_refusal(proposal, dataclasses.replace(situation, running=busy), limits) is not None
+    """And a free resource is no conflict."""
+    proposal, situation, limits = case
+    wanted = changed(proposal, skill_resources=others | {min(held)})
+    busy = changed(situation, running=(*situation.running, running(*held)))
+    assert find_refusal(wanted, busy, limits) is not None
+    free = changed(propose('speak'), skill_resources=others - {'base'})
+    assert rule_of(free, ready(running=(running(*held - others), running()))) == ''
+    if held & others - {'base'}:
+        assert rule_of(free, ready(running=(running(*held),))) == 'resource_conflict'
 
 
 @some
-@given(resources, resources)
-def test_a_free_resource_is_no_conflict(wanted: frozenset[str], held: frozenset[str]) -> None:
-    proposal = dataclasses.replace(propose('speak'), skill_resources=wanted - {'base'})
-    situation = ready(running=(running(*held - wanted), running()))
-    assert rule_of(proposal, situation) == ''
-    if wanted & held - {'base'}:
-        refused = find_refusal(proposal, ready(running=(running(*held),)), SHIPPED)
-        assert refused is not None
-        assert refused.reason.startswith('RESOURCE_CONFLICT: ')
-
-
-@some
-@given(proposals(*STOPS), situations(), all_limits)
-def test_a_stop_always_passes_and_asks_nobody(
-    proposal: Proposal, situation: Situation, limits: Limits
-) -> None:
-    situation = dataclasses.replace(
-        situation, refused={proposal.op.text: 9}, running=(running('base', 'mast', 'camera'),)
-    )
+@given(cases(*STOPS))
+def test_a_stop_always_passes_and_asks_nobody(case: Case) -> None:
+    proposal, situation, limits = case
+    busy = (running('base', 'mast', 'camera'),)
+    situation = changed(situation, refused={proposal.op.text: 9}, running=busy)
     assert find_refusal(proposal, situation, limits) is None
     assert what_to_ask(proposal, situation, limits) == NOTHING
 
 
 @some
-@given(anything, situations(), all_limits)
-def test_every_reason_is_one_line_that_a_tool_result_can_carry(
-    proposal: Proposal, situation: Situation, limits: Limits
-) -> None:
-    refused = find_refusal(proposal, situation, limits)
+@given(st.tuples(anything, situations(), all_limits))
+def test_every_reason_is_one_line_that_a_tool_result_can_carry(case: Case) -> None:
+    refused = find_refusal(*case)
     if refused is not None:
         assert all((refused.rule, refused.asked, refused.allowed, refused.way_out))
         assert refused.code.value in RefusalCode.__members__
-    reasons = [refused.reason] if refused else what_to_ask(proposal, situation, limits).reasons
-    for reason in reasons:
+    for reason in [refused.reason] if refused else what_to_ask(*case).reasons:
         assert ToolResult.failure(reason).error_reason == reason
         assert reason == reason.strip()
         assert reason.splitlines() == [reason]
@@ -176,20 +153,18 @@ def test_every_reason_is_one_line_that_a_tool_result_can_carry(
 
 @some
 @given(
-    st.lists(st.tuples(anything, st.floats(0.0, 1.0)), max_size=8),
-    all_limits,
-    situations(**FREE),
+    st.lists(st.tuples(anything, st.floats(0.0, 1.0)), max_size=8), all_limits, situations(**FREE)
 )
 def test_a_turn_never_exceeds_its_budget(
     turn: list[tuple[Proposal, float]], limits: Limits, situation: Situation
 ) -> None:
     """However little of the time and way that it may take each motion really takes."""
-    limits = dataclasses.replace(limits, geofence=with_fence(limits, enabled=False).geofence)
+    limits = changed(limits, geofence=with_fence(limits, enabled=False).geofence)
     steps, cost, metres, seconds = 0, 0.0, 0.0, 0.0
     for proposal, part in turn:
-        proposal = dataclasses.replace(proposal, cost=part * proposal.cost)
+        proposal = changed(proposal, cost=part * proposal.cost)
         used = Spent(steps=steps, cost=cost, metres=metres, seconds=seconds)
-        now = dataclasses.replace(situation, spent=used)
+        now = changed(situation, spent=used)
         if proposal.is_stop or find_refusal(proposal, now, limits) is not None:
             continue
         steps, cost = steps + 1, cost + proposal.cost
@@ -206,56 +181,46 @@ def test_a_turn_never_exceeds_its_budget(
 
 
 @some
-@given(proposals(*DRIVES, *MAST), situations(), all_limits)
-def test_nothing_moves_under_a_latch_in_safe_mode_or_in_an_unknown_one(
-    proposal: Proposal, situation: Situation, limits: Limits
-) -> None:
+@given(cases(*MOVING))
+def test_nothing_moves_under_a_latch_in_safe_mode_or_in_an_unknown_one(case: Case) -> None:
+    proposal, situation, _ = case
     if situation.safety_latch or situation.mode not in ('EXEC', 'IDLE', 'CHARGE'):
-        assert rule_of(proposal, situation, limits) == 'safety'
+        assert rule_of(*case) == 'safety'
     elif situation.mode == 'CHARGE' and proposal.skill != 'mast_close':
-        assert rule_of(proposal, situation, limits) == 'charging'
-    elif find_refusal(proposal, situation, limits) is None:
-        assert situation.mode in ('EXEC', 'IDLE') or proposal.skill == 'mast_close'
+        assert rule_of(*case) == 'charging'
 
 
 @some
-@given(proposals(*MAST), situations(**FREE), all_limits)
-def test_the_mast_stays_where_it_is_while_the_rover_moves(
-    proposal: Proposal, situation: Situation, limits: Limits
-) -> None:
-    if find_refusal(proposal, situation, limits) is None:
+@given(cases(*MAST, **FREE))
+def test_the_mast_stays_where_it_is_while_the_rover_moves(case: Case) -> None:
+    proposal, situation, _ = case
+    if find_refusal(*case) is None:
         assert not situation.moving
         assert situation.moving is False or proposal.skill == 'mast_close'
 
 
 @some
-@given(proposals(*OTHERS), situations(), all_limits)
-def test_what_moves_nothing_is_refused_by_no_rule_about_motion(
-    proposal: Proposal, situation: Situation, limits: Limits
-) -> None:
-    proposal = dataclasses.replace(proposal, skill_resources=proposal.skill_resources - {'base'})
+@given(cases(*OTHERS))
+def test_what_moves_nothing_is_refused_by_no_rule_about_motion(case: Case) -> None:
+    proposal, *rest = case
+    proposal = changed(proposal, skill_resources=proposal.skill_resources - {'base'})
     about_motion = {'safety', 'charging', 'mast_closed', 'still_for_mast', 'metres_left'}
-    assert rule_of(proposal, situation, limits) not in about_motion | {'geofence'}
+    assert rule_of(proposal, *rest) not in about_motion | {'geofence'}
 
 
 @some
-@given(proposals(*DRIVES), situations(**{**FREE, 'moving': False}), all_limits)
-def test_nothing_leaves_the_fence_without_a_yes(
-    proposal: Proposal, situation: Situation, limits: Limits
-) -> None:
-    if find_refusal(proposal, situation, limits) is None and geofence_reason(
-        proposal, situation, limits
-    ):
-        assert limits.geofence.leaving == 'ask'
-        assert what_to_ask(proposal, situation, limits).reasons
+@given(cases(*DRIVES, **{**FREE, 'moving': False}))
+def test_nothing_leaves_the_fence_without_a_yes(case: Case) -> None:
+    if find_refusal(*case) is None and geofence_reason(*case):
+        assert case[2].geofence.leaving == 'ask'
+        assert what_to_ask(*case).reasons
 
 
-facts_of_any_kind = st.dictionaries(
-    st.sampled_from(
-        ['mode', 'mast', 'moving', 'x', 'y', 'yaw_rad', 'battery_pct', 'safety_latch']
-    ),
-    json_values | odd,
-)
+FACTS = {
+    'x': 1, 'y': -2.5, 'yaw_rad': 0.5, 'mast': 'closed', 'moving': False, 'battery_pct': 55.0,
+    'battery_state': 'OK', 'mode': 'EXEC', 'safety_latch': '',
+}  # fmt: skip
+facts_of_any_kind = st.dictionaries(st.sampled_from(sorted(FACTS)), json_values | odd)
 
 
 @some
@@ -272,7 +237,7 @@ def test_whatever_is_known_no_rule_fails(
 
 @some
 @given(
-    st.sampled_from(['move_forward', 'turn_left', 'turn_right']),
+    st.sampled_from(DRIVES[:3]),
     st.floats(0.01, 0.9),
     situations(running=(), refused={}) | situations(**{**FREE, 'moving': False}),
     all_limits,
@@ -281,15 +246,12 @@ def test_a_leg_passes_only_where_the_same_motion_would_pass_alone(
     name: str, part: float, situation: Situation, limits: Limits
 ) -> None:
     duration_s = part * limits.leash_s
-    facts = {
-        key: getattr(situation, key)
-        for key in ('mode', 'mast', 'moving', 'x', 'y', 'yaw_rad', 'safety_latch')
-    }
+    facts = {key: getattr(situation, key) for key in FACTS if 'battery' not in key}
     if situation.battery is not None:
         facts['battery_pct'] = 100.0 * situation.battery
     before = situation.spent.model_copy(update={'steps': 0, 'cost': 0.0})
-    proposal = dataclasses.replace(propose(name, duration_s=duration_s), cost=0.0)
-    alone = find_refusal(proposal, dataclasses.replace(situation, spent=before), limits)
+    proposal = changed(propose(name, duration_s=duration_s), cost=0.0)
+    alone = find_refusal(proposal, changed(situation, spent=before), limits)
     why = drive_refusal(name, duration_s, facts, situation.spent, limits)
     if alone is not None:
         assert why is not None
@@ -302,19 +264,19 @@ def test_a_leg_passes_only_where_the_same_motion_would_pass_alone(
 
 REST = ('capture_and_score', 'get_status', 'speak', 'query_world', 'wait_until')
 ALL = (*DRIVES, *MAST, *REST, *STOPS)
-LISTED = {'refused': {propose('speak').op.text: 2}}
+SPEAK = propose('speak').op.text
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     'ready': ({}, {}),
-    'refused once': ({'refused': {propose('speak').op.text: 1}}, {}),
-    'refused twice': (LISTED, {'speak': 'same_refused'}),
-    'latched': ({'safety_latch': 'e-stop'}, dict.fromkeys((*DRIVES, *MAST), 'safety')),
+    'refused once': ({'refused': {SPEAK: 1}}, {}),
+    'refused twice': ({'refused': {SPEAK: 2}}, {'speak': 'same_refused'}),
+    'latched': ({'safety_latch': 'e-stop'}, dict.fromkeys(MOVING, 'safety')),
     'charging': ({'mode': 'CHARGE'}, dict.fromkeys((*DRIVES, *MAST[::2]), 'charging')),
     'mast open': ({'mast': 'open'}, dict.fromkeys(DRIVES, 'mast_closed')),
     'moving': ({'moving': True}, dict.fromkeys(MAST, 'still_for_mast')),
     'motion unknown': ({'moving': None}, dict.fromkeys(MAST[::2], 'still_for_mast')),
     'no pose': ({'x': None}, {**dict.fromkeys(DRIVES, 'geofence'), DRIVES[3]: 'metres_left'}),
     'time is up': (
-        {'spent': Spent(seconds=3600.0)}, dict.fromkeys((*DRIVES, *MAST, *REST), 'seconds_left')
+        {'spent': Spent(seconds=3600.0)}, dict.fromkeys((*MOVING, *REST), 'seconds_left')
     ),
 }  # fmt: skip
 
@@ -323,19 +285,14 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
 def test_each_rule_refuses_what_it_is_for_and_nothing_else(
     facts: dict[str, Any], refused: dict[str, str]
 ) -> None:
-    proposals_ = [
-        propose(name, **({'duration_s': 20.0, 'x': 20.0, 'y': -5.0} if name in DRIVES else {}))
-        for name in ALL
-    ]
-    rules = {each.skill: rule_of(each, ready(**facts)) for each in proposals_}
+    way = {'duration_s': 20.0, 'x': 20.0, 'y': -5.0}
+    each = [propose(name, **(way if name in DRIVES else {})) for name in ALL]
+    rules = {one.skill: rule_of(one, ready(**facts)) for one in each}
     assert {name: rule for name, rule in rules.items() if rule} == refused
-    assert not any(what_to_ask(each, ready(**facts), SHIPPED).reasons for each in proposals_)
-
-
-def test_a_foreign_skill_that_claims_the_base_is_a_motion() -> None:
-    wiggle = dataclasses.replace(propose('speak'), skill_resources=frozenset({'base'}))
-    assert rule_of(wiggle, ready(mast='open')) == 'mast_closed'
-    assert rule_of(wiggle, ready(mode='SAFE')) == 'safety'
+    assert not any(what_to_ask(one, ready(**facts), SHIPPED).reasons for one in each)
+    wiggle = changed(propose('speak'), skill_resources=frozenset({'base'}))
+    if 'move_forward' in refused:  # a foreign skill that claims the base is a motion
+        assert rule_of(wiggle, ready(**facts)) in refused.values()
 
 
 @pytest.mark.parametrize(
@@ -356,22 +313,6 @@ def test_a_budget_may_be_used_up_and_no_more(
     assert rule_of(proposal, ready(spent=Spent(**over))) == rule
 
 
-@pytest.mark.parametrize('limits', [SHIPPED, with_fence(leaving='ask')])
-def test_leaving_the_fence_is_asked_for_only_where_somebody_can_be_asked(limits: Limits) -> None:
-    """Not in a leg, and not in a way, whose legs follow without a question."""
-    allowing = limits is not SHIPPED
-    proposal, at_the_fence = propose('move_forward', duration_s=9.0), ready(x=95.0)
-    assert rule_of(proposal, at_the_fence, limits) == ('' if allowing else 'geofence')
-    reasons = what_to_ask(proposal, at_the_fence, limits).reasons
-    assert [each[:27] for each in reasons] == ['GEOFENCE: may lead to x 107'] * allowing
-    facts = {'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 95.0, 'y': 0.0, 'yaw_rad': 0}
-    leg = drive_refusal('move_forward', 5.0, facts, Spent(), limits)
-    assert leg is not None
-    assert leg.code is RefusalCode.GEOFENCE
-    way = propose('navigate_to_pose', x=120.0, y=0.0)
-    assert rule_of(way, ready(x=80.0), limits) == 'geofence'
-
-
 # --- approvals -------------------------------------------------------------------------------
 
 NEVER_ASKED = ('move_stop', 'mast_close', 'get_status')
@@ -390,8 +331,7 @@ NEVER_ASKED = ('move_stop', 'mast_close', 'get_status')
     ],
 )
 def test_what_is_asked_for_is_what_the_file_says(rules: dict[str, Any], asked: set[str]) -> None:
-    approval = SHIPPED.approval.model_copy(update=rules)
-    limits = dataclasses.replace(SHIPPED, approval=approval)
+    limits = with_approval(**rules)
     told = {name for name in ALL if what_to_ask(propose(name), ready(battery=0.9), limits).reasons}
     assert told == asked - {*NEVER_ASKED, *STOPS}
     unknown = what_to_ask(propose('turn_left'), ready(battery=None), limits).reasons
@@ -400,11 +340,7 @@ def test_what_is_asked_for_is_what_the_file_says(rules: dict[str, Any], asked: s
 
 def test_all_reasons_are_told() -> None:
     changes = {'skills': ['turn_left'], 'risk_levels': [RiskLevel.MEDIUM], 'battery_below': 0.3}
-    limits = with_fence(
-        dataclasses.replace(SHIPPED, approval=SHIPPED.approval.model_copy(update=changes)),
-        leaving='ask',
-        x_max=2.5,
-    )
+    limits = with_fence(with_approval(**changes), leaving='ask', x_max=2.5)
     reasons = what_to_ask(propose('turn_left', duration_s=1.0), ready(battery=0.2), limits).reasons
     assert reasons[:3] == (
         'turn_left is in approval.skills',
@@ -416,10 +352,6 @@ def test_all_reasons_are_told() -> None:
 
 # --- what is known ---------------------------------------------------------------------------
 
-FACTS = {
-    'x': 1, 'y': -2.5, 'yaw_rad': 0.5, 'mast': 'closed', 'moving': False, 'battery_pct': 55.0,
-    'battery_state': 'OK', 'mode': 'EXEC', 'safety_latch': '',
-}  # fmt: skip
 KNOWN = Situation('EXEC', 'closed', False, 1.0, -2.5, 0.5, 0.55)
 
 
@@ -428,30 +360,28 @@ def test_the_situation_is_that_of_the_observation() -> None:
         react=ReactState(observation=FACTS, spent=Spent(steps=3), refused={'speak()': 1}),
         skills=SkillsState(running=[running('camera')]),
     )
-    assert situation_of(state) == dataclasses.replace(
+    assert situation_of(state) == changed(
         KNOWN, running=(running('camera'),), spent=Spent(steps=3), refused={'speak()': 1}
     )
 
 
 @pytest.mark.parametrize('key', FACTS)
-@pytest.mark.parametrize('value', [None, [], float('nan')])
-def test_what_is_missing_or_odd_is_unknown(key: str, value: Any) -> None:
+def test_what_is_missing_or_odd_is_unknown(key: str) -> None:
     """... and of a latch that cannot be read it is assumed that it is set."""
-    doubted = situation_of_facts({**FACTS, key: value}, spent=Spent())
-    if key == 'safety_latch':
-        assert bool(doubted.safety_latch) is (value is not None)
-    elif key == 'battery_state':
-        assert doubted == KNOWN
-    else:
-        unknown = {'mast': 'unknown', 'mode': ''}
-        changes: dict[str, Any] = {'battery' if key == 'battery_pct' else key: unknown.get(key)}
-        assert doubted == dataclasses.replace(KNOWN, **changes)
-
-
-@pytest.mark.parametrize('odd_one', [{'battery_state': 'UNKNOWN'}, {'battery_pct': 100.1}])
-def test_a_battery_that_was_never_measured_is_unknown(odd_one: dict[str, Any]) -> None:
-    facts = {**FACTS, 'battery_pct': 100.0, **odd_one}
-    assert situation_of_facts(facts, spent=Spent()).battery is None
+    for value in (None, [], float('nan')):
+        doubted = situation_of_facts({**FACTS, key: value}, spent=Spent())
+        if key == 'safety_latch':
+            assert bool(doubted.safety_latch) is (value is not None)
+        elif key == 'battery_state':
+            assert doubted == KNOWN
+        else:
+            unknown = {'mast': 'unknown', 'mode': ''}.get(key)
+            assert doubted == changed(
+                KNOWN, **{'battery' if key == 'battery_pct' else key: unknown}
+            )
+    for odd_one in ({'battery_state': 'UNKNOWN'}, {'battery_pct': 100.1}):  # never measured
+        facts = {**FACTS, 'battery_pct': 100.0, **odd_one}
+        assert situation_of_facts(facts, spent=Spent()).battery is None
 
 
 # --- the page --------------------------------------------------------------------------------
@@ -476,11 +406,9 @@ def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path) -> None:
     def asked(text: str, situation: Situation) -> set[str]:
         (tmp_path / 'guardrails.yaml').write_text(text)
         rules = Limits.of(load_config(tmp_path))
-        motions = [propose(name, duration_s=1.0, x=2.0, y=0.0) for name in (*DRIVES, *TOOLS)]
+        motions = [propose(name, duration_s=1.0, x=2.0, y=0.0) for name in (*MOVING, *REST[:2])]
         passing = [each for each in motions if find_refusal(each, situation, rules) is None]
-        assert {each.skill for each in motions} - {each.skill for each in passing} <= {
-            NAVIGATE_SKILL
-        }
+        assert {each.skill for each in motions if each not in passing} <= {NAVIGATE_SKILL}
         return {each.skill for each in passing if what_to_ask(each, situation, rules).reasons}
 
     assert asked(by_hand, READY) == set(DRIVES)
@@ -490,15 +418,15 @@ def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path) -> None:
     assert asked(in_a_yard, ready(x=9.5)) == set(DRIVES) - {NAVIGATE_SKILL}
 
 
+# --- the node --------------------------------------------------------------------------------
+
 DRIVE = Operation('move_forward', {'duration_s': 2.0}, 'c2')
 STANDING: Json = {
     'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0,
     'safety_latch': '',
 }  # fmt: skip
 EXPOSED: Json = {**STANDING, 'mast': 'open'}
-ASKING = dataclasses.replace(
-    SHIPPED, approval=SHIPPED.approval.model_copy(update={'skills': list(DRIVES)})
-)
+ASKING = with_approval(skills=list(DRIVES))
 LISTED_REASON = 'move_forward is in approval.skills'
 
 
@@ -536,31 +464,15 @@ def test_a_refusal_is_the_result_that_the_model_reads_and_nobody_is_asked() -> N
     )
     after, told = check(before, ASKING)
     assert proposed(after) == ProposedOps()
-    refused = Refusal(
-        RefusalCode.MAST_NOT_CLOSED,
-        '',
-        'a motion while the mast is closed',
-        'mast_close first',
-        rule='mast_closed',
-        asked=DRIVE.text,
-    )
-    assert told == [(DRIVE, refused)]
-    assert refused.reason == NEED_TO_CLOSE_MAST
+    ((op, refused),) = told
+    assert (op, refused.rule, refused.asked) == (DRIVE, 'mast_closed', DRIVE.text)
+    assert (refused.way_out, refused.reason) == ('mast_close first', NEED_TO_CLOSE_MAST)
     assert after.messages[0] == before.messages[0]
-    result = from_json(ToolResult, str(after.messages[1]['result']))
-    assert result == refused.result()
+    assert from_json(ToolResult, str(after.messages[1]['result'])) == refused.result()
     assert after.react.refused == {DRIVE.text: 2, 'speak()': 2}
     assert after.react.refused_in_a_row == 2
     _, told = check(state_of(STANDING, refused=after.react.refused))
     assert [refused.rule for _, refused in told] == ['same_refused']
-
-
-def test_a_pass_changes_nothing_but_the_count_of_refusals_in_a_row() -> None:
-    before = state_of(STANDING, refused={DRIVE.text: 1}, refused_in_a_row=2)
-    after, told = check(before)
-    assert told == []
-    react = before.react.model_copy(update={'refused_in_a_row': 0})
-    assert after == before.model_copy(update={'react': react})
 
 
 @pytest.mark.parametrize(
@@ -592,7 +504,7 @@ def test_what_is_said_cancelled_or_only_asked_passes_through() -> None:
         assert check(before)[0] == before
 
 
-@settings(max_examples=examples(150), deadline=None)
+@some
 @given(
     st.dictionaries(st.sampled_from(list(STANDING)), st.none() | st.booleans() | st.integers()),
     st.sampled_from([*DRIVES, 'mast_open', 'speak', 'move_stop']),
@@ -602,9 +514,10 @@ def test_an_operation_is_dispatched_or_refused_and_never_both(
     odd: Json, name: str, limits: Limits
 ) -> None:
     op = Operation(name, {'duration_s': 1.0, 'x': 1.0, 'y': 1.0}, 'c2')
-    after, told = check(state_of({**STANDING, **odd}, op), limits)
+    after, told = check(state_of({**STANDING, **odd}, op, refused_in_a_row=2), limits)
     passed = proposed(after).to_dispatch == [op]
     assert passed is not bool(told)
     assert passed is (after.messages[1]['result'] is None)
     assert passed or not proposed(after).need_approval
-    assert after.react.refused_in_a_row == len(told) == sum(after.react.refused.values())
+    assert after.react.refused_in_a_row == (0 if passed else 3)
+    assert sum(after.react.refused.values()) == len(told)

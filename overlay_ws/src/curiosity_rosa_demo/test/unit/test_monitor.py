@@ -13,6 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 import random
 
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.inputs import run
 from curiosity_rosa_demo.monitor.monitor import load_requirements, Monitor
@@ -95,7 +96,7 @@ def test_it_does_not_depend_on_the_begin_of_the_clock_or_on_signals_that_stay_aw
 def test_an_arm_that_the_guard_does_not_watch_is_found(deaf: bool) -> None:
     changes = {'record_appendage': lambda *_: None} if deaf else {}
     arm = load_config(robot='curiosity').robot.appendages
-    watched = Watched(mutant(**changes), World(arm))
+    watched = Watched(mutant(**changes), World(RobotProfile(appendages=arm)))
     begin_to_drive(watched, moves=False)
     assert watched.world.ask_appendage('arm', 'arm_close') == ''
     watched.run(8.0)

@@ -167,8 +167,7 @@ def test_a_part_that_is_out_hides_its_own_box_and_no_more(
 
 
 @pytest.mark.parametrize(
-    ('robot', 'driving_m', 'before_m'),
-    [('curiosity_2025', 2.25, 2.25), ('curiosity', 1.39, 3.16)],
+    ('robot', 'driving_m', 'before_m'), [('curiosity_2025', 2.25, 2.25), ('curiosity', 1.39, 3.16)]
 )
 def test_an_arm_that_no_command_stows_is_out_while_the_rover_drives(
     robot: str, driving_m: float, before_m: float

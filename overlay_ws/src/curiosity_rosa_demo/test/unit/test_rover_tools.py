@@ -224,8 +224,7 @@ def real_tools(rover: SimulatedRover) -> RoverTools:
 
 
 @pytest.mark.parametrize(
-    ('reason', 'said'),
-    [('Leash: stopped after 30 s',) * 2, ('', 'the rover was stopped')],
+    ('reason', 'said'), [('Leash: stopped after 30 s',) * 2, ('', 'the rover was stopped')]
 )
 def test_a_motion_that_something_ended_says_so_and_how_far_it_came(reason: str, said: str) -> None:
     rover = SimulatedRover()
@@ -451,9 +450,7 @@ poses = st.none() | st.builds(RoverPose, x=metres, y=metres, frame_id=st.just('o
 
 
 @given(st.lists(poses, max_size=10))
-def test_a_path_is_between_its_ends_and_its_hops(
-    seen: list[RoverPose | None],
-) -> None:
+def test_a_path_is_between_its_ends_and_its_hops(seen: list[RoverPose | None]) -> None:
     path = DrivenPath(seen[:1])
     for pose in seen[1:]:
         path.add(pose)

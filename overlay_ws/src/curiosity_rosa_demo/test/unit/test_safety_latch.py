@@ -176,9 +176,7 @@ def test_the_durable_part_has_the_mode_the_latch_the_task_and_the_log(state: Bra
     assert part == durable_part(part)
 
 
-def test_langgraph_reads_the_checkpoint_as_the_state_of_the_kernel_s_graph(
-    tmp_path: Path,
-) -> None:
+def test_langgraph_reads_the_checkpoint_as_the_state_of_the_kernel_s_graph(tmp_path: Path) -> None:
     checkpoint = opened(Disk(tmp_path / 'k'))
     checkpoint.record(SAFE)
     checkpoint.close()

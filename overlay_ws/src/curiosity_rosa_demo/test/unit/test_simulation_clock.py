@@ -47,9 +47,7 @@ def test_the_factor_stays_within_its_bounds(measured: float | None, slowest: flo
 
 
 @given(st.lists(st.tuples(st.floats(0.0, 100.0), st.floats(-1e6, 1e6)), max_size=40))
-def test_whatever_simulated_time_does_a_wait_is_bounded(
-    steps: list[tuple[float, float]],
-) -> None:
+def test_whatever_simulated_time_does_a_wait_is_bounded(steps: list[tuple[float, float]]) -> None:
     clocks = Clocks()
     for steady_s, ros_s in steps:
         advance = clocks.advance(steady_s, ros_s)
