@@ -113,7 +113,7 @@ from curiosity_rosa_demo.infra.storage.session_folder import (
 )
 from curiosity_rosa_demo.infra.tracing.tracing import make_span_queue
 from curiosity_rosa_demo.recording.recorder import RecordingControl
-from curiosity_rosa_demo.tools.recording_client import RecordingClient
+from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
 from curiosity_rosa_demo.trace.events import ModelCalled
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog, read_newest
@@ -169,7 +169,7 @@ class AgentApp:
             recordings_folder(self.config, options.record, space),
             self._print_recording_notice,
         )
-        self.rover_client = RecordingClient(self.node, self.config, self.recording.record_call)
+        self.rover_client = RoverClient(self.node, self.config, self.recording.record_call)
         self._captures = Captures(
             self.node, self.config, self.rover_client.pose, always_on=bool(options.artifacts)
         )

@@ -37,7 +37,7 @@ from curiosity_rosa_demo.recording.mcap.channels import (
 from curiosity_rosa_demo.recording.mcap.file import GUARDRAILS, MB, RunFile, THRESHOLDS
 from curiosity_rosa_demo.recording.mcap.writer import Progress, RunWriter
 from curiosity_rosa_demo.recording.recorder_node import RecorderNode
-from curiosity_rosa_demo.tools.recording_client import ServiceCall
+from curiosity_rosa_demo.tools.rover_client import ServiceCall
 
 # -----------------------------------------------------------------------------------------------
 # Which recordings of a folder are ours, and which of them are too many. Pure but for deletion

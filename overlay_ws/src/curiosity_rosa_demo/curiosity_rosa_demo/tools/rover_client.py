@@ -15,8 +15,9 @@ The service calls block. Call them from any thread except the one that spins the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 import json
 import math
@@ -32,6 +33,7 @@ from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.infra.tracing.span import span
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from rclpy.node import Node
 from std_srvs.srv import Trigger
@@ -41,8 +43,25 @@ CAPTURE_RETRY_S = 1.5
 ANALYSIS_TIMEOUT_S = 15.0  # steady: the first analysis also loads its libraries
 
 
+@dataclass
+class ServiceCall:
+    """A finished call. ``answer`` is the response as text, or the reason of a failure."""
+
+    service: str
+    ok: bool = False
+    answer: str = 'cancelled'
+    duration_s: float = 0.0
+
+
 class RoverClient:
-    def __init__(self, node: Node, config: Config) -> None:
+    """``on_call`` gets each call, runs in the caller's thread and must return quickly. Successful
+    get_status calls are neither reported nor spans: there are up to twenty a second.
+    """
+
+    def __init__(
+        self, node: Node, config: Config, on_call: Callable[[ServiceCall], None] | None = None
+    ) -> None:
+        self._on_call = on_call or (lambda _: None)
         self._frames, self._has_camera = config.topics.tf, config.robot.has_camera
         # for waits that depend on the simulator
         self.simulation = SimulationClock.of(node.get_clock(), config.thresholds.motion)
@@ -64,12 +83,11 @@ class RoverClient:
             name: node.create_client(Trigger, service)
             for name, service in self.service_names.items()
         }
-        self._capture = node.create_client(
-            CaptureAndScore, config.topics.services.capture_and_score.name
-        )
-        self._analyze = node.create_client(
-            AnalyzeGround, config.topics.services.analyze_ground.name
-        )
+        others = config.topics.services
+        self._capture = node.create_client(CaptureAndScore, others.capture_and_score.name)
+        self._analyze = node.create_client(AnalyzeGround, others.analyze_ground.name)
+        self._capture_name = others.capture_and_score.name
+        self._analyze_name = others.analyze_ground.name
         self._sent_lock = threading.Lock()
         self._sent: Counter[str] = Counter()
         self._timeouts = _timeouts(config)
@@ -106,9 +124,30 @@ class RoverClient:
             with self._sent_lock:
                 self._sent[self.service_names[name]] += 1
 
+    @contextmanager
+    def _reported(self, service: str) -> Iterator[ServiceCall]:
+        """A call, whose answer the caller fills in, as a span and for ``on_call``."""
+        made, began_s = ServiceCall(service), time.monotonic()
+        is_status = service == self.service_names['get_status']
+        attributes = {'rpc.system.name': 'ros2', 'rpc.method': service}
+        with nullcontext() if is_status else span(f'call {service}', attributes, is_client=True):
+            try:
+                yield made
+                made.ok = True
+            except ServiceFailed as failure:
+                made.answer = str(failure)
+                raise
+            finally:
+                made.duration_s = time.monotonic() - began_s
+                if not (made.ok and is_status):
+                    self._on_call(made)
+
     def _trigger(self, name: str, cancellation: Cancellation, until: Cancellation | None) -> str:
         done = threading.Event()
-        with (until or Cancellation()).call_when_pressed(done.set):
+        with (
+            self._reported(self.service_names[name]) as made,
+            (until or Cancellation()).call_when_pressed(done.set),
+        ):
             try:
                 response = call(
                     self._triggers[name],
@@ -125,9 +164,10 @@ class RoverClient:
                 if until is not None:
                     until.check()
                 raise
-        if not response.success:
-            raise answered_failure(response.message, name)
-        return str(response.message)
+            if not response.success:
+                raise answered_failure(response.message, name)
+            made.answer = str(response.message)
+        return made.answer
 
     def status(self) -> dict[str, Any]:
         """The adapter's status; a pose from TF replaces its pose. Raises ServiceFailed."""
@@ -139,24 +179,28 @@ class RoverClient:
 
     def capture(self) -> CaptureAndScore.Response:
         """Capture one picture. Raises ServiceFailed with the reason of a failure."""
-        response = call(
-            self._capture,
-            CaptureAndScore.Request(),
-            timeout_s=self._capture_timeout_s,
-            again_s=CAPTURE_RETRY_S,
-            clock=self.simulation,
-        )
-        if not response.ok:
-            raise answered_failure(response.error_reason, 'capture')
-        if not math.isfinite(response.score):
-            raise ServiceFailed(f'capture answered no score: {response.score}')
+        with self._reported(self._capture_name) as made:
+            response = call(
+                self._capture,
+                CaptureAndScore.Request(),
+                timeout_s=self._capture_timeout_s,
+                again_s=CAPTURE_RETRY_S,
+                clock=self.simulation,
+            )
+            if not response.ok:
+                raise answered_failure(response.error_reason, 'capture')
+            if not math.isfinite(response.score):
+                raise ServiceFailed(f'capture answered no score: {response.score}')
+            made.answer = f'score {response.score:.3f}; {response.debug}'
         return response
 
     def analyze_ground(self) -> AnalyzeGround.Response:
         """Analyze the last capture. Raises ServiceFailed with the reason of a failure."""
-        response = call(self._analyze, AnalyzeGround.Request(), timeout_s=ANALYSIS_TIMEOUT_S)
-        if not response.ok:
-            raise answered_failure(response.error_reason, 'analyze_ground')
+        with self._reported(self._analyze_name) as made:
+            response = call(self._analyze, AnalyzeGround.Request(), timeout_s=ANALYSIS_TIMEOUT_S)
+            if not response.ok:
+                raise answered_failure(response.error_reason, 'analyze_ground')
+            made.answer = str(response.analysis)
         return response
 
     def pose(self) -> RoverPose | None:

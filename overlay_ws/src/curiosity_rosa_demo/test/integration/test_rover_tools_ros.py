@@ -18,7 +18,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.sim.light_model import LightModel
-from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.tools.rover_client import RoverClient, ServiceCall
 from curiosity_rosa_demo.tools.rover_tools import RoverTools
 from harness import Process, Sandbox, wait_until
 import pytest
@@ -37,6 +37,7 @@ class World:
     client: RoverClient
     tools: RoverTools
     adapter: Process
+    calls: list[ServiceCall]
 
     def x(self) -> float:
         pose = wait_until(self.client.pose, 'a pose from TF')
@@ -65,8 +66,9 @@ def start(box: Sandbox, **stand_in: object) -> World:
     box.stand_in(**stand_in)
     adapter = box.overlay('adapter_node')
     box.overlay('simulator_node')
-    client = RoverClient(box.node, CONFIG)
-    world = World(box, client, RoverTools(client, CONFIG, box.node.get_clock()), adapter)
+    calls: list[ServiceCall] = []
+    client = RoverClient(box.node, CONFIG, calls.append)
+    world = World(box, client, RoverTools(client, CONFIG, box.node.get_clock()), adapter, calls)
     wait_until(client.ready, 'all services of the overlay', 30.0)
     world.x()
     return world
@@ -119,6 +121,11 @@ def test_a_drive_covers_its_distance_and_a_picture_needs_the_mast(world: World) 
     assert picture.data['score'] == pytest.approx(light.score, abs=0.01)
     assert picture.data['is_good'] is light.is_good is False
     assert picture.data['image_topic'] == CONFIG.topics.images.output_capture_compressed
+
+    told = [(call.service, call.ok, call.answer[:12]) for call in world.calls]
+    assert told[0] == ('/adapter/move_forward', False, NEED_TO_CLOSE_MAST[:12])
+    assert told[-1] == ('/capture_and_score', True, f'score {light.score:.3f};'[:12])
+    assert '/adapter/get_status' not in {service for service, *_ in told}
 
 
 def test_a_cancelled_drive_leaves_a_still_rover(world: World) -> None:
