@@ -17,6 +17,7 @@ from pathlib import Path
 import re
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, usage
+from curiosity_rosa_demo.agent.react.graph import mermaid
 from harness import ROOT
 
 DOCS = ROOT / 'docs'
@@ -116,3 +117,8 @@ def test_the_page_of_the_launch_file_lists_every_argument() -> None:
     names = ['agent', *(one or other for one, other in arguments)]
     page = (DOCS / 'reference/launch.md').read_text(encoding='utf-8')
     assert sorted(re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE)) == sorted(names)
+
+
+def test_the_picture_of_the_graph_is_that_of_the_graph() -> None:
+    page = (DOCS / 'explanation/react.md').read_text(encoding='utf-8')
+    assert f'```mermaid\n{mermaid().strip()}\n```' in page
