@@ -277,6 +277,10 @@ class SimulatedNode:
     def _named(self, name: str) -> list[SimulatedNode]:
         return [each for each in self.graph.known_nodes() if each.get_name() == name]
 
+    def count_clients(self, service: str) -> int:
+        nodes = self.graph.known_nodes()
+        return sum(c.srv_name == service for node in nodes for c in node.clients_)
+
     def get_client_names_and_types_by_node(self, name: str, _: str) -> list[Any]:
         return [(c.srv_name, []) for node in self._named(name) for c in node.clients_]
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, cast, TypeVar
 
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
 from curiosity_rosa_demo.adapter.input_log import InputLog, LogEntry
@@ -31,8 +31,12 @@ from curiosity_rosa_demo.infra.clocks import MotionClock, SimulationClock
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
+import numpy as np
 
-T = TypeVar('T')
+F = TypeVar('F', bound=Callable[..., Any])
+STEPS: set[str] = set()  # the names of the methods that a log of inputs calls
+NO_POINTS = np.empty((0, 2))  # a log does not hold them
+NOTHING: Mapping[str, float] = {}
 REFUSED = 'refused'  # the key of a refusal's reason in the log
 STOPPED_WHILE_STARTING = 'Stopped while starting'
 
@@ -60,6 +64,18 @@ class Due:
             'warnings': list(self.warnings) or None,
         }
         return {key: value for key, value in fields.items() if value is not None} or None
+
+
+def step(act: F) -> F:
+    """A step of the rules, which reads the clocks once and adds itself to the log."""
+    name = act.__name__
+    STEPS.add(name)
+
+    @wraps(act)
+    def taken(rules: AdapterRules, *arguments: Any) -> Any:
+        return rules.take(name, act, arguments)
+
+    return cast(F, taken)
 
 
 class AdapterRules:
@@ -104,183 +120,222 @@ class AdapterRules:
 
     # --- requests ---------------------------------------------------------------------------
 
+    @step
     def check_motion(self, name: str, clock_problem: str = '') -> None:
         """Raises MotionRefused when the motion ``name`` may not start now. ``clock_problem``: why
         no motion can be timed; '' if it can.
         """
-        act = partial(self._check_motion, name, clock_problem)
-        self._step('check_motion', act, name, clock_problem)
-
-    def begin_motion(self, name: str) -> int:
-        """The token of a motion, whose start call the caller sends now. Raises MotionRefused."""
-        return self._step('begin_motion', partial(self._begin_motion, name), name)
-
-    def motion_answered(self, token: int) -> None:
-        """The rover has answered the start call."""
-        self._step('motion_answered', partial(self.guard.move_answered, token), token)
-
-    def motion_failed(self, token: int, reason: str) -> None:
-        """The start call failed or timed out."""
-        act = partial(self.guard.move_failed, token, reason)
-        self._step('motion_failed', act, token, reason)
-
-    def confirm_motion(self) -> None:
-        """Raises MotionRefused when a stop has overtaken the start call."""
-        self._step('confirm_motion', self._confirm_motion)
-
-    def check_mast(self, action: MastAction) -> None:
-        """Raises MotionRefused when this motion of the mast may not start now."""
-        self._step('check_mast', partial(self.guard.check_mast, action), action.value)
-
-    def begin_mast(self, action: MastAction) -> bool:
-        """Whether to call the rover's service now. Raises MotionRefused."""
-        return self._step('begin_mast', partial(self.guard.begin_mast, action), action.value)
-
-    def mast_answered(self) -> None:
-        self._step('mast_answered', self.guard.mast_answered)
-
-    def mast_failed(self, reason: str) -> None:
-        self._step('mast_failed', partial(self.guard.mast_failed, reason), reason)
-
-    def end_mast(self, action: MastAction) -> None:
-        """Raises MotionRefused when the mast has not reached the end of ``action``."""
-        self._step('end_mast', partial(self._end_mast, action), action.value)
-
-    def check_appendage(self, name: str, command: str) -> None:
-        """Raises MotionRefused when this command of the appendage may not start now."""
-        act = partial(self.guard.check_appendage, name, command)
-        self._step('check_appendage', act, name, command)
-
-    def begin_appendage(self, name: str, command: str) -> bool:
-        """Whether to call the robot's service now. Raises MotionRefused."""
-        act = partial(self.guard.begin_appendage, name, command)
-        return self._step('begin_appendage', act, name, command)
-
-    def appendage_answered(self, name: str) -> None:
-        self._step('appendage_answered', partial(self.guard.appendage_answered, name), name)
-
-    def appendage_failed(self, name: str, reason: str) -> None:
-        act = partial(self.guard.appendage_failed, name, reason)
-        self._step('appendage_failed', act, name, reason)
-
-    def end_appendage(self, name: str, command: str) -> None:
-        """Raises MotionRefused when the appendage has not reached the end of ``command``."""
-        self._step('end_appendage', partial(self._end_appendage, name, command), name, command)
-
-    def request_stop(self) -> int:
-        """Always accepted. The number of the call that is due next."""
-        return self._step('request_stop', self.guard.request_stop)
-
-    def stop_answered(self, number: int) -> None:
-        self._step('stop_answered', partial(self.guard.stop_answered, number), number)
-
-    def stop_failed(self, number: int, reason: str) -> None:
-        self._step('stop_failed', partial(self.guard.stop_failed, number, reason), number, reason)
-
-    def end_stop(self, number: int) -> str:
-        """Why the standstill after this stop is not confirmed; '' if it is."""
-        return self._step('end_stop', partial(self.guard.stop_problem, number), number)
-
-    def twist_lost(self) -> None:
-        """The zero Twist that was due could not be published."""
-        self._step('twist_lost', self.guard.zero_twist_lost)
-
-    def refuse(self, reason: str) -> None:
-        """The caller refuses a request, for a reason that the rules do not know."""
-        self._step('refuse', partial(setattr, self.guard, 'last_error', reason), reason)
-
-    # --- observations -----------------------------------------------------------------------
-
-    def odometry(
-        self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
-    ) -> None:
-        """As ``DriveWatch.record``."""
-        act = partial(self._record_odometry, pose, speed, turn_rate, tilt_rad)
-        self._step('odometry', act, pose, speed, turn_rate, tilt_rad)
-
-    def joints(self, p: float, turn: float) -> None:
-        """Radians of the mast's joints."""
-        self._step('joints', partial(self.guard.record_joints, p, turn), p, turn)
-
-    def appendage_joints(self, name: str, angles: Sequence[float]) -> None:
-        """Radians of the appendage's joints, in the order of its profile."""
-        act = partial(self.guard.record_appendage, name, angles)
-        self._step('appendage_joints', act, name, list(angles))
-
-    def wheels(self, fastest_radps: float) -> None:
-        """The speed of the fastest wheel, rad/s without sign; NaN: not known."""
-        self._step('wheels', partial(self.guard.record_wheels, fastest_radps), fastest_radps)
-
-    def scan(self, view: ObstacleView | None) -> None:
-        """As ``ObstacleStop.record_scan``. The log holds the free ways, not the points."""
-        seen = () if view is None else (view.sees_ahead, dict(view.free_m))
-        self._step('scan', partial(self.obstacles.record_scan, view), *seen)
-
-    def scan_gone(self) -> None:
-        """The scan has no publisher. Ignored while the rover moves."""
-        self._step('scan_gone', self._forget_scan)
-
-    def e_stop(self, pressed: bool) -> None:
-        self._step('e_stop', partial(self.guard.set_e_stop, pressed), pressed)
-
-    def heartbeat(self, tick: int, latch: str) -> None:
-        self._step('heartbeat', partial(self.guard.record_heartbeat, tick, latch), tick, latch)
-
-    def agents(self, alive: int, names: Sequence[str]) -> None:
-        """How many publishers of the heartbeat are alive, and the names of their nodes."""
-        self._step('agents', partial(self.guard.set_agents, alive, names), alive, list(names))
-
-    def agent_gone(self) -> None:
-        """The heartbeat has no publisher."""
-        self._step('agent_gone', self.guard.forget_heartbeat)
-
-    def adapters(self, names: Sequence[str]) -> None:
-        """The names of the other adapters of this rover."""
-        act = partial(self.guard.set_other_adapters, tuple(names))
-        self._step('adapters', act, list(names))
-
-    def other_drivers(self, names: str) -> None:
-        """The foreign nodes that publish Twists, as the operator reads them; '' without any."""
-        self._step('other_drivers', partial(self.guard.set_other_drivers, names), names)
-
-    # --- time -------------------------------------------------------------------------------
-
-    def due(self) -> Due:
-        """Apply the rules that depend on time. Call it after each step, and by
-        ``guard.next_wakeup``.
-        """
-        self._read_clocks()
-        due = self._due()
-        self._add_entry('due', (), due.to_json())
-        return due
-
-    # --- internals --------------------------------------------------------------------------
-
-    def _step(self, name: str, act: Callable[[], T], *arguments: Any) -> T:
-        self._read_clocks()
-        try:
-            result = act()
-        except MotionRefused as refusal:
-            self._add_entry(name, arguments, {REFUSED: str(refusal)})
-            raise
-        self._add_entry(name, arguments, result)
-        return result
-
-    def _read_clocks(self) -> None:
-        self._now.read()
-        # These two go on by what they have read: a step must not depend on who else reads them.
-        self._simulation()
-        self._travel()
-
-    def _add_entry(self, name: str, arguments: Sequence[Any], result: Any) -> None:
-        if self._log is not None:
-            self._log.add(LogEntry(self._now(), self._now.ros_ns, name, arguments, result))
-
-    def _check_motion(self, name: str, clock_problem: str) -> None:
         if clock_problem:
             raise self._refusal(clock_problem)
         self.guard.check_move()
         self._check_drive(name)
+
+    @step
+    def begin_motion(self, name: str) -> int:
+        """The token of a motion, whose start call the caller sends now. Raises MotionRefused."""
+        self._check_drive(name)
+        token = self.guard.begin_move()
+        self._motion = name
+        self._drive.begin(name)
+        self.figures.begin(name)
+        return token
+
+    @step
+    def motion_answered(self, token: int) -> None:
+        """The rover has answered the start call."""
+        self.guard.move_answered(token)
+
+    @step
+    def motion_failed(self, token: int, reason: str) -> None:
+        """The start call failed or timed out."""
+        self.guard.move_failed(token, reason)
+
+    @step
+    def confirm_motion(self) -> None:
+        """Raises MotionRefused when a stop has overtaken the start call."""
+        if self.guard.stopping:
+            raise MotionRefused(self.guard.last_error or STOPPED_WHILE_STARTING)
+
+    @step
+    def check_mast(self, action: str) -> None:
+        """Raises MotionRefused when this motion of the mast may not start now."""
+        self.guard.check_mast(MastAction(action))
+
+    @step
+    def begin_mast(self, action: str) -> bool:
+        """Whether to call the rover's service now. Raises MotionRefused."""
+        return self.guard.begin_mast(MastAction(action))
+
+    @step
+    def mast_answered(self) -> None:
+        self.guard.mast_answered()
+
+    @step
+    def mast_failed(self, reason: str) -> None:
+        self.guard.mast_failed(reason)
+
+    @step
+    def end_mast(self, action: str) -> None:
+        """Raises MotionRefused when the mast has not reached the end of ``action``."""
+        wanted = MastAction(action)
+        if self.guard.mast is not wanted.after:
+            raise MotionRefused(self.guard.last_error or f'{wanted.value} was interrupted')
+
+    @step
+    def check_appendage(self, name: str, command: str) -> None:
+        """Raises MotionRefused when this command of the appendage may not start now."""
+        self.guard.check_appendage(name, command)
+
+    @step
+    def begin_appendage(self, name: str, command: str) -> bool:
+        """Whether to call the robot's service now. Raises MotionRefused."""
+        return self.guard.begin_appendage(name, command)
+
+    @step
+    def appendage_answered(self, name: str) -> None:
+        self.guard.appendage_answered(name)
+
+    @step
+    def appendage_failed(self, name: str, reason: str) -> None:
+        self.guard.appendage_failed(name, reason)
+
+    @step
+    def end_appendage(self, name: str, command: str) -> None:
+        """Raises MotionRefused when the appendage has not reached the end of ``command``."""
+        if not self.guard.appendages[name].reached(command):
+            raise MotionRefused(self.guard.last_error or f'{command} was interrupted')
+
+    @step
+    def request_stop(self) -> int:
+        """Always accepted. The number of the call that is due next."""
+        return self.guard.request_stop()
+
+    @step
+    def stop_answered(self, number: int) -> None:
+        self.guard.stop_answered(number)
+
+    @step
+    def stop_failed(self, number: int, reason: str) -> None:
+        self.guard.stop_failed(number, reason)
+
+    @step
+    def end_stop(self, number: int) -> str:
+        """Why the standstill after this stop is not confirmed; '' if it is."""
+        return self.guard.stop_problem(number)
+
+    @step
+    def twist_lost(self) -> None:
+        """The zero Twist that was due could not be published."""
+        self.guard.zero_twist_lost()
+
+    @step
+    def refuse(self, reason: str) -> None:
+        """The caller refuses a request, for a reason that the rules do not know."""
+        self.guard.last_error = reason
+
+    # --- observations -----------------------------------------------------------------------
+
+    @step
+    def odometry(
+        self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
+    ) -> None:
+        """As ``DriveWatch.record``."""
+        self._odometry_at = self._now()
+        self._drive.record(pose, speed, turn_rate, tilt_rad)
+        self.figures.record(pose, speed, turn_rate)
+        self.guard.record_odometry(speed, turn_rate)
+
+    @step
+    def joints(self, p: float, turn: float) -> None:
+        """Radians of the mast's joints."""
+        self.guard.record_joints(p, turn)
+
+    @step
+    def appendage_joints(self, name: str, angles: Sequence[float]) -> None:
+        """Radians of the appendage's joints, in the order of its profile."""
+        self.guard.record_appendage(name, angles)
+
+    @step
+    def wheels(self, fastest_radps: float) -> None:
+        """The speed of the fastest wheel, rad/s without sign; NaN: not known."""
+        self.guard.record_wheels(fastest_radps)
+
+    @step
+    def scan(self, sees_ahead: bool | None = None, free_m: Mapping[str, float] = NOTHING) -> None:
+        """A scan has arrived, as ObstacleView tells it; None: its frame has no transform to the
+        base frame.
+        """
+        view = None if sees_ahead is None else ObstacleView(sees_ahead, free_m, NO_POINTS)
+        self.obstacles.record_scan(view)
+
+    @step
+    def scan_gone(self) -> None:
+        """The scan has no publisher. Ignored while the rover moves."""
+        if not self.guard.moving:
+            self.obstacles.forget()
+
+    @step
+    def e_stop(self, pressed: bool) -> None:
+        self.guard.set_e_stop(pressed)
+
+    @step
+    def heartbeat(self, tick: int, latch: str) -> None:
+        self.guard.record_heartbeat(tick, latch)
+
+    @step
+    def agents(self, alive: int, names: Sequence[str]) -> None:
+        """How many publishers of the heartbeat are alive, and the names of their nodes."""
+        self.guard.set_agents(alive, names)
+
+    @step
+    def agent_gone(self) -> None:
+        """The heartbeat has no publisher."""
+        self.guard.forget_heartbeat()
+
+    @step
+    def adapters(self, names: Sequence[str]) -> None:
+        """The names of the other adapters of this rover."""
+        self.guard.set_other_adapters(tuple(names))
+
+    @step
+    def other_drivers(self, names: str) -> None:
+        """The foreign nodes that publish Twists, as the operator reads them; '' without any."""
+        self.guard.set_other_drivers(names)
+
+    # --- time -------------------------------------------------------------------------------
+
+    @step
+    def due(self) -> Due:
+        """Apply the rules that depend on time. Call it after each step, and by
+        ``guard.next_wakeup``.
+        """
+        if self._is_driving() and (reason := self.obstacles.stop_reason(self._motion)):
+            self.guard.request_stop(f'{reason}; the rover was stopped')
+        warning = self._watch_drive()
+        commands = self.guard.poll()
+        alarms = tuple(self.guard.take_alarms())
+        warnings = (warning,) if warning else ()
+        return Due(commands.stop_call, commands.zero_twist, commands.holds, alarms, warnings)
+
+    # --- internals --------------------------------------------------------------------------
+
+    def take(self, name: str, act: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Make a step at the time of now: ``act`` with the rules and ``arguments``."""
+        self._now.read()
+        # These two go on by what they have read: a step must not depend on who else reads them.
+        self._simulation()
+        self._travel()
+        try:
+            result = act(self, *arguments)
+        except MotionRefused as refusal:
+            self._add_entry(name, arguments, {REFUSED: str(refusal)})
+            raise
+        self._add_entry(name, arguments, result.to_json() if isinstance(result, Due) else result)
+        return result
+
+    def _add_entry(self, name: str, arguments: Sequence[Any], result: Any) -> None:
+        if self._log is not None:
+            self._log.add(LogEntry(self._now(), self._now.ros_ns, name, arguments, result))
 
     def _check_drive(self, name: str) -> None:
         if why := self._drive.refusal() or self.obstacles.refusal(name):
@@ -289,47 +344,6 @@ class AdapterRules:
     def _refusal(self, reason: str) -> MotionRefused:
         self.guard.last_error = reason
         return MotionRefused(reason)
-
-    def _begin_motion(self, name: str) -> int:
-        self._check_drive(name)
-        token = self.guard.begin_move()
-        self._motion = name
-        self._drive.begin(name)
-        self.figures.begin(name)
-        return token
-
-    def _confirm_motion(self) -> None:
-        if self.guard.stopping:
-            raise MotionRefused(self.guard.last_error or STOPPED_WHILE_STARTING)
-
-    def _end_mast(self, action: MastAction) -> None:
-        if self.guard.mast is not action.after:
-            raise MotionRefused(self.guard.last_error or f'{action.value} was interrupted')
-
-    def _end_appendage(self, name: str, command: str) -> None:
-        if not self.guard.appendages[name].reached(command):
-            raise MotionRefused(self.guard.last_error or f'{command} was interrupted')
-
-    def _record_odometry(
-        self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
-    ) -> None:
-        self._odometry_at = self._now()
-        self._drive.record(pose, speed, turn_rate, tilt_rad)
-        self.figures.record(pose, speed, turn_rate)
-        self.guard.record_odometry(speed, turn_rate)
-
-    def _forget_scan(self) -> None:
-        if not self.guard.moving:
-            self.obstacles.forget()
-
-    def _due(self) -> Due:
-        if self._is_driving() and (reason := self.obstacles.stop_reason(self._motion)):
-            self.guard.request_stop(f'{reason}; the rover was stopped')
-        warning = self._watch_drive()
-        commands = self.guard.poll()
-        alarms = tuple(self.guard.take_alarms())
-        warnings = (warning,) if warning else ()
-        return Due(commands.stop_call, commands.zero_twist, commands.holds, alarms, warnings)
 
     def _is_driving(self) -> bool:
         return self.guard.motion is Motion.MOVING and not self.guard.stopping

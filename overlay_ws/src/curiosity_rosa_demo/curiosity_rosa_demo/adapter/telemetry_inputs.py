@@ -77,7 +77,7 @@ class ScanInput:
         view = self._view(message)
         with self._lock:
             self._scans += 1
-            self._rules.scan(view)
+            self._rules.scan(*() if view is None else (view.sees_ahead, dict(view.free_m)))
             self._on_input()
 
     def _view(self, message: LaserScan) -> ObstacleView | None:

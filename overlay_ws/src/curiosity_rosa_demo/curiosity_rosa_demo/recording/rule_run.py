@@ -14,14 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, Due, REFUSED
+from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, Due, REFUSED, STEPS
 from curiosity_rosa_demo.adapter.input_log import LogEntry
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.obstacles import ObstacleView
-import numpy as np
 
 MakeRules = Callable[..., AdapterRules]
 SEED_S = 0.5  # less than joint_max_age_s: the mast that a status shows must not be lost
@@ -91,21 +89,13 @@ class RuleRun:
         return result.to_json() if isinstance(result, Due) else result
 
     def _call(self, name: str, arguments: list[Any]) -> Any:
-        rules = self.rules
+        if name not in STEPS:
+            raise ValueError('the rules have no such call')
         if name in ('motion_answered', 'motion_failed'):
             arguments[0] = self._own_number(self._tokens, arguments[0])
         elif name in ('stop_answered', 'stop_failed', 'end_stop'):
             arguments[0] = self._own_number(self._stops, arguments[0])
-        elif name in ('check_mast', 'begin_mast', 'end_mast'):
-            arguments = [MastAction(arguments[0])]
-        elif name == 'odometry':
-            pose = arguments[0]
-            arguments[0] = None if pose is None else (pose[0], pose[1], pose[2])
-        elif name == 'scan':
-            arguments = [_view(*arguments) if arguments else None]
-        elif name not in PLAIN_CALLS:
-            raise ValueError('the rules have no such call')
-        return getattr(rules, name)(*arguments)
+        return getattr(self.rules, name)(*arguments)
 
     def _own_number(self, known: dict[int, int], recorded: int) -> int:
         """Raises ValueError for an answer about a call from before the run."""
@@ -125,22 +115,6 @@ class RuleRun:
             recorded = entry.result.get('stop_call')
             if type(recorded) is int and result.stop_call is not None:
                 self._stops[recorded] = result.stop_call
-
-
-PLAIN_CALLS = frozenset(
-    (
-        *('check_motion', 'begin_motion', 'confirm_motion', 'mast_answered', 'mast_failed'),
-        *('request_stop', 'twist_lost', 'refuse', 'joints', 'scan_gone', 'e_stop', 'heartbeat'),
-        *('agents', 'agent_gone', 'adapters', 'due', 'check_appendage', 'begin_appendage'),
-        *('appendage_answered', 'appendage_failed', 'end_appendage', 'appendage_joints'),
-        *('wheels', 'other_drivers'),
-    )
-)
-
-
-def _view(sees_ahead: bool, free_m: dict[str, float]) -> ObstacleView:
-    """The view of a log, which holds no points."""
-    return ObstacleView(sees_ahead, free_m, np.empty((0, 2)))
 
 
 def seeded_run(

@@ -278,10 +278,6 @@ speeds = st.sampled_from([0.0, 0.0, 0.3, -0.3, 5.0])
 Step = Callable[[AdapterRules], object]
 
 
-def a_view(free_m: float) -> ObstacleView:
-    return ObstacleView(True, dict.fromkeys(MOTIONS, free_m), np.empty((0, 2)))
-
-
 def calls(name: str, *arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
     return st.tuples(*arguments).map(lambda given: lambda rules: getattr(rules, name)(*given))
 
@@ -306,7 +302,12 @@ steps: st.SearchStrategy[Step] = st.one_of(
     calls('odometry', st.none() | st.tuples(numbers, numbers, numbers), speeds, speeds, st.none()),
     calls('odometry', st.just((0.0, 0.0, 0.0)), st.just(0.0), st.just(0.0), st.floats(0.0, 1.5)),
     calls('joints', st.sampled_from([1.57, 0.0, 0.7]), st.sampled_from([-1.57, -0.5])),
-    calls('scan', st.none() | st.sampled_from([0.5, 3.0, float('inf')]).map(a_view)),
+    calls('scan'),
+    calls(
+        'scan',
+        st.just(True),
+        st.sampled_from([0.5, 3.0, float('inf')]).map(lambda m: dict.fromkeys(MOTIONS, m)),
+    ),
     calls('scan_gone'),
     calls('e_stop', st.booleans()),
     calls('heartbeat', st.integers(0, 100), st.sampled_from(['', '', 'e-stop pressed'])),
