@@ -43,10 +43,11 @@ class NotARecording(Exception):
 class RecordingTooLarge(NotARecording):
     """The file exceeds a limit. The message names file, value, limit and the way out."""
 
-    def __init__(self, path: Path, what: str, limit: str) -> None:
+    def __init__(self, path: Path, what: str, size: int, limit: int) -> None:
         super().__init__(
-            f'{path}: {what}, more than the limit of {limit}. No recording of this agent is like '
-            f'that; make a smaller file with "mcap filter" or "ros2 bag convert"'
+            f'{path}: {what} has {size / MB:.1f} MB, more than the limit of {limit / MB:g} MB. No '
+            'recording of this agent is like that; make a smaller file with "mcap filter" or '
+            '"ros2 bag convert"'
         )
 
 
@@ -54,12 +55,9 @@ class RecordingTooLarge(NotARecording):
 class ReadLimits:
     """Sizes are in bytes. Our own chunks hold 4 MiB and at most one message more."""
 
-    record: int = 32 * MB  # in the file, compressed; of records that are not skipped
+    record: int = 32 * MB  # in the file, compressed
     chunk: int = 32 * MB  # decompressed
     message: int = 16 * MB
-    definitions: int = 4 * MB  # of all schemas and channels together, and of one metadata record
-    messages: int = 20_000_000
-    total: int = 32_000 * MB  # decompressed, of the whole file
 
 
 LIMITS = ReadLimits()

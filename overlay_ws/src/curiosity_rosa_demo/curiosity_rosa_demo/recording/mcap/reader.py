@@ -6,14 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Read the messages of a recording in file order. From a torn file, read all intact records."""
+"""Read the messages of a recording in file order, within limits. From a torn file, read all intact
+records.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+import zlib
 
 from curiosity_rosa_demo.recording.mcap.file import (
     END_RECORD,
@@ -22,13 +26,20 @@ from curiosity_rosa_demo.recording.mcap.file import (
     NotARecording,
     ReadLimits,
     RecordingTooLarge,
+    TRAILER,
 )
-from curiosity_rosa_demo.recording.mcap.records import check_magic, HEAD, RecordStream
-from mcap.exceptions import InvalidMagic
+import lz4.frame
+from mcap.exceptions import EndOfFile
 from mcap.opcode import Opcode
 from mcap.records import Channel as McapChannel
 from mcap.records import Chunk, Message, Metadata, Schema
+from mcap.stream_reader import StreamReader
+from mcap.writer import MCAP0_MAGIC
 from mcap_ros2.decoder import DecoderFactory
+import zstandard
+
+HEAD_BYTES = 9  # of a record: opcode, length
+MIN_WINDOW_BYTES = 1024  # least limit that zstandard accepts
 
 
 @dataclass(frozen=True)
@@ -63,11 +74,9 @@ class RunReader:
                 'and ":record" names its file'
             )
         with self.path.open('rb') as file:
-            try:
-                check_magic(file)
-            except InvalidMagic:
-                raise NotARecording(f'{self.path} is no MCAP file') from None
-            if len(head := file.read(HEAD.size)) < HEAD.size or head[0] != Opcode.HEADER:
+            if file.read(len(MCAP0_MAGIC)) != MCAP0_MAGIC:
+                raise NotARecording(f'{self.path} is no MCAP file')
+            if len(head := file.read(HEAD_BYTES)) < HEAD_BYTES or head[0] != Opcode.HEADER:
                 raise NotARecording(f'{self.path} holds no recording: it has no header')
 
     def __iter__(self) -> Iterator[Entry]:
@@ -81,6 +90,7 @@ class RunReader:
             elif isinstance(record, Metadata):
                 self._read_record(record)
             elif isinstance(record, Message) and record.channel_id in channels:
+                self._check(len(record.data), self._limits.message, 'a message')
                 yield _entry(record, channels[record.channel_id], schemas)
 
     def span_ns(self) -> tuple[int, int] | None:
@@ -101,19 +111,67 @@ class RunReader:
             self.end = dict(record.metadata)
 
     def _records(self, *, chunks: bool) -> Iterator[Any]:
+        """Chunks with ``chunks``, else the records inside, one at a time: as objects, small
+        messages take ten times their bytes.
+        """
         self.end_problem = ''
-        records = iter(RecordStream(self.path, self._limits, chunks=chunks))
-        while True:
-            try:
-                record = next(records)
-            except StopIteration:
-                return
-            except (OSError, RecordingTooLarge):
-                raise
-            except Exception as error:  # the libraries raise many types for a torn record
-                self.end_problem = f'{type(error).__name__} {error}'.strip()
-                return
-            yield record
+        try:
+            with self.path.open('rb') as file:
+                for record in _records_of(_BoundedFile(self.path, file, self._limits.record)):
+                    if isinstance(record, Chunk) and not chunks:
+                        data = BytesIO(self._decompressed(record) + TRAILER)
+                        yield from _records_of(data, skip_magic=True)
+                    else:
+                        yield record
+        except (OSError, RecordingTooLarge):
+            raise
+        except Exception as error:  # the libraries raise many types for a torn record
+            self.end_problem = f'{type(error).__name__} {error}'.strip()
+
+    def _decompressed(self, chunk: Chunk) -> bytes:
+        """The records of ``chunk``; decompresses at most one byte more than it says it holds."""
+        limit, size = self._limits.chunk, chunk.uncompressed_size
+        self._check(size, limit, 'a chunk, decompressed,')
+        if chunk.compression == 'zstd':
+            self._check(zstandard.frame_content_size(chunk.data), limit, 'a chunk, decompressed,')
+            decompressor = zstandard.ZstdDecompressor(max_window_size=max(MIN_WINDOW_BYTES, limit))
+            with decompressor.stream_reader(chunk.data) as stream:
+                data = stream.read(size + 1)
+        elif chunk.compression == 'lz4':
+            data = lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, max_length=size + 1)
+        elif chunk.compression == '':
+            data = chunk.data
+        else:
+            raise ValueError(f'a chunk is compressed with {chunk.compression[:20]!r}')
+        if len(data) != size:
+            raise ValueError('a chunk has another size than it says')
+        if chunk.uncompressed_crc not in (0, zlib.crc32(data)):
+            raise ValueError('a chunk has another checksum than its data')
+        return data
+
+    def _check(self, size: int, limit: int, what: str) -> None:
+        if size > limit:
+            raise RecordingTooLarge(self.path, what, size, limit)
+
+
+class _BoundedFile:
+    """Refuses to read what is larger than a record may be, before its memory is used."""
+
+    def __init__(self, path: Path, file: BinaryIO, limit: int) -> None:
+        self._path, self._file, self._limit = path, file, limit
+        self._size = path.stat().st_size
+
+    def read(self, size: int) -> bytes:
+        if size > self._limit:
+            if size > self._size - self._file.tell():
+                raise EndOfFile  # torn
+            raise RecordingTooLarge(self._path, 'a record', size, self._limit)
+        return self._file.read(size)
+
+
+def _records_of(stream: Any, *, skip_magic: bool = False) -> Iterator[Any]:
+    reader = StreamReader(stream, skip_magic=skip_magic, emit_chunks=True, record_size_limit=None)
+    return reader.records
 
 
 class Decoder:
