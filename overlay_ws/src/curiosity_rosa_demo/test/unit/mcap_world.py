@@ -31,6 +31,7 @@ from curiosity_rosa_demo.recording.mcap.channels import (
 )
 from curiosity_rosa_demo.recording.mcap.file import RunFile
 from curiosity_rosa_demo.trace.trace_codec import encode
+from mcap.reader import make_reader
 from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import BatteryState, CompressedImage
@@ -74,6 +75,12 @@ def an_odometry(x: float, y: float = 0.0) -> bytes:
 
 def a_battery(fraction: float) -> bytes:
     return bytes(serialize_message(BatteryState(percentage=fraction)))
+
+
+def by_library(path: Path) -> list[bytes]:
+    """As anybody else reads it: the index at the end first, where there is one."""
+    with path.open('rb') as file:
+        return [message.data for _, _, message in make_reader(file).iter_messages()]
 
 
 RawMessage = tuple[str, float, bytes]  # role, seconds since BEGAN_NS, payload

@@ -31,7 +31,7 @@ from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
 from curiosity_rosa_demo.recording.throttle import Throttle
 from hypothesis import given
 from hypothesis import strategies as st
-from mcap_world import a_picture, a_string, an_odometry, channels, CONFIG, write_run
+from mcap_world import channels, CONFIG, write_run
 import pytest
 from rclpy.serialization import serialize_message
 
@@ -60,21 +60,6 @@ def test_each_message_is_read_by_the_definition_in_the_file(tmp_path: Path, role
     (entry,) = RunReader(write_run(tmp_path / 'run.mcap', [(role, 0.0, data)]))
     read, sent = fields(Decoder().decode(entry)), fields(message)
     assert str(read) == str(sent)  # NaN is equal to itself in print
-
-
-def test_values_come_through_without_ros(tmp_path: Path) -> None:
-    said = [
-        ('trace', 0.0, a_string('火星')),
-        ('odometry', 0.1, an_odometry(1.25, -3.5)),
-        ('capture', 0.2, a_picture(b'\xff\xd8picture')),
-    ]
-    decoder = Decoder()
-    text, odometry, picture = (
-        decoder.decode(entry) for entry in RunReader(write_run(tmp_path / 'run.mcap', said))
-    )
-    assert text.data == '火星'
-    assert (odometry.pose.pose.position.x, odometry.pose.pose.position.y) == (1.25, -3.5)
-    assert bytes(picture.data) == b'\xff\xd8picture'
 
 
 def test_a_message_that_is_not_installed_is_named() -> None:

@@ -74,17 +74,6 @@ def test_what_is_written_is_read_back(
         assert sorted(by_library(path)) == sorted(data for _, _, data in told)
 
 
-def test_a_finished_file_has_an_index_with_its_channels(tmp_path: Path) -> None:
-    path = write_run(tmp_path / 'run.mcap', [('trace', 0.0, a_string('a')), ('tf', 1.0, b'')])
-    with path.open('rb') as file:
-        summary = make_reader(file).get_summary()
-    assert summary is not None
-    assert summary.statistics is not None
-    assert summary.statistics.message_count == 2
-    assert {c.topic for c in summary.channels.values()} == {TRACE.topic, '/tf'}
-    assert len(summary.chunk_indexes) == 1
-
-
 @pytest.mark.parametrize('finished', [True, False])
 def test_a_torn_file_gives_all_that_is_whole(tmp_path: Path, finished: bool) -> None:
     path = tmp_path / 'run.mcap'

@@ -47,10 +47,6 @@ LEAST = {
 WITH_LOG = [name for name in LEAST if not name.startswith('0.1.0-before')]
 
 
-def test_every_kept_recording_is_replayed() -> None:
-    assert FILES.keys() == LEAST.keys()
-
-
 @pytest.mark.parametrize('name', LEAST)
 def test_the_rules_decide_as_they_did(name: str) -> None:
     report = replay(recording(name))
@@ -158,14 +154,6 @@ def test_what_a_gap_in_the_log_hides_is_not_decidable(
     assert any('after a gap' in note for note in report.notes)
 
 
-def test_a_recording_from_elsewhere_has_nothing_to_compare(tmp_path: Path) -> None:
-    file = rewritten('0.1.0/demo', tmp_path / 'empty.mcap', lambda every: [])
-    report = checked(file)
-    assert not report.comparisons
-    assert 'the file holds no messages' in report.notes
-    assert run([str(file)]) == 1
-
-
 # --- damaged files -----------------------------------------------------------------------------
 
 
@@ -262,9 +250,3 @@ def test_the_command_names_a_file_that_is_no_recording(
 def test_the_call_in_a_refusal_is_read(text: str, skill: str | None) -> None:
     op = operation_in(text)
     assert (op.skill if op is not None else None) == skill
-
-
-def test_the_kept_files_stay_small() -> None:
-    sizes = [file.stat().st_size for file in FILES.values()]
-    assert max(sizes) < 300_000
-    assert sum(sizes) < 1_000_000

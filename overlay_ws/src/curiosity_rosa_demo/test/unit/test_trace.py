@@ -1,0 +1,452 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Trace events: one bus, a codec that takes anything, and their typed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import json
+import threading
+from typing import Any
+
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.serde import to_json
+from curiosity_rosa_demo.infra.event_thread import EventThread
+from curiosity_rosa_demo.trace.bus import EventBus, EventsLost, Published
+from curiosity_rosa_demo.trace.events import (
+    BudgetLimitReached,
+    CaptureTaken,
+    ModelCalled,
+    NodeStarted,
+    QuestionAsked,
+    SkillProgressed,
+    TurnAnswered,
+    TurnStarted,
+)
+from curiosity_rosa_demo.trace.reporter import status_text
+from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_codec import (
+    bounded_event,
+    decode,
+    encode,
+    MAX_EVENT_BYTES,
+    new_event,
+)
+from examples import examples
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+import pytest
+from strategies import events, finite, fraction, json_objects, json_values, names, text
+
+# --- the bus -------------------------------------------------------------------------------------
+
+
+WAIT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Note:
+    """An event that is no trace event."""
+
+    text: str
+
+
+def event(text: str) -> TraceEvent:
+    return new_event(TraceKind.OBSERVE, text)
+
+
+def listen(bus: EventBus, heard: list[Any], **options: Any) -> Callable[[], None]:
+    return bus.listen('a', heard.append, TraceEvent, **options)
+
+
+def test_a_listener_gets_what_it_wants_until_it_leaves() -> None:
+    bus, own, every, notes = EventBus(), list[Any](), list[Any](), list[Any]()
+    bus.publish(event('before'))
+    leave = listen(bus, own, own_only=True)
+    listen(bus, every)
+    bus.listen('notes', notes.append, Note)
+    ours, theirs, note = event('ours'), event('theirs'), Note('x')
+    bus.publish(ours)
+    bus.publish(ours.model_copy(), own=False)  # as it comes back from the topic
+    bus.publish(theirs, own=False)
+    bus.publish(note)
+    leave()
+    leave()
+    after = event('after')
+    bus.publish(after)
+    assert (own, every, notes) == ([ours], [ours, theirs, after], [note])
+    assert [each.message for each in bus.trace_events()] == ['before', 'ours', 'theirs', 'after']
+    assert bus.trace_events(1) == [after]
+    assert bus.trace_events(0) == []
+
+
+@given(st.lists(st.booleans(), max_size=6), st.booleans())
+def test_a_listener_that_fails_hurts_no_other_and_stays_and_is_reported_by_name(
+    broken: list[bool], report_fails: bool
+) -> None:
+    heard, failed = list[tuple[int, TraceEvent]](), list[str]()
+
+    def report(name: str, error: Exception) -> None:
+        failed.append(f'{name}: {error}')
+        if report_fails:
+            raise BrokenPipeError
+
+    def subscribe(number: int, raises: bool) -> None:
+        def listener(each: TraceEvent) -> None:
+            if raises:
+                raise OSError('disk full')
+            heard.append((number, each))
+
+        bus.listen(str(number), listener, TraceEvent)
+
+    bus = EventBus(report)
+    for number, raises in enumerate(broken):
+        subscribe(number, raises)
+    events = [event(str(number)) for number in range(2)]
+    for each in events:
+        bus.publish(each)
+    well = [number for number, raises in enumerate(broken) if not raises]
+    assert heard == [(number, each) for each in events for number in well]
+    assert failed == [f'{number}: disk full' for number, raises in enumerate(broken) if raises] * 2
+    assert bus.trace_events() == events
+
+
+def test_a_request_to_end_the_process_is_no_failure_of_a_listener() -> None:
+    bus, heard = EventBus(), list[Any]()
+
+    def leave(each: TraceEvent) -> None:
+        raise SystemExit(143)
+
+    unsubscribe = bus.listen('console', leave, TraceEvent)
+    with pytest.raises(SystemExit):
+        bus.publish(event('x'))
+    unsubscribe()
+    listen(bus, heard)
+    bus.publish(event('y'))
+    assert [each.message for each in heard] == ['y']
+
+
+def test_what_a_listener_publishes_follows_for_all_of_them() -> None:
+    bus, heard = EventBus(), list[str]()
+
+    def first(each: TraceEvent) -> None:
+        if each.message == '1':
+            bus.publish(event('2'))
+            leave()  # it may also leave while it is called
+
+    leave = bus.listen('first', first, TraceEvent)
+    bus.listen('second', lambda each: heard.append(each.message), TraceEvent)
+    bus.publish(event('1'))
+    assert heard == ['1', '2'] == [each.message for each in bus.trace_events()]
+
+
+@settings(deadline=None, max_examples=examples(20))
+@given(st.integers(1, 8), st.integers(1, 40))
+def test_all_hear_one_order_between_threads_and_nothing_is_lost(threads: int, each: int) -> None:
+    bus, heard, threaded = EventBus(), list[Any](), list[Any]()
+    listen(bus, heard)
+    thread = EventThread(bus, 'thread', threaded.append, TraceEvent)
+    place = bus.subscribe('reader', TraceEvent)
+
+    def publish() -> None:
+        for _ in range(each):
+            bus.publish(event('x'))
+
+    working = [threading.Thread(target=publish) for _ in range(threads)]
+    for worker in working:
+        worker.start()
+    for worker in working:
+        worker.join()
+    thread.close(WAIT_S)
+    read = place.read()
+    assert heard == bus.trace_events() == threaded == [one.event for one in read.events]
+    assert [one.number for one in read.events] == list(range(1, threads * each + 1))
+
+
+@given(
+    st.integers(1, 8),
+    st.lists(st.integers(0, 6) | st.sampled_from(['note', 'foreign']), max_size=40),
+    st.integers(-1, 12),
+)
+def test_a_reader_gets_every_event_or_a_count_of_those_that_are_gone(
+    kept: int, steps: list[int | str], start: int
+) -> None:
+    """A number reads so many events at most; 0 reads all."""
+    bus, model = EventBus(max_events=kept), list[Published[Any]]()
+    place = bus.subscribe('a', TraceEvent, after=start, own_only=True)
+    after, lost = start, 0
+    for step in steps:
+        if isinstance(step, str):
+            own = step != 'foreign'
+            one: object = Note('x') if step == 'note' else event('x')
+            bus.publish(one, own=own)
+            model.append(Published(len(model) + 1, one, own))
+            bus.publish(event(f'own {len(model)}'))
+            model.append(Published(len(model) + 1, bus.trace_events()[-1], True))
+            assert bus.last_number == len(model)
+            continue
+        ring = model[-kept:]
+        oldest = ring[0].number if ring else 1
+        lost += max(0, oldest - 1 - after)
+        wanted = [
+            each
+            for each in ring
+            if each.number > after and each.own and isinstance(each.event, TraceEvent)
+        ]
+        expected = wanted[:step] if step else wanted
+        batch = place.read(step or None)
+        assert batch.events == expected
+        assert place.lost == lost
+        is_limited = step and len(expected) == step
+        after = expected[-1].number if is_limited else max(after, len(model))
+
+
+@given(st.integers(max_value=0))
+def test_a_bus_and_a_buffer_keep_at_least_one_event(size: int) -> None:
+    for make in (lambda: EventBus(max_events=size), lambda: TraceBuffer(size)):
+        with pytest.raises(ValueError, match=f'at least 1, not {size}'):
+            make()
+
+
+def test_a_slow_subscriber_delays_no_publisher_and_is_marked_when_it_loses_events() -> None:
+    failed: list[tuple[str, Exception]] = []
+    bus = EventBus(lambda name, error: failed.append((name, error)), max_events=10)
+    waiting, released, heard = threading.Event(), threading.Event(), list[str]()
+
+    def slow(each: TraceEvent) -> None:
+        waiting.set()
+        assert released.wait(WAIT_S)
+        heard.append(each.message)
+        if each.message == '25':
+            raise OSError('disk full')
+
+    thread = EventThread(bus, 'disk', slow, TraceEvent)
+    bus.publish(event('0'))
+    assert waiting.wait(WAIT_S)
+    for number in range(1, 31):
+        bus.publish(event(str(number)))
+    bus.publish(event('theirs'), own=False)
+    released.set()
+    thread.close(WAIT_S)
+    bus.publish(event('too late'))
+    assert heard == ['0', *(str(number) for number in range(22, 31))]
+    (lost, full) = failed
+    assert lost[0] == full[0] == 'disk'
+    assert isinstance(lost[1], EventsLost)
+    assert lost[1].count == 21
+    assert str(full[1]) == 'disk full'
+
+
+# --- the buffer ----------------------------------------------------------------------------------
+
+
+def numbered(number: int) -> TraceEvent:
+    return TraceEvent(event_id=str(number), ts=float(number), kind=TraceKind.ACT, message='m')
+
+
+@given(st.integers(1, 20), st.lists(st.integers(0, 60)), st.integers(-3, 30))
+def test_a_buffer_keeps_the_last_n_and_takes_none_again(
+    size: int, numbers: list[int], count: int
+) -> None:
+    buffer, model = TraceBuffer(size), list[TraceEvent]()
+    for number in numbers:
+        new = numbered(number) not in model[-size:]
+        assert buffer.append(numbered(number)) is new
+        model += [numbered(number)] if new else []
+    buffer.last().clear()  # a copy
+    assert buffer.last() == model[-size:]
+    assert len(buffer) == min(size, len(model))
+    kept = min(max(count, 0), len(buffer))
+    assert buffer.last(count) == buffer.last()[len(buffer) - kept :]
+
+
+# --- the codec -----------------------------------------------------------------------------------
+
+
+# From none to far too long, in characters that take one to six bytes.
+long_text = st.builds(
+    lambda letter, count: letter * count,
+    st.sampled_from(['a', '"', 'é', '火', '🚀', '\x00', '\n']),
+    st.integers(0, 5000) | st.sampled_from([16_000, 16_384, 40_000]),
+)
+long_events = st.builds(
+    TraceEvent,
+    event_id=long_text.filter(bool),
+    ts=st.floats(0.0, allow_nan=False, allow_infinity=False),
+    kind=st.sampled_from(TraceKind),
+    message=long_text,
+    tool_name=st.none() | long_text,
+    ok=st.none() | st.booleans(),
+    error_reason=st.none() | long_text,
+    score=st.none() | st.floats(allow_nan=False, allow_infinity=False),
+    data=st.none() | st.dictionaries(long_text, long_text | st.integers(), max_size=3),
+)
+worst = '\x00' * 20_000  # six bytes each in JSON
+
+
+@given(events)
+def test_an_event_of_usual_size_comes_back_as_it_was(event: TraceEvent) -> None:
+    if len(to_json(event).encode()) <= MAX_EVENT_BYTES:
+        assert bounded_event(event) is event
+        assert decode(encode(event)) == event
+
+
+@given(long_events)
+@example(
+    TraceEvent(
+        event_id=worst,
+        ts=1.7976931348623157e308,
+        kind=TraceKind.HYPOTHESIZE,
+        message=worst,
+        tool_name=worst,
+        ok=False,
+        error_reason=worst,
+        score=-2.2250738585072014e-308,
+        data={worst: worst},
+    )
+)
+def test_no_text_is_larger_than_the_limit(event: TraceEvent) -> None:
+    text = encode(bounded_event(event))
+    assert len(text.encode()) <= MAX_EVENT_BYTES
+    assert '\n' not in text
+    json.loads(text)
+    again = decode(text)
+    for name in ('ts', 'kind', 'ok', 'score', 'event_id', 'message', 'tool_name', 'error_reason'):
+        before, after = getattr(event, name), getattr(again, name)
+        assert after == before or before.startswith(after.removesuffix('...'))
+    if again.message != event.message:  # data gives way first
+        assert not event.data or 'dropped' in (again.data or {})
+
+
+@given(st.text() | json_values.map(json.dumps))
+@example('')
+@example('null')
+@example('\ud800')
+@example('\x00' * 100)
+@example('[' * 1_000_000)
+@example('{"event_id":"a","ts":NaN,"kind":"ACT","message":"m"}')
+@example('{"event_id":"a","ts":1,"kind":"ACT","message":"m","data":{"a":1e999}}')
+@example('x' * 5_000_000)
+def test_decoding_never_raises(text: str) -> None:
+    event = decode(text)
+    assert event.kind is TraceKind.ERROR
+    assert event.ok is False
+    assert event.error_reason
+    assert 'Unreadable trace event' in event.message
+    assert len(encode(event).encode()) < 4000
+
+
+@given(events, st.data())
+def test_a_damaged_text_never_raises(event: TraceEvent, data: st.DataObject) -> None:
+    text, put = encode(event), data.draw(st.text(max_size=3))
+    at = data.draw(st.integers(0, len(text) - 1))
+    assert isinstance(decode(text[:at] + put + text[at + 1 :]), TraceEvent)
+
+
+@given(st.text(), st.dictionaries(st.text(), st.text() | st.lists(st.text())))
+@example('broken \udce4', {'\ud800': ['\udfff']})
+def test_a_new_event_takes_any_text(message: str, data: dict) -> None:
+    event = new_event(TraceKind.ACT, message, data=data, tool_name=message, error_reason=message)
+    assert decode(encode(event)) == event
+    if message.isascii():
+        assert event.message == message
+
+
+# --- typed events --------------------------------------------------------------------------------
+
+
+TYPES = (
+    TurnStarted,
+    TurnAnswered,
+    QuestionAsked,
+    SkillProgressed,
+    NodeStarted,
+    CaptureTaken,
+    ModelCalled,
+    BudgetLimitReached,
+)
+counts = st.integers(0, 10**12)
+typed_events = st.one_of(
+    st.builds(TurnStarted, st.integers(0, 10**6), text),
+    st.builds(TurnAnswered, st.none() | st.booleans(), st.none() | finite),
+    st.builds(QuestionAsked, text, text),
+    text.map(lambda task_id: QuestionAsked(task_id, '', task_id)),
+    st.builds(SkillProgressed, names, text, json_objects, st.none() | fraction),
+    st.builds(NodeStarted, text),
+    st.builds(
+        ModelCalled,
+        *(text, text, counts, counts, counts, counts, st.booleans()),
+        *(st.none() | finite, text, text),
+    ),
+    st.builds(BudgetLimitReached, text, text, finite, st.none() | finite, finite),
+    st.builds(
+        CaptureTaken,
+        st.none() | st.booleans(),
+        st.none() | finite,
+        st.none() | text,
+        st.none() | json_objects,
+    ),
+)
+
+
+def read(event: TraceEvent) -> list[object]:
+    return [found for found in (kind.of(event) for kind in TYPES) if found is not None]
+
+
+@given(typed_events, text)
+def test_a_typed_event_comes_back_from_the_topic_as_it_was(typed: Any, message: str) -> None:
+    event = decode(encode(new_event(**typed.trace_fields(message))))
+    assert read(event) == [typed]
+    assert event.message == message
+    assert event == event.model_copy(update=typed.trace_fields(message))
+
+
+@given(events)
+def test_any_other_event_is_none_of_them_and_never_raises(event: TraceEvent) -> None:
+    for typed in read(event):
+        again = TraceEvent(event_id='a', ts=0.0, **typed.trace_fields(event.message))
+        assert type(typed).of(again) == typed
+
+
+@given(st.none() | finite, finite, st.none() | st.booleans() | text)
+def test_the_simulators_judgement_counts_before_the_threshold(
+    score: float | None, threshold: float, judged: object
+) -> None:
+    taken = CaptureTaken(True, score, None, {'is_good': judged})
+    reached = score is not None and score >= threshold
+    assert taken.is_good(threshold) == (judged if isinstance(judged, bool) else reached)
+
+
+# --- a status in words ---------------------------------------------------------------------------
+
+
+def test_a_status_is_told_in_words() -> None:
+    full = {
+        'mast_is_open': True,
+        'mast': 'open',
+        'move_allowed': False,
+        'moving': False,
+        'last_error_reason': 'Need to close mast',
+        'rover_x': 1.4567,
+        'rover_y': -0.5,
+        'yaw_rad': 1.5708,
+    }
+    changes: list[tuple[dict[str, object], str]] = [
+        ({}, 'x 1.46 m, y -0.50 m, heading 90 deg; standing still; mast open, may not drive'),
+        ({'rover_x': None}, 'position unknown'),
+        ({'moving': True}, 'moving'),
+        ({'mast': 'closed', 'move_allowed': True}, 'mast closed, may drive'),
+        ({'appendages': {'arm': 'stowed'}}, 'mast open, arm stowed, may not drive'),
+        ({'real_time_factor': 0.25}, 'may not drive; real-time factor 0.25; last: '),
+        ({'real_time_factor': None}, 'may not drive; last: Need to close mast'),
+    ]
+    told = [(text, status_text({**full, **change})) for change, text in changes]
+    told.append(('position unknown; standing still; mast unknown, may not drive', status_text({})))
+    assert [each for each in told if each[0] not in each[1]] == []
