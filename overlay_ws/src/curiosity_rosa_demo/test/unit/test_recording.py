@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import datetime, timedelta, timezone
 from itertools import count
 import os
 from pathlib import Path
@@ -19,11 +20,13 @@ import threading
 from curiosity_rosa_demo.recording.mcap.file import LIMITS, RunFile
 from curiosity_rosa_demo.recording.mcap.reader import RunReader
 from curiosity_rosa_demo.recording.mcap.writer import RunWriter
+from curiosity_rosa_demo.recording.recorder import delete_surplus, recording_name, surplus
 from full_disk import no_file_beyond
 from harness import wait_until
-from mcap_world import a_string, BEGAN_NS, channels, INFO
+from hypothesis import given
+from hypothesis import strategies as st
+from mcap_world import a_string, BEGAN_NS, by_library, channels, INFO
 import pytest
-from test_mcap_file import by_library
 
 TRACE = channels()['trace']
 
@@ -191,3 +194,42 @@ def test_a_disk_without_room_for_the_next_file_ends_the_recording(tmp_path: Path
     wait_until(lambda: said, 'the end to be told')
     assert 'No space left' in said[0]
     assert by_library(file.path) == [a_string('one')]
+
+
+# --- only our oldest files are deleted -----------------------------------------------------------
+
+
+BEGAN = datetime(2026, 11, 23, 8, 0, 0, tzinfo=timezone.utc)
+recordings = st.tuples(st.integers(0, 10**8), st.integers(1, 12))  # seconds after BEGAN, number
+
+
+def name_of(recording: tuple[int, int], domain: str = '0') -> str:
+    return recording_name(BEGAN + timedelta(seconds=recording[0]), domain, recording[1])
+
+
+@given(st.sets(recordings, max_size=15), st.sets(recordings), st.integers(0, 6))
+def test_the_oldest_of_this_domain_beyond_the_limit_are_surplus(
+    ours: set[tuple[int, int]], others: set[tuple[int, int]], max_files: int
+) -> None:
+    names = [*map(name_of, ours), *(name_of(each, '7') for each in others)]
+    expected = [name_of(each) for each in sorted(ours)][: max(0, len(ours) - max_files)]
+    assert surplus(names, '0', max_files) == expected
+
+
+def test_any_other_file_is_never_surplus() -> None:
+    ours = 'run_20260101T000000Z_0'
+    others = ['run.mcap', f'{ours}.html', f'{ours}.mcap.bak', f'my_{ours}.mcap', f'{ours}_a.mcap']
+    assert surplus([*others, 'rosbag2_2026_01_01-00_00_00_0.mcap'], '0', 0) == []
+
+
+def test_the_new_file_stays_even_when_the_clock_went_back(tmp_path: Path) -> None:
+    names = [name_of((day * 86_400, 1)) for day in range(5)]
+    for name in (*names, 'notes.txt'):
+        (tmp_path / name).touch()
+    deleted = delete_surplus(tmp_path, '0', 3, spare=tmp_path / names[0])
+    assert [path.name for path in deleted] == names[1:3]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        'notes.txt',
+        *names[:1],
+        *names[3:],
+    ]
