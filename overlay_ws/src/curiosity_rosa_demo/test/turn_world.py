@@ -87,6 +87,13 @@ def model_of(config: Config, usage: UsageLedger | None = None) -> Any:
         return make_chat_model(config.agent.llm, config, usage)
 
 
+def close_model(model: Any) -> None:
+    """Close its sockets, if it has any."""
+    client = getattr(model, 'http_client', None)
+    if client is not None:
+        client.close()
+
+
 class SimulatedRoverWorld(RoverWorld):
     """Its rover's time is owned: whatever waits makes it pass."""
 
@@ -171,6 +178,7 @@ class World:
         self.events: list[TraceEvent] = []
         self.hear: Callable[[TraceEvent], None] = lambda event: None
         self.reacts: list[ReactState] = []
+        self.approval_queue = approval_queue
         self.monitor, self.saver = SkillMonitor(), saver or TurnCheckpointer(':memory:')
         self.rover_world = SimulatedRoverWorld(self.rover, self.config, pictures)
         self.model = model_of(self.config, self.usage)
@@ -201,8 +209,7 @@ class World:
     def close(self) -> None:
         self.server.close()
         self.saver.close()
-        if getattr(self.model, 'http_client', None) is not None:
-            self.model.http_client.close()
+        close_model(self.model)
 
     def reset(self, *script: Reply) -> None:
         """As it was made, but for the time and the circuit breaker, with another script."""

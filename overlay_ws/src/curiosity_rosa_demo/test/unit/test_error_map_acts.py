@@ -18,7 +18,6 @@ from typing import Any
 from agent_world import AgentWorld
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.react.nodes import react_decide
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.skills.navigation import navigate
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RunningSkill, TasksState
@@ -26,7 +25,6 @@ from curiosity_rosa_demo.domain.models import STOPPED_FOR_MAST, ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 import pytest
-from react_world import with_rules
 from skill_calls import skill_named
 from turn_world import KEY, SHIPPED, World
 
@@ -56,14 +54,9 @@ def no_retry_delay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _loses_its_pose(world: World) -> None:
     """Once the guardrails have passed the call."""
-    turn = world.rosa.turn_executor._turn
-    trace = turn.trace
-
-    def hear(kind: Any, message: str, **fields: Any) -> None:
-        trace(kind, message, **fields)
-        world.rover.tells_pose = world.rover.tells_pose and kind != 'ACT'
-
-    turn.trace = hear
+    world.hear = lambda event: setattr(
+        world.rover, 'tells_pose', world.rover.tells_pose and event.kind != 'ACT'
+    )
 
 
 def _e_stop(world: World) -> None:
@@ -73,8 +66,7 @@ def _e_stop(world: World) -> None:
 def _goes_low(world: World) -> None:
     """The battery gets low once the rover has driven its first leg."""
     charging = BrainState(tasks=TasksState(mode=Mode.CHARGE))
-    rosa_world: Any = world.rosa.turn_executor._turn.world
-    rosa_world.brain_state = lambda: charging if world.rover.starts else BrainState()
+    world.rover_world.brain_state = lambda: charging if world.rover.starts else BrainState()
 
 
 def _nothing(world: World) -> None:
@@ -160,20 +152,11 @@ def test_a_person_decides_whether_it_goes_on(yes: bool, tmp_path: Path) -> None:
 def test_a_conflict_is_tried_again_by_the_loop() -> None:
     """The resource is free by then."""
     with World(call('mast_open'), DONE) as world:
-        monitor = world.rosa.turn_executor._turn.skill_executor.monitor
-        holder = RunningSkill(
+        world.monitor.enter(RunningSkill(
             goal_id='r', skill_name='deaf', start_time=0.0, timeout_s=1.0,
             resources_occupied=['mast'],
-        )  # fmt: skip
-        monitor.enter(holder)
-        trace = world.rosa.turn_executor._turn.trace
-
-        def hear(kind: Any, message: str, **fields: Any) -> None:
-            trace(kind, message, **fields)
-            if kind == 'ERROR':
-                monitor.release('r')
-
-        world.rosa.turn_executor._turn.trace = hear
+        ))  # fmt: skip
+        world.hear = lambda event: world.monitor.release('r') if event.kind == 'ERROR' else None
         assert world.turn().ok
         assert [error.partition(':')[0] for error in world.errors()] == ['RESOURCE_CONFLICT']
         assert world.calls == ['mast_open']
@@ -201,11 +184,3 @@ def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -
         world.until(lambda: task.held, 'the hold after the clear')
         post(world, 'RESUME')
         world.until(lambda: task.terminal, 'its end')
-
-
-def test_a_turn_without_a_person_does_not_wait_for_one() -> None:
-    approval_queue = ApprovalQueue(timeout_s=300.0)
-    approval_queue.is_attended = False
-    wrong = call('wait_until', condition={'x_above': 'far'})
-    with World(wrong, approval_queue=approval_queue, config=with_rules()) as world:
-        assert not world.turn().ok

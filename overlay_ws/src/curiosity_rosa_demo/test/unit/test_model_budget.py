@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from chat_server import call, Fault, Say
+from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.llm.budget import (
     BudgetRefusal,
     limits_of,
@@ -30,7 +31,7 @@ from curiosity_rosa_demo.trace.events import BudgetLimitReached
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from turn_world import BY_ROUTINE, config_of, KEY, LLM, SHIPPED, World
+from turn_world import BY_ROUTINE, config_of, LLM, SHIPPED, World
 
 DEMO = SHIPPED.prompts.templates['demo_ground_texture'].text_in('en')
 PRICES = {'input': 2.0, 'output': 8.0, 'cached': 1.0, 'currency': 'USD'}
@@ -153,24 +154,22 @@ def test_a_file_that_is_no_database_is_set_aside_and_one_that_cannot_be_made_is_
 UNPRICED: dict[str, Any] = {'input': None, 'output': None, 'cached': None, 'currency': 'USD'}
 
 
-@pytest.mark.parametrize(
-    ('changes', 'prices', 'cost'),
-    [
-        ({}, PRICES, '0.0016'),
-        ({}, {**PRICES, 'cached': None}, '0.0018'),
-        ({}, UNPRICED, None),  # a server of one's own
-        ({'base_url': '', 'model': 'gpt-4o-mini'}, UNPRICED, '0.00012'),
-        ({'base_url': '', 'model': 'no-such'}, UNPRICED, None),
-        ({'provider': 'local', 'base_url': ''}, UNPRICED, '0'),
-        ({'provider': 'routine', 'base_url': ''}, PRICES, '0'),
-    ],
-)
-def test_a_call_costs_what_is_configured_or_published_or_it_is_unknown(
-    changes: dict[str, Any], prices: dict[str, Any], cost: str | None
-) -> None:
-    llm = llm_of(prices).model_copy(update=changes)
-    found = call_cost(llm, Tokens(500, 100, cached=200))
-    assert found == (None if cost is None else Decimal(cost))
+COSTS: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
+    ({}, PRICES, '0.0016'),
+    ({}, {**PRICES, 'cached': None}, '0.0018'),
+    ({}, UNPRICED, None),  # a server of one's own
+    ({'base_url': '', 'model': 'gpt-4o-mini'}, UNPRICED, '0.00012'),
+    ({'base_url': '', 'model': 'no-such'}, UNPRICED, None),
+    ({'provider': 'local', 'base_url': ''}, UNPRICED, '0'),
+    ({'provider': 'routine', 'base_url': ''}, PRICES, '0'),
+]
+
+
+def test_a_call_costs_what_is_configured_or_published_or_it_is_unknown() -> None:
+    for changes, prices, cost in COSTS:
+        llm = llm_of(prices).model_copy(update=changes)
+        found = call_cost(llm, Tokens(500, 100, cached=200))
+        assert found == (None if cost is None else Decimal(cost)), changes
 
 
 def test_an_unknown_price_is_said_and_never_zero() -> None:
@@ -186,22 +185,11 @@ def test_an_unknown_price_is_said_and_never_zero() -> None:
         assert words in refusal.text(language)  # type: ignore[arg-type]
 
 
-# --- turns ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., World]]:
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    worlds: list[World] = []
-
-    def make_world(*script: Any, budget: dict[str, Any], **llm: Any) -> World:
-        limits = {**SHIPPED.agent.llm.budget.model_dump(), **budget}
-        worlds.append(World(*script, budget=limits, prices=PRICES, **llm))
-        return worlds[-1]
-
-    yield make_world
-    for world in worlds:
-        world.server.close()
+@contextmanager
+def limited(*script: Reply, budget: dict[str, Any], **llm: Any) -> Iterator[World]:
+    limits = {**SHIPPED.agent.llm.budget.model_dump(), **budget}
+    with World(*script, budget=limits, prices=PRICES, **llm) as world:
+        yield world
 
 
 STEP = Say('So.', call('mast_open').calls, tokens=(20_000, 500))
@@ -212,20 +200,20 @@ STEP = Say('So.', call('mast_open').calls, tokens=(20_000, 500))
     ('budget', 'unit'), [({'turn_tokens': 22_000}, 'tokens'), ({'day_money': 0.05}, 'USD')]
 )
 def test_the_limit_stops_the_model_within_one_call_and_the_routine_takes_over(
-    make: Callable[..., World], budget: dict[str, Any], unit: str, streaming: bool
+    budget: dict[str, Any], unit: str, streaming: bool
 ) -> None:
-    world = make(STEP, budget=budget, streaming=streaming)
-    last = world.turn(DEMO)
-    assert (last.ok, last.is_good) == (True, True)
-    assert [each.tokens for each in world.used] == [Tokens(20_000, 500)]
-    assert [each.cost for each in world.used] == [Decimal('0.044')]
-    assert len(world.requests) == 1
-    reached = [found for each in world.events if (found := BudgetLimitReached.of(each))]
-    assert {each.unit for each in reached} == {unit}
-    told = [event.message for event in world.events if event.message.startswith(BY_ROUTINE)]
-    assert all("The model's budget for " in each for each in told)
-    assert world.turn(DEMO).ok  # the breaker is closed; a limit of the turn begins anew
-    assert len(world.requests) == (2 if unit == 'tokens' else 1)
+    with limited(STEP, budget=budget, streaming=streaming) as world:
+        last = world.turn(DEMO)
+        assert (last.ok, last.is_good) == (True, True)
+        assert [each.tokens for each in world.used] == [Tokens(20_000, 500)]
+        assert [each.cost for each in world.used] == [Decimal('0.044')]
+        assert len(world.requests) == 1
+        reached = [found for each in world.events if (found := BudgetLimitReached.of(each))]
+        assert {each.unit for each in reached} == {unit}
+        told = [event.message for event in world.events if event.message.startswith(BY_ROUTINE)]
+        assert all("The model's budget for " in each for each in told)
+        assert world.turn(DEMO).ok  # the breaker is closed; a limit of the turn begins anew
+        assert len(world.requests) == (2 if unit == 'tokens' else 1)
 
 
 @pytest.mark.parametrize(
@@ -237,29 +225,28 @@ def test_the_limit_stops_the_model_within_one_call_and_the_routine_takes_over(
     ],
 )
 def test_without_the_routine_the_turn_ends_with_the_reason_in_the_users_language(
-    make: Callable[..., World], text: str, words: str
+    text: str, words: str
 ) -> None:
-    world = make(STEP, budget={'task_tokens': 20_000}, fallback='none')
-    last = world.turn(text, task='a')
-    assert not last.ok
-    assert words in last.answer
-    assert len(world.requests) == 1
-    assert [found.scope for each in world.events if (found := BudgetLimitReached.of(each))] == [
-        'task'
-    ]
+    with limited(STEP, budget={'task_tokens': 20_000}, fallback='none') as world:
+        last = world.turn(text, task='a')
+        assert not last.ok
+        assert words in last.answer
+        assert len(world.requests) == 1
+        reached = [found for each in world.events if (found := BudgetLimitReached.of(each))]
+        assert [found.scope for found in reached] == ['task']
 
 
-def test_retries_and_an_answer_that_is_asked_for_again_count(make: Callable[..., World]) -> None:
+def test_retries_and_an_answer_that_is_asked_for_again_count() -> None:
     nothing = Say(tokens=(100, 1))
     good = Say('', call('mast_open').calls, tokens=(200, 2))
     end = call('decide', type='ABORT', reason='enough')
-    world = make(Fault(500), nothing, good, end, budget={}, max_retries=1)
-    world.turn('Open the mast.')
-    assert len(world.requests) == 4
-    first, second, third = (each.tokens for each in world.used)
-    assert (first.input, second.input) == (100, 200)  # an error is not billed
-    assert third.estimated  # the server reported none
-    assert third.input > 500
-    spent = world.usage.report()['turn']
-    assert (spent.calls, spent.estimated) == (3, 1)
-    assert set(world.usage.report()) == set(SCOPES)
+    with limited(Fault(500), nothing, good, end, budget={}, max_retries=1) as world:
+        world.turn('Open the mast.')
+        assert len(world.requests) == 4
+        first, second, third = (each.tokens for each in world.used)
+        assert (first.input, second.input) == (100, 200)  # an error is not billed
+        assert third.estimated  # the server reported none
+        assert third.input > 500
+        spent = world.usage.report()['turn']
+        assert (spent.calls, spent.estimated) == (3, 1)
+        assert set(world.usage.report()) == set(SCOPES)

@@ -5,6 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
+
 """Plans: what they hold, how they are written and read, and what is no plan."""
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import json
 from pathlib import Path
 import re
 import string
-import sys
 import time
 from typing import Any
 
@@ -41,41 +41,78 @@ from curiosity_rosa_demo.domain.plan.unknown_fields import ACTS, REMARKS
 from examples import examples
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from plan_strategies import any_plans, results
+import jsonschema
 import pytest
-from strategies import json_values, text
+from strategies import json_objects, json_values, names, text
 from turn_world import SHIPPED
 
+required = names.filter(str.strip)
+times = st.integers(0, 2**40) | st.floats(0.0, 1e12)
+ids = st.integers(0, 2**63 - 1) | st.integers(0, 9)
 
-def test_the_results_have_factories() -> None:
-    good = ExecutionResult.success_result('p', 1, output={'t': 32.5})
-    assert good == ExecutionResult(
-        'p', 1, True, StepStatus.SUCCESS, '执行成功', {'t': 32.5}, good.timestamp
+
+def steps(status: st.SearchStrategy[StepStatus]) -> st.SearchStrategy[PlanStep]:
+    return st.builds(
+        PlanStep,
+        step_id=ids,
+        action=required,
+        parameters=json_objects,
+        preconditions=json_objects,
+        fallback=st.none() | text,
+        status=status,
+        description=text,
+        tool_call_type=st.sampled_from(ToolCallType),
+        requires_confirmation=st.booleans(),
+        confirmation_message=st.none() | text,
+        metadata=json_objects,
     )
-    bad = ExecutionResult.failure_result('p', 3, message='stuck', output={'code': 'E503'})
-    assert (bad.success, bad.status, bad.message) == (False, StepStatus.FAILED, 'stuck')
-    assert bad.output == {'code': 'E503'}
-    skipped = ExecutionResult.skipped_result('p', 4)
-    assert (skipped.success, skipped.status) == (True, StepStatus.SKIPPED)
-    assert skipped.message == '步骤已跳过'
-    assert ExecutionResult.skipped_result('p', 4, message='no').message == 'no'
+
+
+def plans(step: st.SearchStrategy[PlanStep]) -> st.SearchStrategy[Plan]:
+    return st.builds(
+        Plan,
+        plan_id=required,
+        goal=required,
+        reasoning=text,
+        risk_level=st.sampled_from(RiskLevel),
+        requires_confirmation=st.booleans(),
+        confirmation_message=st.none() | text,
+        steps=st.lists(step, max_size=4, unique_by=lambda each: each.step_id),
+        status=st.sampled_from(PlanStatus),
+        created_at=times,
+        source=text,
+        metadata=json_objects,
+    )
+
+
+any_plans = plans(steps(st.sampled_from(StepStatus)))
+
+
+@st.composite
+def results(draw: st.DrawFn) -> ExecutionResult:
+    status = draw(st.sampled_from(StepStatus))
+    legal = {StepStatus.SUCCESS: [True], StepStatus.FAILED: [False]}.get(status, [True, False])
+    return ExecutionResult(
+        plan_id=draw(required),
+        step_id=draw(ids),
+        success=draw(st.sampled_from(legal)),
+        status=status,
+        message=draw(text),
+        output=draw(json_objects),
+        timestamp=draw(times),
+    )
 
 
 @settings(max_examples=examples(80), deadline=None)
-@given(any_plans)
-def test_every_plan_comes_back_as_it_was(plan: Plan) -> None:
+@given(any_plans, results())
+def test_every_plan_and_result_comes_back_as_it_was(plan: Plan, result: ExecutionResult) -> None:
     data = plan.to_dict()
     again = Plan.from_dict(json.loads(json.dumps(data, allow_nan=False)))
     assert again == plan
     assert again.to_dict() == data
     assert list(data) == [*dict.fromkeys(field.name for field in fields(Plan))]
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(results())
-def test_every_result_comes_back_as_it_was(result: ExecutionResult) -> None:
-    data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert ExecutionResult.from_dict(data) == result
+    told = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert ExecutionResult.from_dict(told) == result
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -120,64 +157,6 @@ def test_a_wrong_value_anywhere_is_a_plan_error_or_a_plan(
     assert len(problem) < 300
 
 
-@pytest.mark.parametrize(
-    ('change', 'message'),
-    [
-        ({'plan_id': ' '}, "plan_id must be a text that is not empty, not ' '"),
-        ({'goal': None}, 'goal must be a text that is not empty, not None'),
-        ({'risk_level': 'huge'}, "risk_level must be one of low, medium, high, not 'huge'"),
-        ({'risk_level': ['low']}, r"risk_level must be one of .* not \['low'\]"),
-        ({'requires_confirmation': 'no'}, "requires_confirmation must be true or false, not 'no'"),
-        ({'created_at': float('nan')}, 'created_at must be a time in seconds, not nan'),
-        ({'created_at': True}, 'created_at must be a time in seconds, not True'),
-        ({'metadata': [1]}, r'metadata must be an object, not \[1\]'),
-        ({'metadata': {'a': [{'b': {1, 2}}]}}, r'metadata\.a\[0\]\.b must be a JSON value'),
-        ({'metadata': {'a': 10**5000}}, r'metadata\.a must be a finite number, not a huge number'),
-        ({'steps': {}}, r'steps must be a list, not \{\}'),
-        ({'steps': [{'step_id': 1}]}, r'steps\[0\]\.action is missing'),
-        ({'steps': [{'step_id': 1, 'action': ' '}]}, r'steps\[0\]\.action must be a text that'),
-        ({'steps': [{'step_id': -1, 'action': 'a'}]}, r'steps\[0\]\.step_id .* not -1'),
-        ({'steps': [{'step_id': True, 'action': 'a'}]}, r'steps\[0\]\.step_id .* not True'),
-        ({'steps': ['go']}, r"steps\[0\] must be an object, not 'go'"),
-        (
-            {'steps': [{'step_id': 7, 'action': 'a'}, {'step_id': 7, 'action': 'b'}]},
-            r'steps\[1\]\.step_id must be unique, not 7 again',
-        ),
-        ({'metadata': {'a': '\ud800'}}, r'metadata\.a must be valid Unicode'),
-        ({'metadata': {'\ud800': 1}}, 'a key of metadata must be valid Unicode'),
-        ({'reasoning': '\ud800'}, r"reasoning must be valid Unicode, not '\\ud800'"),
-        ({'goal': '\x1c'}, r"goal must be a text that is not empty, not '\\x1c'"),
-    ],
-)
-def test_the_error_names_field_and_value(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f'^{message}'):
-        Plan.from_dict({'plan_id': 'p', 'goal': 'g', **change})
-
-
-def test_what_is_missing_is_named() -> None:
-    with pytest.raises(PlanError, match=r'^goal is missing'):
-        Plan.from_dict({'plan_id': 'p'})
-    with pytest.raises(PlanError, match=r'^plan must be an object'):
-        Plan.from_dict([])  # type: ignore[arg-type]
-
-
-def test_a_plan_holds_steps_with_ids_of_their_own() -> None:
-    plan = Plan('p', 'g', steps=[PlanStep(5, 'a')])
-    with pytest.raises(ValueError, match='step_id 5 is taken; the next free one is 6'):
-        plan.add_step(PlanStep(5, 'b'))
-    with pytest.raises(ValueError, match=r'steps\[1\]\.step_id must be unique'):
-        Plan('p', 'g', steps=[PlanStep(5, 'a'), PlanStep(5, 'b')])
-    with pytest.raises(ValueError, match=r'steps\[0\] must be a PlanStep'):
-        Plan('p', 'g', steps=[{}])  # type: ignore[list-item]
-
-
-def test_success_and_status_agree() -> None:
-    with pytest.raises(ValueError, match='success must be true when status is success'):
-        ExecutionResult('p', 1, False, StepStatus.SUCCESS)
-    with pytest.raises(ValueError, match='success must be false when status is failed'):
-        ExecutionResult('p', 1, True, StepStatus.FAILED)
-
-
 def _nested(levels: int) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for _ in range(levels - 1):
@@ -185,11 +164,48 @@ def _nested(levels: int) -> dict[str, Any]:
     return value
 
 
-def test_nesting_is_bounded() -> None:
+NO_PLAN: list[tuple[Any, str]] = [
+    ({'plan_id': ' '}, "plan_id must be a text that is not empty, not ' '"),
+    ({'goal': None}, 'goal must be a text that is not empty, not None'),
+    ({'risk_level': 'huge'}, "risk_level must be one of low, medium, high, not 'huge'"),
+    ({'requires_confirmation': 'no'}, "requires_confirmation must be true or false, not 'no'"),
+    ({'created_at': float('nan')}, 'created_at must be a time in seconds, not nan'),
+    ({'metadata': [1]}, r'metadata must be an object, not \[1\]'),
+    ({'metadata': {'a': [{'b': {1, 2}}]}}, r'metadata\.a\[0\]\.b must be a JSON value'),
+    ({'metadata': {'a': 10**5000}}, r'metadata\.a must be a finite number, not a huge number'),
+    ({'steps': [{'step_id': -1, 'action': 'a'}]}, r'steps\[0\]\.step_id .* not -1'),
+    ({'steps': [{'step_id': True, 'action': 'a'}]}, r'steps\[0\]\.step_id .* not True'),
+    ({'steps': {}}, r'steps must be a list, not \{\}'),
+    ({'steps': ['go']}, r"steps\[0\] must be an object, not 'go'"),
+    ({'metadata': {'a': '\ud800'}}, r'metadata\.a must be valid Unicode'),
+    ({'metadata': {'\ud800': 1}}, 'a key of metadata must be valid Unicode'),
+    ({'reasoning': '\ud800'}, r"reasoning must be valid Unicode, not '\\ud800'"),
+    ({'goal': '\x1c'}, r"goal must be a text that is not empty, not '\\x1c'"),
+    ({'steps': [{'step_id': 1, 'action': 'a', 'parameters': _nested(33)}]}, '.* nested that deep'),
+    ({'metadata': _nested(50_000)}, '.* nested that deep'),
+]
+
+
+@pytest.mark.parametrize(('change', 'message'), NO_PLAN)
+def test_the_error_names_field_and_value(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f'^{message}'):
+        Plan.from_dict({'plan_id': 'p', 'goal': 'g', **change})
+
+
+def test_what_no_plan_step_or_result_can_be() -> None:
+    made: Any = Plan
+    for make, message in (
+        (lambda: Plan.from_dict({'plan_id': 'p'}), '^goal is missing'),
+        (lambda: made.from_dict([]), '^plan must be an object'),
+        (lambda: Plan('p', 'g', steps=[PlanStep(5, 'a')]).add_step(PlanStep(5, 'b')), 'one is 6'),
+        (lambda: Plan('p', 'g', steps=[PlanStep(5, 'a'), PlanStep(5, 'b')]), 'must be unique'),
+        (lambda: made('p', 'g', steps=[{}]), r'steps\[0\] must be a PlanStep'),
+        (lambda: ExecutionResult('p', 1, False, StepStatus.SUCCESS), 'must be true when status'),
+        (lambda: ExecutionResult('p', 1, True, StepStatus.FAILED), 'must be false when status'),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make()
     assert PlanStep(1, 'a', parameters=_nested(32)).to_dict()['parameters'] == _nested(32)
-    for levels in (33, 50_000):
-        with pytest.raises(PlanError, match='must not be nested that deep'):
-            PlanStep(1, 'a', parameters=_nested(levels))
     # The output of a step is the data of a ToolResult.
     ExecutionResult('p', 1, True, StepStatus.SUCCESS, output=_nested(100)).to_dict()
 
@@ -198,84 +214,46 @@ PACKAGE = Path(__file__).resolve().parents[2]
 DOCS = PACKAGE.parents[2] / 'docs' / 'reference' / 'plans.md'
 
 
-def test_the_file_is_what_the_code_says() -> None:
+def test_the_schema_is_that_of_the_classes_and_its_file_is_what_the_code_says() -> None:
     file = PACKAGE / 'schema' / 'plan.schema.json'
     assert file.read_text() == schema_text(), (
         f'run: python -m curiosity_rosa_demo.domain.plan.json_schema > {file}'
     )
+    whole = plan_schema()
+    parts: list[tuple[Any, Any, set[str]]] = [
+        (whole, Plan, {'goal', 'steps'}),
+        (whole['properties']['steps']['items'], PlanStep, {'action'}),
+    ]
+    for schema, cls, needed in parts:
+        assert set(schema['required']) == needed
+        assert set(schema['properties']) == {field.name for field in fields(cls)}
+        for field in fields(cls):
+            inner = schema['properties'][field.name]
+            assert inner.get('description') or field.name == 'steps'
+            if 'default' in inner:
+                made = field.default_factory
+                default = field.default if made is MISSING else made()
+                value = default.value if isinstance(default, Enum) else default
+                assert inner['default'] == value
 
 
-@pytest.mark.parametrize(
-    ('schema', 'cls', 'needed'),
-    [
-        (plan_schema(), Plan, {'goal', 'steps'}),
-        (plan_schema()['properties']['steps']['items'], PlanStep, {'action'}),
-    ],
-)
-def test_the_schema_has_the_fields_of_the_classes(
-    schema: dict[str, Any], cls: Any, needed: set[str]
-) -> None:
-    assert set(schema['required']) == needed
-    assert set(schema['properties']) == {field.name for field in fields(cls)}
-    for field in fields(cls):
-        inner = schema['properties'][field.name]
-        assert inner.get('description') or field.name == 'steps'
-        if 'default' in inner:
-            made = field.default_factory
-            default = field.default if made is MISSING else made()
-            assert inner['default'] == (default.value if isinstance(default, Enum) else default)
-
-
-TYPES: dict[str, Any] = {
-    'object': dict,
-    'array': list,
-    'string': str,
-    'boolean': bool,
-    'null': type(None),
-}
-
-
-def fits(schema: dict[str, Any], value: Any) -> bool:
-    """The part of JSON Schema that the plan's schema uses."""
-    known = {'$schema', 'title', 'description', 'default', 'type', 'enum', 'pattern', 'minimum'}
-    known |= {'exclusiveMaximum', 'minItems', 'maxItems', 'items', 'properties', 'required'}
-    assert set(schema) <= known | {'additionalProperties'}
-    if 'enum' in schema:
-        return value in schema['enum']
-    kinds = schema['type'] if isinstance(schema['type'], list) else [schema['type']]
-    if kinds in (['integer'], ['number']):
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return False
-        low, end = schema.get('minimum', value), schema.get('exclusiveMaximum', value + 1)
-        return kinds == ['number'] or (isinstance(value, int) and low <= value < end)
-    if not any(isinstance(value, TYPES[kind]) for kind in kinds):
-        return False
-    if isinstance(value, str):
-        return re.search(schema.get('pattern', ''), value) is not None
-    if isinstance(value, list):
-        counted = schema['minItems'] <= len(value) <= schema['maxItems']
-        return counted and all(fits(schema['items'], item) for item in value)
-    if isinstance(value, dict) and 'properties' in schema:
-        inner = schema['properties']
-        fields_fit = all(key in inner and fits(inner[key], item) for key, item in value.items())
-        return fields_fit and set(schema['required']) <= set(value)
-    return True
+SCHEMA = jsonschema.Draft202012Validator(plan_schema())
 
 
 @settings(max_examples=examples(25), deadline=None)
 @given(any_plans.filter(lambda plan: bool(plan.steps)))
 def test_every_plan_fits_the_schema(plan: Plan) -> None:
     data = plan.to_dict()
-    assert fits(plan_schema(), data)
+    SCHEMA.validate(data)
     del data['goal']
-    assert not fits(plan_schema(), data)
+    assert not SCHEMA.is_valid(data)
 
 
 def test_the_example_of_the_documentation_is_a_plan() -> None:
     shown = re.findall(r'```json\n(.*?)```', DOCS.read_text(), re.DOTALL)
     assert shown
     for text_ in shown:
-        assert fits(plan_schema(), json.loads(text_))
+        SCHEMA.validate(json.loads(text_))
         assert create_plan_from_llm_response(text_).steps
 
 
@@ -318,12 +296,6 @@ Tell me {if} you like it."""
     assert plan.steps[3].preconditions == {'mast': 'open'}
 
 
-def test_a_torn_plan_is_not_taken_for_one_that_stands_in_it() -> None:
-    torn = '{"goal": "a", "steps": [{"action": "go", "parameters": {"goal": "b", "steps": []}'
-    with pytest.raises(PlanError, match='line 1, column 25: expected a closing }'):
-        create_plan_from_llm_response(torn)
-
-
 @pytest.mark.parametrize('name', ['ask_user', 'speak', 'query_world', 'query_knowledge', 'noop'])
 def test_the_kind_of_a_step_is_told_by_its_action(name: str) -> None:
     assert made(f'{{"action": "{name}"}}').steps[0].tool_call_type.value == name
@@ -351,90 +323,70 @@ def test_a_writer_can_claim_nothing_about_what_was_done() -> None:
     assert plan.steps[0].metadata == {}
 
 
-@pytest.mark.parametrize(
-    ('written', 'message'),
-    [
-        ('', 'line 1, column 1: expected a JSON object like {"goal": "...", "steps": [{"action"'),
-        ('no plan {today}', "line 1, column 10: expected a key in double quotes; found 'today}'"),
-        ('{"goal": "g"', 'line 1, column 1: expected a closing }; found \'{"goal": "g"\''),
-        ('{"goal": "g}', 'line 1, column 10: expected a closing " for the text that begins here'),
-        ('{"goal": "g"\n "steps": []}', 'line 2, column 2: expected a comma or }; found \'"steps'),
-        ('{"goal" "g"}', "line 1, column 9: expected a colon after the key 'goal'; found"),
-        ('{"goal": g}', 'line 1, column 10: expected a value: text in double quotes, a number, '),
-        ('{"goal": }', 'line 1, column 10: expected a value'),
-        ('{"goal": 0x10}', 'line 1, column 10: expected a value'),
-        ('{"goal": NaN}', 'line 1, column 10: expected a finite number, not NaN'),
-        ('{"goal": -Infinity}', 'line 1, column 10: expected a finite number, not -Infinity'),
-        ('{"goal": 1e999}', 'line 1, column 10: expected a finite number'),
-        ('{"goal": ' + '1' * 9999 + '}', 'column 10: expected a number of at most 400 digits'),
-        ('{"goal": "a\\d"}', 'line 1, column 12: expected an escape that JSON knows'),
-        ('{"goal": "\\ud800"}', 'line 1, column 10: expected text of valid Unicode'),
-        ('{"goal": "g", /* }', 'line 1, column 15: expected a closing */'),
-        ('{"goal": "g", "goal": "h"}', "column 15: expected another key: 'goal' is there already"),
-        ('{"goal": [[' * 20, 'expected at most 32 levels of nesting'),
-        ('{"mast": "open"}', 'mast is no field of a plan; it has: plan_id, goal, reasoning'),
-        ('{"steps": []}', 'goal is missing'),
-        ('{"goal": 5}', 'goal must be a text that is not empty, not 5'),
-        ('{"goal": "g", "Goal": "h"}', 'goal must be there once, not twice'),
-        ('{"goal": "g", "steps": {}}', 'steps must be a list, not {}'),
-        ('{"goal": "g", "steps": ["go"]}', 'steps[0] must be an object like {"action": "..."}'),
-        ('{"goal": "g", "steps": [{}]}', 'steps[0].action is missing'),
-        ('{"goal": "g", "risk_level": "so-so"}', 'risk_level must be one of low, medium, high'),
-    ],
-)
-def test_anything_else_is_one_error_that_says_where(written: str, message: str) -> None:
-    with pytest.raises(PlanError) as caught:
-        create_plan_from_llm_response(written)
-    assert message in str(caught.value)
-    assert len(str(caught.value)) < 300
+TORN = '{"goal": "a", "steps": [{"action": "go", "parameters": {"goal": "b", "steps": []}'
+UNREADABLE: list[tuple[Any, str]] = [
+    ('', 'line 1, column 1: expected a JSON object like {"goal": "...", "steps": [{"action"'),
+    ('no plan {today}', "line 1, column 10: expected a key in double quotes; found 'today}'"),
+    ('{"goal": "g"', 'line 1, column 1: expected a closing }; found \'{"goal": "g"\''),
+    ('{"goal": "g}', 'line 1, column 10: expected a closing " for the text that begins here'),
+    ('{"goal": "g"\n "steps": []}', 'line 2, column 2: expected a comma or }; found \'"steps'),
+    ('{"goal" "g"}', "line 1, column 9: expected a colon after the key 'goal'; found"),
+    ('{"goal": g}', 'line 1, column 10: expected a value: text in double quotes, a number, '),
+    ('{"goal": }', 'line 1, column 10: expected a value'),
+    ('{"goal": 0x10}', 'line 1, column 10: expected a value'),
+    ('{"goal": NaN}', 'line 1, column 10: expected a finite number, not NaN'),
+    ('{"goal": -Infinity}', 'line 1, column 10: expected a finite number, not -Infinity'),
+    ('{"goal": 1e999}', 'line 1, column 10: expected a finite number'),
+    ('{"goal": ' + '1' * 9999 + '}', 'column 10: expected a number of at most 400 digits'),
+    ('{"goal": "a\\d"}', 'line 1, column 12: expected an escape that JSON knows'),
+    ('{"goal": "\\ud800"}', 'line 1, column 10: expected text of valid Unicode'),
+    ('{"goal": "g", /* }', 'line 1, column 15: expected a closing */'),
+    ('{"goal": "g", "goal": "h"}', "column 15: expected another key: 'goal' is there already"),
+    ('{"goal": [[' * 20, 'expected at most 32 levels of nesting'),
+    ('{"mast": "open"}', 'mast is no field of a plan; it has: plan_id, goal, reasoning'),
+    ('{"steps": []}', 'goal is missing'),
+    ('{"goal": 5}', 'goal must be a text that is not empty, not 5'),
+    ('{"goal": "g", "Goal": "h"}', 'goal must be there once, not twice'),
+    ('{"goal": "g", "steps": {}}', 'steps must be a list, not {}'),
+    ('{"goal": "g", "steps": ["go"]}', 'steps[0] must be an object like {"action": "..."}'),
+    ('{"goal": "g", "steps": [{}]}', 'steps[0].action is missing'),
+    ('{"goal": "g", "risk_level": "so-so"}', 'risk_level must be one of low, medium, high'),
+    ('{"goal": ' + '[' * 50_000, 'levels of nesting'),
+    (TORN, 'line 1, column 25: expected a closing }'),  # not the plan that stands in it
+    ('{' * 1_000_000, 'text must be at most 100000 characters, not 1000000'),
+    ({'goal': 'g' * 100_000}, 'plan must not be longer than 100000 characters'),
+    (None, 'plan must be '),
+    ({1: 2}, 'a key of plan must be '),
+    ({'goal': {1, 2}}, 'plan.goal must be '),
+]
+WRONG_STEPS = [
+    ('{"action": "a", "step_id": "one"}', 'steps[1].step_id must be a whole number from 0, '),
+    ('{"action": "a", "step_id": 1.5}', 'steps[1].step_id must be a whole number from 0, '),
+    ('{"action": "a", "step_id": 1}', 'steps[1].step_id must be unique, not 1 again'),
+    ('{"action": "a", "parameters": [1]}', 'steps[1].parameters must be an object, not [1]'),
+    ('{"action": "a", "paramters": {}}', 'steps[1].paramters is no field of a step; it has'),
+    ('{"action": "a", "fallback": 3}', 'steps[1].fallback must be a text, not 3'),
+    ('{"action": "a", "tool_call_type": "x"}', 'steps[1].tool_call_type must be one of exec'),
+    ('{"action": "a", "requires_confirmation": "y"}', 'must be true or false'),
+    (', '.join(['{"action": "a"}'] * 200), 'steps must be at most 200, not 201'),
+]
 
 
-@pytest.mark.parametrize(
-    ('step', 'message'),
-    [
-        ('{"action": "a", "step_id": "one"}', 'steps[1].step_id must be a whole number from 0, '),
-        ('{"action": "a", "step_id": 1.5}', 'steps[1].step_id must be a whole number from 0, '),
-        ('{"action": "a", "step_id": 1}', 'steps[1].step_id must be unique, not 1 again'),
-        ('{"action": "a", "parameters": [1]}', 'steps[1].parameters must be an object, not [1]'),
-        ('{"action": "a", "paramters": {}}', 'steps[1].paramters is no field of a step; it has'),
-        ('{"action": "a", "fallback": 3}', 'steps[1].fallback must be a text, not 3'),
-        ('{"action": "a", "tool_call_type": "x"}', 'steps[1].tool_call_type must be one of exec'),
-        ('{"action": "a", "requires_confirmation": "y"}', 'must be true or false'),
-    ],
-)
-def test_an_error_in_a_step_says_in_which(step: str, message: str) -> None:
-    with pytest.raises(PlanError) as caught:
-        made(f'{{"action": "first", "step_id": 1}}, {step}')
-    assert message in str(caught.value)
-
-
-def test_the_limits_are_said() -> None:
+def test_anything_else_is_one_error_that_says_where() -> None:
     assert len(made(', '.join(['{"action": "a"}'] * 200)).steps) == 200
-    with pytest.raises(PlanError, match=r'^steps must be at most 200, not 201'):
-        made(', '.join(['{"action": "a"}'] * 201))
-    with pytest.raises(PlanError, match=r'^text must be at most 100000 characters, not 1000000'):
-        create_plan_from_llm_response('{' * 1_000_000)
-    with pytest.raises(PlanError, match=r'^plan must not be longer than 100000 characters'):
-        create_plan_from_llm_response({'goal': 'g' * 100_000})
-
-
-@pytest.mark.parametrize('wrong', [None, [], 3, b'{}', {1: 2}, {'goal': {1, 2}}])
-def test_what_is_no_object_is_no_plan(wrong: Any) -> None:
-    with pytest.raises(PlanError, match=r'^(plan|a key of plan|plan.goal) must be '):
-        create_plan_from_llm_response(wrong)
+    first = '{"goal": "g", "steps": [{"action": "first", "step_id": 1}, '
+    for written, message in (
+        *UNREADABLE,
+        *((f'{first}{step}]}}', message) for step, message in WRONG_STEPS),
+    ):
+        with pytest.raises(PlanError) as caught:
+            create_plan_from_llm_response(written)
+        assert message in str(caught.value)
+        assert len(str(caught.value)) < 300
 
 
 gaps = st.sampled_from(
-    [
-        '',
-        ' ',
-        '\n',
-        '\t ',
-        '// a "comment" {\n',
-        '# and, another]\n',
-        '/* one " more } */',
-        '\u00a0',
-    ]
+    ['', ' ', '\n', '\t ', '\u00a0', '// a "comment" {\n', '# or, one]\n', '/* or " } */']
 )
 
 
@@ -496,42 +448,23 @@ def test_garbage_is_a_plan_error(garbage: str) -> None:
         assert problem.startswith('line ')
 
 
-@pytest.mark.parametrize(
-    'unit',
-    [
-        '{', '{"', "{'", '{"{', '{/*', '{//', '{#', '{"a":[', '[', '{"a"', '{"\\', '{ ', '/* ',
-        '{"a":1}', '{}', '"', '{"a":{"b":1},', '\\', '{"\n', '1', '{"a":1e', "{'a\\'", '{//\n',
-        '{"goal":1,"goal":2}', '{"x" \'',
-    ],
-)  # fmt: skip
+UNITS = [
+    '{', '{"', "{'", '{"{', '{/*', '{//', '{#', '{"a":[', '[', '{"a"', '{"\\', '{ ', '/* ', '{}',
+    '{"a":1}', '"', '{"a":{"b":1},', '\\', '{"\n', '1', '{"a":1e', "{'a\\'", '{//\n', '{"x" \'',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('unit', UNITS)
 def test_a_long_text_takes_no_longer_than_its_length(unit: str) -> None:
     def seconds(length: int) -> float:
-        written = (unit * length)[:length]
-        best = float('inf')
-        for _ in range(3):
-            start = time.process_time()
-            with suppress(PlanError):
-                read_plan(written)
-            best = min(best, time.process_time() - start)
-        return best
+        start = time.process_time()
+        with suppress(PlanError):
+            read_plan((unit * length)[:length])
+        return time.process_time() - start
 
     # Ten times the length: a quadratic reader takes a hundred times as long.
-    assert seconds(100_000) < 30 * seconds(10_000) + 0.02
-
-
-def test_reading_needs_little_stack() -> None:
-    deep = '{"goal": ' + '[' * 31 + ']' * 31 + '}'
-    limit = sys.getrecursionlimit()
-    depth, frame = 0, sys._getframe()
-    while frame is not None:
-        depth, frame = depth + 1, frame.f_back  # type: ignore[assignment]
-    sys.setrecursionlimit(depth + 150)
-    try:
-        assert 'goal' in read_plan(deep)
-        with pytest.raises(PlanError, match='levels of nesting'):
-            read_plan('{"goal": ' + '[' * 50_000)
-    finally:
-        sys.setrecursionlimit(limit)
+    short_s, long_s = (min(seconds(length) for _ in range(3)) for length in (10_000, 100_000))
+    assert long_s < 30 * short_s + 0.02
 
 
 PLAN: dict[str, Any] = {
@@ -549,12 +482,7 @@ PLAN: dict[str, Any] = {
     ],
 }
 PLACES = st.sampled_from([None, 0, 1, 2])  # in the plan, or in which step
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=5,
-)  # fmt: skip
+VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=20) | json_objects
 REMARK_KEYS = st.sampled_from(sorted(REMARKS - {'reasoning', 'description', 'source'}))
 NAMES = {field.name for cls in (Plan, PlanStep) for field in fields(cls)}
 
@@ -567,27 +495,22 @@ def with_field(place: int | None, key: str, value: Any) -> dict[str, Any]:
     return plan
 
 
-def done_by(written: dict[str, Any]) -> dict[str, Any]:
-    """All of the plan but its names for itself and the note."""
-    plan = create_plan_from_llm_response(written).to_dict()
-    plan['metadata'].pop(LEFT_OUT, None)
-    return {key: value for key, value in plan.items() if key not in ('plan_id', 'created_at')}
-
-
 def left_out(written: dict[str, Any]) -> list[str]:
     noted: list[str] = create_plan_from_llm_response(written).metadata.get(LEFT_OUT, [])
     return noted
 
 
-def path_of(place: int | None, key: str) -> str:
-    return key if place is None else f'steps[{place}].{key}'
-
-
 @given(PLACES, REMARK_KEYS, VALUES)
 def test_a_remark_changes_nothing_and_is_noted(place: int | None, key: str, value: Any) -> None:
     written = with_field(place, key, value)
-    assert done_by(written) == done_by(PLAN)
-    assert left_out(written) == [path_of(place, key)]
+    assert left_out(written) == [key if place is None else f'steps[{place}].{key}']
+    done, same = (create_plan_from_llm_response(each).to_dict() for each in (written, PLAN))
+    for own in ('plan_id', 'created_at', 'metadata'):
+        del done[own], same[own]
+    assert done == same
+
+
+OWN = (['status'], ['goal'], ['step'], ['action'], ['fallback'], ['parameter'], ['precondition'])
 
 
 @given(PLACES, st.data(), VALUES)
@@ -595,54 +518,17 @@ def test_what_is_named_like_a_condition_a_limit_or_an_argument_refuses_the_plan(
     place: int | None, data: st.DataObject, value: Any
 ) -> None:
     words = data.draw(st.lists(st.sampled_from(sorted(ACTS - REMARKS)), min_size=1, max_size=3))
-    assume(place is not None or words not in (['plan'], ['name']))
-    style = data.draw(st.sampled_from(['snake', 'camel', 'kebab', 'shout']))
-    key = {
-        'snake': '_'.join(words),
-        'camel': words[0] + ''.join(word.title() for word in words[1:]),
-        'kebab': '-'.join(words),
-        'shout': '_'.join(words).upper(),
-    }[style]
-    if place is None:
-        assume(words not in (['status'], ['goal'], ['step']))
-    else:
-        assume(
-            words not in (['action'], ['fallback'], ['status'], ['parameter'], ['precondition'])
-        )
-    assume(words[-2:] != ['confirm', 'message'])
+    assume(words not in (*OWN, ['plan'], ['name']) and words[-2:] != ['confirm', 'message'])
+    camel = words[0] + ''.join(word.title() for word in words[1:])
+    key = data.draw(st.sampled_from(['_'.join(words), camel, '-'.join(words).upper()]))
     with pytest.raises(PlanError, match='is no field of a '):
         create_plan_from_llm_response(with_field(place, key, value))
-
-
-@pytest.mark.parametrize(
-    'meant',
-    ['condition', 'precondition', 'when', 'unless', 'limit', 'duration', 'parameters', 'fallback',
-     'requires_confirmation', 'risk_level', 'max_speed', 'only_if', 'steps', 'until'],
-)  # fmt: skip
-@given(place=PLACES, data=st.data())
-def test_a_misspelt_one_is_refused_as_well(
-    meant: str, place: int | None, data: st.DataObject
-) -> None:
-    at = data.draw(st.integers(0, len(meant) - 2))
-    swapped = meant[:at] + meant[at + 1] + meant[at] + meant[at + 2 :]
-    doubled = meant[:at] + meant[at] + meant[at:]
-    shorter = meant[:at] + meant[at + 1 :]
-    key = data.draw(st.sampled_from([doubled, shorter, swapped]))
-    assume(key not in NAMES and key.removesuffix('s') != meant.removesuffix('s'))
-    try:
-        noted = left_out(with_field(place, key, 'the mast is closed'))
-    except PlanError:
-        return
-    assert noted == [], f'{key} was left out'
 
 
 @given(
     st.integers(0, 2),
     st.text(string.ascii_lowercase, min_size=1, max_size=10),
-    st.booleans()
-    | st.integers()
-    | st.lists(st.integers())
-    | st.dictionaries(st.text(), st.none()),
+    st.booleans() | st.integers() | st.lists(st.integers()) | json_objects,
 )
 def test_no_number_flag_list_or_object_is_left_out_of_a_step_unless_its_name_is_a_remark(
     step: int, key: str, value: Any
@@ -678,6 +564,7 @@ def test_a_refusal_says_why_and_what_there_is() -> None:
     for key, why in (
         ('paramters', 'is parameters meant?'),
         ('if', 'it may change what is done'),
+        ('allconditions', 'it may change what is done'),
         ('hurry', 'it may be an argument, a limit or a condition'),
         ('備考', 'a name in other letters may mean a condition'),
         ('n' * 61, 'its name is too long'),

@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 import json
 import threading
 from typing import Any
@@ -26,30 +27,20 @@ from curiosity_rosa_demo.domain.plan.plan import (
 )
 from harness import wait_until
 import pytest
-from turn_world import KEY, World
+from turn_world import World
 
 DONE = Say('Done.')
 YES, NO = (
     ApprovalAnswer(ApprovalAction.APPROVE),
     ApprovalAnswer(ApprovalAction.REJECT, why='not now'),
 )
-Make = Callable[..., World]
 
 
-@pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    worlds: list[World] = []
-
-    def make_world(*script: Reply, **options: Any) -> World:
-        worlds.append(
-            World(*(script or (DONE,)), approval_queue=ApprovalQueue(timeout_s=20.0), **options)
-        )
-        return worlds[-1]
-
-    yield make_world
-    for world in worlds:
-        world.server.close()
+@contextmanager
+def asked_world(*script: Reply) -> Iterator[World]:
+    queue = ApprovalQueue(timeout_s=20.0)
+    with World(*(script or (DONE,)), approval_queue=queue) as world:
+        yield world
 
 
 def a_plan(*steps: Json, **more: Any) -> Json:
@@ -66,16 +57,17 @@ def run(world: World, plan: Json | None, *answers: ApprovalAnswer) -> tuple[Turn
     """The turn, and what was asked in it."""
     ends: list[TurnResult] = []
     asked: list[str] = []
-    approval_queue = world.rosa.turn_executor._approval_queue
+    queue = world.approval_queue
+    assert queue is not None
     thread = threading.Thread(target=lambda: ends.append(world.turn(plan=plan)), daemon=True)
     thread.start()
     for answer in answers:
-        wait_until(lambda: approval_queue.oldest_question or ends, 'the question')
-        assert approval_queue.oldest_question is not None, ends
-        asked.append(approval_queue.oldest_question.text)
-        approval_queue.answer(answer)
+        wait_until(lambda: queue.oldest_question or ends, 'the question')
+        assert queue.oldest_question is not None, ends
+        asked.append(queue.oldest_question.text)
+        queue.answer(answer)
     thread.join(timeout=30)
-    assert not thread.is_alive(), f'it still asks: {approval_queue.oldest_question}'
+    assert not thread.is_alive(), f'it still asks: {queue.oldest_question}'
     return ends[0], asked
 
 
@@ -93,10 +85,7 @@ def statuses(world: World) -> list[str]:
     return [each['status'] for each in plan['steps']]
 
 
-# --- of a file ------------------------------------------------------------------------------
-
-
-def test_the_shape_of_the_example_is_carried_out_step_by_step(make: Make) -> None:
+def test_the_shape_of_the_example_is_carried_out_step_by_step() -> None:
     plan = a_plan(
         step('query_world_state', tool_call_type='query_world', parameters={'query': 'mast'}),
         step(
@@ -111,16 +100,16 @@ def test_the_shape_of_the_example_is_carried_out_step_by_step(make: Make) -> Non
         step('nothing', tool_call_type='noop'),
         risk_level='medium',
     )
-    world = make()
-    last, asked = run(world, plan, YES)
-    assert last.ok
-    assert last.answer == 'Plan plan_1: completed, 5 of 5 steps done.'
-    assert asked == ['It is dark. Raise the mast?']
-    assert world.calls == ['mast_open']
-    assert world.requests == [], 'no model is asked'
-    assert [(number, status) for number, status, _ in results(world)] == [
-        (number, StepStatus.SUCCESS) for number in range(1, 6)
-    ]
+    with asked_world() as world:
+        last, asked = run(world, plan, YES)
+        assert last.ok
+        assert last.answer == 'Plan plan_1: completed, 5 of 5 steps done.'
+        assert asked == ['It is dark. Raise the mast?']
+        assert world.calls == ['mast_open']
+        assert world.requests == [], 'no model is asked'
+        assert [(number, status) for number, status, _ in results(world)] == [
+            (number, StepStatus.SUCCESS) for number in range(1, 6)
+        ]
 
 
 @pytest.mark.parametrize('answer', [YES, NO])
@@ -129,51 +118,42 @@ def test_the_shape_of_the_example_is_carried_out_step_by_step(make: Make) -> Non
     [({'requires_confirmation': True}, {}, 'failed'), ({}, {'risk_level': 'high'}, 'cancelled')],
 )
 def test_what_needs_a_yes_waits_for_it_once(
-    make: Make, answer: ApprovalAnswer, of_the_step: Json, of_the_plan: Json, ends: str
+    answer: ApprovalAnswer, of_the_step: Json, of_the_plan: Json, ends: str
 ) -> None:
-    world = make()
-    plan = a_plan(step('mast_open', **of_the_step), step('mast_close'), **of_the_plan)
-    last, asked = run(world, plan, answer)
-    assert asked == ['mast_open()']
-    assert last.ok is (answer is YES)
-    assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
-    if answer is NO:
-        plan_now: Any = world.reacts[-1].plan
-        assert plan_now['status'] == ends
-        assert results(world)[0][1:] == (StepStatus.FAILED, 'rejected: not now')
-        assert statuses(world) == ['failed', 'skipped']
+    with asked_world() as world:
+        plan = a_plan(step('mast_open', **of_the_step), step('mast_close'), **of_the_plan)
+        last, asked = run(world, plan, answer)
+        assert asked == ['mast_open()']
+        assert last.ok is (answer is YES)
+        assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
+        if answer is NO:
+            plan_now: Any = world.reacts[-1].plan
+            assert plan_now['status'] == ends
+            assert results(world)[0][1:] == (StepStatus.FAILED, 'rejected: not now')
+            assert statuses(world) == ['failed', 'skipped']
 
 
-def test_an_edited_step_is_done_as_edited(make: Make) -> None:
-    world = make()
-    drive = step('move_forward', parameters={'duration_s': 9}, requires_confirmation=True)
-    edit = ApprovalAnswer(ApprovalAction.EDIT, {'duration_s': 2.0})
-    last, _ = run(world, a_plan(drive), edit)
-    assert last.ok
-    acts = [event.message for event in world.events if event.kind == 'ACT']
-    assert acts == ['move_forward(duration_s=2.0)']
+def test_an_edited_step_is_done_as_edited() -> None:
+    with asked_world() as world:
+        drive = step('move_forward', parameters={'duration_s': 9}, requires_confirmation=True)
+        edit = ApprovalAnswer(ApprovalAction.EDIT, {'duration_s': 2.0})
+        last, _ = run(world, a_plan(drive), edit)
+        assert last.ok
+        acts = [event.message for event in world.events if event.kind == 'ACT']
+        assert acts == ['move_forward(duration_s=2.0)']
 
 
-@pytest.mark.parametrize(
-    ('plan', 'answer'),
-    [
-        (a_plan(step('fly'), step('mast_open')), 'Plan plan_1: failed, 0 of 2 steps done.'),
-        (
-            a_plan(step('mast_open', parameters={'angle': 3})),
-            'Plan plan_1: failed, 0 of 1 step done.',
-        ),
-        ({'goal': 'x'}, 'That is no plan: '),
-    ],
-)
-def test_what_cannot_be_done_fails_the_plan(make: Make, plan: Json, answer: str) -> None:
-    world = make()
-    last, _ = run(world, plan)
-    assert not last.ok
-    assert last.answer.startswith(answer)
-    assert world.calls == []
-
-
-# --- of the model ---------------------------------------------------------------------------
+def test_what_cannot_be_done_fails_the_plan() -> None:
+    with asked_world() as world:
+        for plan, answer in (
+            (a_plan(step('fly'), step('mast_open')), 'Plan plan_1: failed, 0 of 2 steps done.'),
+            (a_plan(step('mast_open', parameters={'angle': 3})), 'Plan plan_1: failed, 0 of 1'),
+            ({'goal': 'x'}, 'That is no plan: '),
+        ):
+            last = world.turn(plan=plan)
+            assert not last.ok
+            assert last.answer.startswith(answer)
+            assert world.calls == []
 
 
 def patched(action: str, plan: Any = None) -> Say:
@@ -189,39 +169,39 @@ GOAL = {'goal': 'Look', 'steps': [{'action': 'mast_open'}, {'action': 'capture_a
 
 
 @pytest.mark.parametrize('plan', [GOAL, f'```json\n{json.dumps(GOAL)}\n```'])
-def test_a_plan_of_the_model_is_carried_out_and_the_model_goes_on(make: Make, plan: Any) -> None:
-    world = make(patched('propose', plan), Say('Bright.'))
-    last, _ = run(world, None)
-    assert (last.ok, last.answer, last.score) == (True, 'Bright.', 0.9)
-    assert world.calls == ['mast_open', 'capture_and_score']
-    assert len(world.requests) == 2
-    assert [result['ok'] for result in told(world)] == [True] * 3
-    measured = world.requests[1].texts('system')[-1]
-    assert '"status": "completed"' in measured
-    assert '1 mast_open: success' in measured
+def test_a_plan_of_the_model_is_carried_out_and_the_model_goes_on(plan: Any) -> None:
+    with asked_world(patched('propose', plan), Say('Bright.')) as world:
+        last, _ = run(world, None)
+        assert (last.ok, last.answer, last.score) == (True, 'Bright.', 0.9)
+        assert world.calls == ['mast_open', 'capture_and_score']
+        assert len(world.requests) == 2
+        assert [result['ok'] for result in told(world)] == [True] * 3
+        measured = world.requests[1].texts('system')[-1]
+        assert '"status": "completed"' in measured
+        assert '1 mast_open: success' in measured
 
 
-def test_a_plan_that_failed_can_be_revised_and_what_was_done_is_not_done_again(make: Make) -> None:
+def test_a_plan_that_failed_can_be_revised_and_what_was_done_is_not_done_again() -> None:
     drive = {'action': 'move_forward', 'parameters': {'duration_s': 2}}
     first = {'goal': 'Go', 'steps': [{'action': 'mast_open'}, drive]}
     better = {
         'goal': 'Go',
         'steps': [*first['steps'][:1], {'action': 'mast_close'}, drive],  # type: ignore[index]
     }
-    world = make(patched('propose', first), patched('revise', better), DONE)
-    last, _ = run(world, None)
-    assert last.ok
-    assert world.calls == ['mast_open', 'mast_close', 'move_forward', 'move_stop']
-    assert statuses(world) == ['success'] * 3
+    with asked_world(patched('propose', first), patched('revise', better), DONE) as world:
+        last, _ = run(world, None)
+        assert last.ok
+        assert world.calls == ['mast_open', 'mast_close', 'move_forward', 'move_stop']
+        assert statuses(world) == ['success'] * 3
 
 
-def test_a_plan_that_is_dropped_is_gone(make: Make) -> None:
+def test_a_plan_that_is_dropped_is_gone() -> None:
     failing = {'goal': 'Go', 'steps': [{'action': 'mast_rotate'}]}
-    world = make(patched('propose', failing), patched('drop'), DONE)
-    last, _ = run(world, None)
-    assert last.ok
-    assert world.reacts[-1].plan is None
-    assert '"plan"' not in world.requests[-1].texts('system')[-1]
+    with asked_world(patched('propose', failing), patched('drop'), DONE) as world:
+        last, _ = run(world, None)
+        assert last.ok
+        assert world.reacts[-1].plan is None
+        assert '"plan"' not in world.requests[-1].texts('system')[-1]
 
 
 WITH_REMARKS = {
@@ -232,35 +212,33 @@ WITH_REMARKS = {
 LEFT_OUT = 'left out, as no plan has it: confidence, steps[0].note'
 
 
-def test_remarks_in_a_plan_of_the_model_are_left_out_and_it_is_told(make: Make) -> None:
-    world = make(patched('propose', WITH_REMARKS), Say('Bright.'))
-    last, _ = run(world, None)
-    assert last.ok
-    assert world.calls == ['mast_open', 'capture_and_score']
-    assert told(world)[0]['data']['left_out'] == LEFT_OUT
-    plan_events = [event.message for event in world.events if event.message.startswith('Plan: ')]
-    assert plan_events == [f'Plan: Look (2 steps); {LEFT_OUT}']
+def test_remarks_in_a_plan_of_the_model_are_left_out_and_it_is_told() -> None:
+    with asked_world(patched('propose', WITH_REMARKS), Say('Bright.')) as world:
+        last, _ = run(world, None)
+        assert last.ok
+        assert world.calls == ['mast_open', 'capture_and_score']
+        assert told(world)[0]['data']['left_out'] == LEFT_OUT
+        messages = [event.message for event in world.events]
+        assert f'Plan: Look (2 steps); {LEFT_OUT}' in messages
 
 
-@pytest.mark.parametrize(
-    ('plan', 'problem'),
-    [
-        (None, 'That is no plan: '),
-        ({'steps': []}, 'goal'),
-        ({'goal': 'x', 'steps': []}, 'the plan has no steps'),
-        ({'goal': 'x', 'steps': [{'action': 'fly'}]}, "there is no action 'fly'"),
-        ({'goal': 'x', 'steps': [{'action': 'mast_open', 'if': 1}]}, 'steps[0].if is no field'),
-        ('{"goal": "x", "steps": [{"action": "mast_open"', 'That is no plan: '),
-    ],
-)
-def test_a_bad_plan_is_a_refusal_that_names_the_problem(
-    make: Make, plan: Any, problem: str
-) -> None:
-    world = make(patched('propose', plan), DONE)
-    last, _ = run(world, None)
-    assert last.ok
-    (result,) = told(world)
-    assert not result['ok']
-    assert problem in result['error_reason']
-    assert world.calls == []
-    assert world.reacts[-1].plan is None
+BAD_PLANS: list[tuple[Any, str]] = [
+    (None, 'That is no plan: '),
+    ({'steps': []}, 'goal'),
+    ({'goal': 'x', 'steps': []}, 'the plan has no steps'),
+    ({'goal': 'x', 'steps': [{'action': 'fly'}]}, "there is no action 'fly'"),
+    ({'goal': 'x', 'steps': [{'action': 'mast_open', 'if': 1}]}, 'steps[0].if is no field'),
+    ('{"goal": "x", "steps": [{"action": "mast_open"', 'That is no plan: '),
+]
+
+
+def test_a_bad_plan_is_a_refusal_that_names_the_problem() -> None:
+    with asked_world() as world:
+        for plan, problem in BAD_PLANS:
+            world.reset(patched('propose', plan), DONE)
+            assert world.turn().ok
+            (result,) = told(world)
+            assert not result['ok']
+            assert problem in result['error_reason']
+            assert world.calls == []
+            assert world.reacts[-1].plan is None

@@ -37,9 +37,11 @@ import pytest
 import rosa.rosa
 from tool_rover import SimulatedRover
 from turn_world import (
+    close_model,
     config_of,
     KEY,
     LLM,
+    model_of,
     OFFERED,
     parts_of_the_key,
     SHIPPED,
@@ -59,12 +61,6 @@ FIELDS = {
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in KEY_NAMES.values():
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def key(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    return KEY
 
 
 def refused(**llm: Any) -> str:
@@ -94,24 +90,19 @@ def system_prompt(world: World) -> str:
     return str(told).partition(OBSERVATION_HEADING)[0]
 
 
-# --- the model ------------------------------------------------------------------------------
-
-
 def test_the_routine_needs_nothing() -> None:
     assert isinstance(make_chat_model(SHIPPED.agent.llm, SHIPPED), RuleChatModel)
 
 
-def test_the_settings_reach_the_model(key: str) -> None:
-    llm = config_of(llm={**LLM, 'base_url': 'http://127.0.0.1:9/v1', 'streaming': False}).agent.llm
-    model = make_chat_model(llm, SHIPPED)
+def test_the_settings_reach_the_model() -> None:
+    llm = {**LLM, 'base_url': 'http://127.0.0.1:9/v1', 'streaming': False}
+    model = model_of(config_of(llm=llm))
     assert isinstance(model, ChatOpenAI)
-    assert model.model_name == 'scripted'
-    assert model.openai_api_base == 'http://127.0.0.1:9/v1'
-    assert model.temperature == 0.25
-    assert model.request_timeout == 5.0
-    assert model.max_retries == 0
+    assert (model.model_name, model.openai_api_base) == ('scripted', 'http://127.0.0.1:9/v1')
+    assert (model.temperature, model.request_timeout, model.max_retries) == (0.25, 5.0, 0)
     assert model.streaming is False
     assert not parts_of_the_key(repr(model))
+    close_model(model)
 
 
 OPENAI = {'OPENAI_API_KEY': KEY}
@@ -156,43 +147,38 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(('llm', 'environment', 'told'), REFUSED)
 def test_a_model_that_cannot_be_made_is_one_sentence_without_the_key(
     monkeypatch: pytest.MonkeyPatch,
-    llm: dict[str, Any],
-    environment: dict[str, str],
-    told: str,
 ) -> None:
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    text = refused(**llm)
-    assert '\n' not in text
-    if told.endswith('...'):
-        assert text.startswith(told[:-3])
-    else:
-        assert text == told
+    for llm, environment, told in REFUSED:
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            text = refused(**llm)
+        assert '\n' not in text
+        assert text.startswith(told[:-3]) if told.endswith('...') else text == told
 
 
-# --- ROSA -----------------------------------------------------------------------------------
-
-
-def test_a_second_instance_starts_with_clean_prompts(key: str) -> None:
+def test_the_prompts_of_the_yaml_take_rosas_places_in_each_instance() -> None:
     before = list(rosa.rosa.system_prompts)
-    with World(Say('One.')) as first, World(Say('Two.')) as second:
-        assert system_prompt(first) == system_prompt(second)
-        assert system_prompt(second).count('Begin Robot-specific System Prompts') == 1
-    assert rosa.rosa.system_prompts == before
-
-
-def test_the_prompts_of_the_yaml_take_rosas_places(key: str) -> None:
-    with World(Say('One.')) as world:
+    with World(Say('One.')) as world, World(Say('Two.')) as second:
         prompt = system_prompt(world)
+        assert prompt == system_prompt(second)
         assert 'functions' not in world.requests[0].body  # those are ROSA's
+    assert rosa.rosa.system_prompts == before
     assert prompt.startswith('Your are ROSA (Robot Operating System Agent)')
+    assert prompt.count('Begin Robot-specific System Prompts') == 1
     ours = prompt.partition('Begin Robot-specific System Prompts')[2]
     for field, title in FIELDS.items():
         assert f'{title}: {getattr(SHIPPED.prompts.robot_system_prompts, field)}' in ours
     assert f'About Your Capabilities: {SHIPPED.prompts.bootstrap.text}' in ours
+    unbooted = robot_prompts(prompts_with(bootstrap={'enabled': False})).as_message()
+    assert SHIPPED.prompts.bootstrap.text not in unbooted[1]
+    words = set(re.findall(r'[a-z0-9]+(?:_[a-z0-9]+)+', prompt))
+    assert 'rosnode_list' in tools_of_rosa()
+    assert words - set(OFFERED) == set(), 'it names no tool that is not offered'
+    assert not re.search('math tool|calculation tool|rosparam|rostopic', prompt)
+    assert 'ONE AT A TIME' in prompt, "ROSA's other prompts stay"
 
 
 def tools_of_rosa() -> set[str]:
@@ -203,17 +189,6 @@ def tools_of_rosa() -> set[str]:
     return {node.name for node in functions if isinstance(node, ast.FunctionDef)}
 
 
-def test_the_prompt_names_no_tool_that_is_not_offered(key: str) -> None:
-    with World(Say('One.')) as world:
-        prompt = system_prompt(world)
-    words = set(re.findall(r'[a-z0-9]+(?:_[a-z0-9]+)+', prompt))
-    assert 'rosnode_list' in tools_of_rosa()
-    assert words - set(OFFERED) == set()
-    assert not words & (tools_of_rosa() - set(OFFERED))
-    assert not re.search('math tool|calculation tool|rosparam|rostopic', prompt)
-    assert 'ONE AT A TIME' in prompt, "ROSA's other prompts stay"
-
-
 @pytest.mark.parametrize('robot', shipped_profiles())
 def test_the_prompt_urges_to_look_at_the_graph_before_an_assumption(robot: str) -> None:
     _, told = robot_prompts(load_config(robot=robot).prompts).as_message()
@@ -221,15 +196,7 @@ def test_the_prompt_urges_to_look_at_the_graph_before_an_assumption(robot: str) 
     assert re.search(r'Before you assume .* ask the ROS graph: query_graph\.', critical)
 
 
-def test_the_bootstrap_can_be_left_out() -> None:
-    told, untold = (
-        robot_prompts(prompts_with(bootstrap={'enabled': on})).as_message() for on in (True, False)
-    )
-    assert SHIPPED.prompts.bootstrap.text in told[1]
-    assert SHIPPED.prompts.bootstrap.text not in untold[1]
-
-
-def test_braces_stay_braces(key: str) -> None:
+def test_braces_stay_braces() -> None:
     text = 'Answer {"a": {x}} and {{twice}}, {input}, {chat_history}, { and }.'
     config = SHIPPED.model_copy(update={'prompts': with_context(text)})
     with World(Say('One.'), config=config) as world:
@@ -246,16 +213,13 @@ def test_any_prompt_reaches_the_model_as_it_is_written(text: str) -> None:
         assert f'About Your Environment: {text}' in shown
 
 
-# --- made in the background -----------------------------------------------------------------
-
-
-def brain_of(config: Config) -> RosaLoader:
+def brain_of(config: Config, checkpoints: Any = ':memory:') -> RosaLoader:
     return RosaLoader(
         TurnEnvironment(
             registry=make_registry(config),
             world=SimulatedRoverWorld(SimulatedRover(), config),
             approval_queue=ApprovalQueue(timeout_s=1.0),
-            checkpoints=':memory:',
+            checkpoints=checkpoints,
             trace=lambda *_, **__: None,
             recall=lambda: '',
             on_react_state=lambda react: None,
@@ -263,22 +227,22 @@ def brain_of(config: Config) -> RosaLoader:
     )
 
 
-def test_a_brain_without_a_key_says_so_at_every_turn() -> None:
-    model_loader = brain_of(config_of(llm=LLM))
+def test_a_brain_that_cannot_be_made_says_so_at_every_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_key, request = brain_of(config_of(llm=LLM)), TurnRequest('Hello', Cancellation())
     for _ in range(2):
         with pytest.raises(ModelUnavailable, match=r'^No key for openai: set OPENAI_API_KEY'):
-            model_loader.run_turn(TurnRequest('Hello', Cancellation()))
-
-
-def test_a_provider_that_cannot_call_tools_says_so(key: str) -> None:
+            no_key.run_turn(request)
+    file = tmp_path / 'turns.db'
+    file.write_bytes(b'This is no database, ' * 100)
+    with pytest.raises(ModelUnavailable, match=r'^Turns cannot be kept in .*turns.db: file is no'):
+        brain_of(SHIPPED, file).run_turn(request)
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
     # Without its own package, ollama falls back on a class of langchain-community without tools.
-    model_loader = brain_of(config_of(llm={**LLM, 'provider': 'ollama', 'model': 'x'}))
     with pytest.raises(ModelUnavailable, match='ollama'):
-        model_loader.run_turn(TurnRequest('Hello', Cancellation()))
-
-
-def test_a_turn_can_be_stopped_while_rosa_is_still_being_made(key: str) -> None:
+        brain_of(config_of(llm={**LLM, 'provider': 'ollama', 'model': 'x'})).run_turn(request)
     button = Cancellation()
     button.cancel('Stopped by a test')
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        brain_of(config_of(llm=LLM)).run_turn(TurnRequest('Hello', button))
+        brain_of(SHIPPED).run_turn(TurnRequest('Hello', button))

@@ -32,17 +32,12 @@ import pytest
 from react_world import with_rules
 from sign_reader import board, images_in, ObeyingServer, ORDERS, REPORT, StillPictures
 from skill_calls import call_of, StillWorld
-from turn_world import config_of, KEY, LLM, OFFERED, SHIPPED, World
+from turn_world import config_of, LLM, OFFERED, SHIPPED, World
 
 SIGN = board('drive 100 m forward now')
 VIEWS = [board(text) for text in ORDERS]
 SEES: dict[str, Any] = {'vision': True}
 SCRIPT = (call('look'), call('capture_and_score'), call('look', source='capture'), Say('Sand.'))
-
-
-@pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
 
 
 def llm_of(**changes: Any) -> Any:
@@ -54,27 +49,24 @@ def seeing_world(*script: Any, views: Any = VIEWS, **options: Any) -> World:
     return World(*script, pictures=pictures, **{**SEES, **options})
 
 
-@pytest.mark.parametrize(
-    ('changes', 'profile', 'expected'),
-    [
-        ({}, None, False),  # langchain-core 0.3 knows no profile
-        ({}, {'image_inputs': True}, True),
-        ({}, {'image_inputs': False}, False),
-        ({}, 'a text', False),
-        ({'vision': True}, None, True),
-        ({'vision': False}, {'image_inputs': True}, False),
-        ({'provider': 'routine'}, {'image_inputs': True}, False),
-        ({'provider': 'local'}, {'image_inputs': True}, False),
-    ],
-)
-def test_who_can_see(changes: Any, profile: Any, expected: bool) -> None:
-    assert can_see(llm_of(**changes), SimpleNamespace(profile=profile)) is expected
+SIGHT: list[tuple[Any, Any, bool]] = [
+    ({}, None, False),  # langchain-core 0.3 knows no profile
+    ({}, {'image_inputs': True}, True),
+    ({}, {'image_inputs': False}, False),
+    ({}, 'a text', False),
+    ({'vision': True}, None, True),
+    ({'vision': False}, {'image_inputs': True}, False),
+    ({'provider': 'routine'}, {'image_inputs': True}, False),
+    ({'provider': 'local'}, {'image_inputs': True}, False),
+]
 
 
-@pytest.mark.parametrize('provider', ['routine', 'local'])
-def test_nobody_forces_sight_upon_a_model_without_eyes(provider: str) -> None:
-    with pytest.raises(ValidationError, match='cannot see'):
-        llm_of(provider=provider, vision=True)
+def test_who_can_see_and_nobody_forces_sight_upon_a_model_without_eyes() -> None:
+    for changes, profile, expected in SIGHT:
+        assert can_see(llm_of(**changes), SimpleNamespace(profile=profile)) is expected
+    for provider in ('routine', 'local'):
+        with pytest.raises(ValidationError, match='cannot see'):
+            llm_of(provider=provider, vision=True)
 
 
 def test_the_request_has_the_newest_pictures_and_nothing_else_has_one(tmp_path: Path) -> None:
@@ -151,13 +143,6 @@ def test_each_reference_is_told_once_and_only_the_newest_are_images(
     newest = [kind for kind in had if kind][-most:]
     assert len(images) == newest.count('kept')
     assert estimated_tokens(shown, 128) - estimated_tokens(shown) == len(images) * (128**2 // 576)
-
-
-def test_a_picture_that_a_crash_took_becomes_a_line(tmp_path: Path) -> None:
-    reference: Json = {'id': 'capture e1', 'sha256': '0' * 32}
-    sight = Sight(llm_of(), SeenPictures(StillPictures(SIGN)))
-    shown = sight.with_pictures([ToolMessage('{}', tool_call_id='c')], {'c': reference})
-    assert shown[-1].content == 'Picture capture e1: no longer kept. Call look for a new one.'
 
 
 def test_kept_pictures_are_bounded() -> None:
