@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from demo_bench import Bench
@@ -84,10 +85,11 @@ def port() -> int:
 
 
 @pytest.fixture
-def site(robot: FakeRobot, port: int) -> Iterator[Site]:
+def site(robot: FakeRobot, port: int, tmp_path: Path) -> Iterator[Site]:
+    """A robot that keeps what its page shows."""
     from page_site import Site
 
-    site = Site(robot, port)
+    site = Site(robot, port, tmp_path)
     yield site
     site.end()
 

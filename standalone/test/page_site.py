@@ -86,10 +86,9 @@ MISPLACED = """() => {
 class Site:
     """The robot's server, which can be taken away and brought back at the same address."""
 
-    def __init__(self, robot: FakeRobot, port: int, files: Path | None = None) -> None:
-        """``files``: for what outlives the agent, and for recordings; None: nothing does."""
-        self.robot, self.token, self.files = robot, '', files or Path()
-        self._kept = files is not None
+    def __init__(self, robot: FakeRobot, port: int, files: Path) -> None:
+        """``files``: for what outlives the agent, and for recordings."""
+        self.robot, self.token, self.files = robot, '', files
         self._settings = CONFIG.agent.http.model_copy(update={'port': port})
         self.begin()
 
@@ -97,9 +96,8 @@ class Site:
         def make() -> Any:
             robot = self.robot
             app = create_app(robot.runner, robot=robot, settings=self._settings, token=self.token)
-            files = self.files if self._kept else None
-            history = None if files is None else files / 'view.jsonl'
-            add_page(app, robot, robot.runner, CONFIG, history=history, recordings=files)
+            kept = {'history': self.files / 'view.jsonl', 'recordings': self.files}
+            add_page(app, robot, robot.runner, CONFIG, **kept)
             return app
 
         self._thread = HttpThread(make, self._settings)
@@ -112,7 +110,7 @@ class Site:
 class Tab:
     """A browser tab, and what it complained of or asked another server for."""
 
-    def __init__(self, page: Page, site: Site) -> None:
+    def __init__(self, page: Page, site: Any) -> None:
         self.page, self.site = page, site
         self.faults: list[str] = []
         self.foreign: list[str] = []

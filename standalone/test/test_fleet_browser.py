@@ -10,12 +10,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 import re
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
+from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import add_fleet
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
+from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Mode,
@@ -24,15 +29,55 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.domain.outcome import Outcome
-from fake_robot import FakeRobot
-from fleet_world import Fleet
-from page_site import WAIT_MS
-from playwright.sync_api import Browser, expect, Page
+from curiosity_rosa_demo.infra.config.fleet import FleetRobot
+from curiosity_rosa_demo.infra.config.topics import Config
+from fake_robot import CONFIG, FakeRobot
+import page_site
+from playwright.sync_api import Browser, expect, Locator
 import pytest
 
 pytestmark = pytest.mark.browser
 
 TOKEN = 'a long token of the fleet'
+
+
+class Fleet:
+    """The robots ``r1``, ``r2``, ..., each with a server of its own; the first one serves the page
+    and /fleet: there is one page in a process.
+    """
+
+    def __init__(self, robots: Sequence[FakeRobot], token: str = '') -> None:
+        self.robots, self.token = list(robots), token
+        ports = [page_site.free_port() for _ in robots]
+        urls = [f'http://127.0.0.1:{port}' for port in ports]
+        fleet = [FleetRobot(name=f'r{n}', url=url) for n, url in enumerate(urls, 1)]
+        http = CONFIG.agent.http.model_copy(update={'fleet': fleet})
+        agent = CONFIG.agent.model_copy(update={'http': http})
+        self._config: Config = CONFIG.model_copy(update={'agent': agent})
+        self._threads = [self._serve(n, port) for n, port in enumerate(ports)]
+        self.urls = [f'{url}/' for url in urls]
+        self.url = self.urls[0]
+
+    def _serve(self, number: int, port: int) -> HttpThread:
+        settings = self._config.agent.http.model_copy(update={'port': port})
+
+        def make() -> Any:
+            robot = self.robots[number]
+            app = create_app(robot.runner, robot=robot, settings=settings, token=self.token)
+            if number == 0:
+                add_page(app, robot, robot.runner, self._config)
+                add_fleet(app, self._config)
+            else:
+                app.include_router(image_routes(robot))
+            return app
+
+        thread = HttpThread(make, settings)
+        thread.start()
+        return thread
+
+    def close(self) -> None:
+        for each in self._threads:
+            each.close()
 
 
 @pytest.fixture
@@ -56,41 +101,30 @@ def fleet(robots: list[FakeRobot]) -> Iterator[Fleet]:
     fleet.close()
 
 
-class Tab:
-    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
-        self.context = browser.new_context(
-            **{'viewport': {'width': 1280, 'height': 800}} | options
-        )
-        self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(WAIT_MS)
-        self.faults: list[str] = []
-        self.page.on('console', self._on_console)
-        self.page.on('pageerror', lambda error: self.faults.append(str(error)))
-        self.url = url
+class Tab(page_site.Tab):
+    """Of the page of the fleet."""
 
-    def _on_console(self, message: Any) -> None:
-        if message.type in ('error', 'warning'):
-            self.faults.append(message.text)
+    def __init__(self, browser: Browser, fleet: Fleet) -> None:
+        super().__init__(browser.new_page(), fleet)
 
-    def open(self) -> Page:
-        self.page.goto(f'{self.url}fleet')
+    def open(self) -> Tab:
+        self.page.goto(f'{self.site.url}fleet')
         self.is_live()
-        return self.page
+        return self
 
     def is_live(self) -> None:
         expect(self.page.locator('html[data-link=live]')).to_be_attached()
         expect(self.page.locator('.fleet-head')).to_contain_text('3 of 3 connected')
 
-    def robot(self, name: str) -> Any:
+    def robot(self, name: str) -> Locator:
         return self.page.get_by_role('article', name=f'Robot {name}')
 
 
 @pytest.fixture
 def tab(browser: Browser, fleet: Fleet) -> Iterator[Tab]:
-    tab = Tab(browser, fleet.url)
-    tab.open()
+    tab = Tab(browser, fleet).open()
     yield tab
-    tab.context.close()
+    tab.page.close()
 
 
 def test_each_robot_has_its_state_its_question_and_its_picture(tab: Tab) -> None:
@@ -135,35 +169,12 @@ def test_stop_all_tells_what_came_of_it_for_each(tab: Tab, robots: list[FakeRobo
     expect(tab.robot('r3').locator('.stopped')).to_contain_text('stopped')
 
 
-def test_a_robot_that_is_gone_is_lost_and_the_others_stay(tab: Tab, fleet: Fleet) -> None:
-    fleet.end('r2')
-    lost = tab.robot('r2')
-    expect(lost.locator('.connection')).to_contain_text(re.compile(r'lost\s+\d'))
-    expect(lost).to_contain_text('no agent answers')
-    expect(lost.locator('.age[data-stale=stale]')).to_be_visible()
-    expect(tab.robot('r1').locator('.connection')).to_contain_text('live')
-    expect(tab.page.locator('.fleet-head')).to_contain_text('1 lost')
-
-
-def test_a_click_and_enter_lead_to_the_page_of_the_robot(tab: Tab, fleet: Fleet) -> None:
-    page = tab.page
-    tab.robot('r1').click()  # in its middle, which is the picture
-    expect(page).to_have_url(fleet.url)
-    expect(page.locator('header.status')).to_be_visible()
-    page.get_by_role('link', name='All robots').click()
-    expect(page).to_have_url(f'{fleet.url}fleet')
-    tab.is_live()
-    page.get_by_role('link', name='r1', exact=True).focus()
-    page.keyboard.press('Enter')
-    expect(page).to_have_url(fleet.url)
-
-
 def test_with_a_token_the_form_leads_to_the_fleet_and_the_token_stays_on_the_server(
     browser: Browser, robots: list[FakeRobot], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('CURIOSITY_HTTP_TOKEN', TOKEN)
     fleet = Fleet(robots, TOKEN)
-    tab = Tab(browser, fleet.url)
+    tab = Tab(browser, fleet)
     tab.page.goto(f'{fleet.url}fleet')
     tab.page.get_by_label('Token').fill(TOKEN)
     tab.page.keyboard.press('Enter')
@@ -173,5 +184,5 @@ def test_with_a_token_the_form_leads_to_the_fleet_and_the_token_stays_on_the_ser
     tab.page.keyboard.press('Escape')
     expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     assert all(robot.stops for robot in robots)
-    tab.context.close()
+    tab.page.close()
     fleet.close()

@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
 import http.client
 import re
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
+from curiosity_rosa_demo.agent.interfaces.page import feed
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
@@ -27,15 +27,12 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from fake_robot import FakeRobot
 from page_site import DRIVE, fits, Site, Tab, until
-from playwright.sync_api import (
-    expect,
-    Locator,
-)
+from playwright.sync_api import expect, Locator
 import pytest
 
 # It has the machine for itself, as what starts the whole product does.
@@ -44,24 +41,7 @@ pytestmark = pytest.mark.browser
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>${7*7}{{7*7}}`'
 
 
-def settings_of(tab: Tab) -> Locator:
-    settings = tab.page.locator('.browser-settings')
-    settings.locator('summary').click()
-    return settings
-
-
 # --- the robot at work -----------------------------------------------------------------------
-
-
-def test_the_time_line_has_the_time_of_day_of_the_browser(new_tab: Callable[..., Tab]) -> None:
-    """As the trace has it, wherever the agent runs."""
-    zone = timezone(timedelta(hours=5, minutes=45))
-    tab = new_tab(timezone_id='Asia/Kathmandu').open()
-    tab.say('go to the light')
-    expect(tab.page.locator('tr.task').first).to_contain_text('completed')
-    label = tab.page.locator('.tasks svg text[data-at]').last
-    at, shown = label.evaluate('(each) => [each.dataset.at, each.textContent]')
-    assert shown == datetime.fromtimestamp(float(at), zone).strftime('%H:%M:%S')
 
 
 def test_the_trace_is_one_tab_stop(tab: Tab, robot: FakeRobot) -> None:
@@ -111,41 +91,25 @@ def test_an_old_value_in_the_head_does_not_look_live(tab: Tab, robot: FakeRobot)
     expect(tab.page.locator('.troubles')).to_contain_text('odometry is silent')
 
 
-@pytest.mark.parametrize('what', ['drive', 'face'])
-def test_a_goal_on_the_map_is_rehearsed_and_ordered_by_enter(
-    tab: Tab, robot: FakeRobot, what: str
-) -> None:
-    page, card = tab.page, tab.page.locator('.goal-card')
-    expect(page.locator('.cr-rover')).to_be_visible()
-    box = page.locator('.world .terrain').bounding_box() or {}
-    page.mouse.click(box['x'] + box['width'] * 0.8, box['y'] + box['height'] * 0.3)
-    card.get_by_role('button', name=f'{what.capitalize()} here').click()
-    expect(card).to_contain_text('Rehearsal:')
-    expect(page.locator('.overlay .cr-forecast')).to_have_count(1)
-    assert robot.do(runner_tasks(robot)) == []  # a proposal orders nothing
-    expect(card.get_by_role('button', name='Enter')).to_be_focused()
-    page.keyboard.press('Enter')
-    expect(card).to_have_count(0)
-    expect(page.locator('tr.task')).to_contain_text('navigate_to_pose')
-    [task] = robot.do(runner_tasks(robot))
-    assert (task.metadata['arguments']['yaw_rad'] is not None) is (what == 'face')
-
-
 async def runner_tasks(robot: FakeRobot) -> list[Any]:
     return list(robot.runner.list_tasks())
 
 
-def test_a_goal_is_set_by_the_keyboard_alone(tab: Tab, robot: FakeRobot) -> None:
-    page = tab.page
+def test_a_goal_is_rehearsed_and_ordered_by_the_keyboard_alone(tab: Tab, robot: FakeRobot) -> None:
+    page, card = tab.page, tab.page.locator('.goal-card')
     expect(page.locator('.cr-rover')).to_be_visible()
     page.locator('.world .terrain').focus()
     for key in ('+', 'ArrowRight', 'ArrowRight', 'Enter'):
         page.keyboard.press(key)
     expect(page.get_by_role('button', name='Drive here')).to_be_focused()
     page.keyboard.press('Enter')
+    expect(card).to_contain_text('Rehearsal:')
+    expect(page.locator('.overlay .cr-forecast')).to_have_count(1)
+    assert robot.do(runner_tasks(robot)) == []  # a proposal orders nothing
     expect(page.get_by_role('button', name='Drive there')).to_be_focused()
     page.keyboard.press('Enter')
     expect(page.locator('tr.task')).to_contain_text('navigate_to_pose')
+    expect(card).to_have_count(0)
 
 
 def test_a_replay_is_marked(tab: Tab, robot: FakeRobot) -> None:
@@ -340,87 +304,6 @@ def test_stop_goes_the_second_way_where_the_browser_has_no_connection_left(
     tab.page.locator('#stop').click()
     expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     assert 'the page' in robot.stops
-
-
-def test_the_others_see_the_name_that_the_browser_remembers(
-    new_tab: Callable[..., Tab], robot: FakeRobot
-) -> None:
-    tab = new_tab().open()
-    name = settings_of(tab).get_by_label('Your name')
-    name.fill(' Anna & Ben? ')
-    name.press('Enter')
-    expect(tab.page.locator('.browser-settings summary')).to_have_text('This browser: Anna & Ben?')
-    again = Tab(tab.page.context.new_page(), tab.site).open()
-    expect(again.page.locator('.browser-settings summary')).to_contain_text('Anna & Ben?')
-    robot.ask('Drive 9 s?', DRIVE, [])
-    again.page.get_by_role('button', name='Approve').click()
-    until(lambda: robot.callers[-1:] == ['Anna & Ben? (page)'], 'the answer')
-    again.page.locator('#stop').click()
-    expect(again.page.locator('#stop-status')).to_contain_text('Stopped after')
-    assert robot.stops == ['Anna & Ben? (page)']
-    assert again.faults == again.foreign == []
-
-
-# Sounds as their frequencies, notifications as their texts.
-LISTEN = """
-window.told = [];
-const gain = { setValueAtTime() {}, exponentialRampToValueAtTime() {} };
-const connect = (to) => to;
-window.AudioContext = class {
-  state = 'running'; currentTime = 0; destination = {};
-  createOscillator() {
-    const frequency = {};
-    return { frequency, connect, start: () => window.told.push(frequency.value), stop() {} };
-  }
-  createGain() { return { gain, connect }; }
-};
-window.Notification = class {
-  static permission = sessionStorage.may ?? 'default';
-  static async requestPermission() {
-    return (Notification.permission = sessionStorage.may = 'granted');
-  }
-  constructor(title, { body }) { window.told.push(body); }
-};
-"""
-
-
-def test_a_sound_and_a_notification_call_a_person_who_wants_them(
-    new_tab: Callable[..., Tab], robot: FakeRobot
-) -> None:
-    tab = new_tab()
-
-    def told(title: str) -> Any:
-        expect(tab.page).to_have_title(title)
-        return tab.page.evaluate('window.told.splice(0)')
-
-    tab.page.add_init_script(LISTEN)
-    tab.open()
-    robot.ask('Drive?', DRIVE, [])
-    assert told('(1?) Curiosity ROSA') == []  # both are off at first
-    settings = settings_of(tab)
-    settings.get_by_label('Sound for a question').check()
-    settings.get_by_label('Notification for a question').check()
-    expect(settings.get_by_label('Notification for a question')).to_be_checked()
-    assert told('(1?) Curiosity ROSA') == [660, 880]  # how it sounds
-    tab.open()  # the browser remembers both, and what is known already calls nobody
-    assert told('(1?) Curiosity ROSA') == []
-    robot.ask('And then?', DRIVE, [])
-    assert told('(2?) Curiosity ROSA') == [660, 880, 'The rover asks a question.']
-    settings_of(tab).get_by_label('Sound for a question').uncheck()
-    robot.ask('And now?', DRIVE, [])
-    assert told('(3?) Curiosity ROSA') == ['The rover asks a question.']
-    settings.get_by_label('Sound for a question').check()
-    safe = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
-    robot.brain_state = BrainState(tasks=safe)
-    called = [660, 880, 440, 330, 440, 330, 'SAFE: nothing may move.']
-    assert told('(3?) SAFE: Curiosity ROSA') == called
-
-
-def test_stop_works_while_a_camera_gives_nothing(tab: Tab, robot: FakeRobot) -> None:
-    robot.camera = False
-    expect(tab.page.locator('.camera .words')).to_contain_text('No picture of the camera')
-    tab.page.locator('#stop').click()
-    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
 
 
 def test_stop_is_in_sight_wherever_one_scrolls(new_tab: Callable[..., Tab]) -> None:
@@ -623,40 +506,98 @@ def test_a_key_in_the_conversation_answers_no_question(tab: Tab, robot: FakeRobo
     assert robot.answers == []
 
 
-def test_a_question_with_more_entries_after_it_than_are_shown_can_be_answered(
-    tab: Tab, robot: FakeRobot
-) -> None:
-    asked(robot, 'Drive for 9 s?')
-    for number in range(220):
-        thinks(robot, f'{number}')
-    expect(tab.page.locator('.talk-lines > li')).to_have_count(201)
-    tab.page.get_by_role('button', name='Show', exact=True).first.click()
-    tab.page.keyboard.press('Enter')  # on Approve, which has the focus
-    expect(tab.page.locator('.approval')).to_have_count(0)
-    assert [answer[1] for answer in robot.answers] == [ApprovalAction.APPROVE]
+# --- looking back ------------------------------------------------------------------------------
 
 
-def test_lines_and_replies_outlive_the_page_and_stand_in_every_browser(
-    new_tab: Callable[..., Tab],
+@pytest.fixture
+def recorded_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, 'RECORD_PERIOD_S', 0.1)
+
+
+def slider(tab: Tab) -> Locator:
+    return tab.page.get_by_role('slider', name='Time that the page shows')
+
+
+def place(tab: Tab) -> Locator:
+    return tab.page.locator('.fact', has_text='Place')
+
+
+def a_run(tab: Tab, robot: FakeRobot) -> None:
+    """A rover that drives, asks and fails."""
+    tab.say('go to the light')
+    expect(place(tab)).to_contain_text('x 8.0 m')
+    expect(tab.page.locator('.captures li')).to_have_count(1)
+    robot.trace(**QuestionAsked('q1').trace_fields('Drive to x = 9?'))
+    expect(tab.page.locator('.lines')).to_contain_text('Drive to x = 9?')
+    robot.trace(TraceKind.ERROR, 'The wheel slips', ok=False)
+    expect(tab.page.locator('.lines')).to_contain_text('The wheel slips')
+
+
+@pytest.mark.usefixtures('recorded_often')
+def test_the_page_looks_back_and_is_live_again_by_one_key(tab: Tab, robot: FakeRobot) -> None:
+    page, bar = tab.page, tab.page.locator('.time-bar')
+    a_run(tab, robot)
+    robot.where = RoverPose(x=9.0, frame_id='odom')
+    expect(place(tab)).to_contain_text('x 9.0 m')
+    slider(tab).press('Home')
+    expect(bar.locator('.banner')).to_contain_text(re.compile(r'Looking back: .+, \d+ s ago'))
+    expect(bar.locator('.banner')).to_contain_text('Live again: L')
+    expect(place(tab)).to_contain_text('x 0.0 m')
+    expect(page.locator('.lines')).not_to_contain_text('The wheel slips')
+    expect(page.locator('.captures li')).to_have_count(0)
+    page.get_by_role('button', name='Next capture').click()
+    expect(page.locator('.captures li')).to_have_count(1)
+    expect(page.locator('.lines')).to_contain_text('captured: score')
+    expect(page.locator('.lines')).not_to_contain_text('The wheel slips')
+    slider(tab).press('e')
+    expect(page.locator('.lines')).to_contain_text('The wheel slips')
+    slider(tab).press('Shift+Q')
+    expect(page.locator('.lines')).to_contain_text('Drive to x = 9?')
+    expect(page.locator('.lines')).not_to_contain_text('The wheel slips')
+    assert Axe().run(page).response['violations'] == []
+    tab.picture('time')
+    page.locator('body').press('l')
+    expect(bar.locator('.banner')).to_have_count(0)
+    expect(place(tab)).to_contain_text('x 9.0 m')
+    expect(page.locator('.lines')).to_contain_text('The wheel slips')
+
+
+@pytest.mark.usefixtures('recorded_often')
+def test_a_page_that_looks_back_stops_the_live_rover_and_does_nothing_else(
+    new_tab: Callable[..., Tab], robot: FakeRobot
 ) -> None:
-    first = new_tab().open()
-    second = new_tab().open()
-    settings = first.page.locator('.browser-settings')
-    settings.locator('summary').click()
-    settings.get_by_label('Your name').fill('Anna')
-    settings.get_by_label('Your name').press('Enter')
-    first.say(':nonsense')
-    reply = 'There is no command :nonsense'
-    for tab in (first, second, new_tab().open()):
-        line = tab.page.locator('.talk-lines > .is-line')
-        expect(line).to_have_count(1)
-        expect(line.locator('.mine')).to_have_text(':nonsense by Anna')
-        expect(line.locator('.warning')).to_contain_text(reply)
-    first.page.reload()
-    first.is_live()
-    expect(first.page.locator('.is-line .warning')).to_contain_text(reply)
-    second.say('go to the light')
-    for tab in (first, second):
-        expect(tab.page.locator('.talk-lines .mine').last).to_have_text('go to the light')
-        expect(tab.page.locator('.talk-lines .is-said')).to_have_count(0)  # the same sentence
-        assert tab.faults == []
+    one, other = new_tab().open(), new_tab().open()
+    a_run(one, robot)
+    slider(one).press('Home')
+    expect(place(one)).to_contain_text('x 0.0 m')
+    robot.brain_state = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='tilt'))
+    expect(one.page.locator('.banner.safe')).to_contain_text('SAFE: tilt')
+    robot.ask('May I?')
+    expect(one.page.locator('.asking')).to_contain_text('A question waits')
+    one.page.locator('#stop').click()
+    expect(one.page.locator('#stop-status')).to_contain_text('Stopped after')
+    assert len(robot.stops) == 1
+    one.say(':stop')  # as words
+    until(lambda: len(robot.stops) == 2, 'the stop')
+    lines = [*robot.lines]
+    one.say('look around')
+    expect(one.page.locator('.talk .mine').last).to_have_text('look around')
+    refused = 'Not sent: this page looks back. Press L for the live view, then try again.'
+    expect(one.page.locator('.talk .is-line').last).to_contain_text(refused)
+    assert robot.lines == lines
+    yes = one.page.get_by_role('button', name='Approve', exact=True)
+    expect(yes).to_be_disabled()
+    expect(one.page.locator('.approval')).to_contain_text('Answer it in the live view: press L')
+    yes.evaluate('(button) => { button.disabled = false; button.click(); }')
+    expect(one.page.locator('.approval')).to_contain_text(refused)
+    assert robot.answers == []
+    expect(one.page.locator('.quick button').first).to_be_disabled()
+    one.page.locator('.terrain').click()
+    expect(one.page.locator('.goal-card')).to_have_count(0)
+    expect(place(one)).to_contain_text('x 0.0 m')
+    expect(other.page.locator('.time-bar .banner')).to_have_count(0)
+    expect(place(other)).not_to_contain_text('x 0.0 m')
+    expect(other.page.locator('.talk-lines')).not_to_contain_text('this page looks back')
+    one.page.locator('body').press('l')
+    yes.click()
+    until(lambda: len(robot.answers) == 1, 'the answer')

@@ -23,7 +23,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
-from curiosity_rosa_demo.trace.trace_codec import new_event
 from fake_robot import FakeRobot
 from page_site import DRIVE, fits, PLAN, Site, Tab
 from playwright.sync_api import expect
@@ -44,10 +43,6 @@ DRIVING = BrainState(
 
 def order(robot: FakeRobot, text: str) -> None:
     robot.do(robot.runner.submit(robot.make_task('react', {'text': text})))
-
-
-def idle(tab: Tab, robot: FakeRobot) -> None:
-    tab.open()
 
 
 def driving(tab: Tab, robot: FakeRobot) -> None:
@@ -72,29 +67,12 @@ def edit(tab: Tab, robot: FakeRobot) -> None:
     expect(tab.page.locator('.approval textarea')).to_be_visible()
 
 
-def stopped(tab: Tab, robot: FakeRobot) -> None:
-    driving(tab, robot)
-    tab.page.keyboard.press('Escape')
-    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
-
-
 def safe(tab: Tab, robot: FakeRobot) -> None:
     driving(tab, robot)
     tasks = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
     stopped_robot = RobotState(mast='unknown', estop=True, safety_latch='e-stop pressed')
     robot.brain_state = BrainState(tasks=tasks, robot=stopped_robot)
     expect(tab.page.locator('.banner.safe')).to_contain_text('e-stop pressed')
-
-
-def recovered(tab: Tab, robot: FakeRobot) -> None:
-    tab.site.end()
-    robot.earlier = [
-        new_event(TraceKind.ACT, 'move_forward(distance_m=4.0)', tool_name='move_forward'),
-        new_event(TraceKind.RESULT, 'move_forward: 4.0 m', tool_name='move_forward', ok=True),
-    ]
-    tab.site.begin()
-    driving(tab, robot)
-    expect(tab.page.locator('.talk-lines')).to_contain_text('The agent was restarted')
 
 
 def replay(tab: Tab, robot: FakeRobot) -> None:
@@ -144,8 +122,8 @@ def long_japanese(tab: Tab, robot: FakeRobot) -> None:
 
 
 STATES = (
-    *(idle, driving, question, edit, stopped, safe, recovered, replay),
-    *(looking_back, goal_on_the_map, many_tasks, long_japanese),
+    *(driving, edit, safe, replay, looking_back),
+    *(goal_on_the_map, many_tasks, long_japanese),
 )
 
 

@@ -15,19 +15,16 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 import functools
 import inspect
-import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
-from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from fake_robot import FakeRobot
 from fastapi import FastAPI
-from harness import wait_until
 import httpx
 from skill_world import LONG_S
-import uvicorn
 
 HOST = '127.0.0.1:8765'
 URL = f'http://{HOST}'
@@ -97,22 +94,6 @@ async def wrong_answers(http: httpx.AsyncClient, rows: list[Any]) -> list[Any]:
         if answer.status_code != status or words not in str(answer.json().get('detail')):
             wrong.append((method, path, str(body)[:80], answer.status_code, answer.text[:200]))
     return wrong
-
-
-@contextmanager
-def listening(app: FastAPI) -> Iterator[int]:
-    """The app behind a socket, as uvicorn.run() serves it; the port."""
-    config = uvicorn.Config(app, port=0, log_level='critical', timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        wait_until(lambda: server.started, 'the server')
-        yield server.servers[0].sockets[0].getsockname()[1]
-    finally:
-        server.should_exit = True
-        thread.join(LONG_S)
-    assert not thread.is_alive()
 
 
 @contextmanager
@@ -211,14 +192,3 @@ class Wire:
 
     async def got(self, text: str) -> None:
         await until(lambda: text.encode() in self.body, f'{text!r} in {self.body[-300:]!r}')
-
-
-def quick_skills(runner: SkillRunner, *names: str) -> SkillRunner:
-    """Skills that end at once."""
-
-    async def done(task: Task) -> None:
-        task.metadata['done'] = True
-
-    for name in names:
-        runner.skill(name)(done)
-    return runner

@@ -41,8 +41,6 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.trace.events import TurnStarted
-from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
@@ -59,24 +57,6 @@ DEMO = CONFIG.prompts.templates['demo_ground_texture'].text_in('en')
 def bench(tmp_path: Path) -> Iterator[RuntimeBench]:
     with RuntimeBench(tmp_path) as bench:
         yield bench
-
-
-def test_commands_run_one_after_another(bench: RuntimeBench) -> None:
-    bench.runs(':cap')
-    bench.console.handle_line(':forward 2')
-    bench.console.handle_line('hello')
-    assert bench.session.ran == ['capture_and_score']
-    assert bench.console.busy
-    assert not bench.console.wait_until_idle(0.05)
-    bench.finish()
-    assert bench.session.ran == [
-        'capture_and_score',
-        "move_forward{'duration_s': 2.0}",
-        'answer: hello',
-    ]
-    assert bench.console.last_outcome == Outcome(True, 'did answer: hello')
-    assert '(queued behind the active tasks; :stop drops it) :forward 2' in bench.said
-    assert not bench.console.busy
 
 
 RUNS = {
@@ -237,22 +217,6 @@ def test_lines_wait_until_the_tasks_may_run_and_a_stop_does_not(tmp_path: Path) 
         assert any(text.startswith('x 1.23 m') for text in bench.said)
 
 
-def test_what_is_left_of_an_earlier_run_waits_for_the_operator(tmp_path: Path) -> None:
-    with RuntimeBench(tmp_path) as bench:
-        bench.runs(':demo')
-        bench.console.handle_line('then this')
-        bench.becomes('then this', 'PENDING')
-    with RuntimeBench(tmp_path) as bench:
-        assert len(bench.left) == 2
-        bench.runs(':cap')  # which they do not hold up
-        bench.finish()
-        assert bench.session.ran == ['capture_and_score']
-        assert all(task.held for task in bench.left)
-        bench.console.handle_line(':resume')
-        bench.becomes('then this', 'COMPLETED')
-        assert bench.session.ran[1:] == [f'good_capture: {DEMO}', 'answer: then this']
-
-
 SENTENCES = (  # its language has the demo and the template
     ('', 'Analyze the ground texture', ''),  # the configured default
     ('hello', 'Analyze the ground texture', 'What is the current state of the rover?'),
@@ -292,36 +256,6 @@ def test_a_template_takes_no_name_of_a_command(tmp_path: Path) -> None:
     config = CONFIG.model_copy(update={'prompts': prompts})
     with pytest.raises(ConfigError, match=r'templates\.stop: a command has this name'):
         RuntimeBench(tmp_path, config=config)
-
-
-def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None:
-    for text in ('User: hello', 'Asking: may I?'):  # which look like known events
-        bench.console.print_event(new_event(TraceKind.HYPOTHESIZE, text))
-        assert bench.said.pop() == f'  [HYPOTHESIZE] {text}'
-    bench.console.print_event(new_event(TraceKind.ACT, 'cap()', tool_name='capture_and_score'))
-    start = new_event(**TurnStarted(0).trace_fields('User: hello'))
-    bench.console.print_event(start)
-    bench.console.print_event(new_event(TraceKind.RESULT, 'the answer', ok=True))
-    bench.console.print_event(
-        new_event(TraceKind.ERROR, 'failed', ok=False, error_reason='failed')
-    )
-    progress = {'progress': {'fraction': 0.4}, 'fraction': 0.4, 'task_id': 't1'}
-    event = new_event(TraceKind.OBSERVE, 'drive: 40 %', tool_name='drive', data=progress)
-    bench.console.print_event(event)
-    assert bench.said == ['  [ACT] cap()', '  [ERROR] failed', '  [OBSERVE] drive: 40 %']
-
-
-def test_a_result_that_was_shown_is_not_printed_again(bench: RuntimeBench) -> None:
-    bench.runs(':cap')
-    result = 'capture_and_score: did capture_and_score'
-    bench.console.print_event(
-        new_event(TraceKind.RESULT, result, tool_name='capture_and_score', ok=True)
-    )
-    bench.finish()
-    assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
-    assert [line for line in bench.said if 'did capture_and_score' in line] == [
-        f'  [RESULT] {result}'
-    ]
 
 
 @settings(max_examples=examples(30), deadline=None)
@@ -432,7 +366,7 @@ def test_a_pipe_that_ends_leaves_what_safe_interrupted(
     bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.session.on_begin = lambda what: bench.hear('estop', pressed=True)
-    monkeypatch.setattr('sys.stdin', io.StringIO(':forward 2\n'))
+    monkeypatch.setattr('sys.stdin', io.StringIO(':forward 2\n:quit\n'))
     run_pipe(bench.console, grace_s=GRACE_S)
     assert bench.tasks() == {'move_forward': 'PAUSED'}
 

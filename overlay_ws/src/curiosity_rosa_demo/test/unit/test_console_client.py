@@ -37,7 +37,6 @@ from curiosity_rosa_demo.agent.interfaces.console_client.transcript import (
 from curiosity_rosa_demo.agent.interfaces.http.console_stream import ConsoleHub
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
-from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.trace.bus import EventBus
@@ -157,16 +156,6 @@ def test_two_operators_see_each_others_acts_by_name(
     assert outcome.answer == 'Stopped by anna@lab (console-1)'
 
 
-def test_a_person_who_attaches_sees_the_last_texts(
-    served: Served, attach: Callable[..., Attached]
-) -> None:
-    served.bench.print('long ago')
-    served.bench.print('lately')
-    one = attach('console-1', 1)
-    one.sees('lately')
-    assert one.seen == ['lately']
-
-
 def test_a_stop_of_one_console_ends_the_task_of_the_other(
     served: Served, attach: Callable[..., Attached]
 ) -> None:
@@ -196,19 +185,6 @@ def test_a_sentence_that_stops_is_sent_as_a_stop_first(
     assert outcome is not None
     assert outcome.ok
     assert served.bench.session.stops == 2  # by /stop, and by the sentence
-
-
-def test_a_doubt_is_resolved_by_the_console_that_raised_it(
-    served: Served, attach: Callable[..., Attached]
-) -> None:
-    one, two = attach('console-1'), attach('console-2')
-    assert one.console.handle_line('drive forward?')
-    assert one.console.take_outcome() is not None  # words, no task
-    assert two.console.handle_line('yes')
-    assert 'drive forward' not in served.bench.tasks()  # it is a goal like any other
-    assert one.console.handle_line('drive forward?')
-    assert one.console.handle_line('yes')
-    assert 'drive forward' in served.bench.tasks()
 
 
 def test_quit_detaches_and_leaves_the_agent_alone(
@@ -269,18 +245,6 @@ def test_a_bad_address_is_named(capfd: Any) -> None:
         assert capfd.readouterr().err.startswith('console: --url: ')
 
 
-def test_a_token_is_needed_where_the_agent_has_one(tmp_path: Path) -> None:
-    with RuntimeBench(tmp_path) as bench:
-        served = Served(bench, token='t' * 16)
-        try:
-            with pytest.raises(AgentRefused, match='CURIOSITY_HTTP_TOKEN'):
-                AgentApi(served.url, client='console-1', token='').say(':mode')
-            said = AgentApi(served.url, client='console-1', token='t' * 16).say(':mode')
-            assert said['ok']
-        finally:
-            served.server.close()
-
-
 def test_a_name_that_could_pass_for_another_door_is_refused(served: Served) -> None:
     with pytest.raises(AgentRefused) as caught:
         AgentApi(served.url, client=') the operator').say(':mode')
@@ -297,12 +261,6 @@ def test_a_stop_that_reaches_nobody_says_so(served: Served) -> None:
     assert 'did not reach the agent' in outcome.answer
     with pytest.raises(AgentUnavailable):
         AgentApi('http://127.0.0.1:9', client='console-1').stop()
-
-
-def test_the_writer_gives_each_text_to_the_consoles() -> None:
-    bus = EventBus()
-    ConsoleWriter(bus).write('two\nlines\x1b[2J')
-    assert [each.event for each in bus.events_after(0).events] == [ConsoleText('two\nlines [2J')]
 
 
 def test_it_loads_neither_ros_nor_the_agent() -> None:

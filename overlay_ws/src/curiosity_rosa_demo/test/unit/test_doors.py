@@ -247,18 +247,6 @@ def test_what_changes_before_the_answer_is_checked_again(
         assert world.rover.starts == []
 
 
-def test_where_the_file_says_pass_a_listed_motion_asks_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = with_rules(approval={'skills': ['move_forward']})
-    with DoorsWorld(tmp_path, config, *FORWARD, monkeypatch) as world:
-        task = world.order(Origin.CONSOLE)
-        world.until(lambda: world.rover.starts, 'the drive')
-        assert world.runtime.shown_questions == ()
-        world.runtime.stop('the test')
-        world.ended(task)
-
-
 def test_an_order_that_nobody_can_answer_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,18 +162,6 @@ async def test_a_robot_whose_stop_fails_inside_does_not_keep_the_others_from_the
     assert results['r2'].ok
 
 
-@in_loop
-async def test_an_older_stop_does_not_overwrite_the_result_of_a_newer_one() -> None:
-    slow = Robot('r1', hangs=True)
-    stops = StopAll([slow])
-    older = asyncio.create_task(stops.stop(''))
-    await until(lambda: slow.stopped_by, 'the first stop')
-    slow.hangs = False
-    await stops.stop('')
-    await older
-    assert stops.results()['r1'].ok
-
-
 # --- through the real HTTP API -------------------------------------------------------------------
 
 

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.trace.bus import EventBus, MAX_EVENTS
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from fake_robot import FakeRobot
-from http_world import client, listening, settings, Wire
+from http_world import client, served, settings, Wire
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -83,35 +83,6 @@ async def test_trace_events_and_task_events_come_as_they_happen():
         ]
         numbers = [int(each['id'].rpartition('-')[2]) for each in events]
         assert numbers == list(range(numbers[0], numbers[0] + len(events)))
-
-
-@in_loop
-async def test_a_client_that_comes_back_gets_what_it_has_missed_and_no_more():
-    with FakeRobot() as robot:
-        app = create_app(robot.runner, robot=robot)
-        async with Wire(app, 'GET', '/events') as wire:
-            await wire.got('retry')
-            robot.trace(TraceKind.OBSERVE, 'one')
-            await wire.got('one')
-        [first] = read(wire.body)
-        robot.trace(TraceKind.OBSERVE, 'two')
-        robot.trace(TraceKind.OBSERVE, 'three')
-        async with Wire(app, 'GET', '/events', last_event_id=first['id']) as wire:
-            await wire.got('three')
-            robot.trace(TraceKind.OBSERVE, 'four')
-            await wire.got('four')
-        assert [each['data']['message'] for each in read(wire.body)] == ['two', 'three', 'four']
-
-
-@in_loop
-async def test_a_silent_stream_is_kept_open_by_comments():
-    bus = EventBus()
-    chunks = EventHub(bus, heartbeat_s=0.01).subscribe(None).chunks()
-    assert await anext(chunks) == b'retry: 2000\n\n'
-    assert await asyncio.wait_for(anext(chunks), LONG_S) == b': still here\n\n'
-    bus.publish(new_event(TraceKind.ACT, 'one'))
-    assert b'one' in await asyncio.wait_for(anext(chunks), LONG_S)
-    await chunks.aclose()
 
 
 @hypothesis_settings(deadline=None)
@@ -228,19 +199,12 @@ async def test_the_end_of_the_app_ends_the_streams():
 # --- over a socket -----------------------------------------------------------------------------
 
 
-def test_a_stop_is_answered_before_its_body_has_come_and_the_connection_goes_on():
-    with FakeRobot() as robot, listening(create_app(robot.runner, robot=robot)) as port:
-        with socket.create_connection(('127.0.0.1', port)) as line:
-            line.settimeout(LONG_S)
-            head = f'POST /stop HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 5\r\n\r\n'
-            line.sendall(head.encode())
-            assert line.recv(65536).startswith(b'HTTP/1.1 200')
+def test_a_stop_is_answered_before_its_body_has_come() -> None:
+    with FakeRobot() as robot:
+        with served(lambda: create_app(robot.runner, robot=robot), settings()) as url:
+            port = int(url.rpartition(':')[2])
+            with socket.create_connection(('127.0.0.1', port), LONG_S) as line:
+                head = f'POST /stop HTTP/1.1\r\nHost: {url[7:]}\r\nContent-Length: 5\r\n\r\n'
+                line.sendall(head.encode())
+                assert line.recv(65536).startswith(b'HTTP/1.1 200')
         assert robot.stops == ['HTTP']
-        with socket.create_connection(('127.0.0.1', port)) as line:
-            line.settimeout(LONG_S)
-            line.sendall(head.encode() + b'12345' + head.encode() + b'12345')
-            text = b''
-            while text.count(b'"stopped"') < 2:
-                part = line.recv(65536)
-                assert part, text
-                text += part

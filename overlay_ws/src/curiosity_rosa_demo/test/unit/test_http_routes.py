@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime, timedelta, timezone
 import json
 from pathlib import Path
 import re
@@ -40,7 +39,6 @@ from http_world import (
     alone,
     by_http,
     client,
-    quick_skills,
     running,
     settings,
     state_of,
@@ -415,7 +413,13 @@ async def test_a_task_is_submitted_found_changed_and_cancelled_without_a_lifespa
 
 @in_loop
 async def test_metadata_goes_to_the_skill_and_what_it_adds_comes_back():
-    async with running(quick_skills(SkillRunner(':memory:'), 'job')) as http:
+    runner = SkillRunner(':memory:')
+
+    async def job(task: Task) -> None:
+        task.metadata['done'] = True
+
+    runner.register('job', job, resources=())
+    async with running(runner) as http:
         task = (await http.post('/tasks', json=JOB)).json()
         task = await state_of(http, task['id'], 'completed')
         assert task['metadata'] == {'target': 'kitchen', 'done': True}
@@ -463,21 +467,6 @@ async def test_a_file_that_cannot_be_opened_is_a_503_that_says_why(tmp_path: Pat
         why = [('POST', '/tasks', JOB, 503, str(tmp_path)), ('GET', '/readyz', None, 503, '')]
         assert await wrong_answers(http, why) == []
         assert (await http.get('/healthz')).status_code == 200
-
-
-@in_loop
-async def test_a_task_waits_for_others_for_its_time_and_for_approval():
-    at = (datetime.now(timezone.utc) + timedelta(hours=1)).isoformat().replace('+00:00', 'Z')
-    async with alone() as http:
-        [first] = await submitted(http, 'a')
-        for fields in (
-            {'blocked_by': [first], 'deadline_s': 9.5, 'max_retries': 2},
-            {'not_before': at},
-            {'needs_approval': True},
-        ):
-            answer = await http.post('/tasks', json=plain('b', **fields))
-            assert (answer.status_code, answer.json()['state']) == (201, 'waiting')
-            assert {key: answer.json()[key] for key in fields} == fields
 
 
 MISTAKES: tuple[tuple[dict[str, Any], str], ...] = (

@@ -70,38 +70,10 @@ def settings(**changes: Any) -> HttpConfig:
     return SETTINGS.model_copy(update=changes)
 
 
-def test_who_asks_early_waits(server: HttpThread) -> None:
-    answers: list[str] = []
-    asking = threading.Thread(
-        target=lambda: answers.append(httpx.get(server.url, timeout=WAIT_S).text)
-    )
-    asking.start()
-    server.start()
-    asking.join(WAIT_S)
-    assert answers == ['hello']
-
-
-def test_a_taken_port_is_named_with_the_way_out(server: HttpThread) -> None:
-    port = int(server.url.rstrip('/').rsplit(':', 1)[1])
-    with pytest.raises(HttpUnavailable) as caught:
-        HttpThread(lambda: app, settings(port=port))
-    assert str(caught.value) == f'127.0.0.1:{port} is taken; set http.port in agent.yaml'
-
-
 def test_an_address_of_another_machine_is_named() -> None:
     for host in ('203.0.113.7', 'no.such.host.invalid'):
         with pytest.raises(HttpUnavailable, match=rf'^{host}:0 .*set http\.host in agent\.yaml$'):
             HttpThread(lambda: app, settings(host=host))
-
-
-def test_an_ipv6_address_is_written_as_one() -> None:
-    try:
-        server = HttpThread(lambda: app, settings(host='::1'))
-    except HttpUnavailable:
-        pytest.skip('this machine has no IPv6')
-    with closing(server):
-        assert server.start().startswith('http://[::1]:')
-        assert httpx.get(server.url).text == 'hello'
 
 
 async def cannot_start(scope: Any, receive: Any, send: Any) -> None:
@@ -163,22 +135,6 @@ def test_open_streams_do_not_hold_up_its_end(server: HttpThread) -> None:
             next(parts)
     with pytest.raises(HttpUnavailable, match='given up'):
         server.start()
-
-
-def test_its_address_is_free_when_it_has_ended(server: HttpThread) -> None:
-    port = int(server.start().rstrip('/').rsplit(':', 1)[1])
-    with httpx.Client() as client:
-        assert client.get(server.url).is_success
-        server.close()  # it hangs up first, so its end of the connection lingers for a minute
-    with closing(HttpThread(lambda: app, settings(port=port))) as again:
-        assert httpx.get(again.start()).text == 'hello'
-
-
-def test_too_large_a_head_is_refused(server: HttpThread) -> None:
-    server.start()
-    with suppress(httpx.HTTPError):  # it may hang up before all is sent
-        assert httpx.get(server.url, headers={'X-Long': 'x' * 5_000_000}).status_code == 400
-    assert httpx.get(server.url).is_success
 
 
 @pytest.mark.parametrize('head', [b'', b'GET / HTTP/1.1\r\nHost: x\r\n'])

@@ -15,9 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 import math
-import re
 from typing import Any
-from xml.etree import ElementTree
 
 from curiosity_rosa_demo.agent.interfaces.page import map_goals, timeline
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
@@ -30,7 +28,7 @@ from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.drawing import plots, svg, world_map
+from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.drawing.svg import LabelPlace, LabelPlacer
@@ -167,58 +165,6 @@ def test_whatever_is_proposed_is_answered_in_words(sent: dict[str, Any]) -> None
             asyncio.run(map_goals.order(robot, sent))
 
 
-THEMES = (0, 1)  # light, dark
-GROUNDS = svg.BACKGROUND_COLOURS
-
-
-def luminance(colour: str) -> float:
-    """WCAG 2.1, relative luminance."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize('theme', THEMES)
-def test_text_shapes_and_bars_stand_out_from_every_ground(theme: int) -> None:
-    text, shapes = svg.TEXT_COLOURS, svg.SHAPE_COLOURS
-    bars = [shapes[name][theme] for name in (*svg.STATES, *svg.PHASES)]
-    on_bars = [svg.ON_SHAPE_COLOUR[theme], GROUNDS['page'][theme]]  # text in it, or as a sign
-    pairs = [
-        *(
-            (one[theme], ground[theme], 4.5)
-            for one in text.values()
-            for ground in GROUNDS.values()
-        ),
-        *(
-            (one[theme], ground[theme], 3.0)
-            for one in shapes.values()
-            for ground in GROUNDS.values()
-        ),
-        *((bar, other, 4.5) for bar in bars for other in on_bars),
-    ]
-    assert [each for each in pairs if contrast(*each[:2]) < each[2]] == []
-
-
-def test_every_colour_that_is_used_is_defined_in_both_themes() -> None:
-    css = svg.css()
-    defined = re.findall(r'--(cr-[\w-]+):', css)
-    for name in set(re.findall(r'var\(--(cr-[\w-]+)\)', css)) - {'cr-own'}:
-        assert defined.count(name) == 3, name  # light, dark by the browser, dark by the page
-    light, dark = (f'--cr-page: {GROUNDS["page"][theme]};' for theme in THEMES)
-    blocks = dict(re.findall(r'([^{}]+?) \{ ([^{}]*--cr-page[^{}]*)\}', css))
-    shown = {where.strip(): block for where, block in blocks.items()}
-    assert light in shown[':root, .body--light']
-    assert dark in shown['.body--dark']
-    assert dark in shown[':root']
-    assert '@media screen and (prefers-color-scheme: dark) { :root' in css
-    assert {*svg.STATES} == {state.value for state in LifecycleState}
-
-
 def drawings() -> list[str]:
     config, noon = load_config(), datetime(2026, 1, 1, tzinfo=timezone.utc)
     spots = [CaptureMarker('a', 1.0, 0.0, 0.2, False), CaptureMarker('b', 6.0, 0.0, 0.9, True)]
@@ -250,16 +196,3 @@ def drawings() -> list[str]:
         timeline.render([timeline.TimelineRow('a', 'a', rows)], noon),
         phase_bar(turn),
     ]
-
-
-def test_every_class_of_a_drawing_is_styled() -> None:
-    hooks = {'cr-map', 'cr-plot', 'cr-timeline', 'cr-steps', 'cr-task-row', 'cr-spot', 'cr-events'}
-    styled = set(re.findall(r'\.(cr-[\w-]+)', svg.css()))
-    used = {
-        name
-        for drawing in drawings()
-        for shape in ElementTree.fromstring(drawing).iter()
-        for name in shape.get('class', '').split()
-    }
-    assert used - hooks <= styled
-    assert styled - used <= {'cr-asking'}  # nothing is styled that is never drawn

@@ -33,7 +33,6 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     trace_data,
 )
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import (
-    MAX_TASKS,
     task_detail,
     TaskEvents,
     usage_text,
@@ -62,12 +61,10 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.trace.events import (
-    IN_TASK,
     ModelCalled,
     QuestionAnswered,
     QuestionAsked,
     SkillProgressed,
-    task_of,
     TurnAnswered,
     TurnStarted,
     with_task,
@@ -224,14 +221,6 @@ def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, before: float
     assert facts['took'] is None or facts['took'] >= 0.0
 
 
-def test_a_line_is_short_and_marked_where_it_is_played_back() -> None:
-    for data, replay in ((None, False), ({'replay': True}, True), ({}, False)):
-        event = TraceEvent(event_id='e', ts=2.5, kind=TraceKind.ACT, message='x' * 9999, data=data)
-        facts = trace_data(event, 1.0)
-        shown = (len(facts['text']), facts['took'], facts['replay'])
-        assert shown == (MAX_TEXT_CHARS, 1.5, replay)
-
-
 PLAIN = {'tool_name': 'move_stop'}
 ROLES: tuple[tuple[dict[str, Any], str], ...] = (
     (TurnStarted(0, 'page').trace_fields('User: go'), 'said'),
@@ -348,15 +337,6 @@ def test_whatever_size_a_browser_reports_is_one_that_can_be_drawn(args: Any) -> 
 
 
 tokens = st.sampled_from(['a', 'b', '', 'x' * (MAX_TOKEN_CHARS + 1), None, 7])
-
-
-def test_a_line_has_its_reply_and_its_task() -> None:
-    lines = TalkLines(clock=lambda: 12.5)
-    line = lines.add('go to the light', 'Anna', 'a1')
-    asked = {'id': 1, 'token': 'a1', 'at': 12.5, 'text': 'go to the light', 'by': 'Anna'}
-    assert lines.rows() == [{**asked, 'words': '', 'ok': True, 'task': ''}]
-    lines.reply(line, True, 'task 1234', '1234abcd')
-    assert lines.rows() == [{**asked, 'words': 'task 1234', 'ok': True, 'task': '1234abcd'}]
 
 
 def test_what_came_of_a_button_stands_among_the_lines_and_each_text_is_bounded() -> None:
@@ -477,24 +457,6 @@ def test_whatever_a_model_wrote_can_be_sent(
     task = Task('react', id='t1', metadata={'plan': plan, 'usage': usage})
     state = BrainState(react=ReactState(plan=plan))
     orjson.dumps(task_detail(TaskHistory(task, ()), told, state, []))
-
-
-@given(events, st.text(min_size=1))
-def test_an_event_tells_the_task_that_it_was_marked_with(event: TraceEvent, task: str) -> None:
-    plain = event.model_copy(update={'kind': TraceKind.ACT})
-    marked = plain.model_copy(update={'data': with_task(plain.data, task)})
-    assert task_of(marked) == task
-    assert with_task(plain.data, '') == plain.data
-    assert {key: each for key, each in (marked.data or {}).items() if key != IN_TASK} == {
-        key: each for key, each in (plain.data or {}).items() if key != IN_TASK
-    }
-
-
-def test_the_events_of_old_tasks_are_forgotten() -> None:
-    told = TaskEvents()
-    for number in range(MAX_TASKS + 1):
-        told.add(event_of(f't{number}', TraceKind.RESULT, tool_name='capture_and_score', ok=True))
-    assert (len(told.captures('t0')), len(told.captures(f't{MAX_TASKS}'))) == (0, 1)
 
 
 def test_a_task_is_paused_resumed_and_gets_a_priority(robot: FakeRobot) -> None:

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 import json
 import math
 from pathlib import Path
-import tempfile
 import time
 from typing import Any
 
@@ -142,16 +141,6 @@ def test_what_comes_later_changes_no_view(run: list[Shown], data: st.DataObject)
 
 @settings(max_examples=examples(60))
 @given(runs())
-def test_the_trail_ends_as_the_trail_that_was_shown(run: list[Shown]) -> None:
-    """It may be longer: a live trail is cut at its start."""
-    history = recorded(run).history
-    for each in run:
-        driven = history.view(each.at, MOST).trail
-        assert [*driven][len(driven) - len(each.trail) :] == [*each.trail] or not each.trail
-
-
-@settings(max_examples=examples(60))
-@given(runs())
 def test_an_agent_that_starts_has_the_views_of_the_one_before(run: list[Shown]) -> None:
     before = recorded(run)
     following = History()
@@ -182,27 +171,6 @@ def test_a_damaged_line_is_counted_and_costs_no_view_from_the_next_start_on(
     for each in run:  # a line was put in, none was lost
         assert following.view(each.at, MOST) == before.history.view(each.at, MOST)
     assert following.view(2000.0, MOST).parts == as_read(last.parts)
-
-
-@settings(max_examples=examples(60))
-@given(runs(), st.integers(0, 5000))
-def test_a_file_that_was_cut_anywhere_has_what_stands_before_the_cut(
-    run: list[Shown], cut: int
-) -> None:
-    before = recorded(run)
-    lines = [*filter(None, before.lines)]
-    stored = '\n'.join(lines)
-    part = stored[: cut % (len(stored) + 1)]
-    whole = part.count('\n') + (part in ('', stored) or stored[len(part)] == '\n')
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, 'view.jsonl')
-        path.write_text(part)
-        following = History()
-        HistoryFile(path).restore(following, NOW)
-    expected = History()
-    expected.restore(lines[:whole] if part else [], NOW)
-    assert following.unreadable <= 1
-    assert following.view(NOW, MOST) == expected.view(NOW, MOST)
 
 
 @settings(max_examples=examples(100))
@@ -252,28 +220,6 @@ def test_the_memory_is_bounded_and_the_newest_is_kept() -> None:
     assert len(history.view(NOW, 10**6).trail) <= 1.2 * MAX_KEPT_PLACES
 
 
-def test_the_file_is_bounded_and_holds_the_newest(tmp_path: Path) -> None:
-    path = tmp_path / 'view.jsonl'
-    file, history = HistoryFile(path), History()
-    for second in range(300):
-        at = float(second)
-        file.append([history.record(at, {'status': {'why': f'{second} {"x" * 99_000}'}})])
-    file.close()
-    assert sum(each.stat().st_size for each in tmp_path.iterdir()) < 17_000_000
-    following = History()
-    HistoryFile(path).restore(following, NOW)
-    assert following.view(NOW, MOST).parts['status']['why'].startswith('299 ')
-
-
-def test_a_clock_that_is_set_back_loses_nothing() -> None:
-    history = History()
-    history.record(100.0, {'status': {'mode': 'IDLE'}})
-    history.record(50.0, {'status': {'mode': 'EXEC'}})
-    assert history.view(100.0, MOST).parts['status']['mode'] == 'EXEC'
-    history.record(101.0, {'status': {'mode': 'SAFE'}})
-    assert history.view(100.5, MOST).parts['status']['mode'] == 'EXEC'
-
-
 # --- the time that a page shows --------------------------------------------------------------
 
 
@@ -312,19 +258,6 @@ def test_playing_moves_on_at_its_speed_and_ends_at_the_end(
 
 
 BEGAN_S = BEGAN_NS * 1e-9
-RECORDED_KEYS = {
-    'status': (
-        'auto auto_on body held mode motion nodes pausable power queued replay sources task '
-        'usage why'
-    ),
-    'plan': 'differs goal rehearsal status steps',
-    'progress': 'rows',
-    'tasks': 'rows',
-    'triggers': 'rows',
-    'captures': 'replay rows',
-    'ground': 'rows',
-    'scene': 'forecast goal obstacles pose spots',
-}
 SAFE = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='tilt'))
 
 
@@ -468,18 +401,6 @@ async def test_a_disk_that_fails_for_a_while_is_told_once_and_costs_only_that_wh
 
 
 @in_loop
-async def test_what_the_file_holds_has_the_format_of_its_number() -> None:
-    """A panel cannot show data that lack a key: who changes a key raises FORMAT."""
-    with FakeRobot() as robot:
-        async with recording_feed(robot) as feed:
-            parts = feed.snapshot().parts
-    found = {
-        name: ' '.join(sorted(facts)) for name, facts in parts.items() if name not in LIVE_PARTS
-    }
-    assert (FORMAT, found) == (2, RECORDED_KEYS)
-
-
-@in_loop
 async def test_of_a_time_that_only_the_trace_tells_the_rest_is_unknown() -> None:
     with FakeRobot() as robot:
         robot.earlier = [TraceEvent(event_id='e', ts=1e9, kind=TraceKind.ACT, message='drove')]
@@ -525,17 +446,6 @@ def test_a_recording_is_shown_by_time(tmp_path: Path) -> None:
         assert seen == bisect_right([4.0, 8.0], second + 0.9)
     assert library.picture('one') == DRIVE_JPEG
     assert library.picture('two') is None
-
-
-def test_a_recording_that_was_cut_shows_what_it_has_and_says_so(tmp_path: Path) -> None:
-    whole = RecordingLibrary(tmp_path).open(write_run(tmp_path / 'w.mcap', a_drive()).name)
-    assert whole.note == ''
-    cut = write_run(tmp_path / 'cut.mcap', a_drive(), end=False)
-    cut.write_bytes(cut.read_bytes()[:-60])
-    story = RecordingLibrary(tmp_path).open('cut.mcap')
-    assert 'torn' in story.note
-    assert story.history.end > BEGAN_S + 5.0
-    assert story.history.view(BEGAN_S + 5.5, 1000) == whole.history.view(BEGAN_S + 5.5, 1000)
 
 
 @pytest.mark.parametrize('name', ['../w.mcap', 'none.mcap', 'x.mcap', 'folder.mcap', '', '\0'])

@@ -27,13 +27,11 @@ from curiosity_rosa_demo.agent.interfaces.page.drawings import DRAWING_FAILED_HT
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.task_history import (
-    MAX_TASKS,
     TaskHistories,
     TaskHistory,
 )
 from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import (
-    last_turn,
     MAX_LINES,
     PageSnapshot,
     ViewModel,
@@ -62,7 +60,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from skill_world import in_loop, LONG_S
-from strategies import json_objects, json_values, text
+from strategies import json_values, text
 
 
 @pytest.fixture
@@ -131,18 +129,6 @@ def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
     assert look(model).parts['status']['mode'] == 'EXEC'
 
 
-def test_what_was_before_is_told_once_and_in_order(robot: FakeRobot) -> None:
-    robot.trace(TraceKind.ACT, 'before')
-    model = model_of(robot)
-    robot.trace(TraceKind.RESULT, 'between')  # heard, and in the history that is read later
-    shown = look(model)
-    assert texts(shown.lines) == ['before', 'between']
-    robot.trace(TraceKind.ACT, 'after')
-    later = look(model)
-    assert texts(later.lines) == ['before', 'between', 'after']
-    assert texts(later.lines_after(shown.count)) == ['after']
-
-
 @settings(max_examples=examples(30))
 @given(st.lists(st.integers(0, 220), max_size=8))
 def test_a_page_gets_each_line_once_however_they_come(batches: list[int]) -> None:
@@ -196,21 +182,6 @@ def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
     assert not said()[0]
 
 
-@pytest.mark.parametrize('calls', [0, 3])
-def test_the_timing_is_that_of_the_last_turn(robot: FakeRobot, calls: int) -> None:
-    robot.trace(**TurnStarted(0).trace_fields('User: look'))
-    robot.trace(TraceKind.ACT, 'mast_open()')
-    robot.trace(**TurnStarted(calls).trace_fields('go'))
-    robot.trace(TraceKind.ACT, 'User: is no beginning here')
-    robot.trace(TraceKind.OBSERVE, 'User: a text of a model is no beginning')
-    assert [event.message for event in last_turn(robot.event_bus.trace_events())] == [
-        'go',
-        'User: is no beginning here',
-        'User: a text of a model is no beginning',
-    ]
-    assert last_turn(robot.event_bus.trace_events()[1:2]) == robot.event_bus.trace_events()[1:2]
-
-
 def test_a_question_about_a_task_is_no_step_of_the_turn_that_runs(robot: FakeRobot) -> None:
     robot.trace(**TurnStarted(0).trace_fields('User: look'))
     robot.trace(TraceKind.ACT, 'mast_open()')
@@ -257,37 +228,6 @@ def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
 # --- the tasks -------------------------------------------------------------------------------
 
 
-def test_the_history_of_a_task_is_read_again_only_when_it_changed(robot: FakeRobot) -> None:
-    robot.paused = True
-    histories = TaskHistories(robot.runner)
-    task = asyncio.run(robot.submit(robot.make_task('mast_open', {})))
-    asked: list[str] = []
-    history = robot.runner.history
-
-    def counted(task_id: str) -> Any:
-        asked.append(task_id)
-        return history(task_id)
-
-    robot.runner.history = counted  # type: ignore[method-assign]
-    while not any(
-        task_history.task.state is LifecycleState.ACTIVE
-        for task_history in robot.do(histories.read())
-    ):
-        pass
-    before = len(asked)
-    [task_history] = robot.do(histories.read())
-    assert len(asked) == before
-    assert [row.after for row in task_history.rows] == [
-        LifecycleState.PENDING,
-        LifecycleState.ACTIVE,
-    ]
-    robot.paused = False
-    robot.do(robot.runner.wait(task.id, LONG_S))
-    [task_history] = robot.do(histories.read())
-    assert task_history.rows[-1].after is LifecycleState.COMPLETED
-    assert task_history.task is not task
-
-
 def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
     histories = TaskHistories(robot.runner)
     task = robot.do(robot.runner.submit(robot.make_task('mast_open', {})))
@@ -303,26 +243,7 @@ def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
     assert len(robot.do(histories.read())[0].rows) == 3
 
 
-def test_of_many_tasks_those_that_live_are_shown_first(robot: FakeRobot) -> None:
-    async def many() -> None:
-        for _ in range(MAX_TASKS + 5):
-            task = await robot.runner.submit(robot.make_task('mast_open', {}))
-            await robot.runner.cancel(task.id)
-        await robot.runner.hold('no')
-        await robot.runner.submit(robot.make_task('mast_close', {}))
-
-    robot.do(many())
-    shown = robot.do(TaskHistories(robot.runner).read())
-    assert len(shown) == MAX_TASKS
-    assert shown[0].task.name == 'mast_close'
-
-
 # --- what a page asks ------------------------------------------------------------------------
-
-
-@given(json_objects)
-def test_arguments_are_read_as_they_were_written(arguments: dict[str, Any]) -> None:
-    assert read_arguments(json.dumps(arguments)) == arguments
 
 
 @pytest.mark.parametrize(
@@ -445,24 +366,6 @@ def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
         await until(lambda: len(reader.looks) > seen, 'another look')
 
     asyncio.run(run())
-
-
-@in_loop
-async def test_a_look_that_fails_is_followed_by_one_that_does_not() -> None:
-    failed: list[int] = []
-
-    def broken() -> BrainState:
-        failed.append(1)
-        raise RuntimeError('no state')
-
-    with FakeRobot() as robot:
-        feed, reader = PageFeed(robot, robot.runner, CONFIG, TalkLines()), Reader()
-        state, robot.state = robot.state, broken  # type: ignore[method-assign]
-        feed.add_page(reader)
-        await until(lambda: len(failed) >= 3, 'three looks that fail')
-        assert reader.looks == []
-        robot.state = state  # type: ignore[method-assign]
-        await until(lambda: bool(reader.looks), 'a look')
 
 
 @in_loop
