@@ -283,5 +283,5 @@ class RuntimeBench(RuntimeHarness):
 
 async def settle() -> None:
     """The loop has had many turns; what is to happen by itself has happened."""
-    for _ in range(50):
-        await asyncio.sleep(0.002)
+    for _ in range(20):
+        await asyncio.sleep(0.001)

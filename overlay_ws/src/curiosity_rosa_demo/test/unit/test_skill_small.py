@@ -68,8 +68,7 @@ def ran(name: str, world: StillWorld | None = None, **arguments: Any) -> ToolRes
 @pytest.mark.parametrize('name', [*NINE, 'stop_base'])
 def test_a_rover_skill_is_one_call_of_its_tool(name: str) -> None:
     world = StillWorld()
-    moves = name.startswith(('move_f', 'turn'))
-    arguments = {'duration_s': 2.5} if moves else {}
+    arguments = {'duration_s': 2.5} if name.startswith(('move_f', 'turn')) else {}
     tool = 'move_stop' if name == 'stop_base' else name
     assert ran(name, world, **arguments).data == {'tool': tool}
     assert world.tools == [(tool, arguments)]
@@ -135,19 +134,19 @@ def test_a_stop_ends_the_wait() -> None:
     assert button.seconds <= 3.0 + POLL_PERIOD_S
 
 
-@pytest.mark.parametrize(
-    ('name', 'arguments', 'told'),
-    [
-        *(
-            ('wait_until', {'condition': {}, 'timeout_s': seconds}, 'timeout_s')
-            for seconds in (0.0, MAX_TIMEOUT_S + 1, True, float('inf'))
-        ),
-        *(('speak', {'text': said}, 'speak: text: ') for said in ('', 'x' * 501, 5, None)),
-    ],
-)
-def test_what_has_no_end_is_refused(name: str, arguments: dict[str, Any], told: str) -> None:
-    world = StillWorld()
-    with pytest.raises(BadArguments, match=told):
+WITHOUT_END: list[tuple[str, dict[str, Any]]] = [
+    *(
+        ('wait_until', {'condition': {}, 'timeout_s': seconds})
+        for seconds in (0.0, MAX_TIMEOUT_S + 1, True, float('inf'))
+    ),
+    *(('speak', {'text': said}) for said in ('', 'x' * 501, 5, None)),
+]
+
+
+@pytest.mark.parametrize(('name', 'arguments'), WITHOUT_END)
+def test_what_has_no_end_is_refused(name: str, arguments: dict[str, Any]) -> None:
+    world, wrong = StillWorld(), [*arguments][-1]
+    with pytest.raises(BadArguments, match=f'{name}: .*{wrong}'):
         ran(name, world, **arguments)
     assert world.said == []
 
@@ -155,7 +154,6 @@ def test_what_has_no_end_is_refused(name: str, arguments: dict[str, Any], told: 
 def test_what_holds_already_or_makes_no_sense_is_not_waited_for() -> None:
     result = ran('wait_until', StillWorld(facts=FACTS), condition={'mast': 'closed'})
     assert result.ok
-    assert result.data['waited_s'] == pytest.approx(0.0, abs=0.1)
     result = ran('wait_until', condition={'battery_pct_above': 'much'})
     assert result.error_reason.startswith('PARAM_INVALID: ')
 
