@@ -7,16 +7,14 @@
 # language governing permissions and limitations under the License.
 
 """Start and end of the agent's process: nobody waits for ever, and it closes once, whichever line
-a signal interrupts.
-
-The end of a launcher closes the agent's standard input and sends it SIGTERM at the same time. A
-signal that met the agent between the two once left it without a close, and its threads for ever.
+a signal interrupts: a launcher closes the standard input and sends SIGTERM at the same time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import json
+import math
 from pathlib import Path
 import signal
 import subprocess
@@ -31,6 +29,8 @@ from curiosity_rosa_demo.agent.react.turn.request import TurnRequest
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.startup.startup import Startup
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.tools.readiness import wait_for_nodes
 from harness import wait_until
 import pytest
 from runtime_world import CONFIG
@@ -175,24 +175,20 @@ def test_each_step_of_the_end_has_its_turn_whatever_the_others_do(
 
 
 @pytest.mark.parametrize(
-    ('order', 'earlier', 'later'),
+    ('order', 'names'),
     [
-        (agent_node.START, 'start_runtime', 'start_ros'),
-        (agent_node.START, 'start_ros', 'start_tasks'),
-        *((agent_node.END, 'halt', step.__name__) for step in agent_node.END[1:]),
-        (agent_node.END, 'end_goals', 'close_runtime'),
-        (agent_node.END, 'close_autonomy', 'close_runtime'),
-        (agent_node.END, 'close_runtime', 'linger_goals'),
-        (agent_node.END, 'linger_goals', 'close_ros'),
-        (agent_node.END, 'close_ros', 'destroy_nodes'),
-        (agent_node.END, 'close_logs', 'close_console_writer'),
+        (agent_node.START, ['start_runtime', 'start_ros', 'start_tasks']),
+        (agent_node.END, ['halt', 'end_goals', 'close_runtime', 'linger_goals', 'close_ros']),
+        (agent_node.END, ['close_autonomy', 'close_runtime', 'close_ros', 'destroy_nodes']),
+        (agent_node.END, ['halt', 'close_logs', 'close_console_writer']),
     ],
 )
 def test_the_parts_start_and_end_in_an_order(
-    order: Sequence[Callable[..., None]], earlier: str, later: str
+    order: Sequence[Callable[..., None]], names: list[str]
 ) -> None:
-    names = [step.__name__ for step in order]
-    assert names.index(earlier) < names.index(later)
+    found = [step.__name__ for step in order]
+    assert sorted(names, key=found.index) == names
+    assert order is agent_node.START or found[0] == 'halt'
 
 
 WAITER = """
@@ -219,21 +215,16 @@ def test_nobody_types_to_a_headless_agent(capsys: pytest.CaptureFixture[str]) ->
     assert 'not allowed with argument' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ('url', 'said'),
-    [
-        (
-            'http://127.0.0.1:8765/',
-            'agent: headless; orders come at http://127.0.0.1:8765/ and from the action /r1/run\n',
-        ),
-        ('', 'agent: headless; orders come without a page, only from the action /r1/run\n'),
-    ],
-)
 def test_it_says_on_the_error_stream_where_it_is_reached(
-    capsys: pytest.CaptureFixture[str], url: str, said: str
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    print_addresses(url, '/r1/run')
-    assert capsys.readouterr() == ('', said)
+    for url, way in (
+        ('http://127.0.0.1:8765/', 'at http://127.0.0.1:8765/ and'),
+        ('', 'without a page, only'),
+    ):
+        print_addresses(url, '/r1/run')
+        said = f'agent: headless; orders come {way} from the action /r1/run\n'
+        assert capsys.readouterr() == ('', said)
 
 
 @pytest.mark.parametrize(
@@ -243,3 +234,70 @@ def test_a_signal_ends_it_and_a_shower_of_them_does_too(signals: list[signal.Sig
     command = [sys.executable, '-c', WAITER, *(str(int(signum)) for signum in signals)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, 'told\n'), done.stderr
+
+
+# --- readiness ------------------------------------------------------------------------------
+
+NEVER = math.inf
+BOUNDS_S = 20.0 + 10.0 + 3.0
+
+
+class Start(Cancellation):
+    """A start in a time of its own. Each part of it is there from its second on."""
+
+    def __init__(self, **seconds: float) -> None:
+        super().__init__()
+        self.now_s = 0.0
+        self._from_s = {
+            **dict.fromkeys(('services', 'still', 'heard', 'pose', 'placed'), 0.0),
+            **seconds,
+        }
+        self.said: list[str] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
+        self.now_s += seconds
+
+    def has(self, part: str) -> bool:
+        return self.now_s >= self._from_s[part]
+
+    def status(self) -> dict[str, Any]:
+        return {'moving': not self.has('still'), 'rover_x': 1.0 if self.has('placed') else None}
+
+    def wait(self) -> None:
+        client: Any = SimpleNamespace(
+            ready=lambda: self.has('services'),
+            pose=lambda: object() if self.has('pose') else None,
+        )
+        wait_for_nodes(
+            client,
+            lambda: ToolResult.success(**self.status()),
+            lambda: self.status() if self.has('heard') else None,
+            self,
+            self.said.append,
+        )
+
+
+@pytest.mark.parametrize(
+    ('part', 'notice'),
+    [
+        ('services', '! The adapter or the simulator node did not appear (within 20 s)'),
+        ('still', '! The rover does not stand still: it still moves (within 10 s)'),
+        ('heard', '! The status of the rover did not arrive (within 10 s)'),
+        ('pose', ''),  # a robot without TF is driven too
+        ('placed', ''),
+    ],
+)
+def test_it_waits_for_each_part_of_the_first_status_but_not_for_ever(
+    part: str, notice: str
+) -> None:
+    for seconds in (0.3, 2.5):
+        start = Start(**{part: seconds})
+        start.wait()
+        assert seconds <= start.now_s < seconds + 0.1
+        assert start.said == []
+    start = Start(**{part: NEVER})
+    start.wait()
+    assert start.now_s < BOUNDS_S
+    assert ''.join(start.said).startswith(notice)
+    assert len(start.said) == bool(notice)

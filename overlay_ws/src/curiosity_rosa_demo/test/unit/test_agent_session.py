@@ -6,34 +6,46 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the session does for whoever asks, in front of a simulated rover."""
+"""What the session does for whoever asks, and the state that it shows, as a value."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+import math
+from typing import Any
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.skills.monitor import running_task
-from curiosity_rosa_demo.domain.brain_state import ReactState
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    HCIState,
+    QueuedTask,
+    Reading,
+    RobotState,
+    SkillDef,
+    SkillsState,
+    Telemetry,
+    WorldState,
+)
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
+from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.trace.events import task_of, TurnStarted
+from pydantic import ValidationError
 import pytest
 from react_world import REGISTRY
 from tool_rover import Hurry, SimulatedRover
 from turn_world import SHIPPED
 
-STATUS = '現在のローバーの状態を教えて'
-
 
 class Bench:
     """A session before a rover; ``said`` are the events' messages."""
 
-    def __init__(self, checkpoints: Path | str = ':memory:') -> None:
+    def __init__(self) -> None:
         self.rover, self.events = SimulatedRover(), list[TraceEvent]()
         self.approval_queue = ApprovalQueue(timeout_s=1.0)
         self.session = AgentSession(
@@ -43,7 +55,7 @@ class Bench:
             self.events.append,
             registry=REGISTRY,
             approval_queue=self.approval_queue,
-            checkpoints=checkpoints,
+            checkpoints=':memory:',
         )
 
     @property
@@ -88,20 +100,18 @@ def test_a_turn_leaves_the_rover_still(bench: Bench, monkeypatch: pytest.MonkeyP
     assert bench.said == ['User: drive']
 
 
-@pytest.mark.parametrize(
-    ('door', 'message'),
-    [('', 'User: look'), ('console', 'User: look'), ('action', 'User (action): look')],
-)
+@pytest.mark.parametrize(('door', 'said'), [('console', 'User'), ('action', 'User (action)')])
 def test_a_turn_says_through_which_door_its_text_came(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, door: str, message: str
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, door: str, said: str
 ) -> None:
     def turn(_: RosaLoader, request: TurnRequest) -> TurnResult:
         request.on_start(0)
-        return TurnResult(ok=True, answer='done')
+        return TurnResult(ok=True, answer='done', goal='Charge')
 
     monkeypatch.setattr(RosaLoader, 'run_turn', turn)
-    assert bench.session.run_turn('look', 'answer', Cancellation(), door=door).ok
-    assert bench.said == [message]
+    outcome = bench.session.run_turn('look', 'answer', Cancellation(), door=door)
+    assert (outcome.ok, outcome.goal) == (True, 'Charge')
+    assert bench.said == [f'{said}: look']
     (begun,) = bench.session.trace_buffer.last()
     assert TurnStarted.of(begun) == TurnStarted(0, door)
 
@@ -152,26 +162,52 @@ def test_the_plan_of_a_stopped_turn_does_not_look_as_if_it_ran(bench: Bench) -> 
     assert [step['status'] for step in ended['steps']] == ['success', 'skipped', 'skipped']
 
 
-def test_a_turn_is_a_turn_of_rosa_and_can_be_looked_at(bench: Bench) -> None:
-    outcome = bench.session.run_turn(STATUS, 'answer', Cancellation())
-    assert outcome.ok, outcome.answer
-    react: ReactState = bench.session.react_state
-    assert (react.goal, react.spent.steps, react.stop_reason) == (STATUS, 1, 'FINISH')
-    assert bench.session.current_activity is None
+def skill(**fields: Any) -> SkillDef:
+    return SkillDef(**{'name': 's', 'interface_type': 'internal', **fields})
 
 
-def test_the_same_task_goes_on_and_another_begins(tmp_path: Path) -> None:
-    for task, first in (
-        ('a', f'User: {STATUS}'),
-        ('a', 'Going on after 1 call: '),
-        ('b', 'User'),
-    ):
-        bench = Bench(tmp_path / 'turns.db')
-        assert bench.session.run_turn(STATUS, 'answer', Cancellation(), task_id=task).ok
-        assert bench.said[0].startswith(first)
+FLOATS: list[Callable[[Any], Any]] = [
+    lambda bad: Telemetry(now_s=bad),
+    lambda bad: Reading(received_s=bad),
+    lambda bad: Reading(received_s=0.0, value={'a': [{'b': bad}]}),
+    lambda bad: RobotState(battery_pct=bad),
+    lambda bad: RobotState(ages_s={'battery': bad}),
+    lambda bad: WorldState(obstacles=[{'distance_m': bad}]),
+    lambda bad: HCIState(interrupt_payload={'a': bad}),
+    lambda bad: QueuedTask(task_id='t', goal='', deadline=bad),
+    lambda bad: skill(timeout_s=bad),
+]
+TEXTS: list[Callable[[Any], Any]] = [
+    lambda bad: WorldState(summary=bad),
+    lambda bad: WorldState(zones=[bad]),
+    lambda bad: WorldState(obstacles=[{bad: 1}]),
+    lambda bad: RobotState(ages_s={bad: 1.0}),
+    lambda bad: SkillsState(registry={bad: skill()}),
+    lambda bad: skill(error_map={'e': bad}),
+]
+COUNTS: list[Callable[[Any], Any]] = [lambda bad: QueuedTask(task_id='t', goal='', priority=bad)]
 
 
-def test_a_switch_of_the_goal_is_handed_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = TurnResult(ok=True, answer='Charge', goal='Charge')
-    monkeypatch.setattr(RosaLoader, 'run_turn', lambda *_: result)
-    assert bench.session.run_turn('drive', 'answer', Cancellation()).goal == 'Charge'
+@pytest.mark.parametrize(
+    ('makers', 'bad'),
+    [
+        *((FLOATS, bad) for bad in (math.nan, math.inf, -math.inf)),
+        (TEXTS, '\ud800'),  # no Unicode
+        *((COUNTS, bad) for bad in (2**63, -(2**63) - 1, 10**4000)),
+    ],
+)
+def test_what_no_reader_of_the_state_can_take_is_refused(
+    makers: list[Callable[[Any], Any]], bad: Any
+) -> None:
+    for make in makers:
+        with pytest.raises(ValidationError):
+            make(bad)
+
+
+def test_a_state_is_frozen_and_json_of_something_else_is_refused() -> None:
+    with pytest.raises(ValidationError, match='frozen'):
+        BrainState().tasks.preempt_flag = True  # type: ignore[misc]
+    wrong = ('{"mode": 1}', '{"robot": {"battery_pct": NaN}}', '{"tasks": {"mode": "RUN"}}')
+    for line in ('', '[]', *wrong):
+        with pytest.raises(SerdeError, match='BrainState'):
+            from_json(BrainState, line)
