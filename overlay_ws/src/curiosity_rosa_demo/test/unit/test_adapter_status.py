@@ -18,7 +18,7 @@ import json
 import time
 from typing import Any
 
-from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, Due, REFUSED
+from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
 from curiosity_rosa_demo.adapter.call_log import Call, caller_text, CallLog, CLAIM_WAIT_S
 from curiosity_rosa_demo.adapter.input_log import (
     decode_batch,
@@ -78,15 +78,6 @@ def test_the_mast_turns_only_while_it_is_not_closed() -> None:
         'no view ahead while stowed',
         None,
     )
-
-
-def test_a_change_is_told_at_once_but_not_twenty_times_a_second() -> None:
-    pace = StatusSchedule()
-    assert pace.take_due(MOVED, 10.0)
-    assert pace.take_due({**MOVED, 'moving': False}, 10.0 + MIN_PERIOD_S)
-    assert not pace.take_due(MOVED, 10.0 + 1.5 * MIN_PERIOD_S)
-    assert pace.next_wakeup() == pytest.approx(10.0 + 2 * MIN_PERIOD_S)
-    assert pace.take_due(MOVED, pace.next_wakeup())
 
 
 @pytest.mark.parametrize('key', sorted(MEASURED_FIELDS))
@@ -194,26 +185,6 @@ def test_a_claim_waits_for_its_call_but_that_of_a_lost_request_not_for_ever(
     call = world.arrives(DRIVE_CALL, RQT)
     world.wait(2 * CLAIM_WAIT_S)
     assert world.foreign == ([] if kept else [call])
-
-
-def test_calls_of_an_agent_that_restarts_are_its_own() -> None:
-    world = CallWorld()
-    world.agent_calls(STOP_CALL)
-    world.wait(5.0)
-    world.sent.clear()
-    world.tick = 0
-    world.agent_calls(STOP_CALL)
-    world.wait(5.0)
-    assert world.foreign == []
-
-
-def test_numbers_from_before_the_adapter_started_claim_nothing() -> None:
-    world = CallWorld()
-    world.sent[DRIVE_CALL] = 7
-    world.wait(1.0)
-    call = world.arrives(DRIVE_CALL, RQT)
-    world.wait(5.0)
-    assert world.foreign == [call]
 
 
 def test_a_call_is_reported_with_its_answer_only() -> None:
@@ -391,36 +362,6 @@ def test_a_full_log_drops_the_oldest_and_its_numbers_show_it() -> None:
     following = log.take(0.0)
     assert following is not None
     assert following.first == MAX_ENTRIES + 7
-
-
-def test_all_rules_of_a_step_see_one_time() -> None:
-    times = iter(range(100))
-    clock, log = ReplayClock(), InputLog()
-    rules = AdapterRules(
-        CONFIG.thresholds,
-        stop_name='/move_stop',
-        steady=lambda: float(next(times)),
-        ros_clock=clock,
-        log=log,
-    )
-    rules.joints(1.57, -1.57)
-    assert rules.due() == Due(stop_call=1)
-    batch = log.take(0.0)
-    assert batch is not None
-    assert [each.at for each in batch.entries] == [0.0, 1.0, 2.0]
-
-
-def test_a_refusal_is_logged_with_its_reason() -> None:
-    log = InputLog()
-    clock = ReplayClock(1.0)
-    rules = AdapterRules(
-        CONFIG.thresholds, stop_name='/move_stop', steady=clock, ros_clock=clock, log=log
-    )
-    with pytest.raises(MotionRefused, match='Need to close mast'):
-        rules.check_motion('move_forward')
-    batch = log.take(0.0)
-    assert batch is not None
-    assert batch.entries[-1].result == {REFUSED: 'Need to close mast'}
 
 
 ROVER = load_config().topics.rover

@@ -14,13 +14,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 import threading
 import time
-from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from examples import examples
-from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
@@ -150,30 +148,6 @@ def test_nothing_begins_until_every_halt_is_released(steps: list[str]) -> None:
     asyncio.run(test())
 
 
-def test_work_that_outlives_the_loop_ends_quietly() -> None:
-    going, errors = threading.Event(), list[Any]()
-    blocking = BlockingCalls()
-
-    async def leave() -> None:
-        job = asyncio.create_task(blocking.run(lambda _: going.wait(LONG_S)))
-        await until_busy(blocking)
-        job.get_loop().call_soon(lambda: None)
-
-    loop = asyncio.new_event_loop()
-    hook, threading.excepthook = threading.excepthook, errors.append
-    try:
-        loop.run_until_complete(leave())
-        for task in asyncio.all_tasks(loop):
-            task._log_destroy_pending = False  # type: ignore[attr-defined]
-        loop.close()
-        going.set()
-        wait_until(lambda: not blocking.busy, 'the thread to end')
-        time.sleep(0.05)
-    finally:
-        threading.excepthook = hook
-    assert errors == []
-
-
 # --- the button itself ----------------------------------------------------------------------
 
 
@@ -209,14 +183,6 @@ def test_a_press_calls_back_once_whether_it_comes_before_or_within() -> None:
             button.cancel('again')
         assert calls == ['back']
         assert button.reason == 'stop'
-
-
-def test_after_the_call_nobody_is_called_back() -> None:
-    button, calls = Cancellation(), list[int]()
-    with pytest.raises(ZeroDivisionError), button.call_when_pressed(lambda: calls.append(1)):
-        raise ZeroDivisionError
-    button.cancel('stop')
-    assert calls == []
 
 
 def test_the_first_reason_stays_and_a_sleep_ends_at_once() -> None:

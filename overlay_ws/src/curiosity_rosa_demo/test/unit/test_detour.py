@@ -16,12 +16,10 @@ from chat_server import call
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
-from curiosity_rosa_demo.domain.models import ToolResult
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from react_world import with_rules
 from rule_model_rover import FIGURES
 from turn_world import BY_ROUTINE, KEY, SHIPPED, World
 
@@ -74,17 +72,6 @@ def test_only_a_search_is_compared(text: str) -> None:
     assert detour_cost(view(text), DRIVE, arguments, Pose(0.0, 0.0, AWAY)) == 0.0
 
 
-def test_without_a_pose_nothing_is_compared() -> None:
-    assert detour_cost(view(), DRIVE, {'duration_s': 20.0}) == 0.0
-
-
-def test_the_pose_of_the_turn_goes_before_the_observation() -> None:
-    status = {'rover_x': 0.0, 'rover_y': 0.0, 'yaw_rad': AWAY, 'mast_is_open': False}
-    asked = ToolStep('get_status', {}, ToolResult.success(**status))
-    elsewhere = Pose(0.0, 0.0, TO_THE_LIGHT)
-    assert detour_cost(view(EXPLORE, asked), DRIVE, {'duration_s': 20.0}, elsewhere) > LIMIT
-
-
 # --- in a turn ------------------------------------------------------------------------------
 
 
@@ -102,11 +89,3 @@ def test_a_detour_is_not_driven_and_the_routine_takes_the_step() -> None:
         assert told[0].startswith('The planner expects a cost of')
         asked = [e.message for e in world.events if e.kind == 'ACT']
         assert not [text for text in asked if text.startswith('navigate_to_pose')]
-
-
-def test_the_limit_is_configured() -> None:
-    config = with_rules(patience={'detour_cost': 1e6})
-    away = call(DRIVE, duration_s=20.0)
-    with World(call('mast_close'), away, config=config) as world:
-        world.turn(EXPLORE)
-        assert DRIVE in world.calls

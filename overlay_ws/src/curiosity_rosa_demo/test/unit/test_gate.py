@@ -187,19 +187,6 @@ def test_a_yes_is_for_one_dispatch_of_one_call_for_the_reasons_that_were_told(
     assert [dispatch(limits, order, op) for _ in range(2)] == refused
 
 
-def test_a_skill_whose_name_begins_like_the_fence_is_not_taken_for_the_fence() -> None:
-    op = Operation('GEOFENCE_survey', {})
-    named = dataclasses.replace(propose('speak', text='x'), op=op)
-    ready = Situation(mode='EXEC', mast='closed', moving=False, x=0.0, y=0.0, yaw_rad=0.0)
-    limits = asking(op.skill)
-    passing = limits.origins.model_copy(update={'console': 'pass'})
-    limits = dataclasses.replace(limits, origins=passing)
-    assert order_verdict(named, ready, limits, Order(Origin.CONSOLE)) is None
-    assert order_verdict(named, ready, limits, Order()) == Ask(
-        ('GEOFENCE_survey is in approval.skills',)
-    )
-
-
 def test_a_skill_that_drives_by_a_listed_motion_asks_and_its_calls_use_its_yes() -> None:
     limits = asking('move_forward')
     goal = propose('navigate_to_pose', x=2.0, y=0.0)

@@ -12,22 +12,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-import threading
 from typing import Any
 
 from agent_world import AgentWorld
-from chat_server import Call, call, Say
+from chat_server import call, Say
 from curiosity_rosa_demo.agent.react.guardrails.rules import TURN_RULES
 from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
-from harness import wait_until
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
@@ -137,31 +133,6 @@ def test_patience_ends_a_turn(rules: dict[str, int], script: tuple[Any, ...], an
 
 
 # --- approval: test_doors.py asks for a listed skill and for a fence -----------------------------
-
-
-@pytest.mark.parametrize(
-    ('rules', 'name', 'arguments', 'reason'),
-    [
-        (
-            {'battery_below': 0.5}, 'move_forward', {'duration_s': 2.0},
-            'the battery is unknown, the limit 50% (approval.battery_below)',
-        ),
-        ({}, 'blast', {}, 'its risk is high (approval.risk_levels)'),
-    ],
-)  # fmt: skip
-def test_a_person_is_asked_first(
-    tmp_path: Path, rules: dict[str, Any], name: str, arguments: dict[str, Any], reason: str
-) -> None:
-    config, risky = with_rules(approval=rules), skill_named('blast', Actor(), risk='high')
-    script = (call(name, **arguments), DONE)
-    with AgentWorld(tmp_path, *script, config=config, skills=(risky,)) as world:
-        world.submit('react', text='Do it.')
-        world.until(lambda: world.runtime.shown_questions, 'the question')
-        (question,) = world.runtime.shown_questions
-        assert question.op is not None
-        assert (question.op.skill, question.op.arguments) == (name, arguments)
-        assert question.reasons == [reason]
-        assert world.rover.starts == []
 
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
@@ -302,22 +273,6 @@ def test_what_was_rejected_twice_is_not_asked_for_again(monkeypatch: pytest.Monk
     assert nodes.acts == []
 
 
-def test_an_edit_that_may_leave_the_fence_is_asked_for_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rules = with_rules(approval={'skills': ['move_forward']}, geofence={'leaving': 'ask'})
-    nodes = Nodes([action('move_forward', {'duration_s': 1.0})], config=rules)
-    nodes.rover.place(85.0)
-    nodes.think()
-    again = nodes.answer(monkeypatch, 'EDIT', arguments={'duration_s': 20.0}).react.question
-    assert again is not None
-    assert any('GEOFENCE' in reason for reason in again.reasons)
-    assert nodes.acts == []
-    assert nodes.answer(monkeypatch, 'APPROVE').react.question is None
-    nodes.act()
-    assert nodes.acts == [('move_forward', {'duration_s': 20.0})]
-
-
 def test_the_words_of_a_plan_are_not_taken_for_the_fence(monkeypatch: pytest.MonkeyPatch) -> None:
     """A yes to them says nothing of the fence that the rover has come near since."""
     nodes = Nodes(finish(), config=with_rules(geofence={'leaving': 'ask'}))
@@ -333,69 +288,3 @@ def test_the_words_of_a_plan_are_not_taken_for_the_fence(monkeypatch: pytest.Mon
     assert again is not None, 'the fence was not asked for'
     assert again.reasons[0].startswith('GEOFENCE: may lead to ')
     assert nodes.acts == []
-
-
-# --- through the whole graph, with an operator who answers -------------------------------------
-
-
-def a_turn_with_answers(
-    monkeypatch: pytest.MonkeyPatch, *answers: ApprovalAnswer, timeout_s: float = 20.0
-) -> World:
-    """move_forward for 9 s, then the end; a person gives these answers."""
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    approval_queue = ApprovalQueue(timeout_s=timeout_s)
-    drive = Say('', (Call('move_forward', {'duration_s': 9}),))
-    world = World(drive, Say('Done.'), approval_queue=approval_queue, config=ASKING)
-    with world:
-        thread = threading.Thread(target=world.turn, daemon=True)
-        thread.start()
-        for answer in answers:
-            wait_until(lambda: approval_queue.oldest_question, 'the question')
-            assert world.rover.starts == []
-            approval_queue.answer(answer)
-        thread.join(timeout=20)
-        assert not thread.is_alive()
-    return world
-
-
-def test_the_model_reads_the_edited_call_and_the_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = a_turn_with_answers(
-        monkeypatch, ApprovalAnswer(ApprovalAction.EDIT, {'duration_s': 2.0})
-    )
-    (call,) = world.requests[-1].messages('assistant')[-1]['tool_calls']
-    assert call['function']['arguments'] == '{"duration_s": 2.0}'
-    (result,) = world.requests[-1].texts('tool')
-    assert 'The operator changed move_forward(duration_s=9.0) to move_forward(duration_s=2.0)' in (
-        result
-    )
-    acts = [event.message for event in world.events if event.kind == 'ACT']
-    assert acts == ['move_forward(duration_s=2.0)']
-
-
-@pytest.mark.parametrize(
-    ('answer', 'starts', 'told'),
-    [
-        (ApprovalAnswer(ApprovalAction.APPROVE), ['move_forward'], '"ok":true'),
-        (
-            ApprovalAnswer(ApprovalAction.REJECT, why='a stone'),
-            *([], 'Rejected by the operator: a stone'),
-        ),
-        (None, [], 'Rejected by the operator: no answer within 0.1 s'),
-    ],
-)
-def test_a_yes_drives_as_proposed_and_a_no_or_silence_is_told(
-    monkeypatch: pytest.MonkeyPatch, answer: ApprovalAnswer | None, starts: list[str], told: str
-) -> None:
-    answers, timeout_s = ([answer], 20.0) if answer else ([], 0.1)
-    world = a_turn_with_answers(monkeypatch, *answers, timeout_s=timeout_s)
-    assert world.rover.starts == starts
-    acts = [event.message for event in world.events if event.kind == 'ACT']
-    assert acts == ['move_forward(duration_s=9.0)'] * len(starts)
-    assert told in world.requests[-1].texts('tool')[0]
-
-
-def test_the_wait_for_a_person_is_not_the_turns_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = a_turn_with_answers(monkeypatch, timeout_s=2.0)
-    waiting = next(i for i, react in enumerate(world.reacts) if react.question is not None)
-    before, after = (react.spent.seconds for react in world.reacts[waiting : waiting + 2])
-    assert after - before < 1.0

@@ -15,7 +15,6 @@ from pathlib import Path
 from autonomy_world import AutonomyBench
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import MAX_MESSAGES, WakeReasons
 from curiosity_rosa_demo.agent.topics.telemetry import MessageIntake, WINDOW_S
-from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,10 +64,6 @@ def test_a_flood_is_told_once_and_its_size_afterwards() -> None:
     world.intake.take('hello')
     assert world.said[1:] == [f'! {dropped} messages on {TOPIC} had no effect: they came too fast']
     assert len(world.said) == 2
-
-
-def test_by_default_a_message_of_the_topic_interrupts_nothing() -> None:
-    assert load_config().agent.policy.topic_messages.interrupt is False
 
 
 def test_a_message_that_may_not_interrupt_is_only_said(tmp_path: Path) -> None:

@@ -176,6 +176,11 @@ class GuardedRover(RuleBasedStateMachine):
         assert all(seconds < RESTS_S for seconds in self.world.must_rest_s.values())
 
     @invariant()
+    def what_was_due_has_been_done(self) -> None:
+        wakeup = self.world.guard.next_wakeup()
+        assert wakeup is None or wakeup >= self.world.now
+
+    @invariant()
     def motion_without_a_closed_mast_is_being_stopped(self) -> None:
         guard = self.world.guard
         if guard.motion is Motion.MOVING and not guard.mast.is_stowed:

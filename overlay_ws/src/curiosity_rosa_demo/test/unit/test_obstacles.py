@@ -120,16 +120,6 @@ def test_ground_and_what_is_above_the_rover_are_no_obstacles(height: float, coun
     assert bool(view_of(scan_of_wall(3.0), sensor, SHAPE).points.size) is counts
 
 
-def test_a_lidar_that_looks_down_at_the_ground_ahead_reports_no_obstacle() -> None:
-    pitch = 0.3
-    down = Transform((1.3, 0.0, 0.0), (0.0, math.sin(pitch / 2), 0.0, math.cos(pitch / 2)))
-    angles = -math.pi + STEP * np.arange(BEAMS)
-    with np.errstate(divide='ignore'):
-        metres = GROUND / (-math.sin(pitch) * np.cos(angles))
-    ground = [float(each) if each > 0.0 else math.inf for each in metres]
-    assert not view_of(scan_with(ground), down, SHAPE).points.size
-
-
 def scan_of_point(x: float, y: float) -> Scan:
     """From 1 cm ahead of the base: one return at a place of the base frame."""
     angle, metres = math.atan2(y, x - 0.01), math.hypot(y, x - 0.01)
@@ -145,50 +135,6 @@ def test_the_rovers_own_body_is_no_obstacle(shape: RoverShape, data: st.DataObje
     y = data.draw(st.floats(box.y_min + 0.01, box.y_max - 0.01))
     scan = scan_of_point(x, y)
     assert not view_of(scan, Transform((0.01, 0.0, 0.0), LEVEL), shape).points.size
-
-
-@pytest.mark.parametrize(
-    ('x', 'y', 'hidden_by'),
-    [
-        (2.2, 0.5, {'start', 'unknown'}),  # on the arm where the demo starts it
-        (2.8, 0.5, {'unknown'}),  # where arm_open leads
-        (2.2, -0.5, {'unknown'}),  # beside the arm at its start: ahead of the right wheels
-        (2.2, 1.2, set()),
-        (3.3, 0.5, set()),
-    ],
-)
-def test_a_part_that_is_out_hides_its_own_box_and_no_more(
-    x: float, y: float, hidden_by: set[str]
-) -> None:
-    sensor = Transform((0.01, 0.0, 0.0), LEVEL)
-    shapes = {'start': SHAPE, 'stowed': STOWED_ARM, 'unknown': OUT}
-    seen = {name: view_of(scan_of_point(x, y), sensor, each) for name, each in shapes.items()}
-    assert {name for name, view in seen.items() if not view.points.size} == hidden_by
-
-
-@pytest.mark.parametrize(
-    ('robot', 'driving_m', 'before_m'), [('curiosity_2025', 2.25, 2.25), ('curiosity', 1.39, 3.16)]
-)
-def test_an_arm_that_no_command_stows_is_out_while_the_rover_drives(
-    robot: str, driving_m: float, before_m: float
-) -> None:
-    """A rover drives with all its appendages stowed, and starts with none known to be."""
-    config = load_config(robot=robot)
-    assert list(config.thresholds.obstacles.parts) == ['arm']
-    driving = RoverShape.of(config.thresholds, config.robot.appendages)
-    assert (driving.front_m, RoverShape.of(config.thresholds).front_m) == (driving_m, before_m)
-
-
-@pytest.mark.parametrize(('shape', 'front_m'), [(SHAPE, 2.25), (STOWED_ARM, 1.39), (OUT, 3.16)])
-def test_the_free_way_begins_at_the_front_of_the_present_posture(
-    shape: RoverShape, front_m: float
-) -> None:
-    assert shape.front_m == front_m
-    ahead_of_the_arm = np.array([[5.0, 0.3]])
-    assert free_distance(ahead_of_the_arm, 0, shape) == pytest.approx(5.0 - front_m)
-    # The rover's right wheels pass where its arm does not.
-    ahead_of_the_wheels = np.array([[5.0, -1.2]])
-    assert free_distance(ahead_of_the_wheels, 0, shape) == pytest.approx(5.0 - 1.39)
 
 
 @SHAPES

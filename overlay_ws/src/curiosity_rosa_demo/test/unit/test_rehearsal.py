@@ -15,7 +15,6 @@ import math
 import threading
 from typing import Any
 
-from chat_server import Call as ModelCall
 from chat_server import Say
 from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m, geofence_refusal
 from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared, comparison_text
@@ -248,16 +247,6 @@ def test_a_plan_that_would_leave_the_fence_moves_nothing(make: Make) -> None:
     assert rehearsal.end == Place(8.0 * SPEEDS.straight, 0.0, 0.0)
     assert world.reacts[-1].plan is not None
     assert world.reacts[-1].plan['status'] == 'cancelled'
-
-
-def test_a_plan_of_the_model_that_would_leave_the_fence_is_not_taken(make: Make) -> None:
-    steps = [{'action': 'move_forward', 'parameters': {'duration_s': 9.0}}]
-    patch = {'action': 'propose', 'plan': {'goal': 'Drive', 'steps': steps}}
-    said = Say('', (ModelCall('decide', {'type': 'REPLAN', 'plan_patch': patch}),))
-    world = make(said, Say('I cannot.'), x_max=8.0)
-    world.turn()
-    assert any('GEOFENCE' in each for each in world.errors())
-    assert world.calls == []
 
 
 def test_where_leaving_asks_the_plan_is_asked_as_a_whole_and_the_gate_asks_again(

@@ -70,11 +70,6 @@ def test_a_file_that_tells_nothing_latches(path: Path, content: bytes) -> None:
     assert SafetyLatch(path).reason == ''
 
 
-def test_a_file_that_cannot_be_read_latches(path: Path) -> None:
-    path.mkdir()
-    assert str(path) in SafetyLatch(path).reason
-
-
 def test_a_file_that_cannot_be_written_is_an_error_and_the_latch_holds(path: Path) -> None:
     latch = SafetyLatch(path)
     latch.set('e-stop pressed')
@@ -108,13 +103,6 @@ def test_the_time_of_a_latch_outlives_the_process_and_a_new_reason(path: Path) -
         assert (again.reason, again.since) == (reason, began)
         again.save()  # as an agent does that ends while the latch holds
         assert SafetyLatch(path).since == began
-
-
-@pytest.mark.parametrize('text', ['e-stop pressed', 'e-stop pressed\nsince the flood'])
-def test_a_latch_without_a_readable_time_holds(path: Path, text: str) -> None:
-    path.write_text(text)
-    latch = SafetyLatch(path)
-    assert (latch.reason, latch.since) == (text, None)
 
 
 SAFE = BrainState(
@@ -188,22 +176,6 @@ def test_langgraph_reads_the_checkpoint_as_the_state_of_the_kernel_s_graph(tmp_p
     assert (snapshot.metadata or {})['source'] == 'update'
 
 
-def test_a_tick_that_changes_nothing_of_it_writes_nothing() -> None:
-    disk = Disk()
-    checkpoint = opened(disk)
-    disk.free.clear()
-    checkpoint.record(SAFE)
-    assert disk.begun.wait(WAIT_S)
-    for battery in range(100):
-        robot = SAFE.robot.model_copy(update={'battery_pct': float(battery)})
-        state = SAFE.model_copy(update={'robot': robot})
-        checkpoint.record(state)
-        checkpoint.record(state)
-    disk.free.set()
-    checkpoint.close()
-    assert disk.states == [durable_part(SAFE)]
-
-
 def test_a_slow_disk_holds_up_no_tick_and_gets_the_newest_state() -> None:
     disk = Disk()
     checkpoint = opened(disk)
@@ -235,18 +207,6 @@ def test_a_disk_that_fails_is_told_once_and_tried_at_the_next_change() -> None:
     checkpoint.record(BrainState())
     checkpoint.close()
     assert (errors, disk.states) == (['disk I/O error'], [durable_part(BrainState())])
-
-
-def test_a_file_that_is_no_checkpoint_is_told_and_nothing_is_read_or_written(
-    tmp_path: Path,
-) -> None:
-    file, errors = tmp_path / 'tasks.db.kernel', []
-    file.write_text('no database' * 100)
-    checkpoint = KernelCheckpoint(lambda: TurnCheckpointer(file), errors.append)
-    assert checkpoint.open() is None
-    checkpoint.record(SAFE)
-    checkpoint.close()
-    assert [str(error) for error in errors] == ['file is not a database']
 
 
 # --- in the runtime --------------------------------------------------------------------------

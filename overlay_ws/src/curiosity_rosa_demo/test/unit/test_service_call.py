@@ -90,8 +90,3 @@ def test_a_stop_between_two_tries_keeps_the_second_from_being_sent() -> None:
     with pytest.raises(TurnCancelled, match='Stopped by the operator'):
         ask(client, timeout_s=30.0, sending=sending)
     assert (len(tries), client.sent) == (2, 1)
-
-
-def test_a_transport_that_never_takes_the_request_is_a_service_that_failed() -> None:
-    with pytest.raises(ServiceFailed, match='Service timeout: /capture_and_score'):
-        ask(Client(answers=0, refuses=1000), timeout_s=0.1)

@@ -114,22 +114,6 @@ def test_what_does_not_settle_is_a_runaway_as_soon_as_ever(
     assert driving.twists_due > 0
 
 
-def test_a_sag_after_the_stop_was_confirmed_is_no_motion_of_somebody(driving: World) -> None:
-    driving.ask_stop()
-    driving.step(1.0)
-    assert not driving.guard.moving
-    driving.sag = SAG_MPS
-    driving.step(SAG_S)
-    assert driving.guard.moving  # so that the mast stays down
-    assert driving.ask_mast(MastAction.OPEN) == MOVE_IN_PROGRESS
-    driving.sag = 0.0
-    driving.step(1.0)
-    assert (alarms(driving), driving.guard.moving) == ([], False)
-    driving.sag = SAG_MPS  # a slope that slides away is stopped, and reported
-    driving.step(MOTION.settling_max_s + RUNAWAY_S + 0.5)
-    assert driving.guard.violation.startswith('The rover moves on although it was stopped')
-
-
 # --- the rule alone ------------------------------------------------------------------------------
 
 speeds = st.sampled_from([0.0, 0.01, 0.1, SAG_MPS, 0.5, math.nan, math.inf])
