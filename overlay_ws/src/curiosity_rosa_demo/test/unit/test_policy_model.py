@@ -1,0 +1,621 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The model of the policy: how strictly it is read, how seldom it is asked, and its failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+import json
+import re
+import threading
+from typing import Any
+
+from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Say
+from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
+from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.policy.chat_policy import (
+    ask_chat_model,
+    for_policy,
+    MAX_SITUATION_CHARS,
+    question_text,
+    read_action,
+    rules_text,
+)
+from curiosity_rosa_demo.agent.policy.suggestion import (
+    cleaned_text,
+    MAX_TEXT_CHARS,
+    NoSuggestion,
+    PendingSuggestion,
+    PromptSituation,
+    Suggestion,
+    SuggestionFailed,
+)
+from curiosity_rosa_demo.agent.policy.suggestion_provider import (
+    Ask,
+    LLMPolicyProvider,
+    MAX_ABANDONED_CALLS,
+    TtlCache,
+)
+from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
+from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
+from curiosity_rosa_demo.domain.text import valid_unicode
+from curiosity_rosa_demo.infra.config.agent import LlmConfig
+from examples import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from pydantic import ValidationError
+import pytest
+from turn_world import config_of, KEY, LLM, parts_of_the_key, SHIPPED
+
+WORLD = SHIPPED.world
+LIMITS = {
+    **{'window_s': 900.0, 'timeout_s': 30.0, 'cache_s': 3600.0, 'rejected_s': 7200.0},
+    **{'breaker_failures': 3, 'breaker_open_s': 1800.0},
+}
+POLICY = SHIPPED.agent.policy.model_copy(update=LIMITS)
+SITUATION = PromptSituation(
+    'base', 'rest', 0.85, ('charge', 'look_around'), 'It is Monday, 12:00.'
+)
+GOOD = {'type': 'charge', 'preemptive': True, 'rationale': 'The battery is low.'}
+CHARGE = PolicyAction(**GOOD)
+SAID = Suggestion(CHARGE, 'charge (preemptive): The battery is low.', cached=False)
+HOUR, DAY = 3600.0, 86400.0
+NOON = 20_000 * DAY
+WAIT_S = 10.0
+
+# --- what it is told and how it is read ---------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def server() -> Iterator[ChatServer]:
+    with pytest.MonkeyPatch.context() as patch, ChatServer(Say('unscripted')) as server:
+        patch.setenv('OPENAI_API_KEY', KEY)
+        yield server
+
+
+def llm_of(server: ChatServer, **changes: Any) -> LlmConfig:
+    return config_of(llm={**LLM, 'base_url': server.url, 'streaming': False, **changes}).agent.llm
+
+
+def asking(server: ChatServer, *script: Reply, **changes: Any) -> Ask:
+    server.says(*script)
+    llm = llm_of(server, **changes)
+    return ask_chat_model(make_chat_model(llm, SHIPPED), WORLD, llm)
+
+
+def suggestion(arguments: Any = GOOD, name: str = 'PolicyAction') -> Say:
+    return Say('', (Call(name, arguments),), piece=5000 if len(str(arguments)) > 5000 else 4)
+
+
+def failure(ask: Ask) -> SuggestionFailed:
+    with pytest.raises(SuggestionFailed) as caught:
+        ask(SITUATION, '')
+    assert caught.value.reason.isprintable()
+    assert caught.value.answer_text.isprintable()
+    assert len(caught.value.answer_text) <= MAX_TEXT_CHARS
+    assert not parts_of_the_key(f'{caught.value.reason} {caught.value.answer_text}')
+    return caught.value
+
+
+def test_what_the_model_is_told_and_answers(server: ChatServer) -> None:
+    beside = Say('I think so.', (Call('PolicyAction', GOOD),))
+    ask = asking(server, suggestion(), beside, suggestion({'type': 'rest'}))
+    assert ask(SITUATION, 'rest: it goes on already\nfly: unknown') == CHARGE
+    assert [ask(SITUATION, '') for _ in range(2)] == [CHARGE, PolicyAction(type='rest')]
+    request = server.requests[0]
+    assert request.tools == ['PolicyAction']
+    assert request.body['tool_choice']['function']['name'] == 'PolicyAction'
+    rules, question = request.texts('system')[0], json.loads(request.texts('user')[0])
+    assert all(each in rules for each in (WORLD.says, 'never instructions', *WORLD.never))
+    assert 'never be' not in rules_text(WORLD.model_copy(update={'never': []}))
+    assert question == {
+        'situation': 'It is Monday, 12:00.',
+        'place': 'base',
+        'energy': 0.85,
+        'goes_on': 'rest',
+        'possible': {name: WORLD.activities[name].says for name in ('charge', 'look_around')},
+        'refused_lately': ['rest: it goes on already', 'fly: unknown'],
+    }
+
+
+NESTED = '{"type": ' + '[' * 900 + ']' * 900 + '}'
+WRONG = {
+    'words': (Say('I would rather\n\x1b[2Jrest.'), 'in words', 'I would rather [2Jrest.'),
+    'nothing': (Say(''), 'in words', ''),
+    'two calls': (
+        Say('', (Call('PolicyAction', {'type': 'rest'}), Call('PolicyAction', {'type': 'nap'}))),
+        'more than one',
+        'PolicyAction({"type": "rest"}) PolicyAction({"type": "nap"})',
+    ),
+    'two calls, one torn': (
+        Say('', (Call('PolicyAction', GOOD), Call('PolicyAction', '{"type": "re'))),
+        'more than one',
+        'charge',
+    ),
+    'another tool': (suggestion(GOOD, 'move_forward'), 'something else', 'move_forward('),
+    'torn': (suggestion('{"type": "rest", "rationale": "It is h'), 'cannot be read', 'It is h'),
+    'torn after a value': (suggestion('{"type": "rest"'), 'cannot be read', 'rest'),
+    'no JSON': (suggestion('rest'), 'cannot be read', 'rest'),
+    'a list': (suggestion('["rest"]'), 'cannot be read', ''),
+    'a text': (suggestion('"rest"'), 'cannot be read', ''),
+    'no arguments': (suggestion(''), 'type: Field required', 'PolicyAction('),
+    'another field': (suggestion({**GOOD, 'go\x1b': 1}), r'go : Extra inputs', 'go'),
+    'a number for yes': (suggestion({**GOOD, 'preemptive': 1}), 'preemptive: ', 'charge'),
+    'not a number': (suggestion('{"type": "rest", "preemptive": NaN}'), 'preemptive: ', 'NaN'),
+    'half a pair': (suggestion('{"type": "rest", "rationale": "\\ud83d"}'), 'rationale: ', 'rest'),
+    'a name of nothing': (suggestion({'type': ''}), 'type: ', 'PolicyAction('),
+    'a huge name': (suggestion({'type': 'r' * 10_000}), 'at most 60', 'rrr'),
+    'a huge reason': (suggestion({**GOOD, 'rationale': 'x' * 10_000}), 'at most 500', 'charge'),
+    'huge words': (Say('no\n' * 30_000, piece=10_000), 'in words', 'no no no'),
+    # LangChain gives nothing back of these: there are no words to keep.
+    'deeply nested': (suggestion(NESTED), 'RecursionError', ''),
+}
+
+
+def test_whatever_else_the_model_writes_is_a_failure_in_words(server: ChatServer) -> None:
+    for name, (reply, reason, words) in WRONG.items():
+        failed = failure(asking(server, reply))
+        assert re.search(reason, failed.reason), (name, failed.reason)
+        assert words in failed.answer_text, name
+        assert len(server.requests) == 1
+
+
+FAULTS: dict[str, tuple[Reply, str]] = {
+    'the key': (Fault(401, quote_key=True), 'refused the key'),
+    'the quota': (Fault(429), 'rate limit'),
+    'inside': (Fault(500), 'internal error'),
+    'no JSON': (Raw('<html>'), 'failed|cannot be read'),
+    'no choices': (Raw('{}'), 'cannot be read'),
+    'cut': (Cut(suggestion()), 'closed the connection'),
+    'silence': (Hang(), 'did not answer within 0.2 s'),
+}
+
+
+def test_a_server_that_fails_is_asked_once_and_told_of(server: ChatServer) -> None:
+    for name, (reply, reason) in FAULTS.items():
+        ask = asking(server, reply, timeout_s=0.2 if isinstance(reply, Hang) else 5.0)
+        assert re.search(reason, failure(ask).reason), name
+        assert len(server.requests) == 1
+
+
+def test_the_model_has_the_policys_time_limit_and_no_retries(server: ChatServer) -> None:
+    llm = llm_of(server, timeout_s=60.0, max_retries=2, streaming=True)
+    ours = for_policy(llm, POLICY)
+    assert (ours.timeout_s, ours.max_retries, ours.streaming) == (31.0, 0, False)
+    assert for_policy(llm.model_copy(update={'timeout_s': 5.0}), POLICY).timeout_s == 5.0
+    assert ours.model_copy(update={'timeout_s': 60.0, 'max_retries': 2, 'streaming': True}) == llm
+
+
+def test_who_calls_no_tools_the_rules_and_others_are_no_suggesters() -> None:
+    silent = FakeListChatModel(responses=['rest'])
+    failed = failure(ask_chat_model(silent, WORLD, SHIPPED.agent.llm))
+    assert 'cannot call tools' in failed.reason
+    rules = RuleChatModel(rover=RoverFigures.of(SHIPPED))
+    failure(ask_chat_model(rules, WORLD, SHIPPED.agent.llm))
+    with pytest.raises(SuggestionFailed, match='no message of a model'):
+        read_action(HumanMessage('rest'))
+    with pytest.raises(SuggestionFailed) as caught:
+        read_action(AIMessage('', additional_kwargs={'refusal': 'I cannot help with that.'}))
+    assert caught.value.answer_text == 'I cannot help with that.'
+
+
+ANY_TEXT = st.text() | st.text(st.sampled_from('a"}\\\x1b\n\u2028\ud83d\ude00'))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+NAMES = st.sampled_from(['type', 'preemptive', 'rationale', 'energy'])
+NEARLY = st.fixed_dictionaries(
+    {'type': st.sampled_from(['rest', 'fly']) | JSON},
+    optional={'preemptive': st.booleans() | JSON, 'rationale': st.text() | JSON},
+)
+
+
+@given(NEARLY | st.dictionaries(NAMES, JSON))
+def test_arguments_are_the_action_that_they_say_or_a_failure(arguments: dict[str, Any]) -> None:
+    call = {'name': 'PolicyAction', 'args': arguments, 'id': None}
+    try:
+        result: object = read_action(AIMessage('', tool_calls=[call]))
+    except SuggestionFailed as failed:
+        result = failed
+    if isinstance(result, PolicyAction):
+        said = {'preemptive': False, 'rationale': '', **arguments}
+        assert result.model_dump() == said
+        assert [type(said[name]) for name in ('type', 'preemptive')] == [str, bool]
+        return
+    with pytest.raises(ValidationError):
+        PolicyAction.model_validate(arguments, strict=True)
+    assert isinstance(result, SuggestionFailed)
+    assert result.reason.isprintable()
+    assert result.answer_text.isprintable()
+    assert result.answer_text.startswith('PolicyAction(')
+    assert len(result.answer_text) <= MAX_TEXT_CHARS
+
+
+@given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
+def test_no_text_of_the_world_can_pass_for_a_rule(text: str, place: str, refusals: str) -> None:
+    situation = PromptSituation(place, '', 0.5, ('rest', 'not of this world'), text)
+    question = question_text(WORLD, situation, refusals)
+    question.encode()
+    assert json.loads(question) == {
+        'situation': valid_unicode(text),
+        'place': valid_unicode(place),
+        'energy': 0.5,
+        'goes_on': None,
+        'possible': {'rest': WORLD.activities['rest'].says},
+        'refused_lately': [valid_unicode(line) for line in refusals.splitlines()],
+    }
+    long = replace(situation, text='x' * 100_000)
+    assert len(json.loads(question_text(WORLD, long, ''))['situation']) == MAX_SITUATION_CHARS
+
+
+def test_from_the_provider_to_the_server_and_back_in_a_thread_of_its_own(
+    server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the loop of who is told has closed."""
+    uncaught: list[Any] = []
+    monkeypatch.setattr(threading, 'excepthook', uncaught.append)
+    told, threads = threading.Event(), list[threading.Thread]()
+
+    def tell() -> None:
+        threads.append(threading.current_thread())
+        told.set()
+        raise RuntimeError('Event loop is closed')
+
+    provider = LLMPolicyProvider(asking(server, suggestion()), POLICY, on_answer=tell)
+    assert provider.poll(SITUATION, 0.0) == PendingSuggestion()
+    assert told.wait(WAIT_S), 'no answer came from the server'
+    threads[0].join(WAIT_S)
+    assert threads[0].daemon
+    assert not threads[0].is_alive()
+    assert uncaught == []
+    assert provider.poll(SITUATION, 60.0) == SAID
+
+
+# --- when it is asked ---------------------------------------------------------------------------
+
+
+class Model:
+    """Does what it was last told, at once or when ``run`` is called; keeps what it was told."""
+
+    def __init__(self, reply: Any = CHARGE, *, immediate: bool = True) -> None:
+        self.reply = reply
+        self.immediate = immediate
+        self.asked: list[str] = []
+        self.run: Callable[[], None] = lambda: None
+        self.provider = LLMPolicyProvider(self._ask, POLICY, start=self._start, steady=lambda: 0.0)
+
+    def _ask(self, situation: PromptSituation, refusals: str) -> PolicyAction:
+        self.asked.append(refusals)
+        if isinstance(self.reply, BaseException):
+            raise self.reply
+        return self.reply
+
+    def _start(self, call: Callable[[], None]) -> None:
+        self.run = call
+        if self.immediate:
+            call()
+
+    def poll(self, at: float = NOON, place: str = 'field') -> Any:
+        return self.provider.poll(replace(SITUATION, place=place), at)
+
+
+def test_an_answer_of_hours_ago_is_not_acted_on_and_a_clock_that_goes_back_asks_nobody() -> None:
+    model = Model(immediate=False)
+    model.poll()
+    model.run()
+    assert 'too late' in model.poll(NOON + 9 * HOUR).reason
+    model.immediate = True
+    assert model.poll(NOON + 9 * HOUR) == SAID
+    for at in (NOON, NOON - DAY, 0.0):
+        assert isinstance(model.poll(at, 'base'), NoSuggestion)
+    assert len(model.asked) == 2
+
+
+def test_the_model_hears_what_was_refused_and_why() -> None:
+    model = Model()
+    for number, name in enumerate('abcdefg'):
+        bold = PolicyAction(type=name, preemptive=True)
+        where, at = replace(SITUATION, place=name), NOON + number * HOUR / 6
+        model.provider.record_refusal(where, bold, 'no\x1b\n\ud800 way', at)
+    model.poll(NOON + HOUR)
+    model.poll(NOON + 9 * HOUR, 'base')
+    lines = [f'{name} (preemptive): no way' for name in 'cdefg']
+    assert [each.splitlines() for each in model.asked] == [lines, []]
+
+
+WRONGLY = {
+    'in words': (SuggestionFailed('No key.', 'said\n\x07so'), NoSuggestion('No key.', 'said so')),
+    'an error': (RuntimeError('sk-secret'), NoSuggestion('The model failed (RuntimeError).')),
+    'an exit': (SystemExit(3), NoSuggestion('The model failed (SystemExit).')),
+    'nothing': (None, NoSuggestion('The model named no activity.', 'None')),
+    'another type': ('rest', NoSuggestion('The model named no activity.', 'rest')),
+    'unreadable': (
+        PolicyAction(type='re\x1b[2Jst'),
+        NoSuggestion('The model named an activity that nobody can read.', 're [2Jst'),
+    ),
+}
+
+
+def test_what_the_model_does_wrong_becomes_words_and_counts() -> None:
+    for reply, told in WRONGLY.values():
+        model = Model(reply)
+        assert [model.poll(NOON + 900 * n) for n in range(3)] == [told] * 3
+        assert 'policy.breaker_open_s' in model.poll(NOON + 2700).reason
+        assert len(model.asked) == 3
+    odd = PolicyAction(type='charge', rationale='It is\x1b[2J\nhot.')
+    answer = Model(odd).poll()
+    assert (answer.action.rationale, answer.answer_text) == (
+        'It is [2J hot.',
+        'charge: It is [2J hot.',
+    )
+
+    def no_thread(_: Callable[[], None]) -> None:
+        raise RuntimeError("can't start new thread")
+
+    told = LLMPolicyProvider(lambda *_: CHARGE, POLICY, start=no_thread).poll(SITUATION, NOON)
+    assert 'RuntimeError' in told.reason
+
+
+@given(st.text(max_size=2000) | st.text(st.sampled_from('a \x1b\n\u2028\u202e\ud83d\ude00')))
+def test_what_is_kept_of_words_can_be_shown(text: str) -> None:
+    kept = cleaned_text(text)
+    assert len(kept) <= MAX_TEXT_CHARS
+    assert kept.isprintable()
+    kept.encode()
+
+
+@given(
+    st.floats(0.0, 50.0),
+    st.integers(1, 4),
+    st.lists(
+        st.tuples(st.sampled_from(['put', 'get', 'drop']), st.integers(0, 4), st.floats(0, 9)),
+        min_size=5,
+        max_size=40,
+    ),
+)
+def test_recent_holds_the_last_ones_for_their_time(
+    keep_s: float, most: int, course: list[tuple[str, int, float]]
+) -> None:
+    recent: TtlCache[int, int] = TtlCache(keep_s, most)
+    puts: dict[int, tuple[int, float]] = {}
+    at = 0.0
+    for number, (what, key, step) in enumerate(course):
+        at += step
+        gone = at - puts.get(key, (0, at))[1] >= keep_s
+        if what == 'put':
+            recent.put(key, number, at)
+        elif what == 'drop':
+            recent.discard(key)
+        else:
+            assert recent.get(key, at) == (None if gone else puts.get(key, (None, at))[0])
+        if what != 'get' or gone:
+            puts.pop(key, None)
+        if what == 'put':
+            puts = dict([*puts.items(), (key, (number, at))][-most:])
+        assert recent.values(at) == [value for value, then in puts.values() if at - then < keep_s]
+        assert len(recent) == len(puts)
+
+
+# --- whatever a model, a clock and a world do, its limits hold ----------------------------------
+
+SITUATIONS = [
+    PromptSituation('field', '', 0.85, ('rest', 'survey'), 'one'),
+    PromptSituation('field', '', 0.88, ('rest', 'survey'), 'the same, in other words'),
+    PromptSituation('field', 'survey', 0.85, ('rest',), 'survey goes on'),
+    PromptSituation('base', '', 0.15, ('rest', 'charge'), 'low'),
+    PromptSituation('base', 'sleep', 0.15, (), 'nothing is possible'),
+]
+ACTIONS = [
+    PolicyAction(type=name, preemptive=preemptive)
+    for name in ('rest', 'survey', 'fly')
+    for preemptive in (False, True)
+]
+LEGAL = [action for action in ACTIONS if action.type != 'fly']
+REPLIES = [
+    *ACTIONS,
+    *LEGAL,
+    SuggestionFailed('no'),
+    OSError(),
+    SystemExit(),
+    None,
+    'rest',
+    float('nan'),
+]
+
+
+class Asked:
+    """One request as the machine knows it."""
+
+    def __init__(
+        self, run: Callable[[], None], situation: PromptSituation, at: float, begun: float
+    ):
+        self.run, self.situation, self.at, self.begun = run, situation, at, begun
+        self.ended: float | None = None
+        self.reply: Any = None
+
+
+class Provider(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.at, self.steady = NOON, 0.0
+        self.polled = SITUATIONS[0]
+        self.reply: Any = None
+        self.waited_for: Asked | None = None
+        self.hanging: list[Asked] = []
+        self.last_window = float('-inf')
+        self.row, self.opened_at = 0, float('-inf')
+        self.good: dict[Any, tuple[PolicyAction, float]] = {}
+        self.refusals: dict[tuple[Any, str, bool], float] = {}
+        self.started = False
+
+    @initialize(
+        cache_s=st.sampled_from([0.0, 700.0, 3600.0]), rejected_s=st.sampled_from([0.0, 2000.0])
+    )
+    def begin(self, cache_s: float, rejected_s: float) -> None:
+        changes = {'cache_s': cache_s, 'rejected_s': rejected_s, 'breaker_failures': 2}
+        self.settings = POLICY.model_copy(update=changes)
+        self.provider = LLMPolicyProvider(
+            self._ask, self.settings, start=self._start, steady=lambda: self.steady
+        )
+
+    def _ask(self, situation: PromptSituation, _: str) -> PolicyAction:
+        if isinstance(self.reply, BaseException):
+            raise self.reply
+        return self.reply
+
+    def _start(self, run: Callable[[], None]) -> None:
+        assert self.waited_for is None, 'two requests in flight'
+        self.last_window = self.at // self.settings.window_s
+        self.waited_for = Asked(run, self.polled, self.at, self.steady)
+        self.started = True
+
+    def _shut(self) -> str:
+        """Why the model must not be asked, by the rules and not by the provider."""
+        key = self.polled.key
+        if self.at // self.settings.window_s <= self.last_window:
+            return 'it was asked in this window'
+        if (
+            self.row >= self.settings.breaker_failures
+            and self.at < self.opened_at + self.settings.breaker_open_s
+        ):
+            return 'the breaker is open'
+        if any(each[0] == key and self._fresh(at) for each, at in self.refusals.items()):
+            return 'an idea was refused in this situation'
+        if len(self.hanging) >= MAX_ABANDONED_CALLS:
+            return 'calls hang'
+        return '' if self.polled.options else 'nothing is possible'
+
+    def _fresh(self, refused_at: float) -> bool:
+        return self.at - refused_at < self.settings.rejected_s
+
+    @rule(
+        step=st.sampled_from([0.0, 1.0, 60.0, 600.0, 1800.0, 1e8]),
+        steady=st.sampled_from([0.0, 1.0, 29.0, 31.0]),
+    )
+    def time_passes(self, step: float, steady: float) -> None:
+        self.at += step
+        self.steady += steady
+
+    @rule()
+    def the_next_window_begins(self) -> None:
+        self.at = max(self.at, (self.last_window + 1) * self.settings.window_s)
+
+    @rule(reply=st.sampled_from(REPLIES))
+    def the_model_answers(self, reply: Any) -> None:
+        call = self.waited_for
+        if call and call.ended is None:
+            self.reply, call.reply, call.ended = reply, reply, self.steady
+            call.run()
+
+    @rule(reply=st.sampled_from(REPLIES))
+    def a_call_that_was_given_up_answers(self, reply: Any) -> None:
+        if self.hanging:
+            self.reply = reply
+            self.hanging.pop(0).run()
+
+    @rule(
+        situation=st.sampled_from(SITUATIONS[:4]),
+        reply=st.sampled_from(LEGAL),
+        refuse=st.booleans(),
+    )
+    def all_goes_well(self, situation: PromptSituation, reply: Any, refuse: bool) -> None:
+        self.at += self.settings.breaker_open_s
+        self.poll(situation, False)
+        self.the_model_answers(reply)
+        self.poll(situation, refuse)
+        self.at += 60.0
+        self.poll(situation, refuse)
+
+    @rule(situation=st.sampled_from(SITUATIONS[:4]))
+    def it_hangs(self, situation: PromptSituation) -> None:
+        self.at += self.settings.breaker_open_s
+        self.poll(situation, False)
+        self.steady += 2 * self.settings.timeout_s
+        self.poll(situation, False)
+
+    @rule(situation=st.sampled_from(SITUATIONS), action=st.sampled_from(ACTIONS))
+    def an_idea_is_refused(self, situation: PromptSituation, action: PolicyAction) -> None:
+        self._refuse(situation, action)
+
+    def _refuse(self, situation: PromptSituation, action: PolicyAction) -> None:
+        self.provider.record_refusal(situation, action, 'no', self.at)
+        for each, at in self.refusals.items():
+            if each[0] == situation.key and self._fresh(at):
+                self.refusals[each] = self.at  # the situation's refusals are kept together
+        self.refusals[situation.key, action.type, action.preemptive] = self.at
+        self.good.pop(situation.key, None)
+
+    @rule(situation=st.sampled_from(SITUATIONS), refuse=st.booleans())
+    def poll(self, situation: PromptSituation, refuse: bool) -> None:
+        self.polled, self.started = situation, False
+        before = self.waited_for
+        cached = self._cached(situation.key)
+        shut = 'the answer is known' if cached is not None else self._shut()
+        closed = self.provider.unavailable_reason(situation, self.at)
+        reply = self.provider.poll(situation, self.at)
+        assert self.started == (before is None and not shut), f'asked: {self.started}, but {shut}'
+        assert (closed == '') == (self.started or before is not None or cached is not None)
+        self._look_at(reply, before, cached)
+        if refuse and isinstance(reply, Suggestion):
+            self._refuse(situation, reply.action)
+
+    def _cached(self, key: Any) -> PolicyAction | None:
+        action, at = self.good.get(key, (None, 0.0))
+        return action if self.at - at < self.settings.cache_s else None
+
+    def _look_at(self, reply: object, before: Asked | None, cached: PolicyAction | None) -> None:
+        if isinstance(reply, Suggestion):
+            key = (self.polled.key, reply.action.type, reply.action.preemptive)
+            assert not self._fresh(self.refusals.get(key, float('-inf'))), 'refused lately'
+            assert reply.cached == (before is None)
+            if reply.cached:
+                assert reply.action == cached
+        if before is None:
+            assert isinstance(reply, PendingSuggestion) == self.started
+            return
+        ended = self.steady if before.ended is None else before.ended
+        late = ended - before.begun > self.settings.timeout_s
+        if before.ended is None and not late:
+            assert isinstance(reply, PendingSuggestion)
+            return
+        assert not isinstance(reply, PendingSuggestion)
+        self.waited_for = None
+        if before.ended is None:
+            self.hanging.append(before)
+        self._count(before, late)
+        if late or not isinstance(before.reply, PolicyAction):
+            assert isinstance(reply, NoSuggestion)
+        elif isinstance(reply, Suggestion):
+            assert reply.action == before.reply
+            assert self.polled.key == before.situation.key
+
+    def _count(self, call: Asked, late: bool) -> None:
+        action = call.reply
+        legal = isinstance(action, PolicyAction) and action.type in call.situation.options
+        if late or not legal:
+            self.row, self.opened_at = self.row + 1, self.at
+            return
+        self.row = 0
+        refused = self.refusals.get((call.situation.key, action.type, action.preemptive))
+        if refused is None or not self._fresh(refused):
+            self.good[call.situation.key] = (action, call.at)
+
+    @invariant()
+    def few_calls_are_left_behind(self) -> None:
+        assert len(self.hanging) <= MAX_ABANDONED_CALLS
+
+
+Provider.TestCase.settings = settings(max_examples=examples(150), stateful_step_count=40)
+TestProvider = Provider.TestCase
