@@ -18,7 +18,6 @@ from typing import Any
 
 from agent_world import AgentWorld
 from chat_server import call, Say
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
 from curiosity_rosa_demo.agent.llm.model_span import response_attributes
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
 from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
@@ -147,24 +146,22 @@ def test_without_a_task_or_with_tracing_off_there_is_no_span() -> None:
     assert seen == [NO_SPAN, NO_SPAN]
 
 
-@pytest.mark.parametrize(
-    ('traceparent', 'trace_id', 'parent_id'),
-    [
-        (CALLER, '0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'),
-        (CALLER.replace('00-', '01-', 1) + '-more', '0af7651916cd43dd8448eb211c80319c',
-         'b7ad6b7169203331'),
-        (CALLER + '-more', TASK.replace('-', ''), '0' * 16),
-        (CALLER.replace('00-', 'ff-', 1), TASK.replace('-', ''), '0' * 16),
-        (CALLER.upper(), TASK.replace('-', ''), '0' * 16),
-        (f'00-{"0" * 32}-b7ad6b7169203331-01', TASK.replace('-', ''), '0' * 16),
-        (None, TASK.replace('-', ''), '0' * 16),
-    ],
-)  # fmt: skip
-def test_a_task_belongs_to_the_trace_of_its_caller(
-    traceparent: Any, trace_id: str, parent_id: str
-) -> None:
-    ids = task_trace_ids(TASK, traceparent)
-    assert (f'{ids.trace_id:032x}', f'{ids.parent_id:016x}') == (trace_id, parent_id)
+def test_a_task_belongs_to_the_trace_of_its_caller() -> None:
+    theirs = '0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'
+    ours = TASK.replace('-', ''), '0' * 16
+    callers = {
+        CALLER: theirs,
+        CALLER.replace('00-', '01-', 1) + '-more': theirs,
+        CALLER + '-more': ours,
+        CALLER.replace('00-', 'ff-', 1): ours,
+        CALLER.upper(): ours,
+        f'00-{"0" * 32}-b7ad6b7169203331-01': ours,
+        None: ours,
+    }
+    found = {each: task_trace_ids(TASK, each) for each in callers}
+    assert {
+        each: (f'{ids.trace_id:032x}', f'{ids.parent_id:016x}') for each, ids in found.items()
+    } == callers
 
 
 @given(st.text(min_size=1), st.text() | st.none() | st.integers())
@@ -175,44 +172,29 @@ def test_every_task_has_ids_whatever_the_caller_sends(task_id: str, sent: object
     assert ids == task_trace_ids(task_id, sent)  # the next run of the agent finds the same
 
 
-def test_a_goal_of_run_task_carries_it_beside_the_arguments_of_its_skill() -> None:
-    class Goal:
-        text, skill = '', 'move_forward'
-        arguments_json = json.dumps({'duration_s': 2.0, TRACEPARENT: CALLER})
-
-    expected = GoalArguments('', 'move_forward', {'duration_s': 2.0}, CALLER)
-    assert parse_goal(Goal()) == expected
-
-
-def test_a_file_holds_the_tree(tmp_path: Path) -> None:
-    settings = {'exporter': 'file', 'max_file_mb': 1, 'max_files': 2}
+def exported_by(exporter: str, path: Path, say: Any, **task: str) -> None:
+    settings = {'exporter': exporter, 'max_file_mb': 1, 'max_files': 2}
     tracing = load_config().agent.tracing.model_copy(update=settings)
-    path = tmp_path / 'spans.jsonl'
-    exporter = make_exporter(tracing, path, {'service.name': 'curiosity_rosa'}, print)
-    assert exporter is not None
-    queue = SpanQueue(exporter, lambda count, error: pytest.fail(str(error)))
-    finished(queue, traceparent=CALLER, work=turn_with_a_model_call)
+    made = make_exporter(tracing, path, {'service.name': 'curiosity_rosa'}, say)
+    assert made is not None
+    queue = SpanQueue(made, lambda count, error: pytest.fail(str(error)))
+    finished(queue, work=turn_with_a_model_call, **task)
     queue.close()
+
+
+def test_a_file_holds_the_tree_and_the_console_prints_it(tmp_path: Path) -> None:
+    path, said = tmp_path / 'spans.jsonl', list[str]()
+    exported_by('file', path, print, traceparent=CALLER)
     with path.open() as file:
         lines = [line.split(' ms  ')[1].rstrip() for line in tree_lines(read_spans(file))]
     trace = CALLER.split('-')[1]
     task = 'task react skill=react origin=unknown state=completed'
     chat = 'chat scripted input_tokens=7 finish_reasons=stop ! UnusableAnswer'
     assert lines == [f'{task} task={TASK} trace={trace}', '└─ turn', f'   └─ {chat}']
-    spans = [json.loads(line)['resourceSpans'][0]['scopeSpans'][0]['spans'][0]
-             for line in path.read_text().splitlines()]  # fmt: skip
-    (event,) = spans[0]['events']
+    first = json.loads(path.read_text().splitlines()[0])
+    (event,) = first['resourceSpans'][0]['scopeSpans'][0]['spans'][0]['events']
     assert event['attributes'] == [{'key': EVENT_ID, 'value': {'stringValue': 'e1'}}]
-
-
-def test_the_console_prints_the_tree_when_the_task_has_ended() -> None:
-    said: list[str] = []
-    tracing = load_config().agent.tracing.model_copy(update={'exporter': 'console'})
-    exporter = make_exporter(tracing, Path('unused'), {}, said.append)
-    assert exporter is not None
-    queue = SpanQueue(exporter, lambda count, error: pytest.fail(str(error)))
-    finished(queue, work=turn_with_a_model_call)
-    queue.close()
+    exported_by('console', Path('unused'), said.append)
     assert [line.split()[2] for line in said] == ['task', '└─', '└─']
 
 
@@ -263,55 +245,35 @@ def test_lost_spans_are_counted_and_hurt_nobody(tmp_path: Path) -> None:
     assert sum(lost) == 3
 
 
-@pytest.mark.parametrize(
-    ('answer', 'attributes'),
-    [
-        (AIMessage('x'), {}),
-        (
-            AIMessage(
-                'x',
-                usage_metadata={'input_tokens': 3, 'output_tokens': 5, 'total_tokens': 8},
-                response_metadata={'finish_reason': 'stop', 'model_name': 'm-2'},
-            ),
-            {
-                'gen_ai.usage.input_tokens': 3,
-                'gen_ai.usage.output_tokens': 5,
-                'gen_ai.response.finish_reasons': ['stop'],
-                'gen_ai.response.model': 'm-2',
-            },
-        ),
-        (
-            AIMessage('x', response_metadata={'stop_reason': 'tool_use', 'model': 'c'}),
-            {'gen_ai.response.finish_reasons': ['tool_use'], 'gen_ai.response.model': 'c'},
-        ),
-    ],
-)
-def test_a_model_call_says_its_tokens_and_how_it_finished(
-    answer: AIMessage, attributes: dict[str, Any]
-) -> None:
-    assert response_attributes(answer) == attributes
+def test_a_model_call_says_its_tokens_and_how_it_finished() -> None:
+    usage: Any = {'input_tokens': 3, 'output_tokens': 5, 'total_tokens': 8}
+    metadata = {'finish_reason': 'stop', 'model_name': 'm-2'}
+    assert response_attributes(
+        AIMessage('x', usage_metadata=usage, response_metadata=metadata)
+    ) == {
+        'gen_ai.usage.input_tokens': 3,
+        'gen_ai.usage.output_tokens': 5,
+        'gen_ai.response.finish_reasons': ['stop'],
+        'gen_ai.response.model': 'm-2',
+    }
+    metadata = {'stop_reason': 'tool_use', 'model': 'c'}
+    assert response_attributes(AIMessage('x', response_metadata=metadata)) == {
+        'gen_ai.response.finish_reasons': ['tool_use'],
+        'gen_ai.response.model': 'c',
+    }
+    assert response_attributes(AIMessage('x')) == {}
 
 
-def test_off_in_yaml_needs_no_quotes(tmp_path: Path) -> None:
-    from curiosity_rosa_demo.infra.config.agent import TracingConfig
-
-    shipped = load_config().agent.tracing
-    assert shipped.exporter == 'off'
-    assert TracingConfig.model_validate({**shipped.model_dump(), 'exporter': False}) == shipped
-
-
-@pytest.mark.parametrize('exporter', ['off', 'file'])
-def test_the_agent_imports_nothing_of_opentelemetry_until_it_sends_by_otlp(
-    exporter: str, tmp_path: Path
-) -> None:
+def test_the_agent_imports_nothing_of_opentelemetry_until_it_sends_by_otlp(tmp_path: Path) -> None:
     program = f"""
 import sys
 import curiosity_rosa_demo.agent.agent_node
 from pathlib import Path
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.tracing.exporters import make_exporter
-tracing = load_config().agent.tracing.model_copy(update={{'exporter': '{exporter}'}})
-make_exporter(tracing, Path({str(tmp_path / 'spans')!r}), {{}}, print)
+for exporter in ('off', 'file'):
+    tracing = load_config().agent.tracing.model_copy(update={{'exporter': exporter}})
+    make_exporter(tracing, Path({str(tmp_path / 'spans')!r}), {{}}, print)
 print(any(name.startswith('opentelemetry') for name in sys.modules))
 """
     done = subprocess.run(
