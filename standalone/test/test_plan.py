@@ -27,17 +27,6 @@ ROOT = Path(__file__).resolve().parents[2]
 NODES = load_config().nodes.nodes
 
 
-def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line that bad options are answered with."""
-    with pytest.raises(SystemExit) as ended:
-        parse(list(arguments))
-    assert ended.value.code == 2
-    output = capsys.readouterr()
-    assert output.out == ''
-    assert output.err.count('\n') == 1
-    return output.err
-
-
 def test_the_nodes_of_nodes_yaml_run_behind_the_rover() -> None:
     planned = background(Options(), NODES, ROOT)
     assert [process.name for process in planned] == [
@@ -45,17 +34,6 @@ def test_the_nodes_of_nodes_yaml_run_behind_the_rover() -> None:
     ]  # fmt: skip
     assert [process.name for process in planned if process.stops_last] == ['stand_in']
     assert all(Path(process.command[0]).exists() for process in planned)
-
-
-def test_the_monitor_runs_on_request_only() -> None:
-    names = [process.name for process in background(parse(['--monitor']), NODES, ROOT)]
-    assert names == ['stand_in', 'adapter', 'simulator', 'visualizer', 'monitor']
-
-
-def test_without_the_stand_in_only_our_own_nodes_run() -> None:
-    planned = background(Options(body=''), NODES, ROOT)
-    assert 'stand_in' not in [process.name for process in planned]
-    assert not any(process.stops_last for process in planned)
 
 
 @pytest.mark.parametrize(('speed', 'sim'), [(1.0, 'false'), (10.0, 'true'), (0.5, 'true')])
@@ -120,28 +98,6 @@ def test_the_agent_gets_its_commands_as_they_are() -> None:
     assert command.index('--ros-args') > command.index('--process-events-fd')
 
 
-def test_the_parameters_of_the_stand_in_are_handed_on() -> None:
-    options = parse(['--stand-in', 'initial_x=-3.0', '--stand-in', 'initial_mast=closed'])
-    rover = background(options, NODES, ROOT)[0]
-    assert 'initial_x:=-3.0' in rover.command
-    assert 'initial_mast:=closed' in rover.command
-
-
-def test_a_config_dir_reaches_every_node() -> None:
-    options = parse(['--config-dir', '.'])
-    for process in background(options, NODES, ROOT)[1:]:
-        assert f'config_dir:={Path.cwd()}' in process.command
-
-
-def test_one_rover_is_not_moved() -> None:
-    options = parse(['--speed', '2'])
-    for command in (*(each.command for each in background(options, NODES, ROOT)),
-                    agent(options, NODES, ROOT, process_events_fd=9)):  # fmt: skip
-        assert not [word for word in command if '__ns' in word or 'rover_namespace' in word]
-        assert '/clock:=' not in ' '.join(command)
-        assert 'http_port' not in ' '.join(command)
-
-
 def test_each_of_several_rovers_has_its_names_its_clock_its_page_and_its_folders() -> None:
     options = parse(['--rovers', '2', '--speed', '3', '--artifacts', '/out', '--record', '/rec'])
     assert options.rovers == ('r1', 'r2')
@@ -158,22 +114,6 @@ def test_each_of_several_rovers_has_its_names_its_clock_its_page_and_its_folders
         assert '--together' not in front
         assert front[front.index('--artifacts') + 1] == f'/out/{name}'
         assert front[front.index('--record') + 1] == f'/rec/{name}'
-
-
-def test_only_the_commands_of_several_rovers_wait_for_each_other() -> None:
-    commands = Options(commands=(':demo',))
-    assert '--together' not in agent(commands, NODES, ROOT, process_events_fd=9)
-    assert '--together' in agent(replace(commands, rover='r1'), NODES, ROOT, process_events_fd=9)
-
-
-def test_a_page_on_any_free_port_stays_on_any_free_port() -> None:
-    for each in of_each(parse(['--rovers', 'mars,moon']), 0):
-        front = ' '.join(agent(each, NODES, ROOT, process_events_fd=9))
-        assert 'http_port' not in front
-        assert 'http_fleet' not in front  # no agent knows the port of another
-        assert f'__ns:=/{each.rover}' in front
-        assert '--artifacts' not in front
-        assert '/clock' not in front  # it is the wall's time
 
 
 @pytest.mark.parametrize(
@@ -216,9 +156,14 @@ def test_a_page_on_any_free_port_stays_on_any_free_port() -> None:
 def test_bad_options_are_answered_in_one_line(
     capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
 ) -> None:
-    line = refusal(capsys, *arguments)
-    assert line.startswith('run_demo.sh: ')
-    assert all(word in line for word in words)
+    with pytest.raises(SystemExit) as ended:
+        parse(arguments)
+    assert ended.value.code == 2
+    output = capsys.readouterr()
+    assert output.out == ''
+    assert output.err.count('\n') == 1
+    assert output.err.startswith('run_demo.sh: ')
+    assert all(word in output.err for word in words)
 
 
 def test_nodes_that_cannot_be_run_are_named() -> None:

@@ -10,25 +10,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled
-from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.skills import ALWAYS_CANCELLABLE
 from curiosity_rosa_demo.infra.config.guardrails import Skills
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
 from runtime_world import CONFIG, RuntimeBench, settle
-from skill_world import ended, in_loop, looping, reaches, Stage, titled
+from skill_world import ended, in_loop, looping, Stage, titled
 
 REFUSAL = 'firm cannot be cancelled; it ends by itself, or :stop ends it'
 NO_PAUSE = 'cannot be paused; it ends by itself, or :stop ends it'
@@ -92,48 +87,6 @@ async def test_what_stops_a_skill(how: str, soft: S, firm: S, paused: bool) -> N
                 assert task.held is (paused and after is S.PAUSED)
             if how == 'interrupt':
                 await stage.until('begin urgent')
-
-
-@pytest.mark.parametrize('resumed', [False, True])
-@in_loop
-async def test_after_a_pause_a_retry_waits_until_it_is_resumed(resumed: bool) -> None:
-    stage = Stage()
-    async with looping(runner_of(stage)) as runner:
-        task = await runner.submit(titled('firm', 'job', max_retries=1))
-        await stage.until('begin job')
-        assert await runner.pause(task.id, 'lunch') is False
-        if resumed:
-            await runner.resume(task.id)
-        stage.finish(task, RuntimeError('stuck'))
-        await reaches(runner, task, S.WAITING)
-        assert task.held is not resumed
-        if not resumed:
-            await runner.resume(task.id)
-        await reaches(runner, task, S.ACTIVE)
-
-
-@given(st.booleans(), st.booleans())
-def test_a_pause_halts_only_what_may_be_cancelled(cancellable: bool, before: bool) -> None:
-    """Whether it comes before the work begins or while it goes on; a halt stops it anyway."""
-
-    async def halted(stop: bool) -> bool:
-        blocking = BlockingCalls()
-        hold = blocking.hold if stop else blocking.hold_cancellable
-        if before:
-            hold('Stopped by a test')()
-
-        requested: list[bool] = []
-
-        def work(cancellation: Cancellation) -> None:
-            if not before:
-                hold('Stopped by a test')()
-            requested.append(cancellation.requested)
-
-        await blocking.run(work, cancellable=cancellable)
-        return requested == [True]
-
-    assert asyncio.run(halted(stop=False)) is cancellable
-    assert asyncio.run(halted(stop=True))
 
 
 def test_what_drives_or_lasts_must_be_cancellable() -> None:

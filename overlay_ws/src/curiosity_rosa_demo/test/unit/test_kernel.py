@@ -216,22 +216,6 @@ def at(x: float, y: float = 0.0, **more: float) -> BrainState:
     return world_update(state, RULES)
 
 
-@pytest.mark.parametrize(
-    ('x', 'y', 'zones'),
-    [
-        (0.0, 1.0, ['base']),
-        (0.8, 0.8, []),
-        (4.99, 0.0, []),
-        (5.0, 0.0, ['bright']),
-        (99, 50, ['bright']),
-    ],
-)
-def test_zones(x: float, y: float, zones: list[str]) -> None:
-    state = at(x, y)
-    assert state.world.zones == zones
-    assert state.robot.distance_to_target == pytest.approx(max(0.0, 5.0 - x))
-
-
 def test_the_summary_says_where_and_how_it_stands() -> None:
     state = at(1.2, -0.04, orientation_z=math.sin(0.1), orientation_w=math.cos(0.1))
     state = hear(

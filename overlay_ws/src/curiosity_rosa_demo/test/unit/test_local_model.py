@@ -99,9 +99,6 @@ def end(server: LocalServer) -> None:
     wait_until(lambda: server.pid is None, 'its end', 10.0)
 
 
-# --- the process ----------------------------------------------------------------------------
-
-
 def test_the_answer_of_the_process_is_a_tool_call(server: LocalServer) -> None:
     calls = model_of(server).invoke(QUESTION).tool_calls
     assert [(call['name'], call['args']) for call in calls] == [('mast_open', {})]
@@ -171,9 +168,6 @@ def test_the_process_ends_with_the_agent_also_on_sigkill_and_while_it_computes()
         assert not child.is_running()
 
 
-# --- installation and configuration ---------------------------------------------------------
-
-
 def test_what_is_not_installed_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr('importlib.util.find_spec', lambda name: None)
     assert install_problem('') == NOT_INSTALLED
@@ -191,25 +185,18 @@ def test_the_command_names_a_model_of_the_operator(tmp_path: Path) -> None:
     assert command_of(str(file), 8192)[-2:] == [str(file), '8192']
 
 
-@pytest.mark.parametrize(
-    ('llm', 'refused'),
-    [
-        ({'provider': 'local'}, ''),
-        ({'provider': 'local', 'model': 'a.gguf', 'extra_body': {'top_k': 1}}, ''),
-        ({'provider': 'local', 'base_url': 'http://x'}, 'must be empty'),
-        ({'provider': 'local', 'context_tokens': 100}, 'must be 0, or at least'),
-        ({'provider': 'openai'}, 'must be set'),
-    ],
-)
-def test_the_configuration_of_a_local_model(llm: dict[str, Any], refused: str) -> None:
-    if not refused:
+def test_the_configuration_of_a_local_model() -> None:
+    local = {'provider': 'local'}
+    for llm in (local, {**local, 'model': 'a.gguf', 'extra_body': {'top_k': 1}}):
         assert config_of(llm=llm).agent.llm.window_tokens == LEAST_CONTEXT_TOKENS
-        return
-    with pytest.raises(ValidationError, match=refused):
-        config_of(llm=llm)
+    for llm, refused in (
+        ({**local, 'base_url': 'http://x'}, 'must be empty'),
+        ({**local, 'context_tokens': 100}, 'must be 0, or at least'),
+        ({'provider': 'openai'}, 'must be set'),
+    ):
+        with pytest.raises(ValidationError, match=refused):
+            config_of(llm=llm)
 
-
-# --- the wire -------------------------------------------------------------------------------
 
 TOOLS = [
     convert_to_openai_tool(tool)
@@ -263,8 +250,6 @@ def test_an_answer_that_is_no_call_is_left_alone(text: str | None) -> None:
     answer = {'choices': [{'message': {'content': text}, 'finish_reason': 'length'}]}
     assert with_tool_call(json.loads(json.dumps(answer))) == answer
 
-
-# --- the window -----------------------------------------------------------------------------
 
 texts = st.lists(st.text('ab ', max_size=60), max_size=8)
 

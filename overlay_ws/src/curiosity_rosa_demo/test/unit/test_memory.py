@@ -17,7 +17,6 @@ from typing import Any
 from curiosity_rosa_demo.agent.memory import event_line, LINE_LENGTH, recall
 from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.reporter import finite_float, result_summary, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import (
@@ -31,7 +30,6 @@ from curiosity_rosa_demo.trace.trace_codec import (
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-import pytest
 from strategies import events, json_objects, json_values, names
 
 
@@ -110,11 +108,6 @@ def test_a_score_is_a_finite_number_or_nothing(value: object) -> None:
 ALLOWANCE = 1000  # bytes: what the parser itself keeps
 # Fragments of JSON whose objects are many times larger than their text.
 FRAGMENTS = st.sampled_from(['[]', '{}', '[[[[]]]]', '[' * 90 + ']' * 90, '1e5', '"\u706b"'])
-LARGE = {
-    'one text': lambda n: {'x': f'{n}' + 'y' * 4_900_000},
-    'many texts': lambda n: {'x': [f'{n}' * 1000] * 4_900},
-    'nested': lambda n: {'x': [[[]]] * 5_000},
-}
 
 
 def traced_bytes(make: Callable[[], Any]) -> int:
@@ -164,33 +157,3 @@ def test_a_buffer_keeps_the_newest_events_that_fit(
     assert sum(map(event_memory, kept)) <= max_bytes or len(kept) == 1
     one_more = sent[-len(kept) - 1 :]
     assert len(kept) in (size, len(sent)) or sum(map(event_memory, one_more)) > max_bytes
-
-
-def publish(events: Callable[[int], TraceEvent], count: int) -> int:
-    """The memory that a bus and a listener that keeps its events take. The least of three
-    measurements: threads of earlier tests allocate, too.
-    """
-
-    def run() -> tuple[EventBus, list[TraceEvent]]:
-        bus, kept = EventBus(), list[TraceEvent]()
-        bus.listen('keeps all', kept.append, TraceEvent)
-        for number in range(count):
-            bus.publish(events(number))
-        return bus, kept
-
-    return min(traced_bytes(run) for _ in range(3))
-
-
-@pytest.mark.parametrize('data', LARGE.values(), ids=LARGE)
-def test_large_events_of_this_process_are_not_kept(data: Callable[[int], Any]) -> None:
-    assert publish(lambda n: new_event(TraceKind.ACT, 'm', data=data(n)), 6) < 100_000
-
-
-def test_large_foreign_events_are_not_kept() -> None:
-    text = 'y' * 4_900_000
-    assert publish(lambda n: decode(text_of(str(n), f'"{text}"')), 20) < 200_000
-
-
-def test_nested_foreign_events_are_not_kept() -> None:
-    nested = f'[{",".join(["[" * 90 + "]" * 90] * 88)}]'  # of almost MAX_EVENT_BYTES
-    assert publish(lambda n: decode(text_of(str(n), nested)), 20) < 200_000

@@ -21,7 +21,6 @@ from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel
 from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of
 from curiosity_rosa_demo.agent.react.nodes.supervision import (
-    fits,
     missing_act,
     REPEATS,
     stuck_reason,
@@ -39,7 +38,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.exceptions import OutputParserException
 import pytest
-from react_world import action, asking, finish, Nodes, REGISTRY, with_rules
+from react_world import action, asking, finish, Nodes, REGISTRY
 from tool_rover import SimulatedRover
 from turn_world import (
     BY_ROUTINE,
@@ -151,19 +150,6 @@ def test_a_no_of_a_person_is_not_passed_by(monkeypatch: pytest.MonkeyPatch, no: 
     assert nodes.act().react.stop_reason == 'ABORT'
     assert handed_over(nodes.events) == []
     assert nodes.acts == []
-
-
-def test_a_plan_that_is_refused_is_not_taken_over() -> None:
-    step = {'action': 'move_forward', 'parameters': {'duration_s': 1.0}, 'fallback': 'turn_left'}
-    step['metadata'] = {'fallback_parameters': {'duration_s': 1.0}}
-    plan = {'goal': 'g', 'steps': [{'step_id': 1, **step}]}
-    patch = {'action': 'propose', 'plan': plan}
-    replan = action('decide', {'type': 'REPLAN', 'reason': 'r', 'plan_patch': patch})
-    nodes = nodes_of([action('fly')], [action('fly')], [replan], finish(), text=FIND)
-    nodes.now(latch='e-stop')
-    run(nodes)
-    assert nodes.state.react.answer.startswith('The model proposed 3 calls in a row that were ref')
-    assert handed_over(nodes.events) == []
 
 
 def test_after_a_trip_of_the_models_the_routine_looks_before_it_drives() -> None:
@@ -344,32 +330,27 @@ def test_an_order_ends_with_a_successful_call_that_fits(
     assert missing_act(goal, messages, resources) == missing
 
 
-@pytest.mark.parametrize(
-    ('act', 'tool'), [('move_stop', 'move_forward'), ('move_forward', 'stop_base')]
-)
-def test_a_stop_is_no_motion(act: str, tool: str) -> None:
-    assert not fits(act, tool, lambda _: ['base'])
+HOLDS_A_CALL = [
+    '{"name": "mast_open", "arguments": {}}',
+    '{"tool_calls": [{"function": {"name": "mast_open", "arguments": "{}"}}]}',
+    'Now:\n```json\n{"action": "mast_open"}\n```',
+    "{'name': 'drive', 'parameters': {}}",
+    '{"name": "mast_open", "arguments": {"dur',
+    '<function=mast_open>{}</function>',
+    '[TOOL_CALLS][]',
+    'move_forward(duration_s=2)',
+]
+ONLY_WORDS = [
+    'I called mast_open() and saw sand.',
+    '{"ok":true,"data":{"mast_is_open":false}}',
+    'The mast (open) is fine.',
+    '',
+]
 
 
-@pytest.mark.parametrize(
-    ('text', 'holds'),
-    [
-        ('{"name": "mast_open", "arguments": {}}', True),
-        ('{"tool_calls": [{"function": {"name": "mast_open", "arguments": "{}"}}]}', True),
-        ('Now:\n```json\n{"action": "mast_open"}\n```', True),
-        ("{'name': 'drive', 'parameters': {}}", True),
-        ('{"name": "mast_open", "arguments": {"dur', True),
-        ('<function=mast_open>{}</function>', True),
-        ('[TOOL_CALLS][]', True),
-        ('move_forward(duration_s=2)', True),
-        ('I called mast_open() and saw sand.', False),
-        ('{"ok":true,"data":{"mast_is_open":false}}', False),
-        ('The mast (open) is fine.', False),
-        ('', False),
-    ],
-)  # fmt: skip
-def test_a_call_in_words_is_told_from_an_answer(text: str, holds: bool) -> None:
-    assert holds_tool_call(text, OFFERED) is holds
+def test_a_call_in_words_is_told_from_an_answer() -> None:
+    texts = [*HOLDS_A_CALL, *ONLY_WORDS]
+    assert [text for text in texts if holds_tool_call(text, OFFERED)] == HOLDS_A_CALL
 
 
 HALF_FAILED = PATIENCE.failures_in_a_row // 2
@@ -444,17 +425,3 @@ def test_the_routine_ends_the_turn_of_a_weak_model_well_and_leaves_a_good_one_al
         world.reset(*steps, call('analyze_ground'), Say('Sand.'))
         assert world.turn(EXPLORE).answer == 'Sand.'
         assert handed_over(world.events) == []
-
-
-@pytest.mark.parametrize('takeovers', [1, 5])
-def test_how_often_it_steps_in_before_it_finishes_is_configured(takeovers: int) -> None:
-    config = with_rules(patience={'takeovers': takeovers})
-    with World(call('get_status'), config=config) as world:
-        assert world.turn('Open the mast.').ok
-        assert world.reacts[-1].takeovers <= takeovers
-
-
-def test_without_a_fallback_patience_ends_as_ever() -> None:
-    with World(call('get_status'), fallback='none') as world:
-        last = world.turn(EXPLORE)
-        assert last.answer == 'get_status() had the same result 6 times in a row'

@@ -288,15 +288,6 @@ def test_text_without_an_end_is_told_by_time_and_by_length() -> None:
     assert ''.join(told).count('光') == 2 * LONGEST_PIECE
 
 
-def test_what_comes_after_a_call_was_given_up_is_not_told() -> None:
-    told: list[str] = []
-    listener = SentenceStream(told.append)
-    listener.on_llm_new_token('One. Two')
-    listener.close()
-    listener.on_llm_new_token('. Three. Four')
-    assert told == ['One.']
-
-
 def test_a_stopped_question_closes_its_ears() -> None:
     nodes = Nodes(finish())
     heard: list[Any] = []
@@ -358,15 +349,6 @@ def test_what_cannot_be_measured_is_unknown_and_unsafe() -> None:
     nodes.think()
     nodes.act()
     assert nodes.acts == []
-
-
-def test_the_last_results_are_shown_with_their_age() -> None:
-    nodes = Nodes(finish())
-    nodes.state = with_results(*(ToolResult.success(n=n) for n in range(MAX_RESULTS + 2)))
-    results: Any = nodes.run(build_observation).react.observation['results']
-    assert [each['call'] for each in results] == [f'tool_{n}' for n in range(2, MAX_RESULTS + 2)]
-    assert results[0]['result'] == 'n 2'
-    assert 0.0 <= results[0]['age_s'] < 60.0
 
 
 long = st.integers(0, 9000).map(lambda size: 'x' * size) | st.text(

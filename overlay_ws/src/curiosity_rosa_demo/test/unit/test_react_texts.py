@@ -12,22 +12,18 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.react.turn.texts import (
-    budget_text,
     pending_table,
     question_summary,
     question_text,
 )
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
-from curiosity_rosa_demo.domain.brain_state import Question, ReactState, Spent
+from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.text import visible
-from curiosity_rosa_demo.infra.config.guardrails import Budget
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
 OP = {'skill': 'move_forward', 'arguments': {'duration_s': 6.0}}
-BUDGET = Budget(max_cost=1000.0, max_metres=200.0, max_seconds=3600.0)
-
 questions = st.builds(
     Question,
     id=st.text('q0123456789abcdef-', min_size=1, max_size=36),
@@ -49,32 +45,6 @@ def test_whatever_a_model_asks_stays_in_its_line(question: Question) -> None:
     assert len(pending_table([question], 5e9).splitlines()) == 2
     for text in (question_text(question, 12.3), pending_table([question], 5e9)):
         assert all(visible(each) in text for each in (question.text, *question.reasons))
-
-
-def test_the_time_that_is_left_is_told() -> None:
-    question = Question(
-        id='q1', text='move_forward(duration_s=6.0)', op=OP, reasons=['far', 'low']
-    )
-    assert question_text(question, 299.97) == (
-        '? q1 move_forward(duration_s=6.0): far; low. :approve, :edit {json} or :reject [why]; '
-        'no answer within 300 s is a no.'
-    )
-    assert question_text(Question(id='q1', text='いいですか？'), None) == (
-        '? q1 いいですか？ :approve or :reject [why].'
-    )
-
-
-def test_what_a_turn_has_used_is_told() -> None:
-    spent = Spent(steps=3, cost=12.5, metres=2.46, seconds=35.0)
-    text = budget_text(ReactState(goal='find\nlight', spent=spent), BUDGET, 40)
-    assert text.splitlines() == [
-        'find light',
-        'steps  3 of 40       8 % used',
-        'cost   12.5 of 1000  1 % used',
-        'path   2.5 of 200 m  1 % used',
-        'time   35 of 3600 s  1 % used',
-    ]
-    assert budget_text(ReactState(), BUDGET, 40).startswith('no turn yet\nsteps  0 of 40')
 
 
 asked = st.lists(questions, max_size=4, unique_by=lambda each: each.id)

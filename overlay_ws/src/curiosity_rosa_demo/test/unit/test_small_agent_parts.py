@@ -21,8 +21,6 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
-from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER_NAME
 from curiosity_rosa_demo.infra.config.topics import NodeSpec
@@ -30,7 +28,6 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.storage.paths import (
     agent_log_file,
     recordings_folder,
-    session_folder,
     state_folder,
     task_database_file,
     trace_file,
@@ -39,9 +36,6 @@ from harness import wait_until
 import pytest
 
 LONG_S = 20.0
-
-
-# --- the printer ----------------------------------------------------------------------------
 
 
 def test_lines_are_printed_in_their_order_from_any_thread(
@@ -85,9 +79,6 @@ def test_when_nobody_reads_any_more_the_process_is_told_to_end(before: str) -> N
         assert process.wait(LONG_S) in (0, 120)  # 120: what Python had left to write is lost
 
 
-# --- the log --------------------------------------------------------------------------------
-
-
 def test_what_is_logged_is_in_the_file_in_its_order(tmp_path: Path) -> None:
     path = tmp_path / 'agent.log'
     log = LogFile(path)
@@ -104,31 +95,11 @@ def test_what_is_logged_is_in_the_file_in_its_order(tmp_path: Path) -> None:
         assert line.endswith(f"INFO curiosity_rosa.tasks event=x number={number} name='光'")
 
 
-def test_at_debug_level_everything_is_in_the_file_and_on_standard_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log = LogFile(tmp_path / 'agent.log', debug=True)
-    logging.getLogger(f'{LOGGER_NAME}.tasks').debug('event=detail')
-    log.close()
-    line = (tmp_path / 'agent.log').read_text(encoding='utf-8')
-    assert 'DEBUG curiosity_rosa.tasks event=detail' in line
-    assert capsys.readouterr().err == line
-
-
-@pytest.mark.parametrize(
-    ('namespace', 'debug', 'levels'),
-    [
-        ('', False, ['info']),
-        ('', True, ['info', 'adapter:=debug']),
-        ('/r1', True, ['info', 'r1.adapter:=debug']),
-        ('a/b', True, ['info', 'a.b.adapter:=debug']),
-    ],
-)
-def test_debug_is_for_the_loggers_of_the_overlay(
-    namespace: str, debug: bool, levels: list[str]
-) -> None:
+def test_debug_is_for_the_loggers_of_the_overlay() -> None:
     node = NodeSpec(name='adapter', package='p', executable='e', when='')
-    assert node.log_arguments(namespace, debug=debug)[1::2] == levels
+    assert node.log_arguments('', debug=False)[1::2] == ['info']
+    for namespace, logger in (('', 'adapter'), ('/r1', 'r1.adapter'), ('a/b', 'a.b.adapter')):
+        assert node.log_arguments(namespace, debug=True)[1::2] == ['info', f'{logger}:=debug']
 
 
 def test_a_log_is_refused_or_closed_whole(tmp_path: Path) -> None:
@@ -149,34 +120,27 @@ def _leads_to(descriptor: str, path: Path) -> bool:
         return False
 
 
-# --- the places -----------------------------------------------------------------------------
-
-
-def test_the_state_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path / 'state'))
-    assert state_folder() == tmp_path / 'state/curiosity_rosa'
-    assert state_folder().is_dir()
-    monkeypatch.setenv('XDG_STATE_HOME', '')
+def test_each_domain_and_namespace_has_its_tasks_in_the_state_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv('HOME', str(tmp_path))
-    assert state_folder() == tmp_path / '.local/state/curiosity_rosa'
-
-
-@pytest.mark.parametrize(
-    ('domain', 'namespace', 'name'),
-    [
+    for state, folder in ((f'{tmp_path}/state', 'state'), ('', '.local/state')):
+        monkeypatch.setenv('XDG_STATE_HOME', state)
+        assert state_folder() == tmp_path / folder / 'curiosity_rosa'
+        assert state_folder().is_dir()
+    for domain, namespace, name in (
         ('', '', 'tasks.db'),
         ('0', '/', 'tasks.db'),
         ('42', '', 'tasks_42.db'),
         ('', '/r1', 'tasks_0_r1.db'),
         ('42', '/mars/r1', 'tasks_42_mars_r1.db'),
-    ],
-)
-def test_each_domain_and_namespace_has_its_tasks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, domain: str, namespace: str, name: str
-) -> None:
-    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
-    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
-    assert task_database_file('', namespace) == tmp_path / 'curiosity_rosa' / name
+    ):
+        monkeypatch.setenv('ROS_DOMAIN_ID', domain)
+        assert task_database_file('', namespace) == state_folder() / name
+    monkeypatch.setenv('XDG_STATE_HOME', f'{tmp_path}/state/curiosity_rosa/file')
+    (tmp_path / 'state/curiosity_rosa/file').touch()
+    with pytest.raises(OSError, match='file'):
+        state_folder()
 
 
 def test_agents_of_two_namespaces_share_no_file(
@@ -216,26 +180,6 @@ def test_agents_of_two_namespaces_share_no_file(
     assert recordings_folder(config, '~/asked', '/r1') == tmp_path / 'asked'
 
 
-def test_what_the_page_shows_of_earlier_runs_is_of_this_robot() -> None:
-    folders = {session_folder(Path('tasks.db'), robot) for robot in ('curiosity', 'scout')}
-    assert {each.name for each in folders} == {
-        'tasks.db.curiosity.session',
-        'tasks.db.scout.session',
-    }
-
-
-def test_a_state_folder_that_cannot_be_made_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / 'file').touch()
-    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path / 'file'))
-    with pytest.raises(OSError, match='file'):
-        state_folder()
-
-
-# --- the loop in its thread -----------------------------------------------------------------
-
-
 class Loop:
     def __init__(self) -> None:
         self.errors: list[BaseException] = []
@@ -248,18 +192,6 @@ def loop() -> Iterator[Loop]:
     made = Loop()
     yield made
     made.loop.close()
-
-
-def test_a_call_gives_what_the_work_gives(loop: Loop) -> None:
-    async def name() -> str:
-        return threading.current_thread().name
-
-    async def fail() -> None:
-        raise TimeoutError('of its own')
-
-    assert loop.loop.call(name()) == 'test-loop'
-    with pytest.raises(TimeoutError, match='of its own'):
-        loop.loop.call(fail())
 
 
 def test_a_job_that_fails_is_told_and_one_that_is_cancelled_is_not(loop: Loop) -> None:
@@ -309,20 +241,3 @@ def test_calls_keep_their_order_and_after_close_nothing_happens_any_more(loop: L
     loop.loop.call_soon(done.append, 100)
     loop.loop.close()
     assert done == list(range(100))
-
-
-# --- replies --------------------------------------------------------------------------------
-
-
-def test_everybody_hears_exactly_once() -> None:
-    replies, heard = PendingReplies(), list[str]()
-    first, second = (
-        replies.expect_reply(lambda reply: heard.extend(reply.lines)) for _ in range(2)
-    )
-    first(MessageReply(['first']))
-    first(MessageReply(['again']))
-    replies.fail_all('lost')
-    second(MessageReply(['too late']))
-    assert heard == ['first', 'lost']
-    replies.expect_reply(lambda reply: heard.append(f'{reply.lines} {reply.ok}'))
-    assert heard[2:] == ["['lost'] False"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from itertools import count
 from pathlib import Path
 import sqlite3
@@ -188,19 +187,6 @@ def story(tmp_path: Path) -> Story:
 MOST_COMMITS = 40  # more than a whole turn has
 
 
-@cache
-def uncut() -> tuple[TurnResult, list[str], int]:
-    """The turn that is cut below."""
-    with tempfile.TemporaryDirectory() as folder:
-        story = Story(folder)
-        result = story.process()
-        assert result.ok
-        assert result.is_good
-        assert 12 <= story.commits < MOST_COMMITS
-        assert 'move_forward' in story.done()
-        return result, story.done(), story.commits
-
-
 cuts = st.lists(st.tuples(st.integers(1, MOST_COMMITS), st.booleans()), min_size=1, max_size=3)
 
 
@@ -273,10 +259,13 @@ def test_a_turn_that_was_stopped_and_resumed_ends_like_one_that_was_not(
 
 def test_a_turn_that_had_ended_gives_its_result_again(story: Story) -> None:
     first = story.process()
-    calls, commits = len(story.rover.calls), story.commits
+    assert first.ok
+    assert first.is_good
+    assert 12 <= story.commits < MOST_COMMITS, 'the turn that is cut above is worth it'
+    assert 'move_forward' in story.done()
+    calls = len(story.rover.calls)
     assert story.process() == first
     assert (len(story.rover.calls), story.commits) == (calls, 0)
-    assert commits == uncut()[2]
     assert [event.kind for event in story.events] == [TraceKind.RESULT]
 
 
@@ -419,26 +408,6 @@ def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
     if asked:
         assert done == []
         assert first.error_reason == 'Rejected by the operator'
-
-
-def test_a_stop_while_a_question_is_open_leaves_it_open(questioned: Scripted) -> None:
-    questioned.says(RAISE, Say('Done.'))
-    ends: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            questioned.process()
-        except TurnCancelled as end:
-            ends.append(end)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    wait_until(lambda: questioned.approval_queue.oldest_question, 'the question')
-    questioned.button.cancel('paused')
-    thread.join(timeout=20)
-    assert [str(end) for end in ends] == ['paused']
-    assert answered(questioned.says(Say('Done.')), ApprovalAction.APPROVE).ok
-    assert questioned.done() == ['mast_open']
 
 
 STEPS = ['mast_open', 'mast_rotate', 'mast_close']
