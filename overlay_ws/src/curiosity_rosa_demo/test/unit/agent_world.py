@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.topics import Config
-from runtime_harness import PATIENT_S, RuntimeHarness, with_watchdog
+from runtime_world import PATIENT_S, RuntimeHarness, with_watchdog
 from tool_rover import SimulatedRover
 from turn_world import config_of, LLM, SHIPPED
 

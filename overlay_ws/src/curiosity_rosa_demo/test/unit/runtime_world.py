@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A real Mission (kernel, runner, store, skills) before a session that the test holds the strings
-of.
+"""A real runtime (kernel, runner, store, skills) that a test feeds with readings, and one before a
+session that the test holds the strings of.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 import threading
 import time
-from typing import Any
+from types import TracebackType
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
@@ -27,6 +28,8 @@ from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import RosPolicy
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.react.guardrails.gate import current_order, Order
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
@@ -36,16 +39,95 @@ from curiosity_rosa_demo.domain.brain_state import (
     Json,
     Question,
     ReactState,
+    Reading,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
-from runtime_harness import PATIENT_S, RuntimeHarness, with_watchdog
+from harness import wait_until
+
+H = TypeVar('H', bound='RuntimeHarness')
+# A busy machine can starve a test of the CPU for seconds; that is not a silent kernel.
+PATIENT_S = 60.0
+
+
+def with_watchdog(config: Config, limit_s: float) -> Config:
+    kernel = config.agent.kernel.model_copy(update={'watchdog_s': limit_s})
+    agent = config.agent.model_copy(update={'kernel': kernel})
+    return config.model_copy(update={'agent': agent})
+
+
+class RuntimeHarness:
+    """Use it in a ``with``: the runtime halts and everything closes at the end. The runtime is not
+    started yet.
+    """
+
+    wait_s = 20.0
+
+    def __init__(
+        self,
+        folder: Path,
+        session: Any,
+        config: Config,
+        registry: SkillRegistry,
+        clock: Callable[[], float] = time.time,
+        spans: TaskSpans | None = None,
+    ) -> None:
+        self.said: list[str] = []
+        self.console_texts = EventBus()  # the same, for the consoles that are attached
+        self.beats = 0
+        self.readings: dict[str, Reading] = {}
+        self.runtime = Runtime(
+            session,
+            config,
+            registry=registry,
+            database=folder / 'tasks.db',
+            readings=lambda: dict(self.readings),
+            beat=self._beat,
+            say=self.print,
+            clock=clock,
+            event_bus=EventBus(),
+            spans=spans,
+        )
+
+    def print(self, text: str) -> None:
+        self.said.append(text)
+        self.console_texts.publish(ConsoleText(text))
+
+    def _beat(self) -> None:
+        self.beats += 1
+
+    def __enter__(self: H) -> H:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.runtime.halt()
+        self.close()
+
+    def close(self) -> None:
+        """After the runtime was halted."""
+        self.runtime.close()
+
+    def hear(self, source: str, **value: Any) -> None:
+        reading = Reading(value=value, received_s=time.monotonic())
+        self.readings = {**self.readings, source: reading}
+        self.runtime.tick_now()
+
+    def until(self, condition: Callable[[], Any], what: str) -> None:
+        wait_until(condition, what, self.wait_s)
+
 
 CONFIG = with_watchdog(load_config(), PATIENT_S)
 REGISTRY = make_registry(CONFIG)

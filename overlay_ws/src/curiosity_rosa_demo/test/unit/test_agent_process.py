@@ -266,8 +266,7 @@ class Start(Cancellation):
 
     def wait(self) -> None:
         client: Any = SimpleNamespace(
-            ready=lambda: self.has('services'),
-            pose=lambda: object() if self.has('pose') else None,
+            ready=lambda: self.has('services'), pose=lambda: object() if self.has('pose') else None
         )
         wait_for_nodes(
             client,

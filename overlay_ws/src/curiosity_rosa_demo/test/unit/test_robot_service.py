@@ -18,13 +18,11 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime import robot_service
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question
-from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from examples import examples
@@ -176,12 +174,6 @@ def test_no_stop_waits_for_what_somebody_says(
 
 
 # --- what somebody says -----------------------------------------------------------------------
-
-
-def test_an_order_of_the_action_is_not_shown_as_one_by_http(world: RobotServiceBench) -> None:
-    task = world.robot.make_task('move_forward', {'duration_s': 1})
-    run(lambda: world.robot.submit(with_origin(task, Origin.ACTION)))
-    assert world.bench.said[0] == '(action) move_forward(duration_s=1.0)'
 
 
 SAID = [
@@ -369,12 +361,3 @@ def test_the_health_of_the_kernel_and_the_tasks(
     monkeypatch.setattr(world.bench.runtime, 'failure', 'an internal error')
     assert health()['kernel'] is False
     assert world.robot.not_ready_reason() == 'an internal error'
-
-
-def test_auto_is_told_without_waiting(world: RobotServiceBench) -> None:
-    assert world.robot.autonomy_status().startswith('auto is off')
-    assert world.bench.autonomy.switch_on().ok
-    world.bench.until(lambda: 'energy' in world.robot.autonomy_status(), 'its first tick')
-    assert world.robot.autonomy_status().startswith('auto is on; ')
-    run(lambda: world.robot.stop('a test'))
-    assert world.robot.autonomy_status().startswith('auto is off')

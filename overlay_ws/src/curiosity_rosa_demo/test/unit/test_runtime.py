@@ -31,8 +31,7 @@ from full_disk import no_file_beyond
 from hypothesis import given, Phase, settings
 from hypothesis import strategies as st
 import pytest
-from runtime_harness import with_watchdog
-from runtime_world import CONFIG, DONE, RuntimeBench, settle, WAIT_S
+from runtime_world import CONFIG, DONE, RuntimeBench, settle, WAIT_S, with_watchdog
 
 # A failure that takes seconds is not made smaller: that could take minutes.
 QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -227,9 +226,7 @@ def adapter(bench: RuntimeBench) -> Iterator[None]:
         thread.join()
 
 
-def test_what_a_silent_adapter_interrupted_is_held_until_a_person_resumes(
-    tmp_path: Path,
-) -> None:
+def test_what_a_silent_adapter_interrupted_is_held_until_a_person_resumes(tmp_path: Path) -> None:
     telemetry = CONFIG.thresholds.telemetry.model_copy(update={'adapter_max_age_s': 0.5})
     thresholds = CONFIG.thresholds.model_copy(update={'telemetry': telemetry})
     config = CONFIG.model_copy(update={'thresholds': thresholds})
@@ -508,30 +505,6 @@ def test_a_question_to_a_blocked_loop_is_an_error_with_a_way_out(bench: RuntimeB
 
 
 # --- order ----------------------------------------------------------------------------------
-
-LINES = {
-    ':cap': 'capture_and_score',
-    ':mast_open': 'mast_open',
-    ':forward 1': "move_forward{'duration_s': 1.0}",
-    'hello': 'answer: hello',
-    'take a picture': 'answer: take a picture',
-    '左へ': 'answer: 左へ',
-    ':submit react {"text": "look around"}': 'answer: look around',
-    ':submit get_status': '',  # needs nothing, so it waits for nobody
-}
-
-
-@settings(max_examples=examples(15), deadline=None, phases=QUICKLY)
-@given(st.lists(st.sampled_from(sorted(LINES)), min_size=1, max_size=10))
-def test_texts_and_tasks_run_in_the_order_in_which_they_were_entered(lines: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
-        bench.runs('first')
-        for line in lines:
-            assert bench.console.handle_line(line)
-        bench.until(lambda: len(bench.runtime.list_tasks()) == len(lines) + 1, 'the tasks')
-        bench.finish()
-        ran = [each for each in bench.session.ran if each != 'get_status']
-        assert ran == ['answer: first', *(LINES[line] for line in lines if LINES[line])]
 
 
 # --- whatever happens -----------------------------------------------------------------------

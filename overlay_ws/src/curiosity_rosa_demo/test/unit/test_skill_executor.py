@@ -156,12 +156,7 @@ async def test_whatever_a_skill_raises_is_a_short_failure(error: BaseException) 
 event = st.sampled_from(['cancel', 'turn', 'time-out', 'finish'])
 
 
-@given(
-    first=event,
-    then=event,
-    end=st.sampled_from(Actor.ENDS),
-    obedient=st.booleans(),
-)
+@given(first=event, then=event, end=st.sampled_from(Actor.ENDS), obedient=st.booleans())
 @settings(max_examples=examples(60), deadline=None)
 def test_the_first_thing_that_happens_decides(
     first: str, then: str, end: str, obedient: bool

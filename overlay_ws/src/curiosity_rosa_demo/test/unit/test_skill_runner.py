@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, closing
 from datetime import datetime, timedelta, timezone
 import math
 from pathlib import Path
@@ -130,9 +130,7 @@ async def test_an_interrupt_pauses_what_runs_and_it_resumes_from_its_metadata(tm
         await ended(runner, avoiding)
         await ended(runner, pouring)
         assert log == ['move', 'clean-up', "avoid while ('paused', '{\"stage\":1}')", 'pour']
-        assert states(runner, pouring) == [
-            *(S.PENDING, S.ACTIVE, S.PAUSED, S.ACTIVE, S.COMPLETED),
-        ]
+        assert states(runner, pouring) == [*(S.PENDING, S.ACTIVE, S.PAUSED, S.ACTIVE, S.COMPLETED)]
         assert runner.history(pouring.id)[2].reason == f'interrupted by avoid {avoiding.id[:8]}'
         assert runner.counters['preempted'] == 1
 
@@ -244,56 +242,6 @@ async def test_a_skill_hears_who_stops_it(stop: str):
         assert (heard, task.reason) == ([reason], reason)
         if stop == 'cancel':
             assert await runner.cancel(task.id) is False
-
-
-@in_loop
-async def test_a_skill_that_ignores_its_cancellation_is_abandoned():
-    runner, free = SkillRunner(':memory:', cancel_grace_s=0.05), asyncio.Event()
-
-    @runner.skill('stubborn')
-    async def stubborn(task: Task) -> None:
-        while not free.is_set():
-            with suppress(asyncio.CancelledError):
-                await free.wait()
-
-    @runner.skill('next')
-    async def following(task: Task) -> None: ...
-
-    async with looping(runner):
-        task = await runner.submit(Task('stubborn'))
-        await reaches(runner, task, S.ACTIVE)
-        assert await runner.cancel(task.id) is True
-        assert (task.state, task.reason) == (S.FAILED, 'ignored its cancellation for 0.05 s')
-        after = await runner.submit(Task('next'))
-        await ended(runner, after)
-        free.set()
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert task.state is S.FAILED
-        assert runner.counters['abandoned'] == 1
-
-
-@in_loop
-async def test_a_skill_that_returns_has_completed_unless_it_was_cancelled():
-    runner = SkillRunner(':memory:')
-
-    @runner.skill('deaf')
-    async def deaf(task: Task) -> None:
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            return
-
-    async with looping(runner):
-        first, second = await runner.submit(Task('deaf')), await runner.submit(Task('deaf'))
-        await reaches(runner, first, S.ACTIVE)
-        await asyncio.sleep(0)
-        with pytest.raises(TaskError, match='COMPLETED'):
-            await runner.pause(first.id)
-        await reaches(runner, second, S.ACTIVE)
-        await asyncio.sleep(0)
-        await runner.cancel(second.id)
-        assert (first.state, second.state) == (S.COMPLETED, S.CANCELLED)
 
 
 @in_loop
@@ -544,25 +492,6 @@ async def test_the_same_key_is_one_task_even_at_the_same_moment_and_after_its_en
         assert (again.id, again.state) == (tasks[0].id, S.COMPLETED)
 
 
-@pytest.mark.parametrize(('approved', 'refusal'), [(True, 'approval'), (False, 'ended')])
-@in_loop
-async def test_a_task_that_needs_approval_waits_for_it(approved: bool, refusal: str):
-    stage = Stage()
-    async with looping(staged(':memory:', stage)) as runner:
-        task = Task('job', needs_approval=True)
-        with pytest.raises(BadTask, match='needs_approval is set; what cannot begin now'):
-            await runner.interrupt(task)
-        await runner.submit(task)
-        assert (task.state, task.reason) == (S.WAITING, 'waiting for approval')
-        await runner.approve(task.id, approved, 'too far')
-        if approved:
-            await stage.until('begin job')
-        else:
-            assert (task.state, task.reason) == (S.CANCELLED, 'too far')
-        with pytest.raises(TaskError, match=refusal):
-            await runner.approve(task.id, True)
-
-
 @in_loop
 async def test_an_unknown_task_is_named_and_waiting_has_an_end():
     async with looping(staged(':memory:', Stage())) as runner:
@@ -712,23 +641,6 @@ async def test_a_retry_waits_for_the_rest_of_its_backoff_after_a_restart(
             assert (task.state, task.attempts) == (S.WAITING, 1)
             assert task.reason == 'ValueError: no; retry 1 of 1 in 60 s'
             assert stage.log == []
-
-
-@in_loop
-async def test_the_live_are_listed_with_what_runs_first_and_no_more_than_asked_for():
-    stage = Stage()
-    async with looping(staged(':memory:', stage)) as runner:
-        first = await runner.submit(Task('job'))
-        await stage.until('begin job')
-        queued = [await runner.submit(titled('job', str(number), number)) for number in range(4)]
-        assert runner.live() == [first, *queued]
-        stage.finish(first)
-        await stage.until('begin 3')
-        assert runner.live() == [queued[3], *queued[:3]]
-        for limit in range(6):
-            assert runner.live(limit) == [queued[3], *queued[:3]][:limit]
-        await runner.cancel_all()
-        assert runner.live() == []
 
 
 EXAMPLES = Path(__file__).resolve().parents[5] / 'examples'

@@ -34,10 +34,8 @@ from curiosity_rosa_demo.agent.skills.registry import (
     RESERVED_NAMES,
     SkillRegistry,
 )
-from curiosity_rosa_demo.agent.skills.signature import arguments_model, description_of
+from curiosity_rosa_demo.agent.skills.signature import arguments_model
 from curiosity_rosa_demo.agent.skills.skill import (
-    fraction_of,
-    part_done,
     progress_text,
     ProgressThrottle,
     Skill,
@@ -175,19 +173,6 @@ def test_the_longest_beginning_decides(
         fitting = [error[:n] for n in range(len(error), 0, -1) if error[:n] in errors]
         expected = DecisionType(errors[fitting[0]]) if fitting else None
         assert registry.error_decision(name, error) is expected
-
-
-def test_the_errors_of_skills_yaml_hold_for_every_skill_and_its_own_go_first() -> None:
-    config = configured(speak={'error_map': {'Need to close mast': 'ABORT', 'Hoarse': 'RETRY'}})
-    registry = make_registry(config)
-    decide = registry.error_decision
-    assert decide('move_forward', 'Need to close mast') is DecisionType.REPLAN
-    assert decide('speak', 'Need to close mast') is DecisionType.ABORT
-    assert decide('speak', 'Hoarse: too loud') is DecisionType.RETRY
-    assert decide('move_forward', 'Hoarse: too loud') is None
-    assert decide('fly', 'SKILL_NOT_FOUND: fly') is DecisionType.ASK_HUMAN
-    for skill in registry:
-        assert set(config.skills.error_map) <= set(skill.error_map)
 
 
 def configured(*, turn: dict[str, Any] | None = None, **skills: dict[str, Any] | None) -> Config:
@@ -335,22 +320,6 @@ def survey(
 SURVEY = skill_of(survey, settings_of(), at_most={'duration_s': 12.5})
 
 
-def test_the_schema_tells_types_limits_and_defaults() -> None:
-    schema = SURVEY.definition.args_schema
-    properties: Any = schema['properties']
-    assert list(properties) == ['duration_s', 'times', 'spots', 'how', 'where', 'aloud']
-    assert schema['required'] == ['duration_s']
-    assert schema['additionalProperties'] is False
-    duration = properties['duration_s']
-    assert duration['type'] == 'number'
-    assert (duration['exclusiveMinimum'], duration['maximum']) == (0.0, 12.5)
-    assert duration['description'] == 'seconds'
-    assert (properties['times']['type'], properties['times']['default']) == ('integer', 1)
-    assert properties['how']['enum'] == ['slow', 'quick']
-    assert SURVEY.description == 'Look around for a while.'
-    json.dumps(schema, allow_nan=False)
-
-
 @given(
     duration=st.floats() | huge_ints | st.booleans() | st.none() | st.text(max_size=5),
     times=huge_ints | st.floats() | st.booleans(),
@@ -371,14 +340,6 @@ def test_a_number_is_a_finite_number_within_its_limits(
     assert 0.0 < taken['duration_s'] <= 12.5
     assert type(taken['times']) is int
     assert all(math.isfinite(spot) for spot in taken['spots'])
-
-
-@pytest.mark.parametrize('limit', [0.5, 12.5])
-def test_a_limit_of_the_configuration_is_kept_to_the_last_bit(limit: float) -> None:
-    skill = skill_of(survey, settings_of(), at_most={'duration_s': limit})
-    assert checked_arguments(skill, {'duration_s': limit})['duration_s'] == limit
-    with pytest.raises(BadArguments, match=r'duration_s: .* less than or equal'):
-        checked_arguments(skill, {'duration_s': math.nextafter(limit, math.inf)})
 
 
 HIDDEN: list[Any] = [math.nan, [{'b': math.inf}], '\ud800', {1, 2}]
@@ -437,18 +398,6 @@ def test_a_function_that_is_no_skill_is_refused_in_words(signature: str, told: s
 def test_a_limit_of_nothing_is_a_mistake() -> None:
     with pytest.raises(BadSkill, match='limits what it does not take: duration'):
         arguments_model(survey, at_most={'duration': 1.0})
-
-
-def test_a_function_made_in_a_factory_is_a_skill() -> None:
-    def made() -> Callable[..., ToolResult]:
-        def wave(call: SkillCall, times: int = 2) -> ToolResult:
-            """Wave."""
-            return ToolResult.success(times=times)
-
-        return wave
-
-    assert description_of(made()) == 'Wave.'
-    assert list(arguments_model(made()).model_fields) == ['times']
 
 
 @given(st.data())
@@ -675,11 +624,6 @@ def test_a_loop_is_told_at_once_and_once() -> None:
 def test_a_run_without_an_end_in_sight_tells_every_ten_seconds() -> None:
     throttle = ProgressThrottle(0.0)
     assert [second for second in range(35) if throttle.admits({}, second)] == [10, 20, 30]
-
-
-@given(st.floats(0.0, 1e4), st.floats(0.0, 1e4))
-def test_the_part_that_is_done_is_a_fraction(before: float, left: float) -> None:
-    assert fraction_of({'fraction': part_done(before, left)}) is not None
 
 
 def test_progress_in_words() -> None:

@@ -21,9 +21,6 @@ import errno
 import json
 from pathlib import Path
 import sqlite3
-import subprocess
-import sys
-import tempfile
 import threading
 from typing import Any
 
@@ -117,18 +114,6 @@ async def test_history_says_when_and_why(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_the_snapshot_is_taken_when_write_is_called() -> None:
-    async with opened(TaskStore(':memory:')) as store:
-        task = Task('dig', metadata={'depth': [1]})
-        done = store.write([Insert(task)])
-        task.metadata['depth'].append(2)
-        task.priority = 9
-        await done
-        stored = known(store, task.id)
-        assert (stored.metadata, stored.priority) == ({'depth': [1]}, 3)
-
-
-@in_loop
 async def test_a_refused_unit_fails_alone_and_whole(tmp_path: Path) -> None:
     async with opened(TaskStore(tmp_path / 'tasks.db')) as store:
         first = Task('first', idempotency_key='once', seq=1)
@@ -157,7 +142,7 @@ async def test_a_refused_unit_fails_alone_and_whole(tmp_path: Path) -> None:
             assert (store.get(task_id) is not None) == there
             assert len(store.history(task_id)) == there
         assert [getattr(store.by_key(key), 'id', None) for key in ('once', 'never')] == [
-            *(first.id, None),
+            *(first.id, None)
         ]
 
 
@@ -177,18 +162,6 @@ async def test_writes_are_committed_in_order_and_in_groups(tmp_path: Path) -> No
         assert store.counters['commits'] == 1001
         assert store.counters['groups'] < 100
         assert store.counters['largest_group'] > 100
-
-
-@pytest.mark.parametrize('count', [1, 239, 1025, 3000])
-@in_loop
-async def test_a_unit_of_any_size_is_one_commit(tmp_path: Path, count: int) -> None:
-    async with opened(TaskStore(tmp_path / 'tasks.db')) as store:
-        made = [Task('many', seq=number) for number in range(count)]
-        await store.write([Insert(task) for task in made])
-        assert store.counters == {'commits': 1, 'groups': 1, 'largest_group': 1}
-        assert store.next_seq() == count
-    assert [task.seq for task in store.open()] == list(range(count))
-    await store.close()
 
 
 @in_loop
@@ -554,39 +527,6 @@ def test_a_reader_that_cannot_be_opened_leaves_no_thread_and_no_lock(
             TaskStore(file).open()
     assert set(threading.enumerate()) <= before
     assert read_tasks(file)[0] == ['dig', 'look']  # nobody holds it
-
-
-UNPRIVILEGED = """
-import os, sys
-from curiosity_rosa_demo.agent.tasks.task import StoreReadOnly
-from curiosity_rosa_demo.agent.tasks.store import TaskStore
-if os.geteuid() == 0:
-    os.setuid(65534)
-for path in sys.argv[1:]:
-    try:
-        TaskStore(path).open()
-    except StoreReadOnly as error:
-        print(error)
-"""
-
-
-def test_a_file_or_folder_without_permission_is_named() -> None:
-    modes = {'file': (0o444, 0o666, 0o777), 'lock': (0o666, 0o444, 0o777)}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        for kind, (file, lock, parent) in {**modes, 'folder': (0o666, 0o666, 0o555)}.items():
-            path = folder / kind / 'tasks.db'
-            path.parent.mkdir()
-            write_tasks(path, Task('dig'))
-            path.chmod(file)
-            Path(f'{path}.lock').chmod(lock)
-            path.parent.chmod(parent)
-        paths = [f'{folder}/{each}/tasks.db' for each in (*modes, 'folder', 'folder/deeper')]
-        command = [sys.executable, '-c', UNPRIVILEGED, *paths]
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-        said = [line.split(' cannot be written: ')[0] for line in answer.stdout.splitlines()]
-        assert said == paths
 
 
 # --- the errors of SQLite ---------------------------------------------------------------------
