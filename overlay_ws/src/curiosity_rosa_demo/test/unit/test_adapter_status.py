@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the adapter tells: its status, its inputs, whose calls it had."""
+"""What the adapter tells: its status, its health, its inputs, whose calls it had."""
 
 from __future__ import annotations
 
@@ -31,15 +31,28 @@ from curiosity_rosa_demo.adapter.input_log import (
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.adapter.standstill_command import StandstillCommand
+from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.watches import ObstacleStop
+from curiosity_rosa_demo.agent.topics.node_health import own_findings as diagnose_agent
 from curiosity_rosa_demo.domain.adapter_status import MEASURED_FIELDS
+from curiosity_rosa_demo.domain.brain_state import (
+    BatteryLevel,
+    BrainState,
+    Mode,
+    QueuedTask,
+    RobotState,
+    TasksState,
+)
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, encode_heartbeat
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level, with_losses
+from curiosity_rosa_demo.infra.diagnostics import status_of as diagnostic_status
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
 from curiosity_rosa_demo.recording.rule_run import ReplayClock, RuleRun
 from examples import examples
+from fake_robot import FakeRobot
 from geometry_msgs.msg import Twist
 from guard_world import World
 from hypothesis import given, settings
@@ -47,6 +60,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from rclpy._rclpy_pybind11 import RCLError
+from rclpy.serialization import serialize_message
 
 OBSTACLES = ObstacleStop(load_config().thresholds, time.monotonic)
 MOVED = {'rover_x': 1.0, 'rover_y': 0.0, 'yaw_rad': 0.1, 'mast_yaw_rad': 0.2, 'moving': True}
@@ -419,3 +433,157 @@ def test_the_loss_of_one_keeps_the_other_and_is_told(lost: str, kept: str) -> No
     assert not command(transport, losses=losses).publish()
     assert (len(transport.sent[kept]), len(transport.sent[lost])) == (1, 0)
     assert losses.counts() == {lost: 1}
+
+
+SILENT: dict[str, float | None] = {'odometry': None, 'joint states': None, 'heartbeat': None}
+
+words = st.text(max_size=30)
+
+
+@given(st.dictionaries(words, st.sampled_from(Level)), words)
+def test_a_finding_is_as_bad_as_the_worst_and_tells_all(
+    amiss: dict[str, Level], well: str
+) -> None:
+    found = finding(amiss, well)
+    real = {text: level for text, level in amiss.items() if text}
+    assert found.level == max(real.values(), default=Level.OK)
+    if real:
+        assert all(text in found.message for text in real)
+    else:
+        assert found.message == well
+
+
+@given(
+    st.text(),
+    st.dictionaries(
+        st.text(st.characters(codec='utf-8', exclude_characters='\0'), max_size=10),
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        max_size=5,
+    ),
+)
+def test_whatever_a_finding_holds_can_be_sent(message: str, values: dict[str, object]) -> None:
+    status = diagnostic_status('/ns/adapter', 'rover', Finding(Level.WARN, message, values))
+    assert serialize_message(status)
+    assert (status.name, status.level) == ('ns/adapter: rover', b'\x01')
+    assert [each.key for each in status.values] == list(values)
+
+
+def test_a_loss_is_a_warning_once_and_a_figure_from_then_on() -> None:
+    well = Finding(Level.OK, 'standing still', {'mast': 'closed'})
+    assert with_losses(well, {}) == well
+    first = with_losses(well, {'/trace/events': 3})
+    assert (first.level, first.message) == (Level.WARN, 'Lost 3 for /trace/events')
+    assert first.values == {'mast': 'closed', 'lost /trace/events': 3}
+    later = with_losses(well, {'/trace/events': 3}, {'/trace/events': 3})
+    assert (later.level, later.message) == (Level.OK, 'standing still')
+    assert later.values == {'mast': 'closed', 'lost /trace/events': 3}
+
+
+def test_a_loss_hides_nothing_that_is_worse() -> None:
+    found = with_losses(Finding(Level.ERROR, 'SAFE: tilt'), {'/a': 5, '/b': 1}, {'/a': 3, '/b': 1})
+    assert (found.level, found.message) == (Level.ERROR, 'SAFE: tilt; Lost 2 for /a')
+
+
+# --- adapter -------------------------------------------------------------------------------------
+
+
+def settled() -> World:
+    """It stands, its mast stowed."""
+    world = World()
+    world.step(1.0)
+    world.ask_mast(MastAction.CLOSE)
+    world.step(2.0)
+    return world
+
+
+def found_in(world: World, **facts: Any) -> Finding:
+    given = {'e_stop': False, 'missing': [], 'ages_s': SILENT, 'obstacles': OBSTACLES, **facts}
+    return diagnose_adapter(world.guard, **given)
+
+
+def test_an_adapter_that_knows_its_rover_is_well() -> None:
+    world = settled()
+    found = found_in(world, ages_s={**SILENT, 'odometry': 1.9})
+    assert (found.level, found.message) == (Level.OK, 'standing still')
+    assert (found.values['odometry_age_s'], found.values['joint_states_age_s']) == (1.9, None)
+    world.ask_move()
+    assert found_in(world).message == 'moving'
+
+
+@pytest.mark.parametrize(
+    ('facts', 'level', 'text'),
+    [
+        ({'missing': ['/move_stop']}, Level.ERROR, 'Service unavailable: /move_stop'),
+        ({'ages_s': {'odometry': 7.0}}, Level.ERROR, 'No odometry for 7 s'),
+        ({'e_stop': True}, Level.WARN, 'E-stop pressed'),
+        (
+            {'rivals': {'/clock': ['/gazebo', '/curiosity_stand_in']}},
+            Level.WARN,
+            'several publishers of /clock: /gazebo, /curiosity_stand_in; end one rover or '
+            'simulator, or give each its own ROS_DOMAIN_ID',
+        ),
+    ],
+)
+def test_what_the_adapter_lacks_is_named(facts: dict[str, Any], level: Level, text: str) -> None:
+    found = found_in(settled(), **facts)
+    assert (found.level, found.message) == (level, text)
+
+
+def test_an_adapter_that_has_just_started_or_cannot_stop_says_so() -> None:
+    found = found_in(World())
+    assert found.level is Level.WARN
+    assert found.message == 'Mast unknown: mast_close makes it known'
+    wanted = {'mast': 'unknown', 'move_allowed': False, 'stopping': True}
+    assert {key: found.values[key] for key in wanted} == wanted
+    world = settled()
+    world.drive.absent = True
+    world.ask_stop()
+    world.carry()
+    assert found_in(world).message == 'Stopping: Service unavailable: /move_stop'
+
+
+# --- agent ---------------------------------------------------------------------------------------
+
+
+QUEUE = [
+    QueuedTask(task_id=str(number), goal='go', status=status)
+    for number, status in enumerate(['ACTIVE', 'PENDING', 'PENDING'])
+]
+CHARGED = RobotState(battery_pct=42.0, battery_state=BatteryLevel.OK)
+
+
+@pytest.mark.parametrize(
+    ('tasks', 'robot', 'not_ready', 'level', 'text'),
+    [
+        (TasksState(), RobotState(), '', Level.OK, 'IDLE'),
+        (TasksState(mode=Mode.EXEC, queue=QUEUE), CHARGED, '', Level.OK, 'EXEC'),
+        (
+            TasksState(mode=Mode.SAFE, mode_reason='tilt'),
+            RobotState(),
+            '',
+            Level.ERROR,
+            'SAFE: tilt',
+        ),
+        (
+            *(TasksState(), RobotState(safety_latch='tilt'), ''),
+            *(Level.ERROR, 'Latched until :clear: tilt'),
+        ),
+        (
+            *(TasksState(), RobotState(silent=['scan', 'battery']), ''),
+            *(Level.ERROR, 'Silent: scan, battery'),
+        ),
+        (TasksState(), RobotState(), 'no adapter', Level.WARN, 'no adapter'),
+    ],
+)
+def test_an_agent_says_what_keeps_it_from_acting_and_its_figures(
+    tasks: TasksState, robot: RobotState, not_ready: str, level: Level, text: str
+) -> None:
+    fake = FakeRobot()
+    fake.brain_state, fake.not_ready = BrainState(tasks=tasks, robot=robot), not_ready
+    found = diagnose_agent(fake, CONFIG.agent.llm)
+    assert (found.level, found.message) == (level, text)
+    assert found.values['ready'] is (not_ready == '')
+    assert found.values['model'] == 'routine'
+    assert found.values['battery_pct'] == (42.0 if robot is CHARGED else None)
+    for status, count in (('active', 1), ('pending', 2), ('paused', 0)):
+        assert found.values[f'tasks_{status}'] == (count if tasks.queue else 0)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Blocking work of skills: a halt reaches it at once, and nothing of it outlives its welcome."""
+"""Blocking work of skills, which a halt reaches at once, and the watchdog of the kernel."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 import threading
 import time
+from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
+from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from examples import examples
 from hypothesis import given, settings
@@ -196,3 +198,46 @@ def test_the_first_reason_stays_and_a_sleep_ends_at_once() -> None:
     button.cancel('second')
     assert button.reason == 'first'
     thread.join()
+
+
+LIMIT_S = 2.0
+
+
+class Kennel:
+    def __init__(self) -> None:
+        self.now_s = 100.0
+        self.barks: list[str] = []
+        self.dog = Watchdog(LIMIT_S, self.barks.append, lambda: self.now_s)
+
+
+@given(st.lists(st.tuples(st.sampled_from(['beat', 'look']), st.floats(0.0, 4.0)), max_size=40))
+def test_it_barks_at_the_first_look_after_each_silence(script: list[tuple[str, float]]) -> None:
+    kennel = Kennel()
+    last, owed, expected = None, True, 0
+    for what, seconds in script:
+        kennel.now_s += seconds
+        if what == 'beat':
+            kennel.dog.beat()
+            last, owed = kennel.now_s, True
+        else:
+            kennel.dog.check()
+            if last is not None and owed and kennel.now_s - last > LIMIT_S:
+                expected, owed = expected + 1, False
+        assert len(kennel.barks) == expected
+
+
+def test_its_thread_looks_by_itself_and_survives_what_a_bark_raises() -> None:
+    barked = threading.Semaphore(0)
+
+    def lost(why: str) -> Any:
+        barked.release()
+        raise OSError('no space left')
+
+    dog = Watchdog(0.05, lost)
+    dog.start()
+    try:
+        for _ in range(2):
+            dog.beat()
+            assert barked.acquire(timeout=LONG_S)
+    finally:
+        dog.close()

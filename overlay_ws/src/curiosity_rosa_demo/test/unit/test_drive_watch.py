@@ -6,21 +6,26 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A drive as odometry shows it: the flight rules, and the figures of the profile."""
+"""A drive as odometry shows it: the flight rules, the figures of the profile, what it teaches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import astuple
 import math
 
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, RAMP_S, tilt_of
 from curiosity_rosa_demo.adapter.profile_figures import FAR_OFF, ProfileFigures
-from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
+from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, MIN_SECONDS
+from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS, MotionSpeeds
+from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_stand_in.drivers import DemoRover
 from examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
+from tool_rover import STOP_LATE_S
 
 THRESHOLDS = load_config().thresholds
 DRIVE = THRESHOLDS.drive
@@ -177,3 +182,97 @@ def test_a_figure_is_named_if_and_only_if_it_differs_by_more_than_a_quarter(
     assume(all(abs(each - FAR_OFF) > 1e-3 for each in differ))
     told = MeasuredDrive(period_s).go(motion, speed, radius)
     assert len(told) == sum(each > FAR_OFF for each in differ)
+
+
+Place = tuple[float, float, float]
+places = st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-math.pi, math.pi))
+ways = st.floats(-50, 50)
+curvatures = st.just(0.0) | st.floats(-2, 2)
+
+
+def close(a: Place, b: Place) -> bool:
+    return math.hypot(a[0] - b[0], a[1] - b[1]) < 1e-6 and abs(a[2] - b[2]) < 1e-6
+
+
+@given(places, curvatures, ways, ways)
+def test_two_steps_lead_where_one_does(
+    place: Place, curvature: float, first: float, second: float
+) -> None:
+    twice = along(*along(*place, first, first * curvature), second, second * curvature)
+    assert close(twice, along(*place, first + second, (first + second) * curvature))
+
+
+@given(places, st.floats(0.1, 20.0), st.sampled_from([-1.0, 1.0]))
+def test_a_full_circle_ends_where_it_began(place: Place, radius: float, side: float) -> None:
+    x, y, yaw = along(*place, math.tau * radius, side * math.tau)
+    assert close((x, y, yaw - side * math.tau), place)
+
+
+@given(places, ways, curvatures)
+def test_the_way_is_never_longer_than_the_arc(
+    place: Place, metres: float, curvature: float
+) -> None:
+    x, y, _ = along(*place, metres, metres * curvature)
+    assert math.hypot(x - place[0], y - place[1]) <= abs(metres) + 1e-6
+
+
+@pytest.mark.parametrize(
+    ('start', 'metres', 'turn', 'end'),
+    [
+        ((0.0, 0.0, 0.0), 2.5 * math.pi / 2, math.pi / 2, (2.5, 2.5, math.pi / 2)),
+        ((1.0, 2.0, math.pi / 2), 2.0, 0.0, (1.0, 4.0, math.pi / 2)),
+        ((0.0, 0.0, 0.0), -2.5 * math.pi / 2, -math.pi / 2, (-2.5, 2.5, -math.pi / 2)),
+    ],
+    ids=['a quarter turn to the left', 'straight on', 'backwards on the same circle'],
+)
+def test_where_an_arc_leads(start: Place, metres: float, turn: float, end: Place) -> None:
+    assert along(*start, metres, turn) == pytest.approx(end)
+
+
+START_S = THRESHOLDS.body.start_s
+ROLLS_BACK_S = 0.16  # of a drive, in its heading, which loses what the way does not
+KNOWN = MotionSpeeds(1.0, 1.0, 0.1)
+
+
+@given(
+    speed=st.floats(0.1, 2.0),
+    turn=st.floats(0.02, 0.2),
+    start_s=st.floats(0.0, 0.4),
+    seconds=st.floats(MIN_SECONDS, 20.0),
+    side=st.sampled_from(['turn_left', 'turn_right']),
+)
+def test_it_learns_the_speed_of_the_rover_under_way(
+    speed: float, turn: float, start_s: float, seconds: float, side: str
+) -> None:
+    speeds, driving_s = MeasuredSpeeds(KNOWN, start_s), seconds - start_s
+    done = ToolResult.success(duration_s=seconds, distance_m=speed * driving_s)
+    speeds.learn('move_forward', {}, done)
+    turned = turn * driving_s * (1.0 if side == 'turn_left' else -1.0)
+    speeds.learn(
+        side, {'yaw_rad': 0.0}, done.model_copy(update={'data': {**done.data, 'yaw_rad': turned}})
+    )
+    learnt = speeds.now()
+    assert learnt.straight == pytest.approx(speed)
+    assert (learnt.arc, learnt.turn) == (pytest.approx(speed), pytest.approx(turn))
+
+
+@given(
+    name=st.sampled_from(sorted(DIRECTIONS)),
+    seconds=st.floats(MIN_SECONDS, 20.0),
+    waited_s=st.floats(0.0, 1.0),
+)
+def test_a_short_drive_teaches_the_speed_of_a_long_one(
+    name: str, seconds: float, waited_s: float
+) -> None:
+    rover = DemoRover(THRESHOLDS)
+    rover.advance_to(waited_s)  # somewhere between two of its ticks
+    rover.call(name)
+    rover.advance_to(waited_s + seconds)
+    rover.call('move_stop')
+    state = rover.advance_to(rover.seconds + STOP_LATE_S)
+    speeds = MeasuredSpeeds(THRESHOLDS.speeds, START_S)
+    yaw = state.pose.yaw
+    done = ToolResult.success(duration_s=seconds, distance_m=state.path_m, yaw_rad=yaw)
+    speeds.learn(name, {'yaw_rad': 0.0}, done)
+    for learnt, true in zip(astuple(speeds.now()), astuple(THRESHOLDS.speeds), strict=True):
+        assert -ROLLS_BACK_S <= (learnt / true - 1.0) * seconds <= START_S

@@ -1,0 +1,209 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the transport loses, refuses or tears is counted, asked again or refused."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+import threading
+from typing import Any
+
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
+from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
+from curiosity_rosa_demo.infra.ros_io import call, Heartbeat, ServiceFailed, TracePublisher
+from nav_msgs.msg import Odometry
+from our_sources import imports, PACKAGE, trees
+import pytest
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.serialization import serialize_message
+from rclpy.task import Future
+from std_msgs.msg import String
+
+CONFIG = load_config()
+EVENTS = CONFIG.topics.trace.events
+
+
+class Transport:
+    """A publisher, and the node that makes it, of a transport that fails with ``error``."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error, self.sent = error, list[Any]()
+
+    def create_publisher(self, *_: object) -> Transport:
+        return self
+
+    def get_name(self) -> str:
+        return 'adapter'
+
+    def publish(self, message: Any) -> None:
+        if self.error is not None:
+            raise self.error
+        self.sent.append(message)
+
+    def get_subscription_count(self) -> int:
+        return 1
+
+    def wait_for_all_acked(self, timeout: Any) -> bool:
+        return True
+
+
+SATURATED = RCLError('Failed to publish: cannot publish data')
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        SATURATED,
+        rclpy_implementation.InvalidHandle('destruction was requested'),
+        UnicodeEncodeError('utf-8', '\ud800', 0, 1, 'surrogates not allowed'),
+    ],
+)
+def test_what_cannot_be_sent_is_counted(error: Exception) -> None:
+    transport, losses = Transport(error), LossCounter()
+    publisher: GuardedPublisher[str] = GuardedPublisher(transport, '/topic', losses)
+    assert not publisher.publish('one')
+    assert not publisher.publish('two')
+    assert losses.counts() == {'/topic': 2}
+    assert publisher.last_error == str(error)
+
+    transport.error = None
+    assert publisher.publish('three')
+    assert (transport.sent, losses.counts()) == (['three'], {'/topic': 2})
+    assert publisher.last_error == ''
+
+
+def test_an_error_of_our_own_is_not_hidden() -> None:
+    publisher: GuardedPublisher[str] = GuardedPublisher(
+        Transport(TypeError('not a String')), '/topic', LossCounter()
+    )
+    with pytest.raises(TypeError):
+        publisher.publish('one')
+
+
+def test_a_saturated_trace_topic_does_not_hurt_what_is_traced() -> None:
+    transport, losses = Transport(SATURATED), LossCounter()
+    trace = TracePublisher(transport, CONFIG, losses)  # type: ignore[arg-type]
+    trace.announce('adapter started')
+    trace.alarm('Joint states lost: mast unknown')
+    assert losses.counts() == {EVENTS: 2}
+
+
+def test_a_lost_heartbeat_is_counted() -> None:
+    losses = LossCounter()
+    Heartbeat(Transport(SATURATED), CONFIG, losses, str).beat()  # type: ignore[arg-type]
+    assert losses.counts() == {CONFIG.topics.status.kernel: 1}
+
+
+def test_losses_of_several_threads_are_all_counted() -> None:
+    losses = LossCounter()
+    with ThreadPoolExecutor(4) as pool:
+        totals = list(pool.map(lambda number: losses.count('ab'[number % 2]), range(2000)))
+    assert losses.counts() == {'a': 1000, 'b': 1000}
+    assert sorted(totals) == sorted([*range(1, 1001), *range(1, 1001)])
+
+
+class Client:
+    """Answers the request number ``answers`` (from 1) with its number; 0: none. The transport does
+    not take the first ``refuses``.
+    """
+
+    srv_name = '/capture_and_score'
+
+    def __init__(self, answers: int, refuses: int = 0) -> None:
+        self.answers, self.sent, self.removed, self.refuses = answers, 0, 0, refuses
+
+    def service_is_ready(self) -> bool:
+        return True
+
+    def call_async(self, _: Any) -> Any:
+        self.sent += 1
+        if self.sent <= self.refuses:
+            raise RCLError('Failed to send request: cannot publish data')
+        future: Any = Future()
+        if self.sent == self.answers:
+            future.set_result(self.sent)
+        return future
+
+    def remove_pending_request(self, _: Any) -> None:
+        self.removed += 1
+
+
+def ask(client: Client, **options: Any) -> Any:
+    return call(client, None, **options)  # type: ignore[arg-type]
+
+
+def test_a_request_that_a_killed_server_took_with_it_is_sent_again() -> None:
+    client = Client(answers=3)
+    assert ask(client, timeout_s=30.0, again_s=0.01) == 3
+    assert (client.sent, client.removed) == (3, 2)
+
+
+def test_unless_asked_for_a_request_is_sent_once() -> None:
+    client = Client(answers=2)
+    with pytest.raises(ServiceFailed, match='Service timeout: /capture_and_score'):
+        ask(client, timeout_s=0.05)
+    assert (client.sent, client.removed) == (1, 1)
+
+
+def test_who_ends_the_wait_ends_the_sending() -> None:
+    client, done = Client(answers=0), threading.Event()
+    done.set()
+    with pytest.raises(ServiceFailed):
+        ask(client, timeout_s=30.0, done=done, again_s=0.01)
+    assert client.sent <= 1
+
+
+def test_a_request_that_the_transport_has_not_taken_is_sent_again() -> None:
+    client = Client(answers=3, refuses=2)
+    assert ask(client, timeout_s=30.0) == 3
+    assert client.sent == 3
+
+
+def test_a_stop_between_two_tries_keeps_the_second_from_being_sent() -> None:
+    client, button, tries = Client(answers=2, refuses=1), Cancellation(), []
+
+    def sending() -> AbstractContextManager[None]:
+        if tries:
+            button.cancel('Stopped by the operator')
+        tries.append('try')
+        return button.hold_back()
+
+    with pytest.raises(TurnCancelled, match='Stopped by the operator'):
+        ask(client, timeout_s=30.0, sending=sending)
+    assert (len(tries), client.sent) == (2, 1)
+
+
+@pytest.mark.parametrize('size', range(4))
+def test_less_than_a_header_never_reaches_the_middleware(size: int) -> None:
+    """Cyclone DDS would read behind the end of it."""
+    data = bytes(serialize_message(String(data='words')))[:size]
+    with pytest.raises(UnreadableMessage, match=f'^{size} bytes, and the header alone has 4'):
+        read_message(data, String)
+
+
+def test_a_message_is_read_and_a_torn_one_refused() -> None:
+    data = bytes(serialize_message(Odometry(child_frame_id='base')))
+    assert read_message(data, Odometry).child_frame_id == 'base'
+    with pytest.raises(UnreadableMessage):
+        read_message(data[:20], Odometry)
+
+
+def test_all_of_the_product_reads_serialized_bytes_there() -> None:
+    readers = {
+        file.relative_to(PACKAGE).as_posix()
+        for file, tree in trees().items()
+        if file.is_relative_to(PACKAGE / 'curiosity_rosa_demo')
+        if any(name == 'rclpy.serialization.deserialize_message' for _, name in imports(tree))
+    }
+    assert readers == {'curiosity_rosa_demo/infra/ros/serialized.py'}
