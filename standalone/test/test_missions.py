@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import hashlib
 import os
 from pathlib import Path
-import random
 import subprocess
 import sys
 
@@ -22,14 +21,11 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from missions.happenings import (
-    as_test,
-    from_test,
     Happening,
     KINDS,
     shrink,
     START_S,
 )
-from missions.scheduler import Scheduler, SimulatedProcess
 from our_sources import ROOT
 import pytest
 
@@ -67,26 +63,6 @@ def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_frozen_process_goes_on_after_the_thaw_and_a_killed_one_cleans_nothing_up() -> None:
-    scheduler, did = Scheduler(random.Random(1)), list[float | str]()
-    process = SimulatedProcess('p')
-
-    def work() -> None:
-        try:
-            while True:
-                scheduler.park(1.0)
-                did.append(scheduler.now_s)
-        finally:
-            did.append('cleaned up')
-
-    scheduler.spawn(process, 'main', work)
-    scheduler.call_later(1.5, lambda: scheduler.freeze(process))
-    scheduler.call_later(5.0, lambda: scheduler.thaw(process))
-    scheduler.call_later(6.5, lambda: scheduler.kill(process))
-    scheduler.run_until(10.0)
-    assert did == [1.0, 5.0, 6.0]
-
-
 @given(happenings=HAPPENINGS, data=st.data())
 @settings(max_examples=examples(100))
 def test_shrinking_keeps_what_is_needed_and_nothing_else(
@@ -101,12 +77,6 @@ def test_shrinking_keeps_what_is_needed_and_nothing_else(
 
     fewest = shrink(marked, fails, budget=10_000)  # type: ignore[arg-type]
     assert {number for number, _ in fewest} == needed  # type: ignore[misc]
-
-
-@given(happenings=HAPPENINGS, seed=st.integers(0, 10**9))
-@settings(max_examples=examples(100))
-def test_a_mission_survives_its_file(happenings: list[Happening], seed: int) -> None:
-    assert from_test(as_test(seed, 1.5, happenings, [])) == (seed, 1.5, happenings)
 
 
 def test_two_runs_of_one_seed_have_the_same_record(tmp_path: Path) -> None:

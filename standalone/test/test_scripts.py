@@ -18,7 +18,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from typing import Any
 
 from harness import wait_until
@@ -236,23 +235,6 @@ def test_when_one_of_them_ends_so_does_the_container(container: Container, who: 
     assert not runs(str(container.demo))
 
 
-def test_a_healthy_answer_holds_for_half_a_minute(container: Container, tmp_path: Path) -> None:
-    """So that Docker can ask often and hear early: a check costs a second of CPU time."""
-    success, verdict = tmp_path / 'success', tmp_path / 'verdict'
-    container.fake('python', f'echo check >>"$STORY"; exit "$(cat {verdict})"\n')
-
-    def check(result: int) -> tuple[int, int]:
-        verdict.write_text(str(result))
-        status = container.run('health.sh', CURIOSITY_HEALTHY=str(success)).wait(timeout=20)
-        return status, len(container.story)
-
-    assert check(1) == (1, 1)
-    assert check(0) == (0, 2)  # a failure does not hold
-    assert check(1) == (0, 2)
-    os.utime(success, (time.time() - 31, time.time() - 31))
-    assert check(1) == (1, 3)
-
-
 ATTACHED = 'console --wait 180 -c :status'
 AGENT = 'agent_node -c :status --ros-args -p use_sim_time:=true'
 
@@ -333,18 +315,6 @@ def test_compose_puts_our_file_on_the_demos_wherever_that_is(host: Host) -> None
     assert file in ' '.join(words)
     [[_, _, *words]] = host.calls('compose.sh', 'ps', DEMO_DIR='../demos/elsewhere')
     assert '../demos/elsewhere/docker-compose.yml' in words
-
-
-def test_compose_says_what_is_missing(host: Host) -> None:
-    for version, env, said in (
-        ('2.29.7', {'DEMO_DIR': '/nowhere'}, 'DEMO_DIR=/nowhere'),
-        ('2.23.9', {}, '2.23.9; 2.24 or newer'),
-        ('"" >&2; exit 1', {}, "install Docker's compose plugin"),
-    ):
-        host.version(version)
-        done = host.run('compose.sh', 'up', **env)
-        assert done.returncode == 1
-        assert said in done.stderr
 
 
 OFF = ('stop curiosity_demo', 'headless')

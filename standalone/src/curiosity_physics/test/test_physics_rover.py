@@ -23,13 +23,7 @@ from pathlib import Path
 
 from curiosity_physics import demos, rover, worlds
 from curiosity_physics.controllers import (
-    ARM,
-    Controllers,
-    FASTEST_RAD_S,
     MAST,
-    STEER,
-    SUSPENSION,
-    WHEELS,
 )
 from curiosity_physics.drivers import steering, turn_radius, Twist, WheelDriver
 from curiosity_physics.model import build
@@ -44,36 +38,7 @@ import pytest
 
 STILL_MPS = 0.02
 FORWARD, LEFT, RIGHT, STOP = Twist(2.0, 0.0), Twist(1.0, 0.4), Twist(1.0, -0.4), Twist()
-AT_ZERO = dict.fromkeys((*WHEELS, *STEER, *MAST, *ARM, *SUSPENSION), 0.0)
-
-
 # --- the controllers ----------------------------------------------------------------------------
-
-
-def test_a_trajectory_is_a_straight_line_from_the_actual_joints() -> None:
-    mast = Controllers().mast
-    actual = {**AT_ZERO, 'mast_p_joint': 1.0}
-    mast.follow(tuple(reversed(MAST)), [(2.0, (0.0, -1.0, 0.0))], now=5.0, actual=actual)
-    places = [mast.at(at) for at in (5.0, 6.0, 99.0)]
-    assert places == [(1.0, 0.0, 0.0), pytest.approx((0.5, -0.5, 0.0)), (0.0, -1.0, 0.0)]
-    for names, points, why in (
-        (MAST[:2], [(1.0, (0.0, 0.0))], 'its joints must be mast_p_joint'),
-        (MAST, [(1.0, (0.0, math.nan, 0.0))], '3 finite angles'),
-        (MAST, [(1.0, (0.0,) * 3), (1.0, (1.0,) * 3)], 'must rise'),
-    ):
-        with pytest.raises(ValueError, match=why):
-            mast.follow(names, points, now=0.0, actual=AT_ZERO)
-    assert [mast.at(at) for at in (5.0, 6.0, 99.0)] == places
-
-
-@given(st.fixed_dictionaries(dict.fromkeys((*STEER, *MAST, *ARM), st.floats(-3.0, 3.0))))
-def test_a_position_servo_goes_to_its_target_at_a_bounded_velocity(
-    actual: dict[str, float],
-) -> None:
-    velocities = Controllers().velocities(0.0, {**AT_ZERO, **actual})
-    for name, angle in actual.items():
-        assert velocities[name] == pytest.approx(-10.0 * angle)
-        assert abs(velocities[name]) <= FASTEST_RAD_S
 
 
 @given(st.floats(-1.0, 1.0))
@@ -85,21 +50,6 @@ def test_steering_is_ackermann_and_mirrored(angular_z: float) -> None:
     assert max(map(abs, steering(radius))) <= 0.6
     if abs(angular_z) >= 1e-3:
         assert math.copysign(1.0, front_left) == math.copysign(1.0, angular_z)
-
-
-def test_the_wheel_driver_repeats_its_twist_and_steers_from_the_second_one_on() -> None:
-    controllers = Controllers()
-    assert controllers.suspension.efforts((0.3,) * 4) == (0.0,) * 4  # before the first command
-    driver = WheelDriver(controllers)
-    for beat in range(3):  # run_demo's turn_left, every 0.1 s
-        driver.drive(Twist(1.0, 0.4))
-        driver.tick(beat * 0.1, AT_ZERO)
-        steered = controllers.steer.at(99.0)
-        assert (steered != (0.0,) * 4) == (beat >= 1)
-    assert controllers.wheels.velocities == (1.0, 1.5, 1.0, -1.0, -1.5, -1.0)
-    driver.tick(60.0, AT_ZERO)  # no time-out
-    assert controllers.wheels.velocities[0] == 1.0
-    assert controllers.suspension.efforts((0.0,) * 4) != (0.0,) * 4
 
 
 # --- the rover in MuJoCo ------------------------------------------------------------------------

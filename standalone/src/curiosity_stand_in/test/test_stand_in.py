@@ -29,8 +29,6 @@ from curiosity_stand_in.battery import Battery, Rates
 from curiosity_stand_in.body import Body, MOST_SAG_S, State, WHEELS
 from curiosity_stand_in.camera import mast_camera, SIZE
 from curiosity_stand_in.drivers import DemoRover, MOTIONS
-from curiosity_stand_in.faults import MAX_DELAY_S, parse, ServiceFault, SERVICES
-from curiosity_stand_in.frames import camera_pose, lidar_pose, LIDARS
 from curiosity_stand_in.kinematics import FORWARD, Pose, Velocity
 from curiosity_stand_in.mast import CLOSED, Joints, MOVES, OPENED, ZERO
 from curiosity_stand_in.renderer import Renderer
@@ -47,7 +45,6 @@ THRESHOLDS = load_config().thresholds
 MPS = THRESHOLDS.body.forward_mps
 STEP_S = 0.01
 STILL_MPS = THRESHOLDS.motion.still_speed_mps
-STATE = State(12.5, Pose(1.0, -2.0, 0.5), Velocity(0.5, 0.2), Joints(1.57, -1.5, 0.1), Battery())
 STAMP = sensors.time_message(12.5)
 
 
@@ -234,22 +231,6 @@ def test_a_slipping_rover_loses_its_way_and_its_wheels_turn_on() -> None:
     assert not after.moves
 
 
-@pytest.mark.parametrize('sag_s', [1.0, MOST_SAG_S])
-def test_a_mechanism_that_sags_moves_the_body_on_standing_wheels_and_tilts_it(
-    sag_s: float,
-) -> None:
-    timed = Timed()
-    timed.body.sag_s = sag_s
-    timed.body.drive(*FORWARD)
-    timed.wait(5.0)
-    timed.body.drive(0.0, 0.0)
-    states = [timed.wait(STEP_S) for _ in range(round((sag_s + 1.0) / STEP_S))]
-    moving = [state for state in states if state.moves and state.wheels == 0.0]
-    assert moving[-1].seconds - moving[0].seconds == pytest.approx(sag_s, abs=0.03)
-    tilt = math.hypot(states[-1].pose.roll, states[-1].pose.pitch)
-    assert 10.0 <= math.degrees(tilt) <= 12.0
-
-
 @given(
     st.floats(0.1, 100),
     st.lists(st.tuples(st.booleans(), st.floats(0.0, 5.0)), min_size=1, max_size=6),
@@ -322,38 +303,6 @@ def view(joints: Joints, lidar: str, pitch: float, x: float = 0.0, y: float = 0.
     body = Transform((0.0, 0.0, 0.0), (turn.x, turn.y, turn.z, turn.w))
     message = sensors.scan(state, STAMP, lidar)
     return view_of(scan_of(message), body.tilt @ sensor, RoverShape.of(THRESHOLDS))
-
-
-@settings(max_examples=examples(25))
-@given(
-    st.floats(0.0, 1.57),
-    st.floats(-6.28, 0.0),
-    st.floats(THRESHOLDS.body.standing_pitch_rad, THRESHOLDS.body.driving_pitch_rad),
-)
-def test_the_demos_lidar_sees_the_way_ahead_in_no_pose_of_the_mast_and_one_on_the_body_does(
-    fold: float, yaw: float, pitch: float
-) -> None:
-    assert not view(Joints(fold, yaw, 0.0), 'mast', pitch).sees_ahead
-    x, y = 18.6 - THRESHOLDS.obstacles.front_m, -31.36  # the rover touches a boulder
-    for ahead_m in (5.8, 2.2):
-        seen = view(CLOSED, 'body', pitch, x=x - ahead_m, y=y)
-        assert seen.free_m['move_forward'] == pytest.approx(ahead_m, abs=0.5)
-
-
-@pytest.mark.parametrize(
-    ('lidar', 'frame', 'place', 'rotation'),
-    [
-        *((name, 'lidar_link', *lidar_pose(Pose(z=0.0), STATE.joints, name)) for name in LIDARS),
-        ('mast', 'camera_link', *camera_pose(Pose(z=0.0), STATE.joints)),
-    ],
-)
-def test_the_frames_on_tf_lead_to_the_sensor(
-    lidar: str, frame: str, place: np.ndarray, rotation: np.ndarray
-) -> None:
-    transform, _ = composed(*tree_of(STATE, lidar).chain('base_footprint', frame, 0.0))
-    assert np.allclose(transform.translation, place)
-    assert np.allclose(transform.rotate((1.0, 0.0, 0.0)), rotation[:, 0])
-    assert np.allclose(transform.rotate((0.0, 1.0, 0.0)), rotation[:, 1])
 
 
 @settings(max_examples=examples(15))
@@ -430,17 +379,3 @@ REFUSED: list[tuple[str, Any, str]] = [
 def test_a_refusal_says_what_would_be_right() -> None:
     said = [(*row, refusal_of(*row[:2])) for row in REFUSED]
     assert [row for row in said if row[2] not in str(row[3])] == []
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(SERVICES),
-        st.sampled_from([ServiceFault('hang'), ServiceFault('absent')])
-        | st.builds(ServiceFault, st.just('late'), st.floats(1e-3, MAX_DELAY_S)),
-    )
-)
-def test_a_fault_that_is_written_is_read(wanted: dict[str, ServiceFault]) -> None:
-    def text_of(service: str, fault: ServiceFault) -> str:
-        return f'{service}:{fault.kind}' + (f':{fault.delay_s!r}' if fault.delay_s else '')
-
-    assert parse([text_of(*item) for item in wanted.items()]) == wanted

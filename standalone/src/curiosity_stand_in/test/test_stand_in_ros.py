@@ -26,7 +26,6 @@ from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
 from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Empty
@@ -38,17 +37,6 @@ BODY = load_config().thresholds.body
 TIME_SCALE = 5.0
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-SERVICES = {
-    '/open_arm',
-    '/close_arm',
-    '/move_forward',
-    '/turn_left',
-    '/turn_right',
-    '/move_stop',
-    '/mast_open',
-    '/mast_close',
-    '/mast_rotate',
-}
 SOUND = {
     name: each.default
     for name, each in PARAMETERS.items()
@@ -94,10 +82,6 @@ def wait_until_none_comes(messages: list[Any], others: list[Any], count: int = 1
         return len(messages) == before
 
     wait_until(none_comes, 'the messages to end while others go on')
-
-
-def seconds(stamp: Any) -> float:
-    return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
 def fold_of(message: JointState) -> float:
@@ -176,21 +160,6 @@ def box(running: Running) -> Iterator[Sandbox]:
         wait_until_still(odometry)
         wait_until(lambda: fold_of(joints[-1]) == INITIAL['open'].fold, 'the mast to open')
         yield sandbox
-
-
-def test_it_says_what_it_is_and_offers_the_demos_nodes_and_services(
-    box: Sandbox, running: Running
-) -> None:
-    output = running.process.output
-    wait_until(lambda: 'This is the stand-in rover' in output(), 'its first log line')
-
-    def services() -> set[str]:
-        found = box.node.get_service_names_and_types()
-        return {name for name, types in found if types == ['std_srvs/srv/Empty']}
-
-    wait_until(lambda: services() == SERVICES, 'exactly its services')
-    nodes = {'run_node', 'mast_node', 'arm_node', 'curiosity_stand_in'}
-    wait_until(lambda: nodes <= set(box.node.get_node_names()), 'its nodes')
 
 
 def test_move_services_answer_at_once_and_the_rover_drives_until_the_stop(box: Sandbox) -> None:
@@ -384,20 +353,6 @@ def test_a_bad_parameter_later_is_refused_with_a_reason_and_changes_nothing(box:
     battery = watch(box, BatteryState, '/battery_state')
     next_ones(battery, 2)
     assert battery[-1].percentage == 0.75
-
-
-def test_the_clock_runs_at_the_time_scale(box: Sandbox) -> None:
-    odometry = watch(box, Odometry, ODOMETRY)
-    received: list[tuple[float, float]] = []
-    subscription = box.node.create_subscription(
-        Clock, '/clock', lambda m: received.append((time.monotonic(), seconds(m.clock))), 10
-    )
-    wait_until(lambda: len(received) > 30, '30 ticks of the clock')
-    subscription.destroy()
-    wall = received[-1][0] - received[0][0]
-    assert (received[-1][1] - received[0][1]) / wall == pytest.approx(TIME_SCALE, rel=0.15)
-    assert [sim for _, sim in received] == sorted(sim for _, sim in received)
-    assert abs(seconds(odometry[-1].header.stamp) - received[-1][1]) < TIME_SCALE * 5.0
 
 
 def test_a_bad_parameter_at_the_start_is_one_line_and_status_2(box: Sandbox) -> None:

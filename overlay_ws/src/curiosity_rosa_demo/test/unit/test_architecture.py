@@ -80,12 +80,6 @@ def test_a_package_without_ros_imports_none(package: str) -> None:
     assert {file for file in ros if not file.is_relative_to(WITH_ROS)} == set()
 
 
-def test_the_domain_imports_pydantic_and_nothing_else_of_others() -> None:
-    allowed = {'pydantic', 'curiosity_rosa_demo', *sys.stdlib_module_names}
-    for file, names in names_in(PRODUCT / 'domain').items():
-        assert {name.partition('.')[0] for name in names} <= allowed, file
-
-
 def test_importing_a_rule_imports_no_ros() -> None:
     program = [
         'import importlib, pkgutil, sys',
@@ -173,21 +167,6 @@ def test_the_container_has_what_the_unit_tests_import() -> None:
     needed = {normal(home) for name in names for home in found.get(name, [])}
     tested, ours = map(pinned, REQUIREMENTS)
     assert {each for each in needed & tested - ours if not each.startswith('ros-')} == set()
-
-
-@pytest.mark.parametrize('package', ['control_msgs', 'curiosity_rosa_interfaces', 'tf2_msgs'])
-def test_an_interface_package_declares_the_packages_of_its_fields(package: str) -> None:
-    [folder] = ROOT.glob(f'*/src/{package}')
-    kinds = ('msg', 'srv', 'action')
-    types = [file for kind in kinds for file in folder.rglob(f'*.{kind}')]
-    assert types
-    text = '\n'.join(file.read_text(encoding='utf-8') for file in types)
-    fields = set(re.findall(r'^(\w+)/', text, re.MULTILINE))
-    wanted = fields | {'action_msgs' for file in types if file.suffix == '.action'}
-    assert wanted == depends(folder) - RUN
-    cmake = (folder / 'CMakeLists.txt').read_text(encoding='utf-8')
-    assert [file for file in types if f'"{file.parent.name}/{file.name}"' not in cmake] == []
-    assert wanted <= set(re.findall(r'find_package\((\w+) REQUIRED\)', cmake))
 
 
 # --- the oldest Python and rclpy ----------------------------------------------------------------

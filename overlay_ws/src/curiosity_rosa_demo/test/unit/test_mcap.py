@@ -11,12 +11,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from itertools import pairwise
-import json
 import math
 from pathlib import Path
-import re
 import signal
 import struct
 import subprocess
@@ -25,7 +22,6 @@ import tempfile
 import tracemalloc
 from typing import Any
 
-from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
 from curiosity_rosa_demo.recording.mcap.channels import (
     ChannelRates,
     definition,
@@ -126,16 +122,6 @@ def test_of_many_messages_few_are_kept_and_the_last_one_always(
     assert thinning.take_due(math.inf) is None
 
 
-def test_the_foxglove_layout_shows_only_what_is_recorded() -> None:
-    text = (shipped_config_dir() / 'foxglove_layout.json').read_text(encoding='utf-8')
-    assert set(json.loads(text)['layout']) == {'first', 'second', 'direction', 'splitPercentage'}
-    shown = set(re.findall(r'"(?:topicPath|imageTopic|value)": "(/[^".]+)', text))
-    for panel in json.loads(text)['configById'].values():
-        shown |= set(panel.get('topics', {}))
-    assert {'/trace/events', '/battery_state', '/visualization_marker_array'} <= shown
-    assert shown <= {channel.topic for channel in channels().values()}
-
-
 # --- the file ------------------------------------------------------------------------------------
 
 
@@ -206,20 +192,6 @@ def test_a_torn_file_gives_all_that_is_whole(tmp_path: Path, finished: bool) -> 
         assert len(read) >= at_least, size
         assert reader.end_problem, size
         reader.span_ns()
-
-
-@settings(max_examples=examples(80))
-@given(st.data())
-def test_bytes_that_mean_nothing_are_told_not_raised(data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = write_run(Path(folder, 'run.mcap'), [('trace', 0.0, a_string('x' * 50))] * 3)
-        spoiled = bytearray(path.read_bytes())
-        for _ in range(data.draw(st.integers(1, 5))):
-            spoiled[data.draw(st.integers(0, len(spoiled) - 1))] = data.draw(st.integers(0, 255))
-        path.write_bytes(spoiled)
-        decoder = Decoder()
-        with suppress(NotARecording):
-            assert len([decoder.decode(entry) for entry in RunReader(path)]) <= 3
 
 
 def test_what_is_no_recording_is_said_with_its_name(tmp_path: Path) -> None:
