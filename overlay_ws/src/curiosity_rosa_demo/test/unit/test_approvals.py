@@ -30,7 +30,8 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import MAX_DEPTH
+from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.events import QuestionAsked
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
@@ -403,14 +404,22 @@ def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
         turn.join(WAIT_S)
 
 
-def test_the_console_shows_a_question_once(bench: RuntimeBench) -> None:
+def test_the_console_shows_a_question_and_a_result_once(bench: RuntimeBench) -> None:
     text = 'Asking: move_forward(duration_s=6.0)'
     asking = new_event(**QuestionAsked('q1').trace_fields(text))
     bench.console.print_event(asking)
     assert bench.said == []
     bench.session.approval_queue.is_attended = False  # then it is shown nowhere else
     bench.console.print_event(asking)
-    assert bench.said == ['  [DECIDE] Asking: move_forward(duration_s=6.0)']
+    assert bench.said == [f'  [DECIDE] {text}']
+    result = 'capture_and_score: did capture_and_score'
+    bench.console.handle_line(':cap')
+    bench.console.print_event(
+        new_event(TraceKind.RESULT, result, tool_name='capture_and_score', ok=True)
+    )
+    bench.finish()
+    assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
+    assert bench.said[1:] == [f'  [RESULT] {result}']
 
 
 # --- tasks that need approval ---------------------------------------------------------------

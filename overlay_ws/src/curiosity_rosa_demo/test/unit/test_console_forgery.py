@@ -51,6 +51,8 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.text import ConsoleText
+from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.reporter import status_text
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
 from examples import examples
@@ -177,11 +179,13 @@ def test_no_text_controls_the_terminal(texts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         printed: list[str] = []
         patch.setattr('builtins.print', lambda text, flush: printed.append(text))
-        writer = ConsoleWriter()
+        bus = EventBus()
+        writer = ConsoleWriter(bus)
         writer.start()
         for text in texts:
             writer.write(text)
         writer.close()
+    assert [ConsoleText(each) for each in printed] == [e.event for e in bus.events_after(0).events]
     assert len(printed) == len(texts)
     assert all(line.isprintable() for text in printed for line in text.split('\n'))
 

@@ -33,6 +33,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     trace_data,
 )
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import (
+    MAX_TASKS,
     task_detail,
     TaskEvents,
     usage_text,
@@ -425,6 +426,9 @@ def test_a_task_has_its_own_captures_and_progress_only() -> None:
     ]
     facts = detail(told, BrainState(skills=SkillsState(running=runs)))
     assert [row['id'] for row in facts['captures']['rows']] == ['mine']
+    for number in range(MAX_TASKS):
+        told.add(event_of(f'another {number}', TraceKind.ACT))
+    assert told.captures('t1') == set()  # old tasks are forgotten
     assert [row['id'] for row in facts['progress']['rows']] == ['gt1']
 
 
