@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 import json
 import os
 import re
@@ -20,6 +21,7 @@ import time
 from typing import Any
 
 from adapter_world import ODOMETRY
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from harness import DIES_WITH_US, ROOT, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pexpect
@@ -174,7 +176,16 @@ class Bench:
         output = run.output()
         return status, json.loads(output.splitlines()[-1]), output
 
-    # --- the rover and the processes --------------------------------------------------------
+    def turn(self, **values: Any) -> None:
+        """Set parameters of the stand-in rover."""
+
+        def taken() -> bool:
+            # The answer to a client that the rover has not discovered yet is lost.
+            with suppress(ServiceFailed):
+                return self.box.set_parameters('curiosity_stand_in', timeout_s=3.0, **values) == []
+            return False
+
+        wait_until(taken, 'the stand-in to take its parameters')
 
     @property
     def speed(self) -> float:

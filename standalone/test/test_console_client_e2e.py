@@ -17,14 +17,43 @@ import signal
 import subprocess
 
 from demo_bench import Bench, READY_S, Terminal
-from harness import PREFIXES
-from headless_agent import Headless
+from harness import PREFIXES, Process, wait_until
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 PACKAGE = 'curiosity_rosa_demo'
 CONSOLE = str(PREFIXES[PACKAGE] / 'lib' / PACKAGE / 'console')
+ORDERS = 'agent: headless; orders come '
 UP, TAB = '\x1b[A', '\t'
+
+
+class Headless:
+    def __init__(self, bench: Bench) -> None:
+        self._bench, box = bench, bench.box
+        box.stand_in()
+        box.overlay('adapter_node')
+        box.overlay('simulator_node')
+        box.env.update(bench.env)  # the folder of its state
+        package = 'curiosity_rosa_demo'
+        program = str(PREFIXES[package] / 'lib' / package / 'agent_node')
+        config = f'config_dir:={box.config_dir()}'
+        self.process: Process = box.run(
+            [program, '--headless', '--ros-args', '-p', config], 'agent_node'
+        )
+
+    @property
+    def url(self) -> str:
+        """Where orders come from, as it says itself."""
+        wait_until(lambda: ORDERS in self.process.output(), ORDERS, READY_S)
+        orders = self.process.output().partition(ORDERS)[2].partition('\n')[0]
+        return str(orders).partition('at ')[2].partition(' and')[0]
+
+    def ends_well(self, signum: signal.Signals) -> None:
+        """It leaves with 0, and by then the rover was told to stop."""
+        assert self.process.kill(signum) == 0
+        wait_until(lambda: not self._bench.moving, 'the rover to stand', 5.0)
+        assert 'Traceback' not in self.process.output()
+        assert '[RESULT] move_stop' in self.process.output()
 
 
 def attach(bench: Bench, url: str) -> Terminal:
@@ -67,7 +96,8 @@ def gets_the_outcome_of_each_command(bench: Bench, url: str) -> None:
 
 
 def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None:
-    agent = Headless(bench, port=0)
+    refuses_without_an_agent(bench)
+    agent = Headless(bench)
     url = agent.url
     gets_the_outcome_of_each_command(bench, url)
     one, two = attach(bench, url), attach(bench, url)
@@ -115,7 +145,7 @@ def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None
         assert 'Traceback' not in terminal.text
 
 
-def test_without_an_agent_it_says_so(bench: Bench) -> None:
+def refuses_without_an_agent(bench: Bench) -> None:
     done = subprocess.run(
         [CONSOLE, '--url', 'http://127.0.0.1:9', '-c', ':status'],
         capture_output=True,

@@ -10,33 +10,19 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import termios
 
-from demo_bench import Bench, Terminal
+from demo_bench import Bench
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 UP = '\x1b[A'
-FAST = ('--speed', '5')
 
 
 def cooked(descriptor: int) -> bool:
     """Whether the terminal echoes and edits lines by itself."""
     local = termios.tcgetattr(descriptor)[3]
     return bool(local & termios.ECHO and local & termios.ICANON and local & termios.ISIG)
-
-
-def driving(bench: Bench, *options: str) -> Terminal:
-    terminal = bench.terminal(*options)
-    terminal.prompt()
-    terminal.enter(':mast_close')
-    terminal.expect(r'\[RESULT\] mast_close: done')
-    terminal.enter(':forward 20')
-    terminal.expect(r'\[ACT\] move_forward')
-    terminal.until(lambda: bench.moving, 'the rover to drive')
-    return terminal
 
 
 def test_a_conversation_a_ctrl_c_that_stops_the_rover_and_two_that_quit(bench: Bench) -> None:
@@ -82,10 +68,16 @@ def test_a_conversation_a_ctrl_c_that_stops_the_rover_and_two_that_quit(bench: B
     bench.nothing_left()
 
 
-def test_a_killed_agent_is_back_in_the_same_terminal_and_told_to_end_it_stops_the_rover(
+def test_a_killed_agent_is_back_in_the_same_terminal_and_a_closed_window_stops_the_rover(
     bench: Bench,
 ) -> None:
-    terminal = driving(bench)
+    terminal = bench.terminal()
+    terminal.prompt()
+    terminal.enter(':mast_close')
+    terminal.expect(r'\[RESULT\] mast_close: done')
+    terminal.enter(':forward 20')
+    terminal.expect(r'\[ACT\] move_forward')
+    terminal.until(lambda: bench.moving, 'the rover to drive')
     # Between two prompts the terminal is itself for a moment.
     terminal.until(lambda: not cooked(terminal.child.child_fd), 'the next prompt')
     bench.kill('agent_node')
@@ -101,15 +93,7 @@ def test_a_killed_agent_is_back_in_the_same_terminal_and_told_to_end_it_stops_th
 
     terminal.enter(':forward 20')
     terminal.until(lambda: bench.moving, 'the rover to drive')
-    os.kill(terminal.child.pid, signal.SIGTERM)
-    assert terminal.end() == 130
-    assert r'move_stop: done' in terminal.text
     assert 'Traceback' not in terminal.text
-    bench.nothing_left()
-
-
-def test_a_closed_window_stops_the_rover_and_ends_everything(bench: Bench) -> None:
-    terminal = driving(bench, *FAST)
     terminal.child.ptyproc.fileobj.close()
     bench.nothing_left()
     assert not bench.moving

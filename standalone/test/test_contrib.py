@@ -95,14 +95,11 @@ def _with_docker(folder: Path) -> str:
 
 @pytest.mark.e2e
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    ('goal', 'status', 'text'),
-    [('find the light', 0, 'check: passed'), (':status', 1, 'check: FAILED')],
-)
-def test_the_check_passes_only_if_the_light_was_found(
-    bench: Bench, goal: str, status: int, text: str
-) -> None:
-    done = run('check.sh', timeout_s=500.0, **{**bench.env, 'CHECK_GOAL': goal})
-    assert done.returncode == status, done.stdout + done.stderr
-    assert text in done.stdout + done.stderr
-    bench.nothing_left()
+def test_the_check_passes_only_if_the_light_was_found(bench: Bench) -> None:
+    for goal, status, text in (
+        ('find the light', 0, 'check: passed'),
+        (':status', 1, 'check: FAILED'),
+    ):
+        done = run('check.sh', timeout_s=250.0, **{**bench.env, 'CHECK_GOAL': goal})
+        assert done.returncode == status, done.stdout + done.stderr
+        assert text in done.stdout + done.stderr

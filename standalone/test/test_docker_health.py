@@ -53,22 +53,11 @@ def health(sandbox: Sandbox) -> Callable[..., tuple[int, str]]:
     return run
 
 
-def test_it_is_well_when_every_node_speaks(
+def test_it_is_well_when_every_node_speaks_and_names_the_silent_ones(
     sandbox: Sandbox, health: Callable[..., tuple[int, str]]
 ) -> None:
     with speaking(sandbox, 'adapter', 'simulator', 'visualizer', 'agent'):
         assert health() == (0, 'all nodes live')
-
-
-def test_the_silent_ones_are_named(
-    sandbox: Sandbox, health: Callable[..., tuple[int, str]]
-) -> None:
-    with speaking(sandbox, 'simulator', 'visualizer'):
-        assert health() == (1, 'silent: adapter, agent')
-
-
-def test_without_an_agent_nobody_waits_for_it(
-    sandbox: Sandbox, health: Callable[..., tuple[int, str]]
-) -> None:
     with speaking(sandbox, 'adapter', 'simulator', 'visualizer'):
+        assert health() == (1, 'silent: agent')
         assert health(CURIOSITY_AGENT='none') == (0, 'all nodes live')

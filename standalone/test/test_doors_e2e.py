@@ -6,31 +6,48 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One demo whose rules hold at every door: the console, HTTP and the action refuse in the same
-words. Nothing is killed here, so its tests share the demo.
+"""One demo whose rules hold at every door: the console, HTTP, the action, a trigger and MCP refuse
+in the same words. Nothing is killed here, so its tests share the demo.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+import json
+from pathlib import Path
+import subprocess
+import sys
+import threading
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from demo_bench import Bench, Run
+from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED
+from curiosity_rosa_demo.domain.models import AGENT_IS_SAFE, STOP_NOT_CONFIRMED
+from curiosity_rosa_interfaces.action import RunTask
+from demo_bench import Bench, READY_S, Run
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
-from harness import Sandbox, wait_until
+from harness import DIES_WITH_US, ROOT, Sandbox, wait_until
 from http_client import Api
+from mcp import Client as McpClient
+from mcp import StdioServerParameters
+from mcp_types import ElicitResult
 import pytest
-from rover_parameters import turn
-from test_run_task_e2e import Client, done
+from std_srvs.srv import Trigger
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 DIAGNOSED = ('adapter: rover', 'agent: runtime', 'simulator: camera', 'visualizer: markers')
 PROCESSES = ('stand_in', 'adapter', 'simulator', 'visualizer', 'agent')
 PROBLEM = 'application/problem+json'
-RULES = {'geofence': {'x_max': 3.0}}
+DRIVER_PERIOD_S = 0.02
+FAR = {'duration_s': 18.0}  # beyond the fence
+RULES = {
+    'geofence': {'x_max': 22.0},
+    'approval': {'skills': ['turn_left']},
+    'origins': dict.fromkeys(('console', 'page', 'http', 'action'), 'ask'),
+}
 LOW = {
     'name': 'low',
     'watch': {
@@ -39,47 +56,120 @@ LOW = {
     'below': 0.8,
     'rearm_above': 0.85,
     'skill': 'move_forward',
-    'arguments': {'duration_s': 12.0},
+    'arguments': FAR,
 }  # fmt: skip
+MCP_DRIVER = """
+import asyncio, sys
+from mcp import Client
+
+async def main():
+    async with Client(sys.argv[1], mode='legacy') as client:
+        await client.call_tool('move_forward', {'duration_s': 5.0})
+
+asyncio.run(main())
+"""
+
+
+class Goals:
+    """A client of the action."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.feedback: list[RunTask.Feedback] = []
+        self._node = bench.box.node
+        self._client = bench.box.action_client(RunTask, '/agent/run_task')
+        bench.box.introduce(self._client, RunTask.Goal(), READY_S)
+
+    def ask(self, ask: Callable[[], Any]) -> Any:
+        """What it returns in the thread that spins: in another one an answer may be lost."""
+        asked = self._node.executor.create_task(ask)
+        wait_until(asked.done, 'the request to be sent')
+        return asked.result()
+
+    def send(self, **goal: str) -> tuple[Any, Any]:
+        """The handle of a goal that was accepted, and the future of its result."""
+        self.feedback.clear()
+        handle = done(
+            self.ask(
+                lambda: self._client.send_goal_async(
+                    RunTask.Goal(**goal),
+                    feedback_callback=lambda message: self.feedback.append(message.feedback),
+                )
+            ),
+            'the goal to be answered',
+        )
+        assert handle.accepted
+        return handle, self.ask(handle.get_result_async)
+
+
+def done(future: Any, what: str) -> Any:
+    wait_until(future.done, what, READY_S)
+    return future.result()
 
 
 @dataclass
 class Doors:
     bench: Bench
     api: Api
-    client: Client
+    goals: Goals
     commands: list[Twist]
+    questions: set[str] = field(default_factory=set)
 
     @property
     def run(self) -> Run:
         return self.api.run
 
-    def goal(self, skill: str, arguments: str = '') -> Any:
+    def goal(self, skill: str, **arguments: float) -> Any:
         """The end of a goal of the action."""
-        handle = self.client.send(skill=skill, arguments_json=arguments)
-        return done(self.client.ask(handle.get_result_async), f'the goal {skill}')
+        goal = {'skill': skill, 'arguments_json': json.dumps(arguments) if arguments else ''}
+        return done(self.goals.send(**goal)[1], f'the goal {skill}')
 
     def failed(self, task_id: str) -> Any:
         path = f'/tasks/{task_id}'
         wait_until(lambda: self.api.get(path)['state'] == 'failed', 'the task to fail')
         return self.api.get(path)
 
+    def order(self, name: str, **arguments: float) -> str:
+        """The ID of a task that was ordered by HTTP."""
+        return str(self.api.post('/tasks', {'name': name, 'metadata': arguments})['id'])
+
+    def question(self) -> str:
+        """The path of the next question."""
+        (asked,) = wait_until(
+            lambda: [e for e in self.api.get('/approvals') if e['id'] not in self.questions],
+            'the question',
+        )
+        self.questions.add(asked['id'])
+        assert asked['text'] == 'turn_left(duration_s=2.0)'
+        assert asked['reasons'] == ['turn_left is in approval.skills']
+        return f'/approvals/{asked["id"]}'
+
 
 @pytest.fixture(scope='module')
-def doors() -> Iterator[Doors]:
+def shared() -> Iterator[Doors]:
     with Sandbox() as box:
         bench = Bench(box)
         try:
             commands = box.collect(Twist, '/cmd_vel')
-            config = box.config_dir(guardrails=RULES, triggers={'triggers': [LOW]})
+            agent = {'http': {'mcp': True}}
+            config = box.config_dir(agent=agent, guardrails=RULES, triggers={'triggers': [LOW]})
             api = Api(bench.run('--config-dir', config)).ready()
-            doors = Doors(bench, api, Client(bench), commands)
+            doors = Doors(bench, api, Goals(bench), commands)
             assert doors.goal('mast_close').result.ok
             yield doors
             assert api.run.end() == 0
             assert 'Traceback' not in api.run.output()
         finally:
             bench.close()
+
+
+@pytest.fixture
+def doors(shared: Doors) -> Doors:
+    shared.commands.clear()
+    return shared
+
+
+def no_drive(doors: Doors) -> bool:
+    return not any(each.linear.x or each.angular.z for each in doors.commands)
 
 
 def test_each_node_tells_how_it_is(doors: Doors) -> None:
@@ -112,30 +202,43 @@ def test_the_nodes_talk_on_this_machine_alone_and_not_through_shared_memory(door
 
 def test_the_fence_binds_every_door(doors: Doors) -> None:
     """An order that no model has proposed is refused as one that it has, in the same words."""
-    doors.run.send(':forward 12')
+    doors.run.send(':forward 18')
     doors.run.expect('GEOFENCE: may lead to x ')
-    order = {'name': 'move_forward', 'metadata': {'duration_s': 12.0}}
-    reason = doors.failed(doors.api.post('/tasks', order)['id'])['reason']
+    reason = doors.failed(doors.order('move_forward', **FAR))['reason']
     assert reason.startswith('GEOFENCE: may lead to x ')
-    refused = doors.goal('move_forward', '{"duration_s": 12.0}')
+    refused = doors.goal('move_forward', **FAR)
     assert refused.status == GoalStatus.STATUS_ABORTED
     assert refused.result.answer == reason
-    doors.run.send(':submit move_forward {"duration_s": 12.0}')
+    doors.run.send(f':submit move_forward {json.dumps(FAR)}')
     doors.run.expect(f'! {reason}', times=2)
-    assert not any(each.linear.x for each in doors.commands)
+    assert no_drive(doors)
 
 
-def by_trigger(doors: Doors) -> list[Any]:
-    tasks = doors.api.get('/tasks')
-    return [each for each in tasks if each['metadata'].get('origin') == 'trigger']
+def test_a_plan_that_would_leave_the_fence_is_rehearsed_and_not_begun(
+    doors: Doors, tmp_path: Path
+) -> None:
+    plan = tmp_path / 'too_far.json'
+    steps = [{'action': 'mast_close'}, {'action': 'move_forward', 'parameters': FAR}]
+    plan.write_text(json.dumps({'goal': 'drive too far', 'steps': steps}), encoding='utf-8')
+    doors.run.send(f':run {plan}')
+    doors.run.expect('Rehearsal: ')
+    doors.run.expect('The plan was not begun')
+    rehearsal = doors.api.get('/plan')['rehearsal']
+    assert [each['verdict'] for each in rehearsal['steps']] == ['pass', 'refuse']
+    assert rehearsal['fence_margin_m'] < 0.0
+    assert no_drive(doors)
 
 
 def test_an_event_starts_a_task_that_the_fence_binds(doors: Doors) -> None:
+    def by_trigger() -> list[Any]:
+        tasks = doors.api.get('/tasks')
+        return [each for each in tasks if each['metadata'].get('origin') == 'trigger']
+
     doors.run.expect('Trigger low armed')
-    turn(doors.bench, battery=0.75)
+    doors.bench.turn(battery=0.75)
     doors.run.expect('Trigger low fired')
-    wait_until(lambda: by_trigger(doors), 'the task of the trigger')
-    (task,) = by_trigger(doors)
+    wait_until(by_trigger, 'the task of the trigger')
+    (task,) = by_trigger()
     assert doors.failed(task['id'])['reason'].startswith('GEOFENCE: may lead to x ')
     doors.run.send(':triggers')
     doors.run.expect('low  fired  when /battery_state percentage below 0.8')
@@ -145,11 +248,97 @@ def test_an_event_starts_a_task_that_the_fence_binds(doors: Doors) -> None:
     assert (trigger['state'], trigger['fired_count']) == ('off', 1)
     assert trigger['why_not'].startswith('off since a stop by')
     assert doors.api.post('/triggers/low', {'on': True})['state'] == 'unarmed'
-    assert not any(each.linear.x for each in doors.commands)
+    assert no_drive(doors)
+
+
+def test_a_listed_motion_asks_at_every_door(doors: Doors) -> None:
+    """With ``ask`` in the table of origins, people and scripts are asked as a model is."""
+    no, why = {'action': 'reject', 'why': 'not now'}, 'NOT_APPROVED: rejected by the operator'
+    doors.run.send(':left 2')
+    doors.question()
+    doors.run.send(':reject not now')
+    doors.run.expect(f'! {why}: not now')
+    turn = doors.order('turn_left', duration_s=2.0)
+    doors.api.post(doors.question(), no)
+    task = doors.failed(turn)
+    assert task['reason'].startswith(f'{why}: not now')
+    assert task['metadata']['outcome']['refusal']['code'] == 'NOT_APPROVED'
+    _, result = doors.goals.send(skill='turn_left', arguments_json='{"duration_s": 2.0}')
+    doors.api.post(doors.question(), no)
+    assert done(result, 'the goal').result.answer == task['reason']
+    assert no_drive(doors)
+
+    turn = doors.order('turn_left', duration_s=2.0)
+    doors.api.post(doors.question(), {'action': 'edit', 'arguments': {'duration_s': 0.5}})
+    doors.run.until(lambda: doors.api.get(f'/tasks/{turn}')['state'] == 'completed', 'the turn')
+    assert any(each.angular.z for each in doors.commands)
+
+
+def test_a_goal_of_the_action_is_cancelled_half_way(doors: Doors) -> None:
+    handle, result = doors.goals.send(text=':forward 6')
+    doors.run.until(lambda: doors.bench.moving, 'the rover to drive')
+    asked = doors.goals.ask(handle.cancel_goal_async)
+    assert done(asked, 'the cancel request').goals_canceling
+    cancelled = done(result, 'the goal to be cancelled')
+    assert cancelled.status == GoalStatus.STATUS_CANCELED
+    assert (cancelled.result.ok, cancelled.result.answer) == (False, CANCELLED)
+    doors.run.expect('(action) :forward 6')
+    doors.bench.stands(10.0)
+    assert {'ACTIVE', 'ACT'} <= {each.kind for each in doors.goals.feedback}
+
+
+async def until(condition: Any, what: str) -> None:
+    await asyncio.to_thread(wait_until, condition, what, 60.0)
+
+
+async def walk_of_a_model(doors: Doors, server: Any) -> None:
+    """A refusal, a question and a cancelled drive."""
+    asked: list[str] = []
+
+    async def yes(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        assert no_drive(doors)
+        return ElicitResult(action='accept', content={'decision': 'approve'})
+
+    async with McpClient(server, mode='auto', elicitation_callback=yes) as client:
+        assert 'move_forward' in {each.name for each in (await client.list_tools()).tools}
+        refused = await client.call_tool('navigate_to_pose', {'x': 62.0, 'y': 0.0})
+        error = refused.structured_content['error']
+        assert (refused.is_error, error['code'], error['rule']) == (True, 'GEOFENCE', 'geofence')
+        assert error['allowed']
+        assert error['way_out']
+        turned = await client.call_tool('turn_left', {'duration_s': 0.5})
+        assert turned.structured_content['ok'], turned
+        assert len(asked) == 1
+        call = asyncio.ensure_future(client.call_tool('move_forward', {'duration_s': 5.0}))
+        await until(lambda: doors.bench.moving or call.done(), 'the drive')
+        assert not call.done(), call.result()
+        call.cancel()
+        await asyncio.to_thread(doors.bench.stands, 20.0)
+        await until(lambda: doors.api.get('/tasks?live=true') == [], 'no task to be left')
+        picture = await client.read_resource('curiosity://map')
+        assert picture.contents[0].text.startswith('<svg')
+
+
+def test_a_model_behind_mcp_is_refused_asked_cancelled_and_killed(doors: Doors) -> None:
+    url, bridge = f'{doors.api.url}/mcp', str(ROOT / 'scripts/mcp.sh')
+    stdio = StdioServerParameters(command=bridge, args=['--url', url])
+    asyncio.run(walk_of_a_model(doors, stdio))
+    with subprocess.Popen([*DIES_WITH_US, sys.executable, '-c', MCP_DRIVER, url]) as client:
+        doors.run.until(lambda: doors.bench.moving, 'the drive of the client')
+        client.kill()
+    doors.bench.stands(20.0)
+    wait_until(lambda: doors.api.get('/tasks?live=true') == [], 'no task to be left')
+    nobody = subprocess.run(
+        [bridge, '--url', 'http://127.0.0.1:9/mcp'],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60.0, check=False,
+    )  # fmt: skip
+    assert (nobody.returncode, nobody.stdout) == (1, '')
+    assert nobody.stderr.startswith('mcp: no agent answers at ')
 
 
 def test_safe_binds_every_door_and_a_clear_sets_nothing_in_motion(doors: Doors) -> None:
-    turn(doors.bench, e_stop=True)
+    doors.bench.turn(e_stop=True)
     doors.run.expect('SAFE: e-stop pressed')
     order = {'name': 'move_forward', 'metadata': {'duration_s': 2.0}}
     answer = doors.api.client.post('/tasks', json=order)
@@ -158,12 +347,49 @@ def test_safe_binds_every_door_and_a_clear_sets_nothing_in_motion(doors: Doors) 
     assert detail.startswith('SAFE_MODE: refused, nothing may move. SAFE since 20')
     doors.run.send(':forward 2')
     doors.run.expect(f'! {detail}')
-    result = doors.goal('move_forward', '{"duration_s": 2.0}').result
+    result = doors.goal('move_forward', duration_s=2.0).result
     assert (result.ok, result.answer) == (False, detail)
 
-    turn(doors.bench, e_stop=False)
+    doors.bench.turn(e_stop=False)
     doors.run.expect('e-stop released')
     doors.run.send(':clear')
     doors.run.expect('SAFE is over')
     assert doors.api.get('/tasks?live=true') == []
-    assert not any(each.linear.x for each in doors.commands)
+    assert no_drive(doors)
+
+
+def test_a_stop_that_somebody_undoes_is_not_done_and_latches_safe(doors: Doors) -> None:
+    def mode() -> dict[str, str]:
+        """The kernel's mode and its reason."""
+        tasks: dict[str, str] = doors.api.get('/state')['brain_state']['tasks']
+        return tasks
+
+    doors.api.say(':forward 5')
+    doors.run.until(lambda: doors.bench.moving, 'the rover to drive')
+    publisher = doors.bench.box.node.create_publisher(Twist, '/cmd_vel', 10)
+    ended, twist = threading.Event(), Twist()
+    twist.linear.x = -2.0
+
+    def drive() -> None:
+        while not ended.wait(DRIVER_PERIOD_S):
+            publisher.publish(twist)
+
+    driver = threading.Thread(target=drive, daemon=True)
+    driver.start()
+    try:
+        answer = doors.api.client.post('/stop')
+        assert answer.status_code == 503
+        assert STOP_NOT_CONFIRMED in answer.text
+        wait_until(lambda: mode()['mode'] == 'SAFE', 'SAFE')
+        assert '/test_client' in mode()['mode_reason']
+    finally:
+        ended.set()
+        driver.join()
+    doors.bench.stands(20.0)
+    for name in ('move_forward', 'mast_open'):  # of a caller that asks no agent
+        refusal = doors.bench.box.call(Trigger, f'/adapter/{name}')
+        assert not refusal.success
+        assert refusal.message.startswith(AGENT_IS_SAFE)
+    doors.api.say(':clear')
+    wait_until(lambda: mode()['mode'] != 'SAFE', 'the way out')
+    assert doors.api.client.post('/stop').json() == {'ok': True, 'answer': 'stopped'}

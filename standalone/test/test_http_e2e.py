@@ -73,8 +73,12 @@ def test_drive_watch_stop_survive_kill_9_and_leave(bench: Bench) -> None:
     wait_until(lambda: nodes() == well, 'all nodes to be well')
     assert api.get('/state')['pose']['x'] > 0.0
     api.run.expect('(http) stop, by HTTP')
-    shows_the_camera_and_a_capture(api)
+    path = shows_the_camera_and_a_capture(api)
+    shown = api.client.get(path).content
+    saved = 'tasks*.session/capture-*.json'
+    wait_until(lambda: list((bench.box.folder / 'state').rglob(saved)), 'the capture to be saved')
     is_back_after_kill_9_where_it_was(bench, api)
+    assert api.client.get(path).content == shown
     ends_although_a_page_is_open(api)
     assert 'Traceback' not in api.run.output()
     bench.nothing_left()
@@ -84,7 +88,8 @@ def test_drive_watch_stop_survive_kill_9_and_leave(bench: Bench) -> None:
     assert not [each for each in logs if token in each.read_text(errors='replace')]
 
 
-def shows_the_camera_and_a_capture(api: Api) -> None:
+def shows_the_camera_and_a_capture(api: Api) -> str:
+    """The path of the capture."""
     wait_until(lambda: api.client.get('/camera.jpg').status_code == 200, 'a picture')
     assert api.client.get('/camera.jpg').content.startswith(b'\xff\xd8')
     assert api.say(':mast_open')
@@ -98,6 +103,7 @@ def shows_the_camera_and_a_capture(api: Api) -> None:
     path = f'/page/captures/{captured[-1]["event_id"]}.jpg'
     wait_until(lambda: api.client.get(path).status_code == 200, 'its picture')
     assert api.client.get(path).content.startswith(b'\xff\xd8')
+    return path
 
 
 def is_back_after_kill_9_where_it_was(bench: Bench, api: Api) -> None:

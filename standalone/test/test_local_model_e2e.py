@@ -14,6 +14,7 @@ from pathlib import Path
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench
 from harness import Sandbox, wait_until
+from http_client import Api
 import psutil
 import pytest
 from rover_witness import Witness
@@ -25,32 +26,25 @@ RULES = {'patience': {'takeovers': 1}}  # one repeated call ends a weak model's 
 AGENT = {'llm': {'provider': 'local'}}
 
 
-def test_the_model_in_the_box_finds_the_light_under_its_supervisor(
+def test_the_model_in_the_box_finds_the_light_and_comes_back_with_a_killed_agent(
     bench: Bench, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     witness = Witness(sandbox)
     config = sandbox.config_dir(agent=AGENT, guardrails=RULES)
     options = ('--config-dir', config, '--artifacts', str(tmp_path), '--speed', '10')
-    run = bench.run(*options, '--stand-in', 'initial_x=6.0', '-c', ':demo')
-    model = wait_until(lambda: bench.find(MODEL), 'the process of the model', 60.0)
-    assert run.end(TURN_S) == 0, run.output()
-    assert '"ok": true' in run.output().splitlines()[-1]
-    decisions = [e for e in read_trace(tmp_path / 'trace.jsonl') if e.kind == 'DECIDE']
-    assert any(event.data != {'by': 'routine'} for event in decisions), run.output()
-    assert witness.violations() == []
-    assert not model.is_running()
-    bench.nothing_left()
-
-
-def test_the_model_ends_with_a_killed_agent_and_comes_back_with_it(
-    bench: Bench, sandbox: Sandbox
-) -> None:
-    run = bench.run('--config-dir', sandbox.config_dir(agent=AGENT))
+    run = bench.run(*options, '--stand-in', 'initial_x=6.0')
     run.expect('Type :help')
     model = wait_until(lambda: bench.find(MODEL), 'the process of the model', 60.0)
+    api = Api(run).ready()
+    task = f'/tasks/{api.say(":demo")["task"]["id"]}'
+    run.until(lambda: api.get(task)['state'] == 'completed', 'the end of the demo', TURN_S)
+    decisions = [e for e in read_trace(tmp_path / 'trace.jsonl') if e.kind == 'DECIDE']
+    assert any(event.data != {'by': 'routine'} for event in decisions), run.output()
+
     bench.kill('agent_node')
     psutil.wait_procs([model], timeout=30.0)
     assert not model.is_running()
     bench.back(MODEL, model.pid)
     assert run.end() == 0
+    assert witness.violations() == []
     bench.nothing_left()

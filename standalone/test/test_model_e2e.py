@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 KEY = 'sk-this-is-nobodys-key'
 ANSWER = 'Fine sand, evenly lit.'
 WHO = "! The model 'scripted' of openai"
-FOUND = '\nThe ground can be examined here'  # the routine's own answer
 STOPPED = '! Stopped by the operator'
 TIMEOUT_S = 1.5  # of the model
 WAIT_S = 60.0  # for one turn
@@ -45,29 +44,19 @@ def script(drive_s: float) -> tuple[Say, ...]:
 
 STEPS, LONG_DRIVE = script(3.0), script(15.0)
 CALLS = [call.name for step in STEPS for call in step.calls]
-# One step of the script gone wrong for good, and the line that the turn ends with.
-FATAL: dict[str, tuple[Callable[[Say], Reply], str]] = {
-    '500 for ever': (lambda _: Fault(500, quote_key=True), f'{WHO} has an internal error (500)'),
-    'hang': (lambda _: Hang(), f'{WHO} did not answer within {TIMEOUT_S:g} s'),
-    'cut stream': (Cut, f'{WHO} closed the connection before its answer was complete'),
-    'torn arguments': (
-        lambda _: Say('So.', (Call('move_forward', '{"duration_s": 1'),)),
-        '! The model wrote a tool call that cannot be read',
-    ),
-    'empty answer': (lambda _: Say(), '! The model answered nothing'),
-}
-# What a turn survives. Two refusals in a row at most: the third would end it.
-SURVIVED: dict[str, tuple[Reply, ...]] = {
-    '500 once': (Fault(500),),
-    'unknown tool': (Say(calls=(Call('rm_rf', {'path': '/'}),)),),
-    'wrong arguments': (
+# What a turn survives, before each of the first steps. Two refusals in a row at most: the third
+# would end it. unit/test_react_fallback.py has the rest, and what the routine decides instead.
+SURVIVED: tuple[tuple[Reply, ...], ...] = (
+    (Fault(500),),
+    (Say(calls=(Call('rm_rf', {'path': '/'}),)),),
+    (
         Say(calls=(Call('move_forward', {'duration_s': 1000.0}),)),
         Say(calls=(Call('turn_left', {'seconds': 1, 'duration_s': 'long'}),)),
     ),
-    'torn arguments': (Say('So.', (Call('move_forward', '{"duration_s": 1'),)),),
-    'a call as text': (Say('{"name": "turn_left", "arguments": {"duration_s": 1}}'),),
-    'three at once': (Say(calls=(Call('get_status'), *[Call('turn_left')] * 2)),),
-}
+    (Say('So.', (Call('move_forward', '{"duration_s": 1'),)),),
+    (Say('{"name": "turn_left", "arguments": {"duration_s": 1}}'),),
+    (Say(calls=(Call('get_status'), *[Call('turn_left')] * 2)),),
+)
 
 
 @dataclass
@@ -104,15 +93,12 @@ class Stage:
 
 
 @pytest.fixture(scope='module')
-def stage(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stage]:
-    """One demo for all: to start it takes as long as ten turns. Its parameter is llm.fallback."""
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One demo for all: to start it takes as long as ten turns."""
     artifacts = tmp_path_factory.mktemp('artifacts')
     with Sandbox() as box, ChatServer(*STEPS) as server:
         llm = {'provider': 'openai', 'model': 'scripted', 'base_url': server.url}
-        llm |= {'timeout_s': TIMEOUT_S, 'max_retries': 1}
-        llm['fallback'] = getattr(request, 'param', 'none')
+        llm |= {'timeout_s': TIMEOUT_S, 'max_retries': 1, 'fallback': 'none'}
         config = box.config_dir(agent={'llm': llm})
         bench, witness = Bench(box), Witness(box)
         bench.env['OPENAI_API_KEY'] = KEY
@@ -144,7 +130,7 @@ def test_a_model_drives_the_demo_from_the_dark_into_the_light(stage: Stage) -> N
 def test_what_goes_wrong_once_is_survived(stage: Stage) -> None:
     """Each before a step of its own; what remains is the last step."""
     before = len(stage.acts())
-    wrong = [*SURVIVED.values(), ()]
+    wrong = [*SURVIVED, ()]
     script = [
         each for step, replies in zip(STEPS, wrong, strict=True) for each in (*replies, step)
     ]
@@ -154,25 +140,32 @@ def test_what_goes_wrong_once_is_survived(stage: Stage) -> None:
     assert others == CALLS
 
 
-@pytest.mark.parametrize(('number', 'what'), enumerate([*FATAL, 'hang']))
-def test_what_goes_wrong_for_good_ends_the_turn(stage: Stage, number: int, what: str) -> None:
-    gone_wrong, ends = FATAL[what]
+@pytest.mark.parametrize(
+    ('number', 'gone_wrong', 'ends'),
+    [
+        (0, Fault(500, quote_key=True), f'{WHO} has an internal error (500)'),
+        (3, Hang(), f'{WHO} did not answer within {TIMEOUT_S:g} s'),
+        (4, Cut(STEPS[4]), f'{WHO} closed the connection before its answer was complete'),
+    ],
+)
+def test_what_goes_wrong_for_good_ends_the_turn(
+    stage: Stage, number: int, gone_wrong: Reply, ends: str
+) -> None:
     before = len(stage.acts())
-    stage.demo(*STEPS[:number], gone_wrong(STEPS[number]), ends=ends)
+    stage.demo(*STEPS[:number], gone_wrong, ends=ends)
     assert stage.acts()[before:] == CALLS[:number]
 
 
-@pytest.mark.parametrize('number', [0, 3])  # before the first call, and after a drive
-def test_a_stop_while_the_model_thinks(stage: Stage, number: int) -> None:
-    stage.server.says(*STEPS[:number], Hang())
+def test_a_stop_while_the_model_thinks(stage: Stage) -> None:
+    stage.server.says(*STEPS[:3], Hang())
     stage.run.send(':demo')
-    stage.run.until(lambda: len(stage.server.requests) > number, f'question {number}')
+    stage.run.until(lambda: len(stage.server.requests) > 3, 'the question after the drive')
     stops = stage.run.output().count(STOPPED)
     stage.run.send(':stop')
     stage.run.expect(STOPPED, times=stops + 1)
     wait_until(lambda: not stage.bench.moving, 'the rover to stand still')
     # The question that was given up is asked once more, before the next script begins.
-    stage.run.until(lambda: len(stage.server.requests) == number + 2, 'its second try')
+    stage.run.until(lambda: len(stage.server.requests) == 5, 'its second try')
 
 
 def test_a_stop_while_it_drives(stage: Stage) -> None:
@@ -200,64 +193,3 @@ def test_a_drive_that_the_agents_death_cut_is_told_and_not_repeated(stage: Stage
     assert 'Interrupted: what this call did is not known' in stage.results('move_forward')[0]
     assert stage.witness.place == pytest.approx(place, abs=0.05)
     assert stage.acts()[before:] == CALLS
-
-
-# --- the routine decides what the model cannot: another demo ----------------------------------
-
-with_routine = pytest.mark.parametrize('stage', ['routine'], indirect=True)
-
-
-def handed_over(stage: Stage) -> list[str]:
-    """Why the routine decided, each time that it did."""
-    events = read_trace(stage.trace)
-    told = 'The routine decides this step: '
-    return [event.error_reason or '' for event in events if event.message.startswith(told)]
-
-
-def routines_acts(stage: Stage) -> list[str | None]:
-    decided = [event for event in read_trace(stage.trace) if event.kind == 'DECIDE']
-    return [each.tool_name for each in decided if (each.data or {}).get('by') == 'routine']
-
-
-@with_routine
-def test_a_model_that_comes_back_goes_on_after_the_routines_step(stage: Stage) -> None:
-    broken = (Fault(500, quote_key=True), Fault(500))  # one failure: the client tries twice
-    stage.demo(STEPS[0], *broken, *STEPS[1:], ends=ANSWER)
-    (why,) = handed_over(stage)
-    assert f'! {why}'.startswith(FATAL['500 for ever'][1])
-    assert len(routines_acts(stage)) == 1
-    assert len(stage.acts()) == len(CALLS) + 1
-
-
-@with_routine
-def test_refused_proposals_leave_the_step_to_the_routine(stage: Stage) -> None:
-    before, decided = len(stage.acts()), len(handed_over(stage))
-    bad = Say(calls=(Call('rm_rf', {'path': '/'}),))
-    stage.demo(STEPS[1], bad, bad, bad, *STEPS[3:], ends=ANSWER)
-    (why,) = handed_over(stage)[decided:]
-    assert why.startswith('The model proposed 3 calls in a row that were refused')
-    done = stage.acts()[before:]
-    assert done == ['mast_close', 'get_status', 'mast_open', 'capture_and_score', 'analyze_ground']
-    assert routines_acts(stage)[-1] == 'get_status'
-
-
-@with_routine
-def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failure(
-    stage: Stage,
-) -> None:
-    before, decided = len(stage.acts()), len(handed_over(stage))
-    stage.demo(Hang(), ends=FATAL['hang'][1], text='Write a poem about dust.')
-    assert (len(stage.acts()), len(handed_over(stage))) == (before, decided)
-
-
-@with_routine
-def test_the_routine_finishes_what_a_model_began_whose_server_died(stage: Stage) -> None:
-    before = len(stage.acts())
-    found = stage.run.output().count(FOUND)
-    stage.server.says(STEPS[1], Hang())
-    stage.run.send(':demo')
-    stage.run.until(lambda: len(stage.server.requests) > 1, 'the second question')
-    stage.server.close()
-    stage.run.expect(FOUND, WAIT_S, times=found + 1)
-    done = stage.acts()[before:]
-    assert done == ['mast_close', 'get_status', 'mast_open', 'capture_and_score', 'analyze_ground']

@@ -22,7 +22,6 @@ from http_client import Api
 from page_site import big_page, demo_with_page, picture, stowed
 from playwright.sync_api import expect, Page
 import pytest
-from rover_parameters import turn
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
@@ -86,7 +85,7 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
     expect(page.locator('html[data-link=live]')).to_be_attached()
     expect(page.locator('tr.task').first).to_contain_text('cancelled')
 
-    turn(bench, e_stop=True)
+    bench.turn(e_stop=True)
     expect(page.get_by_text('SAFE: e-stop pressed').first).to_be_visible()
     picture(page, 'safe')
 

@@ -10,18 +10,24 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, suppress
 from functools import partial
 import json
 import math
 import os
 from pathlib import Path
 import signal
+import socket
 import subprocess
 from typing import Any
 
-from demo_bench import Bench, ODOMETRY, wait_until
+from demo_bench import Bench, ODOMETRY, Terminal, wait_until
 from harness import Sandbox
+import httpx
 from nav_msgs.msg import Odometry
+from page_site import big_page, picture
+from playwright.sync_api import expect
+import psutil
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
@@ -34,6 +40,8 @@ NODES = {
     'run_node',
     'mast_node',
 }
+FIRST_PORT, LAST_PORT = 19_000, 20_000
+WAIT_S = 20.0
 STARTS_S = 120.0  # two rovers and a server start together
 SHARED = ('/rosout', '/parameter_events')
 
@@ -98,9 +106,60 @@ def strays(box: Sandbox, rover: str) -> set[str]:
     return found
 
 
+def free_pair() -> int:
+    """The first of two free ports that follow each other."""
+    for first in range(FIRST_PORT, LAST_PORT, 2):
+        with ExitStack() as stack, suppress(OSError):
+            for port in (first, first + 1):
+                stack.enter_context(socket.create_server(('127.0.0.1', port)))
+            return first
+    raise AssertionError(f'no two free ports from {FIRST_PORT} to {LAST_PORT}')
+
+
+def agent_of(pid: int, rover: str) -> psutil.Process:
+    for process in psutil.Process(pid).children(recursive=True):
+        line = process.cmdline()
+        if f'__ns:=/{rover}' in line and any(each.endswith('/agent_node') for each in line[:3]):
+            return process
+    raise AssertionError(f'no agent of {rover}')
+
+
+def one_stop_of_the_fleet_stops_both(
+    url: str, console: Terminal, first: Watch, second: Watch
+) -> None:
+    """And a frozen agent keeps no other from its stop; test_fleet_browser.py has the page."""
+    with big_page() as page:
+        page.goto(f'{url}/fleet')
+        for name in ('r1', 'r2'):
+            robot = page.locator('.robot', has_text=name)
+            expect(robot).to_contain_text('moving')
+            expect(robot.get_by_role('img')).to_be_visible()
+        picture(page, 'fleet')
+    answer = httpx.post(f'{url}/fleet/stop', timeout=WAIT_S)
+    first.stands()
+    second.stands()
+    assert answer.status_code == 200, answer.text
+    assert {each['name']: each['ok'] for each in answer.json()['robots']} == {
+        'r1': True,
+        'r2': True,
+    }
+
+    frozen = agent_of(console.child.pid, 'r2')
+    os.kill(frozen.pid, signal.SIGSTOP)
+    try:
+        answer = httpx.post(f'{url}/fleet/stop', timeout=WAIT_S)
+    finally:
+        os.kill(frozen.pid, signal.SIGCONT)
+    robots = {each['name']: each for each in answer.json()['robots']}
+    assert (answer.status_code, robots['r1']['ok'], robots['r2']['ok']) == (503, True, False)
+    assert robots['r2']['answer'] == 'did not answer within 8 s'
+
+
 def test_two_rovers_side_by_side_and_nothing_crosses_over(bench: Bench) -> None:
     first, second = Watch(bench.box, 'r1'), Watch(bench.box, 'r2')
-    console = bench.terminal('--rovers', '2')
+    port = free_pair()
+    folder = bench.box.config_dir(agent={'http': {'port': port}})
+    console = bench.terminal('--rovers', '2', '--config-dir', folder)
     console.expect('@r2 text')
     console.enter('@r1 :mast_close')
     console.enter('@r1 :forward 20')
@@ -131,13 +190,10 @@ def test_two_rovers_side_by_side_and_nothing_crosses_over(bench: Bench) -> None:
     console.enter(':forward 20')
     first.drives()
     second.drives()
-    console.enter(':stop')
-    first.stands()
-    second.stands()
+    one_stop_of_the_fleet_stops_both(f'http://127.0.0.1:{port}', console, first, second)
 
-    console.enter(':forward 20')
+    console.enter(':forward 20')  # the agent that was frozen may have latched SAFE
     first.drives()
-    second.drives()
     os.kill(console.child.pid, signal.SIGKILL)
     bench.nothing_left()
     assert first.standing

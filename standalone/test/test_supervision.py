@@ -110,17 +110,6 @@ def test_children_are_restarted_logged_and_stopped_in_order(tmp_path: Path, diar
     assert told == told[:1]  # a stop is no process event
 
 
-def test_a_command_that_cannot_run_is_told_of(tmp_path: Path) -> None:
-    told: list[str] = []
-    command = (sys.executable, '-c', 'raise SystemExit(3)')
-    supervisor = Supervisor([PlannedProcess('broken', command)], tmp_path, notify=told.append)
-    try:
-        wait_until(lambda: told, 'the process event')
-    finally:
-        supervisor.stop()
-    assert told[0] == 'The broken process ended (exit status 3) and is started again.'
-
-
 @pytest.mark.parametrize('victim', ['parent', 'supervisord'])
 def test_everything_is_gone_after_a_kill(tmp_path: Path, diary: Diary, victim: str) -> None:
     root = Path(__file__).resolve().parents[1]
@@ -162,28 +151,25 @@ def test_without_setpriv_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
         die_with_parent(['true'])
 
 
-@pytest.mark.parametrize(
-    ('line', 'text'),
-    [
+def test_only_a_process_that_ended_by_itself_makes_an_event() -> None:
+    at, again = '2026-01-01 00:00:00,000', 'and is started again.'
+    for line, text in (
         (
-            '2026-01-01 00:00:00,000 WARN exited: adapter (terminated by SIGKILL; not expected)\n',
-            'The adapter process ended (terminated by SIGKILL) and is started again.',
+            'WARN exited: adapter (terminated by SIGKILL; not expected)',
+            f'The adapter process ended (terminated by SIGKILL) {again}',
         ),
         (
-            '2026-01-01 00:00:00,000 INFO exited: stand_in (exit status 0; expected)\n',
-            'The stand_in process ended (exit status 0) and is started again.',
+            'INFO exited: stand_in (exit status 0; expected)',
+            f'The stand_in process ended (exit status 0) {again}',
         ),
         (
-            '2026-01-01 00:00:00,000 INFO gave up: adapter entered FATAL state, too many start '
-            'retries too quickly\n',
+            'INFO gave up: adapter entered FATAL state, too many start retries too quickly',
             'The adapter process keeps ending and is no longer started; see its log.',
         ),
-        ("2026-01-01 00:00:00,000 INFO spawned: 'adapter' with pid 7\n", ''),
-        ('2026-01-01 00:00:00,000 INFO stopped: adapter (exit status 0)\n', ''),
-    ],
-)
-def test_only_a_process_that_ended_by_itself_makes_an_event(line: str, text: str) -> None:
-    assert process_event_text(line) == text
+        ("INFO spawned: 'adapter' with pid 7", ''),
+        ('INFO stopped: adapter (exit status 0)', ''),
+    ):
+        assert process_event_text(f'{at} {line}\n') == text
 
 
 NAMES = st.from_regex(r'[a-z][a-z0-9_]{0,8}', fullmatch=True)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from demo_bench import Bench
 import pytest
-from rover_parameters import turn
 from rover_witness import Witness
 import yaml
 
@@ -52,7 +51,7 @@ def test_the_agent_may_die_while_it_charges(bench: Bench) -> None:
 
     run.send(':demo')
     run.until(lambda: bench.moving, 'the rover to drive')
-    turn(bench, battery=0.1, battery_charge_per_s=0.03)
+    bench.turn(battery=0.1, battery_charge_per_s=0.03)
     run.expect('CHARGE: battery is low')
     run.until(lambda: not bench.moving, 'the rover to stand still')
     run.expect('charging')
@@ -66,14 +65,14 @@ def test_the_agent_may_die_while_it_charges(bench: Bench) -> None:
 
     run.send(':mast_close', ':submit navigate_to_pose {"x": -8.0, "y": 0.0}')
     run.until(lambda: bench.moving, 'the rover to drive back')
-    turn(bench, e_stop=True)
+    bench.turn(e_stop=True)
     run.expect('SAFE: e-stop pressed')
     run.until(lambda: not bench.moving, 'the rover to stand still')
     run.send(':clear')
     run.expect('not cleared: e-stop pressed')
     run.send(':mast_open')
     run.expect('! SAFE_MODE: refused, nothing may move. SAFE since 20')
-    turn(bench, e_stop=False)
+    bench.turn(e_stop=False)
     run.expect('e-stop released')
     acts = run.output().count('[ACT]')
     killed_and_back(bench)  # the latch outlives it
