@@ -158,6 +158,8 @@ def test_a_fallback_can_save_a_step_and_one_that_fails_ends_the_plan() -> None:
     saved = record_step(fallback.plan, 1, True, 'turned', {'yaw': 1}, 7.0)
     assert saved.result.output == {'yaw': 1, 'fallback': 'turn_left'}
     assert statuses(saved.plan) == 'success pending'
+    assert not saved.plan.is_success()
+    assert done(following(saved.plan).plan, 2).is_success()
     lost = record_step(fallback.plan, 1, False, 'stuck too', {}, 7.0)
     assert lost.result.message == 'stuck; its fallback turn_left: stuck too'
     assert [r.step_id for r in lost.skipped] == [2]

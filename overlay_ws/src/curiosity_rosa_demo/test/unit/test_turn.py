@@ -6,21 +6,29 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Turns of the real ROSA with the real ChatOpenAI, from thought to answer."""
+"""What a language model may answer over HTTP, what becomes of it, and how a turn is told."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 import json
+import logging
+import re
 import threading
 from typing import Any
 
-from chat_server import Call, call, Hang, Say
+from chat_server import Call, call, Cut, Fault, Hang, Reply, Say, Slow, Trickle, Wire
+from curiosity_rosa_demo.agent.llm.call import call_timeout_s
+from curiosity_rosa_demo.agent.llm.chat_model import CALL_AS_TEXT, CUT_TEXT, FILTERED_TEXT
+from curiosity_rosa_demo.agent.llm.fallback import MAX_FAILURES
+from curiosity_rosa_demo.agent.llm.wire import HOW, repaired_body, repaired_stream, StreamCut
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
-from curiosity_rosa_demo.agent.react.nodes.react_decide import OBSERVATION_HEADING
+from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT, OBSERVATION_HEADING
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
 from harness import wait_until
@@ -28,7 +36,421 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from tool_rover import SPEED_MPS, START_LATE_S
-from turn_world import check_story, KEY, NINE, OFFERED, World
+from turn_world import BY_ROUTINE, check_story, KEY, NINE, OFFERED, parts_of_the_key, World
+
+WHO = "The model 'scripted' of openai"
+LAST = Say('Sand, \u5149.')
+ORDER, QUESTION, FIND = 'Open the mast.', 'Who are you?', 'Find the light.'
+BOTH, STREAM, WHOLE = (True, False), (True,), (False,)
+
+
+@pytest.fixture(autouse=True)
+def no_key_gets_out(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> Iterator[None]:
+    caplog.set_level(logging.DEBUG)
+    yield
+    for text in (caplog.text, *capfd.readouterr()):
+        assert not parts_of_the_key(text)
+
+
+@dataclass(frozen=True)
+class Row:
+    """``reply`` to an order or a question, and LAST after one that is no failure: how the turn's
+    answer begins, and how each error that is traced does. ``ways``: streaming.
+    """
+
+    reply: Reply
+    answer: str = ''  # of a turn that fails
+    errors: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    goal: str = QUESTION
+    ways: tuple[bool, ...] = BOTH
+
+    def wrong(self, world: World) -> str:
+        """What did not become of it; empty: nothing."""
+        world.reset(self.reply, *([] if self.answer else [LAST]))
+        last = world.turn(self.goal)
+        errors, told = world.errors(), ''.join(world.texts())
+        expected = self.errors or (self.answer,) * (len(errors) if self.answer else 0)
+        if last.ok is bool(self.answer) or not last.answer.startswith(self.answer or LAST.text):
+            return f'answer {last.answer!r}'
+        if len(errors) != len(expected) or not all(map(str.startswith, errors, expected)):
+            return f'errors {errors}'
+        if world.calls != [*self.calls] or world.rover.starts:
+            return f'calls {world.calls}'
+        if 'Traceback' in told or parts_of_the_key(told) or not last.answer.isprintable():
+            return f'texts {told}'
+        if last.ok and errors:
+            results = [json.loads(text) for text in world.requests[-1].texts('tool')]
+            if [each['error_reason'] for each in results if not each['ok']] != errors:
+                return f'results {results}'
+        if not any(event.message.startswith('Plan: ') for event in world.events):
+            check_story(world.events)
+        world.reset(LAST)
+        return '' if world.turn().ok else 'the next turn'
+
+
+def tool(name: str = 'mast_open', arguments: Any = '{}', **more: Any) -> dict[str, Any]:
+    return {'type': 'function', 'function': {'name': name, 'arguments': arguments}, **more}
+
+
+def calls(*made: dict[str, Any]) -> dict[str, Any]:
+    return {'content': None, 'tool_calls': list(made)}
+
+
+def whole(message: dict[str, Any], finish: str | None = 'stop') -> bytes:
+    choice = {'index': 0, 'message': {'role': 'assistant', **message}, 'finish_reason': finish}
+    return json.dumps({'id': 'x', 'object': 'chat.completion', 'choices': [choice]}).encode()
+
+
+def events(*deltas: dict[str, Any], finish: str | None = 'stop', done: bool = True) -> bytes:
+    """A stream of these parts, without usage, model and time."""
+    parts: list[tuple[dict[str, Any], str | None]] = [(delta, None) for delta in deltas]
+    if finish is not None:
+        parts.append(({}, finish))
+    lines = [
+        json.dumps({'choices': [{'index': 0, 'delta': delta, 'finish_reason': finish}]})
+        for delta, finish in parts
+    ]
+    ended = ['[DONE]'] if done else []
+    return ''.join(f'data: {line}\n\n' for line in [*lines, *ended]).encode()
+
+
+def opens(body: bytes, ways: tuple[bool, ...] = BOTH) -> Row:
+    """The call in another form is carried out."""
+    return Row(Wire(body, 'application/json'), calls=('mast_open',), goal=ORDER, ways=ways)
+
+
+def wrong_call(name: str, arguments: str, problem: str) -> Row:
+    """It is explained, and nothing moves."""
+    return Row(Say('', (Call(name, arguments),)), errors=(f'Wrong arguments for {problem}',))
+
+
+ONE_PART = [{'type': 'text', 'text': LAST.text}]
+GOOD = calls(tool(id='a'))
+STREAMED = calls(tool(index=0, id='a'))
+LONG = events({'content': 'Sand, \u5149 and more.'}, finish=None, done=False)
+TORN = events(calls(tool(arguments='{"duration', index=0, id='a')), finish=None, done=False)
+BEGUN = events({'content': 'x'}, finish=None, done=False)
+CLOSED = f'{WHO} closed the connection before its answer was complete.'
+FAILED = f'{WHO} failed (APIError): out of memory.'
+REFUSED = 'The model refused: I cannot.'
+UNREADABLE = f'{WHO} sent an answer that cannot be read'
+UNREADABLE_CALL = 'The model wrote a tool call that cannot be read.'
+SECONDS = 'move_forward: duration_s: Input should be'
+BIG_ARGUMENT = '{"condition": {"x_above": 18446744073709551616}, "timeout_s": 0.1}'
+BIG_PLAN = {'type': 'REPLAN', 'plan_patch': {'action': 'propose', 'plan': {
+    'goal': 'g', 'steps': [
+        {'action': 'speak', 'parameters': {'text': 'x'}, 'metadata': {'n': 2**64}}
+    ]
+}}}  # fmt: skip
+
+
+def torn(arguments: str, said: str = '', *before: Call, told: str = UNREADABLE_CALL) -> Row:
+    reply = Say(said, (*before, Call('move_forward', arguments)), finish='length')
+    return Row(reply, told)
+
+
+ROWS = {
+    # A call in another form is carried out.
+    'arguments as an object': opens(whole(calls(tool(arguments={}, id='a'))), WHOLE),
+    'an object, in a stream': opens(events(calls(tool(arguments={}, index=0))), STREAM),
+    'arguments as null': opens(whole(calls(tool(arguments=None, id='a'))), WHOLE),
+    'arguments as an empty text': opens(whole(calls(tool(arguments='', id='a')))),
+    'one JSON body instead of a stream': opens(whole(GOOD, 'tool_calls'), STREAM),
+    'no ID': opens(whole(calls(tool()))),
+    'no ID, in a stream': opens(events(calls(tool(index=0))), STREAM),
+    'no index': opens(events(GOOD), STREAM),
+    'blanks around the name': opens(whole(calls(tool(' mast_open ', id='a')))),
+    'a blank in the name': opens(whole(calls(tool('mast open', id='a')))),
+    'the name in every part': opens(
+        events(calls(tool(arguments='{', index=0, id='a')), calls(tool(arguments='}', index=0))),
+        STREAM,
+    ),
+    'two calls with one index': Row(
+        Wire(events(STREAMED, calls(tool('mast_close', index=0, id='b')))),
+        errors=(ONE_CALL_AT_A_TIME_TEXT,), calls=('mast_open',), goal=ORDER, ways=STREAM,
+    ),
+    'thoughts apart': opens(whole({**GOOD, 'reasoning_content': 'Hm.'})),
+    'content as parts beside the call': opens(whole({**GOOD, 'content': ONE_PART})),
+    'no finish_reason but an end': opens(events(STREAMED, finish=None), STREAM),
+    'carriage returns': opens(events(STREAMED).replace(b'\n', b'\r\n'), STREAM),
+    # An answer in another form is read.
+    'content as parts': Row(Wire(whole({'content': ONE_PART})), ways=WHOLE),
+    'content as parts, in a stream': Row(Wire(events({'content': ONE_PART})), ways=STREAM),
+    'thoughts in the text': Row(Wire(whole({'content': f'<think>Hm.</think>\n{LAST.text}'}))),
+    'no beginning of thoughts': Row(Wire(whole({'content': f'Hm.</think>{LAST.text}'}))),
+    'one JSON body': Row(Wire(whole({'content': LAST.text}), 'application/json'), ways=STREAM),
+    'a slow beginning': Row(Slow(LAST, 0.1)),
+    'bytes one at a time': Row(Say(LAST.text, piece=1)),
+    # What is no answer ends the turn in one line.
+    'a refusal': Row(Wire(whole({'content': None, 'refusal': 'I cannot.'})), REFUSED),
+    'in parts': Row(
+        Wire(events({'refusal': 'I '}, {'refusal': 'cannot.'})), REFUSED, ways=STREAM
+    ),
+    'filtered': Row(Wire(whole({'content': None}, 'content_filter')), FILTERED_TEXT),
+    'cut at its length': Row(Wire(whole({'content': 'Sand and'}, 'length')), CUT_TEXT),
+    'thoughts alone': Row(Wire(whole({'reasoning_content': 'Hm.'})), NO_ANSWER_TEXT),
+    'no choices': Row(Wire(b'{"choices": []}'), 'The model'),
+    'no choices, in a stream': Row(
+        Wire(b'data: {"choices": []}\n\ndata: [DONE]\n\n'), NO_ANSWER_TEXT, ways=STREAM
+    ),
+    'no message': Row(Wire(b'{"choices": [{"index": 0}]}'), 'The model'),
+    'no end': Row(Wire(LONG), CLOSED, ways=STREAM),
+    'cut in a character': Row(Wire(LONG[: LONG.index(b'u5149') - 1]), WHO, ways=STREAM),
+    'cut in a raw one': Row(Wire(BEGUN + 'data: {"\u5149'.encode()[:-1]), CLOSED, ways=STREAM),
+    'cut between the parts of a call': Row(Wire(TORN), CLOSED, ways=STREAM),
+    'broken off': Row(Cut(Say('Sand, and so on.')), CLOSED),
+    'broken off in a call': Row(
+        Cut(Say('', (Call('move_forward', {'duration_s': 19.5}),), piece=1)), CLOSED
+    ),
+    'an error in the stream': Row(
+        Wire(b'data: {"error": {"message": "out of memory", "code": 500}}\n\n'), FAILED,
+        ways=STREAM,
+    ),
+    'overloaded': Row(Fault(529), f'{WHO} has an internal error (529)'),
+    'a wait': Row(
+        Fault(429, wait='30'), f'{WHO} is busy (429): the server asks to wait 30 s.'
+    ),
+    'a gateway': Row(Wire(b'<html>Bad gateway</html>', 'text/html'), UNREADABLE),
+    **{
+        text: Row(Wire(text.encode()), UNREADABLE, ways=WHOLE)
+        for text in ('[]', '{}', '{"choices": null}', 'null', '""', '{"choices": [{"in')
+    },
+    # A call that cannot be read, twice.
+    'half an object': torn('{'),
+    'half an object beside a text': torn('{"duration_s": 1', 'Off we go.'),
+    'half an object beside a good call': torn('{"duration_s": 1', '', Call('mast_open')),
+    'no object': torn('forward!'),
+    'a list': torn('[1]', '', Call('mast_open'), told='The model'),
+    'digits without end': torn('{"duration_s": ' + '9' * 5000 + '}'),
+    # A call that cannot be carried out.
+    'missing': wrong_call('move_forward', '{}', 'move_forward: duration_s: Field required'),
+    'boolean': wrong_call('move_forward', '{"duration_s": true}', f'{SECONDS} a valid'),
+    'zero': wrong_call('move_forward', '{"duration_s": 0}', f'{SECONDS} greater than 0'),
+    'too long': wrong_call('move_forward', '{"duration_s": 20.1}', f'{SECONDS} less than or'),
+    'digits': wrong_call('move_forward', f'{{"duration_s": {10**400}}}', f'{SECONDS} a valid'),
+    'NaN': wrong_call(
+        'turn_left', '{"duration_s": NaN}', 'turn_left: arguments: Value error, Out of range'
+    ),
+    'extra': wrong_call(
+        'move_forward', '{"duration_s": 1, "speed": 9}', 'move_forward: speed: Extra inputs'
+    ),
+    'old style': wrong_call('mast_open', '{"__arg1": "up"}', 'mast_open: arguments: Input'),
+    **{
+        f'no tool {name!r}': Row(
+            call(name, command='/move_forward std_srvs/srv/Empty; reboot'),
+            errors=(f"Unknown tool '{name}'; there are: {', '.join(OFFERED[:-1])}",),
+        )
+        for name in ('ros2_service_call', 'MOVE_FORWARD', '')
+    },
+    # An integer of more than 64 bits can be kept.
+    'a large argument': Row(
+        Say('', (Call('wait_until', BIG_ARGUMENT),)), errors=('Not within 0.1 s',)
+    ),
+    'a large number in a plan': Row(Say('', (Call('decide', BIG_PLAN),))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('streaming', [True, False])
+def test_what_becomes_of_each_answer(streaming: bool) -> None:
+    with World(LAST, streaming=streaming, fallback='none') as world:
+        asked = {name: row for name, row in ROWS.items() if streaming in row.ways}
+        wrong = {name: why for name, row in asked.items() if (why := row.wrong(world))}
+    assert wrong == {}
+
+
+STATUS = {
+    400: 'refused the request (400): Incorrect: [hidden].',
+    401: 'refused the key (401): check the key in the environment.',
+    403: 'denied access (403): this key may not use it.',
+    404: 'does not exist there (404): check llm.model and llm.base_url in agent.yaml.',
+    429: 'is over its rate limit or quota (429), also after 1 retries.',
+    500: 'has an internal error (500), also after 1 retries.',
+    503: 'has an internal error (503), also after 1 retries.',
+}
+
+
+@pytest.mark.parametrize('streaming', [True, False])
+def test_a_fault_is_tried_again_where_that_may_help(streaming: bool) -> None:
+    with World(LAST, streaming=streaming, fallback='none', max_retries=1) as world:
+        for status, told in STATUS.items():
+            assert Row(Fault(status, quote_key=True), f'{WHO} {told}').wrong(world) == ''
+            world.reset(Fault(status), LAST)
+            passes = status in (429, 500, 503)
+            assert world.turn().ok is passes
+            assert len(world.requests) == (2 if passes else 1)
+            assert {each.authorization for each in world.requests} == {f'Bearer {KEY}'}
+
+
+@pytest.mark.parametrize('streaming', [True, False])
+def test_a_reply_that_never_ends_is_given_up(streaming: bool) -> None:
+    with World(LAST, streaming=streaming, fallback='none', timeout_s=0.3) as world:
+        late = f'{WHO} did not answer within 0.3 s (llm.timeout_s of agent.yaml).'
+        longest_s = call_timeout_s(world.config.agent.llm)
+        assert Row(Hang(), late).wrong(world) == ''
+        trickles = Row(Trickle(), f'The model did not answer within {longest_s:g} s.')
+        assert trickles.wrong(world) == ''
+    with World(LAST, streaming=streaming, fallback='none') as world:
+        world.server.close()
+        where = f'at {world.server.url}: check llm.base_url in agent.yaml.'
+        assert world.turn().answer == f'{WHO} cannot be reached {where}'
+    with World(Hang(), LAST, streaming=streaming, timeout_s=0.3, max_retries=1) as world:
+        assert world.turn().answer == LAST.text
+
+
+def test_a_wait_within_the_time_limit_is_kept_and_a_longer_one_is_told() -> None:
+    with World(Fault(429, wait='0.2'), LAST, max_retries=1) as world:
+        assert world.turn(QUESTION).answer == LAST.text
+    with World(Fault(503, wait='6'), LAST, max_retries=1, timeout_s=5.0) as world:
+        assert world.turn(QUESTION).answer == f'{WHO} is busy (503): the server asks to wait 6 s.'
+        assert len(world.requests) == 1
+
+
+def test_nothing_that_a_model_writes_makes_an_endless_event_or_half_a_character() -> None:
+    long, fly = 'x' * 50_000, Call('fly\ud83d', {'\ud83d': '\ud83d'})
+    wide = Say('', (Call(long), Call('mast_open', {long: 1})), piece=100_000)
+    with World(LAST, streaming=True) as world:
+        world.reset(wide, Say('', wide.calls[1:], piece=100_000), LAST)
+        assert world.turn().ok
+        assert max(len(event.message) for event in world.events) < 4 * MAX_QUOTE_CHARS
+        for text, shown in (('Up \ud83d', 'Up \ufffd'), ('Up \ud83d\ude80', 'Up \U0001f680')):
+            world.reset(Say(text, (fly,), piece=1), Say(text, piece=1))
+            assert world.turn().answer == shown
+            assert world.events[0].message == shown
+            assert world.errors()[0].startswith("Unknown tool 'fly\ufffd'; there are: ")
+            assert world.turn().ok, 'nor in the talk that follows'
+
+
+# --- asked again, and by the routine --------------------------------------------------------
+
+
+def handed_over(events: list[TraceEvent]) -> list[str]:
+    """Why the routine decided, each time that it did."""
+    return [event.error_reason or '' for event in events if event.message.startswith(BY_ROUTINE)]
+
+
+ENDED_WITHOUT = 'The model ended without a successful'
+NO_PICTURE = f'{ENDED_WITHOUT} good picture: I see sand.'
+UNUSABLE: dict[str, tuple[Say, str]] = {
+    'torn': (Say('So.', (Call('move_forward', '{"duration_s": 1'),)), UNREADABLE_CALL),
+    'nothing': (Say(), 'The model answered nothing.'),
+    'words': (Say('I see sand.'), NO_PICTURE),
+    'finish': (call('decide', type='FINISH', reason='I see sand.'), NO_PICTURE),
+    'cut': (Say('I see', finish='length'), CUT_TEXT),
+    'filtered': (Say('I see', finish='content_filter'), FILTERED_TEXT),
+    'JSON': (Say('{"name": "capture_and_score", "arguments": {}}'), CALL_AS_TEXT),
+    'tags': (Say('So. <tool_call>{"name": "fly"}</tool_call>'), CALL_AS_TEXT),
+    'code': (Say('`capture_and_score()`'), CALL_AS_TEXT),
+}
+
+
+@pytest.mark.parametrize('streaming', [True, False])
+def test_an_unusable_answer_is_asked_for_again_with_the_reason(streaming: bool) -> None:
+    with World(LAST, streaming=streaming) as world:
+        for reply, why in UNUSABLE.values():
+            world.reset(call('mast_open'), reply, call('capture_and_score'), LAST)
+            last = world.turn(FIND)
+            assert (last.ok, last.answer, world.errors()) == (True, LAST.text, [why])
+            assert world.calls == ['mast_open', 'capture_and_score']
+            assert handed_over(world.events) == []
+            rejected, objection = world.requests[2].body['messages'][-2:]
+            assert (rejected['role'], objection['role']) == ('assistant', 'user')
+            assert objection['content'] == f'{why} {HOW}'
+            assert len(world.requests[3].texts('user')) == 1, 'it is not asked so for ever'
+
+
+def test_of_two_unusable_answers_the_routine_takes_the_step_and_then_the_turn() -> None:
+    for name in ('torn', 'words'):
+        reply, why = UNUSABLE[name]
+        with World(call('mast_open'), reply) as world:
+            last = world.turn(FIND)
+            assert (last.ok, last.is_good) == (True, True)
+            assert world.calls == ['mast_open', 'capture_and_score']
+            assert handed_over(world.events)[0] == why
+            assert len(world.requests) in (4, 5), 'twice for each step at most'
+
+
+@pytest.mark.parametrize(
+    ('reply', 'why'),
+    [
+        (Fault(500), f'{WHO} has an internal error (500), also after 0 retries.'),
+        (Hang(), f'{WHO} did not answer within 0.3 s (llm.timeout_s of agent.yaml).'),
+        (Cut(Say('So.')), CLOSED),
+    ],
+    ids=['errors', 'hangs', 'breaks off'],
+)
+def test_a_model_that_fails_in_the_middle_is_stood_in_for(reply: Reply, why: str) -> None:
+    with World(call('mast_open', 'Up.'), reply, timeout_s=0.3) as world:
+        last = world.turn(FIND)
+        assert (last.ok, last.is_good) == (True, True)
+        assert world.calls == ['mast_open', 'capture_and_score']
+        assert check_story(world.events) == 2
+        assert handed_over(world.events) == [why, why]  # the capture, and the answer
+        assert len(world.requests) == 1 + MAX_FAILURES
+        (decide,) = (e for e in world.events if e.kind is TraceKind.DECIDE and e.data)
+        assert decide.message == 'capture_and_score(), by the routine'
+        assert decide.data == {'by': 'routine'}
+        messages = world.requests[-1].messages('assistant')
+        ids = [c['id'] for m in messages for c in m['tool_calls']]
+        assert all(re.fullmatch('call_1|[A-Za-z0-9]{9}', each) for each in ids)
+
+
+def test_words_are_no_success_of_an_order_but_of_a_question() -> None:
+    with World(LAST, fallback='none') as world:
+        world.reset(Say('I have driven.'))
+        last = world.turn('Drive forward for 2 seconds.')
+        assert (last.ok, len(world.requests)) == (False, 2)
+        assert last.answer == f'{ENDED_WITHOUT} move_forward: I have driven.'
+        for question in ('What is the rover status?', QUESTION, 'Go on.'):
+            world.reset(Say('Well.'))
+            assert (world.turn(question).ok, len(world.requests)) == (True, 1)
+
+
+# --- the wire ----------------------------------------------------------------------------
+
+PARTS = ['choices', 'delta', 'message', 'tool_calls', 'function', 'arguments', 'index', 'name']
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(PARTS), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_no_answer_breaks_the_repair(answer: Any) -> None:
+    body = json.dumps(answer).encode()
+    repaired = repaired_body(body)
+    assert repaired_body(repaired) == repaired
+    assert isinstance(answer, dict) or repaired == body
+
+
+@given(st.text(max_size=30), st.lists(st.integers(1, 40), max_size=8))
+def test_a_stream_is_the_same_however_it_is_cut_into_pieces(text: str, sizes: list[int]) -> None:
+    body = events({'content': text}, calls(tool(index=0, id='a')))
+    pieces, start = [], 0
+    for size in sizes:
+        pieces.append(body[start : start + size])
+        start += size
+    pieces.append(body[start:])
+    assert b''.join(repaired_stream(pieces)) == b''.join(repaired_stream([body]))
+
+
+@given(st.integers(0, 400))
+def test_a_stream_that_stops_in_its_answer_is_cut(length: int) -> None:
+    body = events({'content': 'One.'}, {'content': 'Two.'}, finish='stop', done=False)
+    begun, ended = body.index(b'\n'), body.index(b'"stop"')
+    try:
+        list(repaired_stream([body[:length]]))
+    except StreamCut:
+        assert begun <= length + 2
+        assert length <= ended + 12
+    else:
+        assert length < begun or length > ended
+
 
 DONE = Say('Done.')
 
@@ -206,11 +628,13 @@ arguments: st.SearchStrategy[dict[str, Any]] = (
     | st.fixed_dictionaries({'duration_s': st.floats(0.1, 20.0) | numbers})
     | st.dictionaries(st.text(max_size=3), numbers, max_size=2)
 )
-calls = st.builds(
+tool_calls = st.builds(
     Call, st.sampled_from([*NINE, 'fly', '']), arguments | st.sampled_from(['', '{', '[]', 'null'])
 )
 words = st.text(max_size=20)
-answers = st.builds(Say, words, st.lists(calls, max_size=3).map(tuple), piece=st.integers(1, 50))
+answers = st.builds(
+    Say, words, st.lists(tool_calls, max_size=3).map(tuple), piece=st.integers(1, 50)
+)
 
 
 @pytest.fixture(scope='module', params=[True, False], ids=['streaming', 'whole'])

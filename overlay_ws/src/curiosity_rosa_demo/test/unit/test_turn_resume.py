@@ -420,6 +420,9 @@ PLAN: Json = {
 
 @settings(max_examples=examples(16))
 @given(st.integers(1, RESULT + 4), st.booleans())
+@example(1, False)
+@example(INTENT, False)
+@example(RESULT, True)
 @example(RESULT + 2, True)  # before the result of what nobody can repeat
 def test_a_plan_that_was_cut_goes_on_and_repeats_only_what_leads_to_a_state(
     crash_at: int, before: bool
