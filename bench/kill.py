@@ -49,6 +49,7 @@ import time
 from typing import Any
 
 from _bench import main, Part, quantile, Result, ROOT
+from _start_loops import Loop, START_S, WAYS
 from _task_witness import ENDS, Witness
 from curiosity_rosa_demo.agent.react.checkpointer import CheckpointCodec
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
@@ -59,7 +60,6 @@ from demo_bench import Bench, ODOMETRY, Run
 from harness import Sandbox, wait_until
 from http_client import Api
 from nav_msgs.msg import Odometry
-from start_loops import Loop, START_S, WAYS
 
 WORK_S = (0.02, 0.4)  # of the task engine before a kill
 DURING_START = 0.2  # of its kills
