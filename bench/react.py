@@ -42,9 +42,7 @@ from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.tracing.exporters import make_exporter
-from curiosity_rosa_demo.infra.tracing.span_queue import SpanQueue
-from curiosity_rosa_demo.infra.tracing.tracing import resource_attributes
+from curiosity_rosa_demo.infra.tracing.task_tracer import make_task_tracer, TaskTracer
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from curiosity_rosa_demo.trace.bus import EventBus
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
@@ -156,9 +154,9 @@ def theirs() -> Callable[[], None]:
     return turn
 
 
-def traced(turn: Callable[[], None], queue: SpanQueue) -> Callable[[], None]:
+def traced(turn: Callable[[], None], tracer: TaskTracer) -> Callable[[], None]:
     """The turn within the span of a task, as the agent makes it; its spans are in the file."""
-    bus, spans, tasks = EventBus(), TaskSpans(queue), dict[str, Task]()
+    bus, spans, tasks = EventBus(), TaskSpans(tracer), dict[str, Task]()
     spans.follow(bus, tasks.get)
 
     def run() -> None:
@@ -169,7 +167,7 @@ def traced(turn: Callable[[], None], queue: SpanQueue) -> Callable[[], None]:
             turn()
         task.state = LifecycleState.COMPLETED
         bus.publish(Event(EventType.TASK_COMPLETE, task.id))
-        queue.flush(10.0)
+        tracer.flush(10.0)
 
     return run
 
@@ -180,13 +178,17 @@ def step(options: argparse.Namespace) -> Result:
     lost: list[str] = []
     with disk_folder() as folder:
         settings = CONFIG.agent.tracing.model_copy(update={'exporter': 'file'})
-        resource = resource_attributes('agent', '/')
-        exporter = make_exporter(settings, folder / 'spans.jsonl', resource, print)
-        assert exporter is not None
-        queue = SpanQueue(exporter, lambda count, error: lost.append(f'lost spans: {error!r}'))
+        tracer = make_task_tracer(
+            settings,
+            file=folder / 'spans.jsonl',
+            node='agent',
+            namespace='/',
+            write=print,
+            failed=lambda count, error: lost.append(f'lost spans: {error!r}'),
+        )
         field = {
             OURS: ours(folder / 'turns.db'),
-            TRACED: traced(ours(folder / 'traced.db'), queue),
+            TRACED: traced(ours(folder / 'traced.db'), tracer),
             MEMORY: ours(':memory:'),
             ROSA: theirs(),
         }
@@ -197,7 +199,7 @@ def step(options: argparse.Namespace) -> Result:
                 if round_ >= 0:
                     wall[name].append(1e3 * (time.perf_counter() - began) / STEPS)
                     cpu[name].append(1e3 * (time.process_time() - used) / STEPS)
-        queue.close()
+        tracer.close()
 
     def ratio(times: dict[str, list[float]], name: str) -> float:
         pairs = zip(times[name], times[ROSA], strict=True)

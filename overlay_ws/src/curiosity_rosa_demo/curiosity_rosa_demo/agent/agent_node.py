@@ -23,6 +23,7 @@ import os
 from pathlib import Path
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer
@@ -111,7 +112,6 @@ from curiosity_rosa_demo.infra.storage.session_folder import (
     SessionFolder,
     TRACE_FILES,
 )
-from curiosity_rosa_demo.infra.tracing.tracing import make_span_queue
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
@@ -124,6 +124,9 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.infra.tracing.task_tracer import TaskTracer
 
 MAX_EARLIER_EVENTS = 5000  # of the runs before, for the page
 CLOCK_PATIENCE = 2.0  # imports at the start may delay the reception of /clock
@@ -153,15 +156,7 @@ class AgentApp:
         self._losses = LossCounter()
         publisher = TracePublisher(self.node, self.config, self._losses)
         self.event_bus = EventBus(self._listener_failed)
-        tracing = self.config.agent.tracing
-        self._spans = make_span_queue(
-            tracing,
-            file=span_file(self.config, space),
-            node=self.node.get_name(),
-            namespace=space,
-            write=self.console_writer.write,
-            failed=self._spans_lost,
-        )
+        self._tracer = self._make_tracer(space)
         self._recorders: list[JsonlTraceLog] = []
         self._event_threads: list[EventThread[TraceEvent]] = []
         self.recording = RecordingControl(
@@ -268,7 +263,7 @@ class AgentApp:
             say=self.console_writer.write,
             clock=clock.now,
             event_bus=self.event_bus,
-            spans=TaskSpans(self._spans),
+            spans=TaskSpans(self._tracer),
         )
         self.autonomy = Autonomy(
             self.runtime,
@@ -460,6 +455,22 @@ class AgentApp:
                 _log.warning('event=listener_failed name=%s', name, exc_info=error)
             self.console_writer.write(printable(f'! {name} has lost trace events: {error}'))
 
+    def _make_tracer(self, space: str) -> TaskTracer | None:
+        """None if tracing is off: OpenTelemetry is then not imported. Raises OSError."""
+        tracing = self.config.agent.tracing
+        if tracing.exporter == 'off':
+            return None
+        from curiosity_rosa_demo.infra.tracing.task_tracer import make_task_tracer
+
+        return make_task_tracer(
+            tracing,
+            file=span_file(self.config, space),
+            node=self.node.get_name(),
+            namespace=space,
+            write=self.console_writer.write,
+            failed=self._spans_lost,
+        )
+
     def _spans_lost(self, count: int, error: Exception) -> None:
         if self._losses.count('tracing', count) == count:
             self.console_writer.write(printable(f'! tracing has lost spans: {error}'))
@@ -519,8 +530,8 @@ class AgentApp:
             thread.close()
 
     def close_spans(self) -> None:
-        if self._spans is not None:
-            self._spans.close()
+        if self._tracer is not None:
+            self._tracer.close()
 
     def close_ros(self) -> None:
         if self._spin is not None:

@@ -25,25 +25,23 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.tracing.exporters import make_exporter
-from curiosity_rosa_demo.infra.tracing.otlp_http import readable_span
+from curiosity_rosa_demo.infra.tracing.exporters import otlp_lines
 from curiosity_rosa_demo.infra.tracing.span import (
     EVENT_ID,
     NO_SPAN,
-    Span,
     span,
     TASK_ID,
     task_trace_ids,
     TRACEPARENT,
 )
-from curiosity_rosa_demo.infra.tracing.span_queue import SpanQueue
-from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines
+from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines, TreeSpan
+from curiosity_rosa_demo.infra.tracing.task_tracer import make_task_tracer, SpanQueue, TaskTracer
 from curiosity_rosa_demo.trace.bus import EventBus
 from http_world import alone
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 import pytest
 from react_world import asking
 from skill_world import in_loop
@@ -54,20 +52,25 @@ TASK = 'a9bc7787-f45d-4a87-9af6-d09e891433a0'
 SCRIPT = (call('mast_open'), call('move_forward', duration_s=2.0), Say(ANSWER))
 
 
-class Spans(list[Span]):
-    """Ended spans in memory."""
+class Spans(SpanProcessor):
+    """Ended spans in memory, and the IDs of their events."""
 
-    def add(self, span: Span, *, task_ended: bool = False) -> None:
-        self.append(span)
+    def __init__(self) -> None:
+        self.ended: list[TreeSpan] = []
+        self.events: set[Any] = set()
 
-    def named(self, begin: str) -> list[Span]:
-        return [each for each in self if each.name.startswith(begin)]
+    def on_end(self, span: ReadableSpan) -> None:
+        self.ended += read_spans(otlp_lines([span]))
+        self.events |= {(each.attributes or {})[EVENT_ID] for each in span.events}
+
+    def named(self, begin: str) -> list[TreeSpan]:
+        return [each for each in self.ended if each.name.startswith(begin)]
 
 
-def finished(sink: Any, *, traceparent: str = '', work: Any = lambda: None) -> None:
+def finished(tracer: Any, *, traceparent: str = '', work: Any = lambda: None) -> None:
     """A task whose skill does ``work``, from its submission to its end."""
     bus, task = EventBus(), Task('react', id=TASK, metadata={TRACEPARENT: traceparent})
-    spans = TaskSpans(sink)
+    spans = TaskSpans(tracer)
     spans.follow(bus, lambda task_id: task)
     bus.publish(Event(EventType.TASK_SUBMIT, task.id))
     with spans.active(task.id):
@@ -89,7 +92,7 @@ def test_the_spans_of_a_turn_are_one_tree_with_the_ids_of_task_and_events(
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
     found = Spans()
     with AgentWorld(
-        tmp_path, *SCRIPT, config=asking('mast_open'), spans=TaskSpans(found)
+        tmp_path, *SCRIPT, config=asking('mast_open'), spans=TaskSpans(TaskTracer(found))
     ) as world:
         task = world.submit('react', text=PROMPT)
         queue = world.session.approval_queue
@@ -98,14 +101,14 @@ def test_the_spans_of_a_turn_are_one_tree_with_the_ids_of_task_and_events(
         world.until(lambda: found.named('task'), 'the end of the task')
         published = {event.event_id for event in world.events}
     (root,), (turn,), steps = found.named('task'), found.named('turn'), found.named('step')
-    assert [root.parent_id, turn.parent_id] == [0, root.span_id]
-    assert {each.trace_id for each in found} == {int(task.id.replace('-', ''), 16)}
-    assert {each.attributes[TASK_ID] for each in found} == {task.id}
-    assert {each.parent_id for each in steps} == {turn.span_id}
-    by_id = {each.span_id: each for each in found}
+    assert [root.parent, turn.parent] == ['', root.id]
+    assert {each.trace for each in found.ended} == {task.id.replace('-', '')}
+    assert {each.attributes[TASK_ID] for each in found.ended} == {task.id}
+    assert {each.parent for each in steps} == {turn.id}
+    by_id = {each.id: each for each in found.ended}
     steps_of: dict[str, list[str]] = {each.name: [] for each in steps}
-    for each in found:
-        parent = by_id.get(each.parent_id)
+    for each in found.ended:
+        parent = by_id.get(each.parent)
         if parent is not None:
             assert parent.start_ns <= each.start_ns <= each.end_ns <= parent.end_ns
             if parent in steps:
@@ -125,10 +128,9 @@ def test_the_spans_of_a_turn_are_one_tree_with_the_ids_of_task_and_events(
     chat = found.named('chat')[0].attributes
     assert chat['gen_ai.operation.name'] == 'chat'
     assert (chat['gen_ai.provider.name'], chat['gen_ai.request.model']) == ('openai', 'scripted')
-    noted = {event for each in found for _, _, event in each.events}
-    assert noted
-    assert noted <= published
-    exported = ''.join(repr((each.name, each.attributes, each.failure)) for each in found)
+    assert found.events
+    assert found.events <= published
+    exported = repr(found.ended)
     assert not any(secret in exported for secret in (KEY, PROMPT, ANSWER))
 
 
@@ -142,7 +144,8 @@ def test_without_a_task_or_with_tracing_off_there_is_no_span() -> None:
             seen.append(within)
 
     finished(None, work=work)
-    finished(Spans(), work=work, traceparent=CALLER[:-2] + '00')  # its caller does not record
+    refusing = TaskTracer(Spans())
+    finished(refusing, work=work, traceparent=CALLER[:-2] + '00')  # its caller does not record
     assert seen == [NO_SPAN, NO_SPAN]
 
 
@@ -172,14 +175,19 @@ def test_every_task_has_ids_whatever_the_caller_sends(task_id: str, sent: object
     assert ids == task_trace_ids(task_id, sent)  # the next run of the agent finds the same
 
 
-def exported_by(exporter: str, path: Path, say: Any, **task: str) -> None:
-    settings = {'exporter': exporter, 'max_file_mb': 1, 'max_files': 2}
-    tracing = load_config().agent.tracing.model_copy(update=settings)
-    made = make_exporter(tracing, path, {'service.name': 'curiosity_rosa'}, say)
-    assert made is not None
-    queue = SpanQueue(made, lambda count, error: pytest.fail(str(error)))
-    finished(queue, work=turn_with_a_model_call, **task)
-    queue.close()
+def exported_by(exporter: str, path: Path, say: Any, *, endpoint: str = '', **task: str) -> None:
+    changed = {'exporter': exporter, 'max_file_mb': 1, 'max_files': 2, 'endpoint': endpoint}
+    tracer = make_task_tracer(
+        load_config().agent.tracing.model_copy(update=changed),
+        file=path,
+        node='agent',
+        namespace='/',
+        write=say,
+        failed=lambda count, error: pytest.fail(str(error)),
+    )
+    finished(tracer, work=turn_with_a_model_call, **task)
+    assert tracer.flush(20.0)
+    tracer.close()
 
 
 def test_a_file_holds_the_tree_and_the_console_prints_it(tmp_path: Path) -> None:
@@ -213,22 +221,12 @@ def test_a_collector_gets_the_same_spans_by_otlp() -> None:
     server = HTTPServer(('127.0.0.1', 0), Collector)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     endpoint = f'http://127.0.0.1:{server.server_port}'
-    changed = {'exporter': 'otlp', 'endpoint': endpoint}
-    exporter = make_exporter(
-        load_config().agent.tracing.model_copy(update=changed), Path('unused'), {'a': 'b'}, print
-    )
-    assert exporter is not None
-    found = Spans()
-    finished(found, work=turn_with_a_model_call)
-    exporter.export(found)
-    exporter.close()
+    exported_by('otlp', Path('unused'), print, endpoint=endpoint)
     server.shutdown()
     server.server_close()
-    assert bytes.fromhex(TASK.replace('-', '')) in bodies[0]
-    memory = InMemorySpanExporter()
-    memory.export([readable_span(each) for each in found])
-    names = [each.name for each in memory.get_finished_spans()]
-    assert names == ['chat scripted', 'turn', 'task react']
+    (body,) = bodies
+    for part in (bytes.fromhex(TASK.replace('-', '')), b'chat scripted', b'turn', b'task react'):
+        assert part in body
 
 
 def test_lost_spans_are_counted_and_hurt_nobody(tmp_path: Path) -> None:
@@ -240,8 +238,8 @@ def test_lost_spans_are_counted_and_hurt_nobody(tmp_path: Path) -> None:
 
     lost: list[int] = []
     queue = SpanQueue(Full(), lambda count, error: lost.append(count))
-    finished(queue, work=turn_with_a_model_call)
-    queue.close()
+    finished(TaskTracer(queue), work=turn_with_a_model_call)
+    queue.shutdown()
     assert sum(lost) == 3
 
 
@@ -264,16 +262,11 @@ def test_a_model_call_says_its_tokens_and_how_it_finished() -> None:
     assert response_attributes(AIMessage('x')) == {}
 
 
-def test_the_agent_imports_nothing_of_opentelemetry_until_it_sends_by_otlp(tmp_path: Path) -> None:
-    program = f"""
+def test_the_agent_imports_nothing_of_opentelemetry_before_it_traces() -> None:
+    program = """
 import sys
 import curiosity_rosa_demo.agent.agent_node
-from pathlib import Path
-from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.tracing.exporters import make_exporter
-for exporter in ('off', 'file'):
-    tracing = load_config().agent.tracing.model_copy(update={{'exporter': exporter}})
-    make_exporter(tracing, Path({str(tmp_path / 'spans')!r}), {{}}, print)
+import curiosity_rosa_demo.infra.tracing.span_tree
 print(any(name.startswith('opentelemetry') for name in sys.modules))
 """
     done = subprocess.run(

@@ -57,8 +57,8 @@ class SpanListener(BaseCallbackHandler):
             provider = 'routine' if is_rules else provider
             self._call.set({'gen_ai.provider.name': provider})
             model = model or provider
-        if isinstance(model, str) and model and self._call.recording:
-            self._call.name = f'chat {model[:100]}'
+        if isinstance(model, str) and model:
+            self._call.rename(f'chat {model[:100]}')
             self._call.set({'gen_ai.request.model': model})
 
     def on_llm_end(self, response: LLMResult, **_: Any) -> None:

@@ -9,20 +9,20 @@
 """Spans: what took how long, and within what.
 
 A span exists only below the span of a task, which ``agent/runtime/execution/context.py`` opens
-where tracing is on. Everywhere else ``span`` costs one look at a context variable. Spans are plain
-objects, not those of the OpenTelemetry SDK: a span of the SDK costs several times as much.
+where tracing is on. Everywhere else ``span`` costs one look at a context variable, and nothing
+here imports OpenTelemetry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar, Token
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 import hashlib
-import random
 import re
-import time
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
+from typing import Any
 import uuid
 
 # --- The IDs of a task's trace, and W3C's header ``traceparent`` -------------------------------
@@ -71,130 +71,60 @@ def parse_traceparent(text: object) -> TraceIds | None:
 
 Value = str | bool | int | float | list[str]
 Attributes = Mapping[str, Value]
-Sink = Callable[['Span'], None]
 NONE: Attributes = MappingProxyType({})
 
 TASK_ID, EVENT_ID = 'curiosity.task.id', 'curiosity.event.id'
-MAX_EVENTS = 128  # of one span; the SDK's limit
-MAX_TEXT_CHARS = 200  # of one attribute
-
-_ids = random.Random()  # seeded by the system
+MAX_TEXT_CHARS = 200  # of one attribute, and of a failure
 
 
 class Span:
-    """A piece of a task's work. ``start_ns`` and ``end_ns``: nanoseconds since the epoch, by one
-    steady clock within a trace; ``end_ns`` is 0 until the end. ``failure``: a code or the name of
-    an error; '' for none. Thread-safe; an ended span ignores changes.
+    """A piece of a task's work: a span of OpenTelemetry's SDK, and the TaskTrace that times it.
+    Thread-safe; an ended span ignores changes.
     """
 
-    __slots__ = (
-        '_clock_offset_ns',
-        '_is_root',
-        '_sink',
-        'attributes',
-        'end_ns',
-        'events',
-        'failure',
-        'is_client',
-        'name',
-        'parent_id',
-        'span_id',
-        'start_ns',
-        'task_id',
-        'trace_id',
-    )
+    __slots__ = ('_inner', '_trace')
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        trace_id: int,
-        span_id: int,
-        parent_id: int,
-        task_id: str,
-        start_ns: int,
-        clock_offset_ns: int,
-        sink: Sink,
-        is_root: bool = False,
-    ) -> None:
-        self.name, self.trace_id, self.span_id, self.parent_id = name, trace_id, span_id, parent_id
-        self.task_id, self.start_ns, self.end_ns = task_id, start_ns, 0
-        self.attributes: dict[str, Value] = {TASK_ID: task_id}
-        self.events: list[tuple[int, str, str]] = []  # time, kind, ID of the TraceEvent
-        self.failure, self.is_client = '', False
-        self._clock_offset_ns, self._sink, self._is_root = clock_offset_ns, sink, is_root
-
-    @property
-    def is_root(self) -> bool:
-        """Whether this is the span of the task, whose ID follows from the task's."""
-        return self._is_root
+    def __init__(self, inner: Any = None, trace: Any = None) -> None:
+        self._inner, self._trace = inner, trace
 
     @property
     def recording(self) -> bool:
-        return self.end_ns == 0
+        return self._inner is not None and bool(self._inner.is_recording())
 
     def child(self, name: str, attributes: Attributes = NONE, *, is_client: bool = False) -> Span:
         """A span within this one, from now on. The caller ends it."""
-        offset = self._clock_offset_ns
-        started = Span(
-            name,
-            trace_id=self.trace_id,
-            span_id=new_span_id(),
-            parent_id=self.span_id,
-            task_id=self.task_id,
-            start_ns=offset + time.monotonic_ns(),
-            clock_offset_ns=offset,
-            sink=self._sink,
-        )
-        started.is_client = is_client
-        if attributes:
-            started.set(attributes)
+        started: Span = self._trace.start(name, self._inner, attributes, is_client=is_client)
         return started
+
+    def rename(self, name: str) -> None:
+        if self.recording:
+            self._inner.update_name(name)
 
     def set(self, attributes: Attributes) -> None:
         """Add attributes. Texts are clipped; they never hold a prompt, an answer or a secret."""
-        if self.end_ns:
-            return
-        for key, value in attributes.items():
-            self.attributes[key] = value[:MAX_TEXT_CHARS] if isinstance(value, str) else value
+        if self.recording:
+            self._inner.set_attributes(attributes)
 
     def add_event(self, kind: str, event_id: str) -> None:
         """Note that the TraceEvent ``event_id`` was published now."""
-        if not self.end_ns and len(self.events) < MAX_EVENTS:
-            now_ns = self._clock_offset_ns + time.monotonic_ns()
-            self.events.append((now_ns, kind, event_id))
+        if self.recording:
+            self._inner.add_event(kind, {EVENT_ID: event_id}, self._trace.now_ns())
 
     def fail(self, code: str) -> None:
-        if not self.end_ns:
-            self.failure = code[:MAX_TEXT_CHARS]
+        """``code``: a code or the name of an error."""
+        if self.recording:
+            from opentelemetry.trace import StatusCode
+
+            self._inner.set_status(StatusCode.ERROR, code[:MAX_TEXT_CHARS])
 
     def end(self) -> None:
         """End the span and export it. A second end is ignored."""
-        if not self.end_ns:
-            self.end_ns = self._clock_offset_ns + time.monotonic_ns()
-            self._sink(self)
+        if self.recording:
+            self._inner.end(self._trace.now_ns())
 
 
-def new_span_id() -> int:
-    return _ids.getrandbits(64) or 1
-
-
-def _no_span() -> Span:
-    nothing = Span(
-        '',
-        trace_id=0,
-        span_id=0,
-        parent_id=0,
-        task_id='',
-        start_ns=0,
-        clock_offset_ns=0,
-        sink=lambda span: None,
-    )
-    nothing.end_ns = 1
-    return nothing
-
-
-NO_SPAN = _no_span()  # ended, so it takes nothing
+NO_SPAN = Span()  # takes nothing
+_OFF = nullcontext(NO_SPAN)
 _current: ContextVar[Span] = ContextVar('curiosity_span', default=NO_SPAN)
 
 
@@ -203,67 +133,36 @@ def current_span() -> Span:
     return _current.get()
 
 
-class Activated:
-    """Makes ``span`` the current one within the context."""
-
-    __slots__ = ('_span', '_token')
-
-    def __init__(self, span: Span) -> None:
-        self._span = span
-
-    def __enter__(self) -> Span:
-        self._token: Token[Span] = _current.set(self._span)
-        return self._span
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        _current.reset(self._token)
+@contextmanager
+def activated(span: Span) -> Iterator[Span]:
+    """``span`` is the current one within the context."""
+    token = _current.set(span)
+    try:
+        yield span
+    finally:
+        _current.reset(token)
 
 
-class _Started(Activated):
-    """Ends the span as well; an exception fails it by its type."""
-
-    __slots__ = ()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        _current.reset(self._token)
-        if kind is not None:
-            self._span.fail(kind.__name__)
-        self._span.end()
-
-
-class _Off:
-    __slots__ = ()
-
-    def __enter__(self) -> Span:
-        return NO_SPAN
-
-    def __exit__(self, *error: object) -> None:
-        return None
-
-
-_OFF = _Off()
+@contextmanager
+def _within(started: Span) -> Iterator[Span]:
+    """The same, and the span ends with the context; an exception fails it by its type."""
+    try:
+        with activated(started):
+            yield started
+    except BaseException as error:
+        started.fail(type(error).__name__)
+        raise
+    finally:
+        started.end()
 
 
 def span(
-    name: str,
-    attributes: Attributes = NONE,
-    *,
-    is_client: bool = False,
-) -> Activated | _Off:
+    name: str, attributes: Attributes = NONE, *, is_client: bool = False
+) -> AbstractContextManager[Span]:
     """A context manager: a child of the current span, which is current within it. Gives NO_SPAN
     where there is no current span. A thread has the current span only with a copied context.
     """
     parent = _current.get()
     if parent is NO_SPAN:
         return _OFF
-    return _Started(parent.child(name, attributes, is_client=is_client))
+    return _within(parent.child(name, attributes, is_client=is_client))

@@ -25,7 +25,7 @@ import sys
 from typing import Any
 
 from curiosity_rosa_demo.domain.text import printable
-from curiosity_rosa_demo.infra.tracing.span import Span, TASK_ID
+from curiosity_rosa_demo.infra.tracing.span import TASK_ID
 
 # Of an attribute, the last part of its name is shown.
 SHOWN = (
@@ -55,19 +55,6 @@ class TreeSpan:
     end_ns: int
     attributes: dict[str, Any]
     failure: str
-
-    @classmethod
-    def of(cls, span: Span) -> TreeSpan:
-        return cls(
-            f'{span.trace_id:032x}',
-            f'{span.span_id:016x}',
-            f'{span.parent_id:016x}' if span.parent_id else '',
-            span.name,
-            span.start_ns,
-            span.end_ns,
-            dict(span.attributes),
-            span.failure,
-        )
 
 
 def read_spans(lines: Iterable[str]) -> Iterator[TreeSpan]:

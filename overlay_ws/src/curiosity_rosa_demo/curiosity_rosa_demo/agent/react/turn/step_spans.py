@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
-from curiosity_rosa_demo.infra.tracing.span import Activated, current_span, NO_SPAN, Span
+from curiosity_rosa_demo.infra.tracing.span import activated, current_span, NO_SPAN, Span
 
 FIRST_STAGE = 'think'
 _OFF: AbstractContextManager[object] = nullcontext()
@@ -32,11 +32,11 @@ class StepSpans:
         if name == FIRST_STAGE or self._step is None:
             self.end()
             self._step = turn.child(f'step {number}', {'curiosity.step': number})
-        return Activated(self._step)
+        return activated(self._step)
 
     def waiting(self) -> AbstractContextManager[object]:
         """For a wait between two stages of the same step."""
-        return _OFF if self._step is None else Activated(self._step)
+        return _OFF if self._step is None else activated(self._step)
 
     def end(self) -> None:
         if self._step is not None:

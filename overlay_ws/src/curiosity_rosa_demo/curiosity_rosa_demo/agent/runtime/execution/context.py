@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-import time
-from typing import Any, Protocol
+from typing import Any, TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
@@ -24,39 +23,37 @@ from curiosity_rosa_demo.agent.tasks.events import Event
 from curiosity_rosa_demo.domain.brain_state import RobotState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.tracing.span import Activated, Span, task_trace_ids, TRACEPARENT
+from curiosity_rosa_demo.infra.tracing.span import activated, Span, TRACEPARENT
 from curiosity_rosa_demo.trace.bus import EventBus
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.infra.tracing.task_tracer import TaskTracer
 
 # --- The span of each task: from its submission to its end -------------------------------------
 
 
-class SpanSink(Protocol):
-    def add(self, span: Span, *, task_ended: bool = False) -> None:
-        """Take an ended span; quick, from any thread."""
-
-
 class TaskSpans:
-    """Follows the task events of ``bus``, in the thread of the runner. ``sink`` None: tracing is
+    """Follows the task events of ``bus``, in the thread of the runner. ``tracer`` None: tracing is
     off, and no task has a span. ``find_task`` is called in that thread.
 
     The root of a task that has not ended when the agent ends is not exported: the agent that
     resumes the task exports it, from the submission on, with the same IDs.
     """
 
-    def __init__(self, sink: SpanSink | None = None) -> None:
-        self._sink = sink
+    def __init__(self, tracer: TaskTracer | None = None) -> None:
+        self._tracer = tracer
         self._open: dict[str, Span | None] = {}  # None: its caller does not record
         self._find_task: Callable[[str], Task | None] = lambda task_id: None
 
     def follow(self, bus: EventBus, find_task: Callable[[str], Task | None]) -> None:
         self._find_task = find_task
-        if self._sink is not None:
+        if self._tracer is not None:
             bus.listen('spans', self._record, Event)
 
     def active(self, task_id: str) -> AbstractContextManager[object]:
         """Within the context, new spans are those of the task. For a skill's thread."""
         root = self._open.get(task_id)
-        return nullcontext() if root is None else Activated(root)
+        return nullcontext() if root is None else activated(root)
 
     def _record(self, event: Event) -> None:
         if event.task_id is None or (task := self._find_task(event.task_id)) is None:
@@ -72,29 +69,18 @@ class TaskSpans:
                 root.end()
 
     def _root_of(self, task: Task) -> Span | None:
-        assert self._sink is not None
-        ids = task_trace_ids(task.id, task.metadata.get(TRACEPARENT))
-        if not ids.sampled:
-            return None
-        sink = self._sink
-        root = Span(
-            f'task {task.name}',
-            trace_id=ids.trace_id,
-            span_id=ids.span_id,
-            parent_id=ids.parent_id,
-            task_id=task.id,
-            start_ns=int(task.created_at.timestamp() * 1e9),
-            clock_offset_ns=time.time_ns() - time.monotonic_ns(),
-            sink=lambda span: sink.add(span, task_ended=span.is_root),
-            is_root=True,
-        )
-        root.set(
-            {
-                'curiosity.skill': task.name,
-                'curiosity.task.origin': door_of(task) or 'unknown',
-                'curiosity.task.priority': task.priority,
-            }
-        )
+        assert self._tracer is not None
+        traceparent = task.metadata.get(TRACEPARENT)
+        start_ns = int(task.created_at.timestamp() * 1e9)
+        root = self._tracer.root(f'task {task.name}', task.id, traceparent, start_ns=start_ns)
+        if root is not None:
+            root.set(
+                {
+                    'curiosity.skill': task.name,
+                    'curiosity.task.origin': door_of(task) or 'unknown',
+                    'curiosity.task.priority': task.priority,
+                }
+            )
         return root
 
 
