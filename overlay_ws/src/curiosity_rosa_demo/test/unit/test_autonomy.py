@@ -11,26 +11,68 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from itertools import product
 from pathlib import Path
+import re
+import shutil
 import threading
 from typing import Any
 
 from autonomy_world import AutonomyBench, config_of, HOUR, MIN, TEN
+from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
 from curiosity_rosa_demo.agent.policy.autonomy import runtime_port
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import (
+    ACTIVITY_KEY,
+    AUTO_PRIORITY,
+    check_world,
     MAX_MESSAGE_CHARS,
     MAX_MESSAGES,
+    tasks_of,
     WakeReasons,
 )
 from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
-from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort
+from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort, RuntimeView
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
+    make_provider,
+    missing_model_note,
+)
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
+from curiosity_rosa_demo.agent.policy.suggestion import (
+    NoSuggestion,
+    PendingSuggestion,
+    PromptSituation,
+    Suggestion,
+)
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
+from curiosity_rosa_demo.agent.react.plan.steps import check_plan
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
+from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
+from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
+from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.task import TaskError
+from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
+from curiosity_rosa_demo.agent.tasks.validation import check_task
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.config.world import WorldView
+from curiosity_rosa_demo.infra.config_loader import (
+    ConfigError,
+    load_config,
+    load_world,
+    shipped_config_dir,
+)
+from examples import examples
+from harness import ROOT, wait_until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from policy_world import instant, PolicyRun, world_of
 import pytest
-from runtime_world import settle
+from runtime_world import REGISTRY, settle
+import yaml
 
 
 @pytest.fixture
@@ -58,15 +100,19 @@ def nothing_begins(bench: AutonomyBench, hours: int = 3) -> None:
     assert len(bench.runtime.list_tasks()) == tasks
 
 
-# --- a day ----------------------------------------------------------------------------------
-
-
-def test_it_is_off_until_somebody_says_on(bench: AutonomyBench) -> None:
-    assert bench.autonomy.status().answer == 'auto is off; :auto on switches it on'
+def is_off(bench: AutonomyBench) -> None:
     nothing_begins(bench)
-    assert bench.on().startswith('auto is on: the rules of world_view.yaml decide')
-    bench.goes_on('survey')
-    assert bench.on() == 'auto is on already'
+    assert bench.autonomy.status().answer.startswith('auto is off')
+
+
+def raises(error: Exception) -> Any:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    return fail
+
+
+# --- a day ----------------------------------------------------------------------------------
 
 
 def test_what_is_due_begins_as_tasks_of_the_kernel_and_ends_properly(bench: AutonomyBench) -> None:
@@ -74,10 +120,8 @@ def test_what_is_due_begins_as_tasks_of_the_kernel_and_ends_properly(bench: Auto
     bench.replies('action.started: survey, by routine')
     task_id, plan = bench.session.turns[0]
     assert plan is not None
-    assert [step.action for step in Plan.from_dict(plan).steps] == [
-        'mast_open',
-        'capture_and_score',
-    ]
+    steps = [step.action for step in Plan.from_dict(plan).steps]
+    assert steps == ['mast_open', 'capture_and_score']
     assert task_id == bench.state.activity.task_ids[0]
     bench.become('activity', 'WAITING')
     bench.session.release.set()
@@ -89,7 +133,6 @@ def test_what_is_due_begins_as_tasks_of_the_kernel_and_ends_properly(bench: Auto
     bench.goes_on('')
     bench.replies('action.ended: survey: done')
     assert bench.state.memory.ended['survey'] >= TEN + 20 * MIN
-    assert bench.session.ran == ['answer: surveys the ground']
     bench.pass_time(HOUR)
     assert bench.session.ran == ['answer: surveys the ground']  # again after two hours
     bench.pass_time(HOUR)
@@ -126,7 +169,7 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
         'submit_task': bench.runtime,
         'submit': bench.runtime.runner,
     }[where]
-    real, stopped = getattr(owner, where), []
+    real, stopped = getattr(owner, where), list[str]()
 
     def stop_first(*arguments: Any, **named: Any) -> Any:
         if not stopped:
@@ -136,38 +179,11 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
 
     monkeypatch.setattr(owner, where, stop_first)
     bench.autonomy.switch_on()
-    bench.until(lambda: stopped, 'the stop')
-    bench.until(lambda: not bench.is_on, 'it to be off')
+    bench.until(lambda: stopped and not bench.is_on, 'it to be off')
     bench.runtime.call(settle())
     nothing_begins(bench)
-    live = [task for task in bench.runtime.list_tasks() if not task.terminal]
-    assert live == []
-    assert bench.session.ran == []
-    assert bench.state.activity is None
-
-
-def test_a_tick_between_the_beginning_of_a_stop_and_its_telling_begins_nothing(
-    bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    surveys(bench)
-    bench.session.release.set()
-    bench.become('activity', 'ACTIVE')
-    bench.at += 21 * MIN
-    bench.goes_on('')
-    hold = bench.runtime._blocking.hold
-
-    def slowly(reason: str) -> Callable[[], None]:
-        bench.at += 2 * HOUR
-        bench.goes_on('survey')
-        bench.autonomy.status()  # what it wants was carried out
-        return hold(reason)
-
-    monkeypatch.setattr(bench.runtime._blocking, 'hold', slowly)
-    bench.runtime.stop('the operator')
-    bench.replies('auto is off: stopped by the operator')
-    bench.runtime.call(settle())
-    assert bench.states('react') == ['COMPLETED']
-    assert len(bench.session.ran) == 1
+    assert [task for task in bench.runtime.list_tasks() if not task.terminal] == []
+    assert (bench.session.ran, bench.state.activity) == ([], None)
 
 
 def test_an_activity_that_waited_too_long_for_its_turn_never_begins(
@@ -194,15 +210,6 @@ def test_an_activity_that_waited_too_long_for_its_turn_never_begins(
     assert asked == bench.session.ran == ['capture_and_score']
 
 
-def test_an_internal_failure_of_the_runtime_switches_it_off_for_good(bench: AutonomyBench) -> None:
-    surveys(bench)
-    bench.in_loop(bench.runtime._on_job_error, RuntimeError('torn'))
-    bench.replies('auto is off: stopped by an internal error')
-    outcome = bench.autonomy.switch_on()
-    assert not outcome.ok
-    assert 'an internal error: RuntimeError' in outcome.answer
-
-
 def test_off_cancels_what_it_began_and_nothing_else(bench: AutonomyBench) -> None:
     surveys(bench)
     bench.console.handle_line(':pause')
@@ -214,30 +221,7 @@ def test_off_cancels_what_it_began_and_nothing_else(bench: AutonomyBench) -> Non
     assert 'CANCELLED' not in bench.states('get_status')
     assert bench.timer.reason == bench.task('surveys the ground').reason
     assert bench.timer.reason == 'survey: off: by the operator'
-    nothing_begins(bench, 1)
-    assert bench.autonomy.status().answer.startswith('auto is off')
-
-
-def test_off_in_the_middle_of_a_tick_begins_nothing(
-    bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keep, switching = PersistentPolicy.store_tick, []
-
-    def off_first(*arguments: Any, **named: Any) -> Any:
-        kept = keep(*arguments, **named)
-        if not switching:
-            switching.append(
-                threading.Thread(target=bench.autonomy.switch_off, args=('the test',))
-            )
-            switching[0].start()
-            bench.until(lambda: not bench.is_on, 'it to be off')
-        return kept
-
-    monkeypatch.setattr(PersistentPolicy, 'store_tick', off_first)
-    bench.on()
-    bench.replies('auto is off: the test')
-    switching[0].join()
-    assert bench.runtime.list_tasks() == []
+    is_off(bench)
 
 
 # --- a person goes first --------------------------------------------------------------------
@@ -253,29 +237,12 @@ def test_a_persons_task_goes_first_and_the_activity_goes_on_afterwards(
     bench.become('mast_close', 'COMPLETED')
     bench.become('react', 'ACTIVE')
     bench.until(lambda: len(bench.session.turns) == 2, 'the survey to go on')
-    assert bench.session.turns[1] == first
-    assert bench.activity == 'survey'
-    held = [d for d in bench.decisions() if any("a person's task goes first" in p for p in d.path)]
-    assert held
-    assert any('mast_close' in part for part in held[0].path)
+    assert (bench.session.turns[1], bench.activity) == (first, 'survey')
+    paths = [part for each in bench.decisions() for part in each.path]
+    assert any("a person's task goes first: mast_close" in part for part in paths)
 
 
-def test_a_pause_holds_it_until_somebody_says_resume(bench: AutonomyBench) -> None:
-    surveys(bench)
-    bench.console.handle_line(':pause')
-    bench.until(lambda: bench.state.activity.held, 'it to be held')
-    assert 'held: the user said pause' in bench.autonomy.status().answer
-    bench.replies('auto is held until you say resume')
-    bench.become('react', 'PAUSED')
-    bench.pass_time(5 * MIN)
-    assert bench.states('react') == ['PAUSED']
-    bench.console.handle_line(':resume')
-    bench.become('react', 'ACTIVE')
-    bench.until(lambda: not bench.state.activity.held, 'it to go on')
-    bench.replies('auto goes on')
-
-
-def test_a_resume_of_another_task_is_not_meant_for_it(bench: AutonomyBench) -> None:
+def test_a_pause_holds_it_until_somebody_says_resume_to_it(bench: AutonomyBench) -> None:
     bench.runs(':mast_open')
     bench.on()
     bench.console.handle_line(':pause')
@@ -285,28 +252,18 @@ def test_a_resume_of_another_task_is_not_meant_for_it(bench: AutonomyBench) -> N
     bench.until(lambda: 'the user said pause' in bench.autonomy.status().answer, 'the pause')
     bench.pass_time(HOUR)
     assert bench.activity == ''
-
-
-def test_a_pause_and_a_resume_in_a_row_put_nothing_aside_for_good(bench: AutonomyBench) -> None:
+    bench.session.release.clear()
+    bench.console.handle_line(':resume')
+    bench.replies('auto goes on')
     for _ in range(3):
-        if bench.activity != 'survey':
-            surveys(bench)
+        bench.become('react', 'ACTIVE')
         bench.console.handle_line(':pause')
         bench.console.handle_line(':resume')
-        bench.become('react', 'ACTIVE')
-
-
-def test_after_a_crash_in_a_pause_it_does_not_go_on_by_itself(tmp_path: Path) -> None:
-    with AutonomyBench(tmp_path) as bench:
-        surveys(bench)
-        bench.console.handle_line(':pause')
-        bench.until(lambda: bench.state.activity.held, 'it to be held')
-    with AutonomyBench(tmp_path, go_on=True) as bench:
-        nothing_begins(bench)
-        assert bench.autonomy.status().answer.startswith('auto is off')
-
-
-# --- the kernel's modes ---------------------------------------------------------------------
+    bench.console.handle_line(':pause')
+    bench.until(lambda: bench.state.activity.held, 'it to be held')
+    bench.become('react', 'PAUSED')
+    bench.pass_time(5 * MIN)
+    assert bench.states('react') == ['PAUSED']
 
 
 def test_an_e_stop_holds_it_until_it_is_cleared(bench: AutonomyBench) -> None:
@@ -323,32 +280,11 @@ def test_an_e_stop_holds_it_until_it_is_cleared(bench: AutonomyBench) -> None:
     bench.become('react', 'ACTIVE')
 
 
-CHARGES = {'routine': [{'activity': 'charge'}]}
-
-
-@pytest.mark.parametrize('low_at_first', [True, False])
-def test_its_own_charging_goes_on_in_the_mode_that_charges(
-    tmp_path: Path, low_at_first: bool
+def test_its_own_charging_goes_on_when_the_battery_is_low_and_though_it_is_off(
+    tmp_path: Path,
 ) -> None:
-    with AutonomyBench(tmp_path, config=config_of(CHARGES)) as bench:
-        bench.session.quick = {'mast_close'}
-        bench.hear('battery', fraction=0.5)
-        bench.on()
-        bench.become('charge', 'ACTIVE')
-        bench.hear('battery', fraction=0.1)
-        bench.mode('CHARGE')
-        bench.until(lambda: bench.state.activity.held, 'it to be held')
-        if low_at_first:
-            # that ends no charging either
-            assert bench.autonomy.switch_off('by the operator').ok
-        assert bench.states('charge') == ['ACTIVE']
-        bench.hear('battery', fraction=0.95)
-        bench.become('charge', 'COMPLETED')
-        bench.goes_on('')
-
-
-def test_charging_that_was_put_aside_goes_on_when_the_battery_is_low(tmp_path: Path) -> None:
-    with AutonomyBench(tmp_path, config=config_of(CHARGES)) as bench:
+    config = config_of({'routine': [{'activity': 'charge'}]})
+    with AutonomyBench(tmp_path, config=config) as bench:
         bench.session.quick = {'mast_close'}
         bench.hear('battery', fraction=0.5)
         bench.on()
@@ -359,6 +295,11 @@ def test_charging_that_was_put_aside_goes_on_when_the_battery_is_low(tmp_path: P
         bench.hear('battery', fraction=0.1)
         bench.mode('CHARGE')
         bench.become('charge', 'ACTIVE')
+        assert bench.autonomy.switch_off('by the operator').ok
+        assert bench.states('charge') == ['ACTIVE']
+        bench.hear('battery', fraction=0.95)
+        bench.become('charge', 'COMPLETED')
+        bench.goes_on('')
 
 
 # --- messages -------------------------------------------------------------------------------
@@ -390,8 +331,8 @@ def test_a_flood_of_messages_is_bounded() -> None:
     assert problems[-1] == f'{MAX_MESSAGES} others wait already'
     assert wake_reasons.add_message(' \n ') == 'it is empty'
     why, messages = wake_reasons.take_all()
-    assert why == 'a message'
-    assert [len(each) <= MAX_MESSAGE_CHARS for each in messages] == [True] * MAX_MESSAGES
+    assert (why, len(messages)) == ('a message', MAX_MESSAGES)
+    assert max(map(len, messages)) <= MAX_MESSAGE_CHARS
     assert wake_reasons.take_all() == ('', ())
 
 
@@ -428,10 +369,12 @@ def test_after_a_crash_sleep_goes_on_and_is_not_begun_twice(tmp_path: Path, slep
         assert bench.state.memory.ended['sleep'] == until
 
 
-def test_after_an_ordinary_start_it_is_off_and_says_how_to_go_on(tmp_path: Path) -> None:
+def test_after_an_ordinary_start_it_is_off_and_goes_on_though_the_clock_begins_anew(
+    tmp_path: Path,
+) -> None:
     with at_night(tmp_path):
         pass
-    with AutonomyBench(tmp_path, at=TEN + 13 * HOUR) as bench:
+    with AutonomyBench(tmp_path, at=5.0) as bench:  # simulated time after a restart
         bench.replies('auto was on when the agent ended during sleep; :auto on resumes it')
         nothing_begins(bench, 1)
         assert bench.states('activity') == ['PAUSED']
@@ -441,30 +384,15 @@ def test_after_an_ordinary_start_it_is_off_and_says_how_to_go_on(tmp_path: Path)
         bench.on()
         bench.become('activity', 'ACTIVE')
         assert bench.activity == 'sleep'
-    with AutonomyBench(tmp_path, at=TEN + 13 * HOUR) as bench:
-        bench.replies('auto was on when the agent ended')
-    with AutonomyBench(tmp_path, at=TEN + 13 * HOUR, go_on=True) as bench:
-        nothing_begins(bench, 1)  # it was off in the run that crashed
-        assert bench.autonomy.status().answer.startswith('auto is off')
-        numbers = [each.number for each in bench.decisions()]
-        assert numbers == list(range(1, len(numbers) + 1))
-
-
-def test_what_an_earlier_run_left_goes_on_though_the_clock_begins_anew_and_can_be_ended(
-    tmp_path: Path,
-) -> None:
-    with at_night(tmp_path):
-        pass
-    with AutonomyBench(tmp_path, at=5.0) as bench:  # simulated time after a restart
-        bench.replies('auto was on when the agent ended')
-        bench.on()
-        bench.become('activity', 'ACTIVE')
         assert bench.decisions()[-1].at >= TEN + 12 * HOUR
-        assert bench.activity == 'sleep'
-    with AutonomyBench(tmp_path, at=TEN + 13 * HOUR) as bench:
+    with AutonomyBench(tmp_path, at=TEN + 14 * HOUR) as bench:
         bench.replies('auto was on when the agent ended')
         assert bench.autonomy.switch_off('by the operator').ok
         assert bench.states('activity') == ['CANCELLED']
+    with AutonomyBench(tmp_path, at=TEN + 14 * HOUR, go_on=True) as bench:
+        is_off(bench)  # it was off in the run that crashed
+        numbers = [each.number for each in bench.decisions()]
+        assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(
@@ -478,14 +406,10 @@ def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(
         bench.until(lambda: len(bench.session.turns) == 1, 'the survey')
         bench.become('react', 'ACTIVE')
         assert any('never began' in each.done for each in bench.decisions())
-
-
-def test_switched_on_too_early_it_begins_when_it_can(tmp_path: Path) -> None:
-    with AutonomyBench(tmp_path, ready=False) as bench:
-        assert bench.on() == 'auto goes on as soon as the other nodes are up'
-        nothing_begins(bench, 1)
-        bench.begin()
-        bench.goes_on('survey')
+        bench.console.handle_line(':pause')
+        bench.until(lambda: bench.state.activity.held, 'it to be held')
+    with AutonomyBench(tmp_path, go_on=True) as bench:  # after a crash in a pause
+        is_off(bench)
 
 
 @pytest.mark.parametrize('crashed', [True, False])
@@ -498,44 +422,39 @@ def test_a_stop_before_it_began_is_not_forgotten(tmp_path: Path, crashed: bool) 
             bench.on()
         bench.runtime.stop('the operator')
         bench.begin(go_on=crashed)
-        nothing_begins(bench)
-        assert bench.autonomy.status().answer.startswith('auto is off')
+        is_off(bench)
 
 
 # --- from the console -----------------------------------------------------------------------
 
 
-def test_the_console_has_a_command_for_each(bench: AutonomyBench, tmp_path: Path) -> None:
-    def answer(line: str) -> str:
-        before = len(bench.said)
-        bench.console.handle_line(line)
-        return '\n'.join(bench.said[before:])
-
-    assert answer(':auto') == 'auto is off; :auto on switches it on'
-    assert answer(':why') == 'it has decided nothing yet'
-    assert answer(':message hi').startswith('! The message was ignored: auto is off')
-    assert answer(':auto on').startswith('auto is on: the rules')
-    bench.goes_on('survey')
-    assert answer('：ａｕｔｏ').startswith('auto is on; at base')
-    assert 'began survey' in answer(':why 3')
-    assert '2 survey' in answer(':tree')
-    assert answer(f':tree {tmp_path}/tree') == f'wrote {tmp_path}/tree.dot'
-    bench.console.handle_line(':device battery off')
-    bench.replies('state.changed: device battery: usable -> not usable')
-    assert not bench.autonomy.set_device('wings', False).ok
-    assert answer(':message hi') == 'The message was handed on.'
-    bench.goes_on('read')
-    assert 'auto is off' in answer(':auto off')
-    assert bench.activity == ''
-
-
-def test_they_wait_for_nothing(tmp_path: Path) -> None:
+def test_the_console_has_a_command_for_each_that_waits_for_nothing(tmp_path: Path) -> None:
     with AutonomyBench(tmp_path, ready=False) as bench:
-        for line in (':auto on', ':auto', ':why', ':tree', ':message hi', ':auto off'):
+
+        def answer(line: str) -> str:
             before = len(bench.said)
             bench.console.handle_line(line)
-            assert bench.said[before:]
-            assert 'queued' not in bench.said[-1]
+            return '\n'.join(bench.said[before:])
+
+        assert answer(':auto') == 'auto is off; :auto on switches it on'
+        assert answer(':why') == 'it has decided nothing yet'
+        assert answer(':message hi').startswith('! The message was ignored: auto is off')
+        assert answer(':auto on') == 'auto goes on as soon as the other nodes are up'
+        nothing_begins(bench, 1)
+        bench.begin()
+        bench.goes_on('survey')
+        assert answer(':auto on') == 'auto is on already'
+        assert answer('：ａｕｔｏ').startswith('auto is on; at base')
+        assert 'began survey' in answer(':why 3')
+        assert '2 survey' in answer(':tree')
+        assert answer(f':tree {tmp_path}/tree') == f'wrote {tmp_path}/tree.dot'
+        bench.console.handle_line(':device battery off')
+        bench.replies('state.changed: device battery: usable -> not usable')
+        assert not bench.autonomy.set_device('wings', False).ok
+        assert answer(':message hi') == 'The message was handed on.'
+        bench.goes_on('read')
+        assert 'auto is off' in answer(':auto off')
+        assert bench.activity == ''
 
 
 # --- what can go wrong ----------------------------------------------------------------------
@@ -554,12 +473,8 @@ def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
     bench: AutonomyBench, owner: type, name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     surveys(bench)
-
-    def fail(*_: Any, **__: Any) -> None:
-        raise error
-
     with monkeypatch.context() as torn:
-        torn.setattr(owner, name, fail)
+        torn.setattr(owner, name, raises(error))
         bench.at += MIN
         bench.replies('auto is off: ')
     told = next(each for each in bench.traced() if each.startswith('auto is off: '))
@@ -577,15 +492,13 @@ def test_when_even_its_tasks_cannot_be_cancelled_all_is_stopped(
     bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     surveys(bench)
-
-    def fail(*_: Any, **__: Any) -> None:
-        raise TaskError('no answer')
-
-    monkeypatch.setattr(RuntimePort, 'observe', fail)
-    monkeypatch.setattr(RuntimePort, 'cancel_tasks', fail)
+    monkeypatch.setattr(RuntimePort, 'observe', raises(TaskError('no answer')))
+    monkeypatch.setattr(RuntimePort, 'cancel_tasks', raises(TaskError('no answer')))
     bench.at += MIN
     bench.until(lambda: bench.session.stops == 1, 'the rover to be stopped')
     bench.become('react', 'CANCELLED')
+    monkeypatch.setattr(bench.runtime, 'failure', 'an internal error')
+    assert bench.autonomy.switch_on().answer == 'auto stays off: an internal error'
 
 
 def test_a_file_that_cannot_be_opened_leaves_the_agent_without_it(tmp_path: Path) -> None:
@@ -597,3 +510,292 @@ def test_a_file_that_cannot_be_opened_leaves_the_agent_without_it(tmp_path: Path
         assert 'tasks.db.policy' in outcome.answer
         bench.runs(':mast_open')
         bench.finish()
+
+
+def test_a_worker_does_jobs_in_order_with_a_look_after_each_and_tells_what_fails() -> None:
+    done: list[str] = []
+    errors: list[str] = []
+
+    def on_error(error: Exception) -> None:
+        errors.append(str(error))
+        raise RuntimeError('in on_error')
+
+    look = lambda: done.append('look')  # noqa: E731
+    worker = PeriodicWorker('test', poll=look, every_s=lambda: every_s[0], on_error=on_error)
+    every_s: list[float | None] = [None]
+    go = threading.Event()
+    for number in '12':
+        worker.post(lambda number=number: done.append(number))
+    worker.post(raises(ValueError('torn')))
+    with pytest.raises(ValueError, match='torn'):
+        worker.call(raises(ValueError('torn')), 20.0)
+    assert worker.call(lambda: list(done), 20.0)[:4] == ['1', 'look', '2', 'look']
+    assert errors == ['torn', 'torn']
+    worker.post(lambda: go.wait(20.0))
+    with pytest.raises(TimeoutError, match=r'No answer within 0\.01 s'):
+        worker.call(lambda: done.append('late'), 0.01)
+    go.set()
+    wait_until(lambda: 'late' in done, 'it to be done nevertheless')
+    every_s[0] = 0.001
+    worker.wake()
+    wait_until(lambda: len(done) > 20, 'looks of its own')
+    worker.close()
+    worker.post(lambda: done.append('after the end'))
+    with pytest.raises(TimeoutError):
+        worker.call(lambda: 1, 0.01)
+    assert 'after the end' not in done
+
+
+# --- the model ------------------------------------------------------------------------------
+
+
+def with_model(provider: str = 'llm', model: str = 'openai') -> Config:
+    config = config_of(provider=provider)
+    llm = config.agent.llm.model_copy(update={'provider': model, 'model': 'm'})
+    return config.model_copy(update={'agent': config.agent.model_copy(update={'llm': llm})})
+
+
+def test_a_model_is_asked_when_both_settings_say_so() -> None:
+    for provider, model in product(('routine', 'llm'), ('routine', 'openai')):
+        config = with_model(provider, model)
+        made = make_provider(config, lambda: None, lambda: None)
+        assert (made is not None) is ((provider, model) == ('llm', 'openai'))
+        noted = 'Set llm.provider and llm.model' in missing_model_note(config)
+        assert noted is ((provider, model) == ('llm', 'routine'))
+
+
+def test_the_model_is_made_once_and_one_that_cannot_be_made_says_why_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def answers(made: Any) -> Iterator[object]:
+        for at in (0.0, 24 * HOUR):
+            told.clear()
+            answer = made.poll(situation, at)
+            if answer == PendingSuggestion():
+                assert told.wait(20.0)
+                answer = made.poll(situation, at)
+            yield answer
+
+    told, order = threading.Event(), list[str]()
+    situation = PromptSituation('base', '', 0.5, ('rest',), '')
+    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
+    for answer in answers(make_provider(with_model(), lambda: None, told.set)):
+        assert isinstance(answer, NoSuggestion)
+        assert 'OPENAI_API_KEY' in answer.reason
+    monkeypatch.setattr(
+        'curiosity_rosa_demo.agent.llm.chat_model.make_chat_model',
+        lambda llm, *_: order.append(f'made with {llm.max_retries} retries'),
+    )
+    monkeypatch.setattr(
+        'curiosity_rosa_demo.agent.policy.chat_policy.ask_chat_model',
+        lambda *_: lambda situation, refusals: PolicyAction(type='rest'),
+    )
+    made = make_provider(with_model(), lambda: order.append('imported'), told.set)
+    assert all(isinstance(answer, Suggestion) for answer in answers(made))
+    assert order == ['imported', 'made with 0 retries', 'imported']
+
+
+def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
+    def ask(situation: PromptSituation, _: str) -> PolicyAction:
+        assert 'wonder' in situation.options
+        return PolicyAction(type='wonder', rationale='it is a fine day')
+
+    config = config_of({'routine': []})
+    woken = threading.Event()
+    provider = LLMPolicyProvider(ask, config.agent.policy, on_answer=woken.set)
+    with AutonomyBench(tmp_path, config=config, provider=provider) as bench:
+        assert bench.on() == 'auto is on: the model, within the rules of world_view.yaml decide'
+        assert woken.wait(20.0)
+        bench.at += 60.0
+        bench.goes_on('wonder')
+        bench.become('react', 'ACTIVE')
+        assert bench.task('Find something of interest.').metadata['unasked'] == 'wonder'
+        assert 'it is a fine day' in bench.autonomy.decision_log(5).answer
+
+
+# --- the senses -----------------------------------------------------------------------------
+
+
+def port_of(bench: AutonomyBench) -> RuntimePort:
+    return RuntimePort(bench.runtime, WorldModel(bench.config.world, timezone.utc))
+
+
+def senses_of(bench: AutonomyBench, held: str = '') -> Senses:
+    return port_of(bench).observe([], held).senses
+
+
+MEASURED = {
+    'measured': True,
+    'places': {'base': {'zone': 'base', 'leads_to': ['field']}, 'field': {'leads_to': ['base']}},
+}
+
+
+def test_place_and_energy_are_the_rovers_where_they_are_measured(tmp_path: Path) -> None:
+    with AutonomyBench(tmp_path / 'computed') as bench:
+        assert (senses_of(bench).place, senses_of(bench).energy) == (None, None)
+    with AutonomyBench(tmp_path / 'measured', config=config_of(MEASURED)) as bench:
+        assert (senses_of(bench).place, senses_of(bench).energy) == ('', None)
+
+        def is_seen_at(x: float, place: str) -> bool:  # again and again: odometry falls silent
+            still = dict.fromkeys(('y', 'z', 'orientation_z', 'linear_x', 'angular_z'), 0.0)
+            bench.hear('odometry', x=x, orientation_w=1.0, **still)
+            return senses_of(bench).place == place
+
+        bench.until(lambda: is_seen_at(0.2, 'base'), 'base')
+        bench.until(lambda: is_seen_at(4.0, 'field'), 'field')
+        bench.hear('battery', fraction=0.42)
+        bench.until(lambda: senses_of(bench).energy == pytest.approx(0.42), 'the charge')
+        bench.until(lambda: senses_of(bench).place == '', 'silent odometry')
+
+
+def test_only_what_runs_keeps_it_waiting_and_only_its_own_is_let_go_without_a_stop(
+    bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = bench.runtime.runner.submit
+    tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
+    bench.runtime.call(submit(Task('get_status', not_before=tomorrow)))
+    assert senses_of(bench).hold_reason == ''
+    bench.runs(':submit query_world')
+    assert senses_of(bench).hold_reason == 'a person\'s task goes first: query_world(query="")'
+    bench.console.handle_line(':pause')
+    bench.becomes('query_world', 'PAUSED')
+    assert senses_of(bench).hold_reason == ''
+    assert senses_of(bench, 'the user said pause').hold_reason.endswith('pause')
+    task, port, stops = bench.task('query_world'), port_of(bench), bench.runtime.stop_count
+    own = Ongoing(
+        activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
+    )
+    nothing = WorldState.first(bench.config.world)
+    goes_on = nothing.model_copy(update={'activity': own})
+    held = nothing.model_copy(update={'activity': own.model_copy(update={'held': True})})
+    free, safe = (RuntimeView(Senses(hold_reason=why), (task,)) for why in ('', 'SAFE'))
+    for state, view, count in (
+        (held, free, stops),
+        (goes_on, safe, stops),
+        (nothing, free, stops),
+        (goes_on, free, stops - 1),
+    ):
+        port.resume_stuck_tasks(state, view, count)
+    port.execute([ResumeTasks((task.id,))], stops - 1)
+    assert bench.task('query_world').held
+    port.resume_stuck_tasks(goes_on, free, stops)
+    bench.becomes('query_world', 'ACTIVE')
+    bench.finish()
+    bench.runtime.call(submit(Task('charge', CHARGE_PRIORITY)))
+    assert senses_of(bench).hold_reason == 'the battery is being charged'
+    monkeypatch.setattr(type(bench.runtime.runner), 'failed', StoreError('the disk is full'))
+    assert senses_of(bench).hold_reason == 'the disk is full'
+
+
+# --- its tasks --------------------------------------------------------------------------------
+
+RESOURCES = frozenset({'base', 'mast', 'camera'})
+NONE_ELSE: dict[str, Any] = {'routine': [], 'emergencies': []}
+STEPS = [
+    {'skill': 'mast_open'},
+    {'skill': 'navigate_to_pose', 'arguments': {'x': 6.5, 'y': 0.0}},
+    {'skill': 'speak', 'arguments': {'text': 'Good morning'}},
+]
+WORKS: list[dict[str, Any]] = [
+    {},
+    {'does': [{'skill': 'charge'}]},
+    {'asks': 'Look around.', 'expects': 'good_capture'},
+]
+works = st.sampled_from(WORKS) | st.builds(
+    lambda does: {'does': does}, st.lists(st.sampled_from(STEPS), min_size=1, max_size=5)
+)
+
+
+def tasks(view: WorldView, name: str, by: Source = Source.ROUTINE) -> list[Task]:
+    activity = view.activities[name]
+    count = bool(activity.does or activity.asks) + bool(activity.minutes)
+    ids = [f'id{number}' for number in range(count)]
+    made = tasks_of(Ongoing(activity=name, by=by, began_at=5, energy_at=5, task_ids=ids), view)
+    assert [(task.id, task.idempotency_key) for task in made] == [(each, each) for each in ids]
+    for task in made:
+        check_task(task, RESOURCES)
+    return made
+
+
+@settings(max_examples=examples(60))
+@given(works, st.sampled_from([0.5, 20, 1440, 0]), st.sampled_from(Source))
+def test_every_activity_becomes_tasks_that_the_kernel_takes(
+    work: dict[str, Any], minutes: float, by: Source
+) -> None:
+    lasts = minutes if work else minutes or 1.0
+    activity = {'says': 'does x', 'minutes': lasts, **work}
+    made = tasks(config_of({'activities': {'x': activity}} | NONE_ELSE).world, 'x', by)
+    for index, task in enumerate(made):
+        assert task.priority == AUTO_PRIORITY < Task('react').priority
+        assert task.blocked_by == tuple(each.id for each in made[:index])
+        assert (task.metadata[ACTIVITY_KEY], task.max_retries) == ('x', 0)
+    if lasts:
+        last = made[-1]
+        assert (last.name, last.resources) == ('activity', frozenset())
+        assert (last.metadata['activity'], last.metadata['minutes']) == ('x', lasts)
+    first = made[0]
+    if 'asks' in work:
+        assert (first.name, first.resources) == ('react', None)
+        told = [first.metadata[key] for key in ('text', 'expects', 'switches')]
+        assert told == ['Look around.', 'good_capture', MAX_GOAL_SWITCHES]  # it begins nothing
+    elif work == WORKS[1]:
+        assert first.name == 'charge'
+    elif work:
+        assert first.metadata['switches'] == MAX_GOAL_SWITCHES
+        plan = Plan.from_dict(first.metadata['plan'])
+        assert check_plan(plan, [skill.name for skill in REGISTRY]) == []
+        steps = [(each['skill'], each.get('arguments', {})) for each in work['does']]
+        assert [(step.action, step.parameters) for step in plan.steps] == steps
+        assert (plan.source, plan.requires_confirmation) == (by.value, False)
+
+
+@pytest.mark.parametrize('name', ['world_view', 'companion', 'stationary'])
+def test_the_worlds_that_ship_can_be_lived_in(name: str) -> None:
+    world = load_world(name, shipped_config_dir())
+    check_world(load_config().model_copy(update={'world': world}), REGISTRY)
+    for doing in world.activities:
+        assert tasks(world, doing)
+
+
+FAR = {'x': 'far'}
+UNDOABLE: list[tuple[list[Any], str]] = [
+    ([{'skill': 'mast_open'}, {'skill': 'fly'}], "does[1].skill = 'fly': There is no skill 'fly'"),
+    ([{'skill': 'navigate_to_pose', 'arguments': FAR}], f'does[0].arguments = {FAR}: navigate_to'),
+    ([{'skill': 'charge'}, {'skill': 'mast_open'}], "does[0].skill = 'charge': it must be the on"),
+    ([{'skill': 'react', 'arguments': {'text': 'Go'}}], 'no step of a plan; use asks in its pl'),
+    ([{'skill': 'activity', 'arguments': {'activity': 'nap', 'minutes': 5}}], 'use minutes in'),
+]
+
+
+def test_a_step_that_cannot_be_taken_is_found_at_the_start() -> None:
+    for does, told in UNDOABLE:
+        world = {'activities': {'x': {'says': 'x', 'does': does}}} | NONE_ELSE
+        with pytest.raises(ConfigError) as caught:
+            check_world(config_of(world, world_view='my_world'), REGISTRY)
+        assert 'my_world.yaml: activities.x.does[' in str(caught.value)
+        assert told in str(caught.value)
+
+
+def test_the_documented_activity_is_done_at_its_time_and_a_slip_in_it_is_named(
+    tmp_path: Path,
+) -> None:
+    page = (ROOT / 'docs/howto/autonomy.md').read_text(encoding='utf-8')
+    added, due = re.findall(r'```yaml\n(.*?)```', page, re.DOTALL)
+    shipped = yaml.safe_load((shipped_config_dir() / 'world_view.yaml').read_text('utf-8'))
+    routine = [*yaml.safe_load(due)['routine'], *shipped['routine']]
+    shutil.copytree(shipped_config_dir(), tmp_path, dirs_exist_ok=True)
+
+    def with_world(text: str) -> Config:
+        (tmp_path / 'world_view.yaml').write_text(text, encoding='utf-8')
+        config = load_config(tmp_path)
+        check_world(config, make_registry(config))
+        return config
+
+    world = world_of(with_world(added + yaml.safe_dump({'routine': routine})).world)
+    assert len(world.view.activities) == len(shipped['activities']) + 1
+    policy_run = PolicyRun(world, instant('2026-11-23 06:50', world))  # a Monday
+    policy_run.until('2026-11-27 00:00')
+    assert policy_run.began('photograph_the_horizon') == ['Mon 10:00', 'Thu 10:00']
+    assert 'skill: mast_rotate' in added
+    with pytest.raises(ConfigError, match=r'activities\.photograph_the_horizon\.does\[1\]\.skill'):
+        with_world(added.replace('skill: mast_rotate', 'skill: mast_twirl'))
