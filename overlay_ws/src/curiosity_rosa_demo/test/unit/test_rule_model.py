@@ -22,7 +22,6 @@ from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.agent.rule_model.step_texts import done_text
 from curiosity_rosa_demo.agent.rule_model.texts import (
     broken_text,
-    result_text,
     status_text,
     text_for,
 )
@@ -30,8 +29,7 @@ from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.models import need_to_stow, ToolResult
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.domain.text import printable
-from examples import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import (
     AIMessage,
@@ -42,7 +40,7 @@ from langchain_core.messages import (
 )
 from langchain_core.utils.function_calling import convert_to_openai_tool
 import pytest
-from rule_model_rover import COSTS, DEMO, FIGURES, HINT, LONGEST_S, MOTIONS, Rover, run_turn, tools
+from rule_model_rover import COSTS, DEMO, FIGURES, HINT, LONGEST_S, Rover, run_turn, tools
 
 MODEL = RuleChatModel(rover=FIGURES).bind_tools(tools())
 ODD_VALUES = st.one_of(
@@ -82,6 +80,12 @@ def test_it_calls_one_tool_with_a_thought_and_a_new_id_in_each_way_of_asking() -
     assert len({m.tool_calls[0]['id'] for m in messages if isinstance(m, AIMessage)}) == 3
 
 
+def test_without_a_question_or_tools_it_answers() -> None:
+    assert called(MODEL.invoke([SystemMessage('hello')])) is None
+    message = RuleChatModel(rover=FIGURES).invoke(asked('Analyze the ground'))
+    assert message.content == 'I cannot do that: there is no tool capture_and_score.'
+
+
 def test_it_reads_hints_costs_and_limits_as_any_model_would() -> None:
     view = read_view(FIGURES, asked(DEMO), [convert_to_openai_tool(tool) for tool in tools()])
     assert view.bright_x == 5.0
@@ -91,14 +95,6 @@ def test_it_reads_hints_costs_and_limits_as_any_model_would() -> None:
     assert read_view(FIGURES, [HumanMessage(DEMO)]).bright_x is None
 
 
-@given(st.floats(-100, 100).map(lambda x: round(x, 2)), st.sampled_from(['>=', '≥', ' >= ']))
-def test_the_hint_may_be_any_place(x: float, sign: str) -> None:
-    view = read_view(
-        FIGURES, [SystemMessage(f'- Bright area starts at X{sign}{x}m.'), HumanMessage('')]
-    )
-    assert view.bright_x == x
-
-
 def test_only_this_turn_counts() -> None:
     history = asked('status', ('get_status', '{"ok": true}'))[1:]
     view = read_view(FIGURES, [*history, AIMessage('done'), HumanMessage('explore the ground')])
@@ -106,12 +102,6 @@ def test_only_this_turn_counts() -> None:
     assert view.text == 'explore the ground'
     rover = Rover(x=6.0)
     assert 'score 1.00' in run_turn(rover, 'Analyze the ground', history=history)
-
-
-@given(st.text(max_size=400))
-def test_any_content_of_a_tool_message_is_a_result(content: str) -> None:
-    result = read_result('move_forward', content)
-    assert result.ok or result.error_reason.strip()
 
 
 def test_an_unreadable_result_is_a_failure_with_its_text() -> None:
@@ -129,13 +119,6 @@ def test_an_unreadable_result_is_a_failure_with_its_text() -> None:
 def test_a_motion_of_which_nothing_readable_is_known_is_followed_by_a_stop() -> None:
     assert called(MODEL.invoke(asked(DEMO, ('move_forward', 'Traceback ...')))) == 'move_stop'
     assert called(MODEL.invoke(asked(DEMO, ('turn_left', '{}'))[:-1])) == 'move_stop'
-
-
-def test_results_in_content_blocks_are_read() -> None:
-    text = to_json(ToolResult.success(**GOOD))
-    messages = asked(DEMO, ('capture_and_score', text))
-    messages[-1] = ToolMessage([{'type': 'text', 'text': text}], tool_call_id='c0')
-    assert called(MODEL.invoke(messages)) is None
 
 
 @given(
@@ -162,12 +145,6 @@ def test_no_conversation_breaks_it(results: list[tuple[str, str]], text: str) ->
     message = MODEL.invoke(asked(text, *results))
     assert called(message) in {*COSTS, None}
     assert str(message.content).strip()
-
-
-def test_without_a_question_or_tools_it_answers() -> None:
-    assert called(MODEL.invoke([SystemMessage('hello')])) is None
-    message = RuleChatModel(rover=FIGURES).invoke(asked('Analyze the ground'))
-    assert message.content == 'I cannot do that: there is no tool capture_and_score.'
 
 
 # --- commands and talk --------------------------------------------------------------------------
@@ -202,23 +179,11 @@ def test_a_command_is_prepared_and_done() -> None:
         assert names(rover)[-len(wanted.split()) :] == wanted.split(), text
 
 
-@settings(max_examples=examples(40))
-@given(st.floats(1.0, LONGEST_S).map(lambda s: round(s, 1)))
-def test_a_drive_takes_the_seconds_asked_for(seconds: float) -> None:
-    rover = Rover(is_up=False, known=False)
-    answer = run_turn(rover, f'forward {seconds} s')
-    assert rover.calls[-1][1] == {'duration_s': seconds}
-    assert f'{seconds:.1f} s' in answer
-
-
 def test_a_drive_that_failed_is_stopped_and_not_repeated() -> None:
     for reason in ('Service timeout: move_forward', 'what?'):
         rover = Rover(is_up=False, known=False, broken={'move_forward': reason})
         assert reason in run_turn(rover, 'go forward')
         assert names(rover) == ['get_status', 'move_forward', 'move_stop']
-
-
-def test_a_stop_that_fails_is_tried_three_times_and_cried_out() -> None:
     rover = Rover(moving=True, broken={'move_stop': 'Service timeout: move_stop'})
     assert 'COULD NOT BE STOPPED' in run_turn(rover, 'stop!')
     assert names(rover) == ['move_stop'] * 3
@@ -269,26 +234,6 @@ def test_texts_of_others_are_only_values(text: str, lang: str) -> None:
     assert text in broken_text(lang, 'mast_open', text, facts)
     assert text in text_for('operator', lang, reason=text)
     assert printable(text) in status_text(lang, {'last_error_reason': text})
-
-
-def test_a_result_without_figures_can_be_told() -> None:
-    for tool in (*MOTIONS, 'capture_and_score', 'mast_open', 'move_stop'):
-        assert all(result_text(lang, tool, {}) for lang in ('en', 'ja', 'zh'))
-
-
-@pytest.mark.parametrize(
-    ('tool', 'turned_deg', 'metres', 'told'),
-    [
-        ('drive_distance', -0.2, 1.0, 'drove 1.0 m'),
-        ('drive_distance', 3.0, 1.0, 'turned left 3 degrees, 1.0 m driven'),
-        ('turn_angle', -90.0, 2.5, 'turned right 90 degrees, 2.5 m driven'),
-        ('turn_angle', 0.0, None, 'turned right 0 degrees, 0.0 m driven'),
-    ],
-)
-def test_a_drive_is_told_with_the_turn_that_it_made(
-    tool: str, turned_deg: float, metres: float | None, told: str
-) -> None:
-    assert done_text(tool, {'turned_deg': turned_deg, 'distance_m': metres}, 'en') == told
 
 
 # --- orders of several steps --------------------------------------------------------------------
@@ -367,11 +312,20 @@ def test_the_way_back_leads_to_where_the_turn_began_and_home_to_the_first_pose()
     assert ops(call('return to base', [home])) == ['mast_close', 'navigate_to_pose -1.0 0.5']
 
 
+DRIVEN = [
+    ('drive_distance', -0.2, 1.0, 'drove 1.0 m'),
+    ('drive_distance', 3.0, 1.0, 'turned left 3 degrees, 1.0 m driven'),
+    ('turn_angle', -90.0, 2.5, 'turned right 90 degrees, 2.5 m driven'),
+    ('turn_angle', 0.0, None, 'turned right 0 degrees, 0.0 m driven'),
+]
+
+
 def test_the_answer_says_what_was_really_driven() -> None:
-    plan = call('drive 2 m')
-    end = answer('drive 2 m', carried_out(plan, distance_m=2.06))
-    assert end.ok
-    assert '2.1 m' in end.text
+    end = answer('drive 2 m', carried_out(call('drive 2 m'), distance_m=2.06))
+    assert (end.ok, '2.1 m' in end.text) == (True, True)
+    for tool, turned_deg, metres, told in DRIVEN:
+        result = {'turned_deg': turned_deg, 'distance_m': metres}
+        assert done_text(tool, result, 'en') == told
 
 
 def test_a_plan_that_fails_is_no_success() -> None:
@@ -390,6 +344,7 @@ def test_a_plan_that_fails_is_no_success() -> None:
         ('if the mast is closed, drive 2 m', 'get_status', HERE, ''),
         ('如果电量大于50%就前进2米', 'query_world', {'battery_pct': 60.0}, 'decide'),
         ('如果电量大于50%就前进2米', 'query_world', {'battery_pct': 50.0}, ''),
+        ('if the battery is above 50 % drive 2 m', 'query_world', {'battery_pct': None}, ''),
     ],
 )
 def test_a_condition_is_measured_first(
@@ -398,11 +353,6 @@ def test_a_condition_is_measured_first(
     assert call(text).tool == measure
     following = decision(text, [done(measure, **data)])
     assert (following.tool if isinstance(following, ToolCall) else '') == then
-
-
-def test_what_is_not_known_is_no_condition() -> None:
-    end = answer('if the battery is above 50 % drive 2 m', [done('query_world', battery_pct=None)])
-    assert not end.ok
 
 
 def test_after_the_light_comes_the_rest() -> None:
@@ -453,13 +403,8 @@ def test_a_plan_stows_the_arm_before_it_drives() -> None:
         plan = decide(view, WORDS)
         assert isinstance(plan, ToolCall)
         assert ops(plan) == wanted
-
-
-@pytest.mark.parametrize(('refusals', 'stows'), [(1, True), (4, False)])
-def test_a_motion_that_an_arm_forbids_is_preceded_by_stowing_it(
-    refusals: int, stows: bool
-) -> None:
-    steps = [done('get_status', mast_is_open=False), ToolStep('move_forward', {}, NOT_STOWED)]
-    steps += [ToolStep('arm_close', {}, ToolResult.failure('jammed'))] * (refusals - 1)
-    made = decide(TurnView(FIGURES, 'drive forward', tuple(steps), ARM), WORDS)
-    assert (isinstance(made, ToolCall) and made.tool == 'arm_close') is stows
+    for tries, stows in ((1, True), (4, False)):
+        steps = [done('get_status', mast_is_open=False), ToolStep('move_forward', {}, NOT_STOWED)]
+        steps += [ToolStep('arm_close', {}, ToolResult.failure('jammed'))] * (tries - 1)
+        made = decide(TurnView(FIGURES, 'drive forward', tuple(steps), ARM), WORDS)
+        assert (isinstance(made, ToolCall) and made.tool == 'arm_close') is stows
