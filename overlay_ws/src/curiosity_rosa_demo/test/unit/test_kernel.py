@@ -439,25 +439,26 @@ def goal(priority: int, **robot: Any) -> BrainState:
     return ticked(DRIVE, said=Intent.NEW_GOAL, payload=payload, **robot)
 
 
+SILENT_CLEAR = ticked(DRIVE, WAIT, said=Intent.CLEAR, silent=['adapter'])
+STOP_SILENT = StopRover('SAFE: adapter is silent')
+OVER = [ReleaseTasks(), ReportHeldTasks()]
+LOW_STOP, SAFE_STOP = (ticked(DRIVE, said=Intent.STOP, **robot) for robot in (LOW, PRESSED))
+LOW_RESUME, CHARGE_RESUME = (
+    ticked(*queue, said=Intent.RESUME, **LOW) for queue in ((), (CHARGE,))
+)
 ACTS: dict[str, tuple[BrainState, BrainState, list[Action]]] = {
     'SAFE stops and holds': (WORKING, SAFE, [STOP_SAFE, SAFE_HOLD]),
-    'CHARGE holds all but charging, and charges': (
+    'CHARGE holds all but charging': (
         *(WORKING, ticked(DRIVE, WAIT, **LOW)),
         [STOP_CHARGE, CHARGE_HOLD, SubmitCharge()],
     ),
     'it charges once': (WORKING, CHARGING, [STOP_CHARGE, CHARGE_HOLD]),
-    'SAFE without a latch is over': (
-        *(SILENT, WORKING),
-        [HOLD_AFTER_SILENCE, ReleaseTasks(), ReportHeldTasks()],
-    ),
+    'SAFE without a latch is over': (SILENT, WORKING, [HOLD_AFTER_SILENCE, *OVER]),
     'CHARGE is over': (CHARGING, WORKING, [ReleaseTasks()]),
-    'a clear holds every task before it releases': (
-        *(SAFE, WORKING),
-        [HOLD_AFTER_SAFE, ReleaseTasks(), ReportHeldTasks()],
-    ),
+    'a clear holds every task before it releases': (SAFE, WORKING, [HOLD_AFTER_SAFE, *OVER]),
     'a clear while the adapter is silent': (
-        *(SAFE, ticked(DRIVE, WAIT, said=Intent.CLEAR, silent=['adapter'])),
-        [StopRover('SAFE: adapter is silent'), SILENT_HOLD, HOLD_AFTER_SAFE, ReportHeldTasks()],
+        *(SAFE, SILENT_CLEAR),
+        [STOP_SILENT, SILENT_HOLD, HOLD_AFTER_SAFE, ReportHeldTasks()],
     ),
     'from CHARGE to SAFE': (CHARGING, SAFE, [STOP_SAFE, SAFE_HOLD]),
     'and back': (SAFE, CHARGING, [STOP_CHARGE, *CLEARED, ReportHeldTasks()]),
@@ -465,25 +466,16 @@ ACTS: dict[str, tuple[BrainState, BrainState, list[Action]]] = {
         *(SAFE, ticked(DRIVE, **LOW)),
         [STOP_CHARGE, *CLEARED, SubmitCharge(), ReportHeldTasks()],
     ),
-    'a stop in SAFE': (
-        *(SAFE, ticked(DRIVE, said=Intent.STOP, **PRESSED)),
-        [STOP_USER, CANCEL],
-    ),
+    'a stop in SAFE': (SAFE, SAFE_STOP, [STOP_USER, CANCEL]),
     'a stop in CHARGE': (CHARGING, STOP_CHARGING, [STOP_USER, CANCEL]),
     'a second stop': (STOP_CHARGING, STOP_CHARGING, [STOP_USER, CANCEL]),
-    'a stop is not followed by a charge, which moves the mast': (
-        *(WORKING, ticked(DRIVE, said=Intent.STOP, **LOW)),
+    'no charge after a stop: it moves the mast': (
+        *(WORKING, LOW_STOP),
         [STOP_USER, CHARGE_HOLD, CANCEL],
     ),
-    'nor is the tick after it': (STOP_CHARGING, LOW_ALONE, []),
-    'a user who goes on charges again': (
-        *(LOW_ALONE, ticked(said=Intent.RESUME, **LOW)),
-        [SubmitCharge(), ResumeTask()],
-    ),
-    'but not twice': (
-        *(CHARGING, ticked(CHARGE, said=Intent.RESUME, **LOW)),
-        [ResumeTask()],
-    ),
+    'nor in the tick after it': (STOP_CHARGING, LOW_ALONE, []),
+    'a user who goes on charges again': (LOW_ALONE, LOW_RESUME, [SubmitCharge(), ResumeTask()]),
+    'but not twice': (CHARGING, CHARGE_RESUME, [ResumeTask()]),
     'a stop that ends a hold cancels before it releases': (
         *(CHARGING, ticked(DRIVE, said=Intent.STOP)),
         [STOP_USER, CANCEL, ReleaseTasks()],

@@ -5,14 +5,17 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-"""The rule model steps in when the language model fails or makes no progress, and only then."""
+"""What the loop does about failures: of the model, by the routine; of a skill, by the map."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from agent_world import AgentWorld
 from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.llm.chat_model import (
     holds_tool_call,
@@ -20,15 +23,19 @@ from curiosity_rosa_demo.agent.llm.chat_model import (
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
 from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of
+from curiosity_rosa_demo.agent.react.nodes import react_decide
 from curiosity_rosa_demo.agent.react.nodes.supervision import (
+    fits,
     missing_act,
     REPEATS,
     stuck_reason,
 )
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
-from curiosity_rosa_demo.domain.brain_state import BrainState, Json
+from curiosity_rosa_demo.agent.skills.navigation import navigate
+from curiosity_rosa_demo.agent.skills.skill import SkillCall
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, RunningSkill, TasksState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import STOPPED_FOR_MAST, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -39,11 +46,13 @@ from hypothesis import strategies as st
 from langchain_core.exceptions import OutputParserException
 import pytest
 from react_world import action, asking, finish, Nodes, REGISTRY
+from skill_calls import skill_named
 from tool_rover import SimulatedRover
 from turn_world import (
     BY_ROUTINE,
     check_story,
     config_of,
+    KEY,
     LLM,
     OFFERED,
     rosa_of,
@@ -299,35 +308,35 @@ def stuck(goal: str, *messages: Json) -> str:
 GOOD = entry('capture_and_score', score=0.9, is_good=True)
 
 
-@pytest.mark.parametrize(
-    ('goal', 'messages', 'missing'),
-    [
-        (EXPLORE, [], 'good picture'),
-        (EXPLORE, [entry('mast_open')], 'good picture'),
-        (EXPLORE, [entry('capture_and_score', 'no image')], 'good picture'),
-        (EXPLORE, [entry('capture_and_score', score=0.1, is_good=False)], 'good picture'),
-        (EXPLORE, [entry('capture_and_score', score=0.9, is_good=True)], 'analyze_ground'),
-        (EXPLORE, [GOOD, entry('analyze_ground')], ''),
-        (EXPLORE, [GOOD, entry('analyze_ground', 'Ground cannot be analyzed: blurred')], ''),
-        ('Go to the light.', [GOOD], ''),
-        ('Take a picture.', [entry('analyze_ground')], 'capture_and_score'),
-        ('Take a picture.', [entry('capture_and_score', score=0.1, is_good=False)], ''),
-        (DRIVE, [entry('turn_left')], ''),
-        (DRIVE, [entry('navigate_to_pose')], ''),
-        (DRIVE, [entry('mast_close')], 'move_forward'),
-        (OPEN, [entry('mast_close')], 'mast_open'),
-        (OPEN, [entry('mast_open', op=False)], 'mast_open'),
-        ('Turn left 90 degrees, then take a picture.', [entry('turn_angle')], 'capture_and_score'),
-        ('If it is dark, drive 2 m.', [], ''),
-        ('Stop!', [entry('stop_base')], ''),
-        ('What is the rover status?', [], ''),
-        ('Write a poem about dust.', [], ''),
-    ],
-)
-def test_an_order_ends_with_a_successful_call_that_fits(
-    goal: str, messages: list[Json], missing: str
-) -> None:
-    assert missing_act(goal, messages, resources) == missing
+ENDS: list[tuple[str, list[Json], str]] = [
+    (EXPLORE, [], 'good picture'),
+    (EXPLORE, [entry('mast_open')], 'good picture'),
+    (EXPLORE, [entry('capture_and_score', 'no image')], 'good picture'),
+    (EXPLORE, [entry('capture_and_score', score=0.1, is_good=False)], 'good picture'),
+    (EXPLORE, [entry('capture_and_score', score=0.9, is_good=True)], 'analyze_ground'),
+    (EXPLORE, [GOOD, entry('analyze_ground')], ''),
+    (EXPLORE, [GOOD, entry('analyze_ground', 'Ground cannot be analyzed: blurred')], ''),
+    ('Go to the light.', [GOOD], ''),
+    ('Take a picture.', [entry('analyze_ground')], 'capture_and_score'),
+    ('Take a picture.', [entry('capture_and_score', score=0.1, is_good=False)], ''),
+    (DRIVE, [entry('turn_left')], ''),
+    (DRIVE, [entry('navigate_to_pose')], ''),
+    (DRIVE, [entry('mast_close')], 'move_forward'),
+    (OPEN, [entry('mast_close')], 'mast_open'),
+    (OPEN, [entry('mast_open', op=False)], 'mast_open'),
+    ('Turn left 90 degrees, then take a picture.', [entry('turn_angle')], 'capture_and_score'),
+    ('If it is dark, drive 2 m.', [], ''),
+    ('Stop!', [entry('stop_base')], ''),
+    ('What is the rover status?', [], ''),
+    ('Write a poem about dust.', [], ''),
+]
+
+
+def test_an_order_ends_with_a_successful_call_that_fits() -> None:
+    found = [(goal, told, missing_act(goal, told, resources)) for goal, told, _ in ENDS]
+    assert found == ENDS
+    for act, tool in (('move_stop', 'move_forward'), ('move_forward', 'stop_base')):
+        assert not fits(act, tool, lambda _: ['base']), 'a stop is no motion'
 
 
 HOLDS_A_CALL = [
@@ -357,9 +366,7 @@ HALF_FAILED = PATIENCE.failures_in_a_row // 2
 LOOP = [entry('mast_close'), entry('move_forward'), entry('mast_open')]
 
 
-@pytest.mark.parametrize(
-    ('messages', 'why'),
-    [
+STUCK: list[tuple[list[Json], str]] = [
         ([entry('get_status')] * REPEATS, 'The model called get_status 2 times with the same'),
         ([entry('get_status')] * (REPEATS - 1), ''),
         ([entry('mast_open'), entry('mast_close')] * REPEATS, 'The model called mast_close 2'),
@@ -373,13 +380,14 @@ LOOP = [entry('mast_close'), entry('move_forward'), entry('mast_open')]
         ([*[entry('get_status')] * 3, entry('get_status', by='routine')], ''),
         ([entry('capture_and_score', score=n / 10) for n in range(30)], ''),
         ([entry('capture_and_score', score=0.1)] * 4, 'The model called capture'),
-    ],
-    ids=range(13),
-)  # fmt: skip
-def test_a_model_is_stuck_without_a_gain_and_only_then(messages: list[Json], why: str) -> None:
-    reason = stuck(EXPLORE, *messages)
-    assert reason.startswith(why)
-    assert bool(reason) is bool(why)
+    ]  # fmt: skip
+
+
+def test_a_model_is_stuck_without_a_gain_and_only_then() -> None:
+    for messages, why in STUCK:
+        reason = stuck(EXPLORE, *messages)
+        assert reason.startswith(why)
+        assert bool(reason) is bool(why)
 
 
 tools = st.sampled_from([name for name in OFFERED if name != 'decide'])
@@ -425,3 +433,161 @@ def test_the_routine_ends_the_turn_of_a_weak_model_well_and_leaves_a_good_one_al
         world.reset(*steps, call('analyze_ground'), Say('Sand.'))
         assert world.turn(EXPLORE).answer == 'Sand.'
         assert handed_over(world.events) == []
+
+
+DONE = Say('Done.')
+BESIDE = call('navigate_to_pose', x=0.0, y=2.0)
+FAR = call('navigate_to_pose', x=4.0, y=0.0)
+SEED = {
+    'NAV_GOAL_REJECTED': 'REPLAN',
+    'NAV_TIMEOUT': 'RETRY',
+    'NAV_BLOCKED': 'REPLAN',
+    'NAV_TOO_LONG': 'REPLAN',
+    'SKILL_NOT_FOUND': 'ASK_HUMAN',
+    'RESOURCE_CONFLICT': 'RETRY',
+    'PARAM_INVALID': 'ASK_HUMAN',
+    'SAFETY_VIOLATION': 'ABORT',
+    'BATTERY_CRITICAL': 'ABORT',
+}
+
+SAFETY_VIOLATION = RefusalCode.SAFETY_VIOLATION.value
+
+
+@pytest.fixture(autouse=True)
+def no_retry_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    monkeypatch.setattr(react_decide, 'RETRY_WAIT_S', 0.0)
+
+
+def _loses_its_pose(world: World) -> None:
+    """Once the guardrails have passed the call."""
+    world.hear = lambda event: setattr(
+        world.rover, 'tells_pose', world.rover.tells_pose and event.kind != 'ACT'
+    )
+
+
+def _e_stop(world: World) -> None:
+    world.rover.faults['move_forward'] = lambda: ServiceFailed('E-stop pressed')
+
+
+def _goes_low(world: World) -> None:
+    """The battery gets low once the rover has driven its first leg."""
+    charging = BrainState(tasks=TasksState(mode=Mode.CHARGE))
+    world.rover_world.brain_state = lambda: charging if world.rover.starts else BrainState()
+
+
+def _nothing(world: World) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Case:
+    """``calls``: what is carried out or refused, in order; ``answer``: how the turn ends."""
+
+    script: tuple[Any, ...]
+    calls: tuple[str, ...]
+    answer: str
+    arrange: Callable[[World], None] = _nothing
+
+
+CASES = {
+    # The model is asked again, and told that another way is needed.
+    'NAV_GOAL_REJECTED': Case((FAR, DONE), ('navigate_to_pose',), 'Done.', _loses_its_pose),
+    'NAV_BLOCKED': Case((FAR, DONE), ('navigate_to_pose',), 'Done.', _e_stop),
+    'NAV_TOO_LONG': Case((BESIDE, DONE), ('navigate_to_pose',), 'Done.'),
+    # The loop tries once more by itself, then the model is asked.
+    'NAV_TIMEOUT': Case((FAR, DONE), ('navigate_to_pose',) * 2, 'Done.'),
+    # A person is asked; nobody is there, so the turn ends.
+    'SKILL_NOT_FOUND': Case((call('fly'),), (), 'The model proposed 3 calls in a row'),
+    'PARAM_INVALID': Case(
+        (call('wait_until', condition={'mast_is_it': 1, 'x_above': 'far'}),),
+        ('wait_until',),
+        'wait_until(',
+    ),
+    # The turn ends.
+    'BATTERY_CRITICAL': Case((FAR,), ('navigate_to_pose',), 'navigate_to_pose(', _goes_low),
+}
+
+
+def test_the_map_is_the_one_that_was_asked_for() -> None:
+    shipped = {code: each.value for code, each in SHIPPED.skills.error_map.items()}
+    assert {code: shipped[code] for code in SEED} == SEED
+    assert {*CASES, 'RESOURCE_CONFLICT', 'SAFETY_VIOLATION'} == set(SEED)
+
+
+@pytest.mark.parametrize('code', CASES)
+def test_what_the_loop_does_about_a_code(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = CASES[code]
+    if code == 'NAV_TIMEOUT':
+        monkeypatch.setattr(navigate, 'MAX_LEGS', 1)
+    with World(*case.script, fallback='none') as world:
+        case.arrange(world)
+        last = world.turn()
+        failed = [event for event in world.events if event.kind == 'ERROR' and event.tool_name]
+        assert failed
+        told = [
+            (event.data or {}).get('code') == code or str(event.error_reason).startswith(code)
+            for event in failed
+        ]
+        assert all(told), world.errors()
+        acts = [event.tool_name for event in world.events if event.kind == 'ACT']
+        assert acts == list(case.calls)
+        assert last.answer.startswith(case.answer), last.answer
+        assert last.ok is (case.answer == 'Done.')
+        measured = str(world.requests[-1].body['messages'])
+        assert ('error_map' in measured and SEED[code] in measured) is (case.answer == 'Done.')
+
+
+@pytest.mark.parametrize('yes', [True, False])
+def test_a_person_decides_whether_it_goes_on(yes: bool, tmp_path: Path) -> None:
+    wrong = call('wait_until', condition={'x_above': 'far'})
+    with AgentWorld(tmp_path, wrong, DONE) as world:
+        world.submit('react', text='Wait.')
+        world.until(lambda: world.runtime.shown_questions, 'the question')
+        (question,) = world.runtime.shown_questions
+        assert question.text.endswith('Go on?')
+        assert 'PARAM_INVALID' in question.text
+        answer = {'action': 'APPROVE' if yes else 'REJECT', 'id': question.id, 'why': ''}
+        message: Any = {'intent': 'APPROVAL', 'payload': answer}
+        world.runtime.post_message(message, lambda reply: None, world.runtime.stop_count)
+        world.until(
+            lambda: world.session.react_state.stop_reason in ('FINISH', 'ABORT'), 'its end'
+        )
+        assert (world.session.react_state.stop_reason == 'FINISH') is yes
+
+
+def test_a_conflict_is_tried_again_by_the_loop() -> None:
+    """The resource is free by then."""
+    with World(call('mast_open'), DONE) as world:
+        world.monitor.enter(RunningSkill(
+            goal_id='r', skill_name='deaf', start_time=0.0, timeout_s=1.0,
+            resources_occupied=['mast'],
+        ))  # fmt: skip
+        world.hear = lambda event: world.monitor.release('r') if event.kind == 'ERROR' else None
+        assert world.turn().ok
+        assert [error.partition(':')[0] for error in world.errors()] == ['RESOURCE_CONFLICT']
+        assert world.calls == ['mast_open']
+        assert len(world.requests) == 2  # the model was not asked about the conflict
+
+
+def post(world: AgentWorld, intent: str) -> None:
+    message: Any = {'intent': intent, 'payload': {}}
+    world.runtime.post_message(message, lambda reply: None, world.runtime.stop_count)
+
+
+def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -> None:
+    def breaks(call: SkillCall) -> ToolResult:
+        return ToolResult.failure(f'{SAFETY_VIOLATION}: {STOPPED_FOR_MAST} open', SAFETY_VIOLATION)
+
+    skill = skill_named('drive', breaks, resources_required=['base'])
+    with AgentWorld(tmp_path, call('drive'), DONE, skills=(skill,)) as world:
+        task = world.submit('react', text='Drive.')
+        world.until(lambda: world.state.tasks.mode is Mode.SAFE, 'SAFE')
+        assert world.state.robot.safety_latch == f'SAFETY_VIOLATION: {STOPPED_FOR_MAST} open'
+        world.until(lambda: 'move_stop' in world.rover.calls, 'the stop')
+        assert len(world.server.requests) == 1  # the model is not asked again
+        post(world, 'CLEAR')
+        world.until(lambda: not world.state.robot.safety_latch, 'a person to clear it')
+        world.until(lambda: task.held, 'the hold after the clear')
+        post(world, 'RESUME')
+        world.until(lambda: task.terminal, 'its end')

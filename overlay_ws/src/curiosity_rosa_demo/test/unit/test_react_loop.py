@@ -71,30 +71,25 @@ values: st.SearchStrategy[Any] = st.recursive(
     max_leaves=6,
 )
 types = st.sampled_from([*(kind.value for kind in DecisionType), 'DANCE', 'finish', '', None, 3])
-steps = st.fixed_dictionaries(
-    {},
-    optional={
-        'step_id': st.integers(-1, 3) | values,
-        'action': st.sampled_from([*NAMES[:6], 'fly']) | values,
-        'parameters': st.fixed_dictionaries({}, optional={'duration_s': st.floats(0, 30)})
-        | values,
-        'preconditions': values,
-        'fallback': st.sampled_from([*NAMES[:3], 'fly']) | values,
-        'tool_call_type': st.sampled_from(['execute', 'ask_user', 'speak', 'noop']) | values,
-        'requires_confirmation': st.booleans() | values,
-        'status': st.sampled_from(['success', 'pending']) | values,
-    },
-)
-plans = st.fixed_dictionaries(
-    {},
-    optional={
-        'goal': text | values,
-        'risk_level': st.sampled_from(['low', 'high']) | values,
-        'steps': st.lists(steps, max_size=3) | values,
-        'metadata': values,
-        'status': st.sampled_from(['completed', 'created']) | values,
-    },
-)
+GOOD_STEP: dict[str, st.SearchStrategy[Any]] = {
+    'step_id': st.integers(-1, 3),
+    'action': st.sampled_from([*NAMES[:6], 'fly']),
+    'parameters': st.fixed_dictionaries({}, optional={'duration_s': st.floats(0, 30)}),
+    'preconditions': values,
+    'fallback': st.sampled_from([*NAMES[:3], 'fly']),
+    'tool_call_type': st.sampled_from(['execute', 'ask_user', 'speak', 'noop']),
+    'requires_confirmation': st.booleans(),
+    'status': st.sampled_from(['success', 'pending']),
+}
+steps = st.fixed_dictionaries({}, optional={key: v | values for key, v in GOOD_STEP.items()})
+GOOD_PLAN: dict[str, st.SearchStrategy[Any]] = {
+    'goal': text,
+    'risk_level': st.sampled_from(['low', 'high']),
+    'steps': st.lists(steps, max_size=3),
+    'metadata': values,
+    'status': st.sampled_from(['completed', 'created']),
+}
+plans = st.fixed_dictionaries({}, optional={key: v | values for key, v in GOOD_PLAN.items()})
 patches = st.fixed_dictionaries(
     {'action': st.sampled_from(['propose', 'revise', 'drop', 'burn'])},
     optional={'plan': plans | plans.map(lambda plan: json.dumps(plan)) | values, 'more': values},
