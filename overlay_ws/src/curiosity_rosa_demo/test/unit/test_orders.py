@@ -37,6 +37,15 @@ UTTERANCES, QUESTIONS, GRAPH = map(
     fields, ('utterances.tsv', 'questions.tsv', 'graph_questions.tsv')
 )
 
+SAYINGS = fields('sayings.tsv')
+
+
+def sayings(what: str, *values: str) -> list[str]:
+    """The texts of the corpus of sayings, of one language or value or of all."""
+    chosen = [row for row in SAYINGS if row[0] == what and (not values or row[1] in values)]
+    return [text for row in chosen for text in row[2].split('|')]
+
+
 # --- the corpora -------------------------------------------------------------------------------
 
 
@@ -117,38 +126,16 @@ def test_seconds_survive(seconds: float) -> None:
         assert (intent.tool, intent.duration_s) == ('move_forward', seconds)
 
 
-SPOKEN = {
-    **dict.fromkeys(['マスト', 'ﾏｽﾄ', '地面のテクスチャを調査して（Analyze the texture）'], 'ja'),
-    **dict.fromkeys(['分析地面', '停止'], 'zh'),
-    **dict.fromkeys(['Analyze', '', '・'], 'en'),
-}
-IN_A_DOUBT = {
-    'drive forward?': 'drive forward',
-    'shall we go to the light?': 'go to the light',
-    'do you want to take a picture?': 'take a picture',
-    '前進できますか': '前進して',
-    '撮影しますか？': '撮影して',
-    '要不要打开桅杆？': '打开桅杆',
-    '前进吗？': '前进',
-    '?': '?',
-}
-PRIORITY = {
-    **dict.fromkeys(['drive home immediately', 'this is urgent: take a picture'], 5),
-    **dict.fromkeys(['すぐに基地へ戻って', '马上回基地'], 5),
-    **dict.fromkeys(['drive home', 'not urgent: take a picture', 'まっすぐ進んで', '回基地'], 3),
-}
-OPEN = (
-    'who painted the Mona Lisa, right now?',
-    '今すぐ、火星の天気は？',
-    '请马上，火星上有人吗？',
-)
-
-
 def test_language_doubt_urgency_and_open_questions_are_read() -> None:
-    assert {text: detect_language(text) for text in SPOKEN} == SPOKEN
-    assert {text: order_in(text) for text in IN_A_DOUBT} == IN_A_DOUBT
-    assert {text: classify(f' {text} ').payload['priority'] for text in PRIORITY} == PRIORITY
-    for text in OPEN:  # a goal that interrupts nothing
+    read: dict[str, Callable[[str], str]] = {
+        'language': detect_language,
+        'priority': lambda text: str(classify(f' {text} ').payload['priority']),
+    }
+    rows = [(row[0], row[1], text) for row in SAYINGS for text in row[2].split('|')]
+    wrong = [row for row in rows if row[0] in read and read[row[0]](row[2]) != row[1]]
+    assert wrong == []
+    assert [row for row in rows if row[0] == 'doubt' and order_in(row[1]) != row[2]] == []
+    for text in sayings('open'):  # a goal that interrupts nothing
         assert read_text(canonical(fold(text))).kind is Kind.OPEN_QUESTION
         assert classify(text).payload == {'text': text, 'priority': 3}
 
@@ -211,29 +198,13 @@ def test_no_text_drives_with_a_word_that_is_not_understood(
     assert not (drove and unknown and language != 'zh')
 
 
-DENIED = {
-    'en': [
-        *('do not {}', "don't {}", 'never {}', '"{}"', 'if it rains {}', 'if it is dark {}'),
-        *('when I say so, {}', 'he said: {}', 'why {}', 'unless it is dark {}'),
-    ],
-    'ja': [
-        *('「{}」', 'もし雨なら{}', '彼は{}と言った', '{}のは危険', '{}ことは禁止'),
-        *('{} を禁止', '暗かったら{}', 'なぜ{}か'),
-    ],
-    'zh': [
-        *('不要{}', '别{}', '禁止{}', '“{}”', '如果下雨就{}', '他说{}', '如果太暗就{}'),
-        *('为什么{}',),
-    ],
-}
-
-
 @settings(max_examples=examples(300))
 @given(st.sampled_from(ONE_CLAUSE), st.data())
 def test_what_is_denied_quoted_conditional_or_beside_a_foreign_word_never_drives_at_once(
     row: Row, data: st.DataObject
 ) -> None:
     """In each language; a word that joins its neighbour is another word."""
-    frame = data.draw(st.sampled_from(DENIED[row.language]))
+    frame = data.draw(st.sampled_from(sayings('denied', row.language)))
     order, word = row.text.rstrip('.!。！？?'), data.draw(st.sampled_from(['ж', 'β', '猫', 'xq']))
     for text in (frame.format(order), f'{word} {order}', f'{order} {word}', f'{order} \ue000'):
         assert not drives(text), text
@@ -249,23 +220,6 @@ def test_a_long_text_is_read_to_its_end() -> None:
 # --- a stop stays a stop -----------------------------------------------------------------------
 
 STOPS = [text for wanted, _, text in UTTERANCES if wanted == 'STOP']
-WORDS = {
-    'en': 'stop|halt|freeze|abort|cancel|whoa|emergency|stop the rover|stop it|stop moving'
-    '|all stop|cancel everything|halt the rover|abort the mission|emergency stop',
-    'ja': '止まれ|止まって|とまれ|停止|停止して'
-    '|ストップ|やめて|やめろ|中止|緊急停止|動くな|止めて',
-    'zh': '停|停下|停下来|停止|停车|站住|别动|不要动|紧急停止|中止|取消|住手',
-}
-PREFIXES = {
-    'en': 'please |hey rover, |ok |ok ok |could you please |no! |wait, |now ',
-    'ja': 'ローバー、|すぐに|いますぐ|お願い、|おい、|早く|ちょっと、',
-    'zh': '请|快|马上|麻烦你|喂，|火星车，|给我|立刻',
-}
-SUFFIXES = {
-    'en': ' please| now|, rover| right now| immediately| already| thanks',
-    'ja': '！お願いします|、早く|。危ないよ|、ローバー|！！もう',
-    'zh': '，快点|！马上|，谢谢|，听见没有|！！',
-}
 SPACE = st.sampled_from(['', ' ', '   ', '\t', '\u3000', '\u200b', '\n', '\u00a0', '\ufeff'])
 EMOJI = st.sampled_from(['', ' 🛑', '🙏', ' 😡😡', '❗', ' 🤖'])
 # A question mark can make a question of it.
@@ -280,11 +234,11 @@ def full_width(text: str) -> str:
 @st.composite
 def dressed_stops(draw: st.DrawFn) -> str:
     language = draw(st.sampled_from(LANGUAGES))
-    text = draw(st.sampled_from(WORDS[language].split('|')))
+    text = draw(st.sampled_from(sayings('word', language)))
     if language == 'en':
         text += text[-1] * draw(st.integers(0, 6))
-    prefix = draw(st.sampled_from(['', *PREFIXES[language].split('|')]))
-    suffix = draw(st.sampled_from(['', *SUFFIXES[language].split('|')]))
+    prefix = draw(st.sampled_from(sayings('prefix', language)))
+    suffix = draw(st.sampled_from(sayings('suffix', language)))
     text = draw(EMOJI) + prefix + text + suffix + draw(PUNCTUATION) + draw(EMOJI)
     upper = draw(st.lists(st.booleans(), min_size=len(text), max_size=len(text)))
     text = ''.join(c.upper() if up else c for c, up in zip(text, upper, strict=True))
@@ -319,11 +273,10 @@ def misspelt(draw: st.DrawFn, word: str) -> str:
 
 COMMON_WORDS = {'top', 'sop', 'hat', 'alt', 'who'}
 SLIPS = st.sampled_from(['stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency', 'whoa'])
-FRAMES = '{}|please {}|{} now|hey rover {} please|ok {}|{} the rover|now {} it!'
 
 
 @settings(max_examples=examples(1000))
-@given(SLIPS.flatmap(misspelt), st.sampled_from(FRAMES.split('|')))
+@given(SLIPS.flatmap(misspelt), st.sampled_from(sayings('frame')))
 def test_one_slip_of_the_finger_leaves_a_stop(word: str, frame: str) -> None:
     if word not in COMMON_WORDS:
         assert classify(frame.format(word)).type is STOP
@@ -352,15 +305,10 @@ def test_a_stop_beside_anything_else_is_a_stop(said: str, stop: str) -> None:
 ANY_TEXT = st.text(max_size=60) | st.text(
     st.characters(categories=['Cs', 'Cc', 'Cf', 'Mn', 'Lo', 'So']), max_size=60
 )
-FRAGMENTS = (
-    "don't stop never wait until ok no yes please go drive to the rock and then say what how "
-    '停 不要 别 再 下来 止まら ないで とまれ まで 進んで '
-    '🛑 ? ! , . \u0301 \u200d \ud800 ｽ ﾟ s t o p'
-)
 
 
 @settings(max_examples=examples(1000))
-@given(ANY_TEXT | st.lists(st.sampled_from([*FRAGMENTS.split(), *ASKED])).map(' '.join))
+@given(ANY_TEXT | st.lists(st.sampled_from([*sayings('fragment'), *ASKED])).map(' '.join))
 @example('\ud800')
 @example('\x00')
 @example('')
@@ -377,20 +325,11 @@ def test_any_text_means_something(text: str) -> None:
     hci_ingress(BrainState(tasks=TasksState(inbox=[message])))
 
 
-LONG = [
-    *('a', ' ', '.', 'ok ', 'please ', 'wait ', ',ok, ok', 's', 'st', 's t o ', "don't "),
-    *('until i ', 'go to the rock and ', ',go', 'how fast ', 'enough ', ',enough', '停', '不'),
-    *('到我', '走', 'とま', '止ま', '\u0301\u0323', '\u0f73\u0f81', 'ｽﾟ', 'か\u3099', '\ud800'),
-    *('0', "'", '-', '🛑'),
-]
-ANSWERS = ['ok ', 'no ', 'はい', 'よね', '不', '好的', '行了', 'please ', 'y', 'wait ']
-
-
 def test_a_text_of_any_length_is_read_and_a_stop_heard_anywhere_in_it() -> None:
     """Work that grew with the square of the text, or faster, would pass pytest's time limit."""
-    for piece in LONG:
+    for piece in sayings('long'):
         classify(piece * (160_000 // len(piece)))
-    for piece in ANSWERS:  # as long as an answer may be
+    for piece in sayings('answer'):  # as long as an answer may be
         classify(piece * (190 // len(piece)) + 'x')
     for stop in ('stop', '止まれ', '停下'):
         for before, after in ((0, 9000), (4500, 4500), (9000, 0)):

@@ -41,7 +41,6 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     Ask,
     LLMPolicyProvider,
     MAX_ABANDONED_CALLS,
-    TtlCache,
 )
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
@@ -374,38 +373,6 @@ def test_what_is_kept_of_words_can_be_shown(text: str) -> None:
     assert len(kept) <= MAX_TEXT_CHARS
     assert kept.isprintable()
     kept.encode()
-
-
-@given(
-    st.floats(0.0, 50.0),
-    st.integers(1, 4),
-    st.lists(
-        st.tuples(st.sampled_from(['put', 'get', 'drop']), st.integers(0, 4), st.floats(0, 9)),
-        min_size=5,
-        max_size=40,
-    ),
-)
-def test_recent_holds_the_last_ones_for_their_time(
-    keep_s: float, most: int, course: list[tuple[str, int, float]]
-) -> None:
-    recent: TtlCache[int, int] = TtlCache(keep_s, most)
-    puts: dict[int, tuple[int, float]] = {}
-    at = 0.0
-    for number, (what, key, step) in enumerate(course):
-        at += step
-        gone = at - puts.get(key, (0, at))[1] >= keep_s
-        if what == 'put':
-            recent.put(key, number, at)
-        elif what == 'drop':
-            recent.discard(key)
-        else:
-            assert recent.get(key, at) == (None if gone else puts.get(key, (None, at))[0])
-        if what != 'get' or gone:
-            puts.pop(key, None)
-        if what == 'put':
-            puts = dict([*puts.items(), (key, (number, at))][-most:])
-        assert recent.values(at) == [value for value, then in puts.values() if at - then < keep_s]
-        assert len(recent) == len(puts)
 
 
 # --- whatever a model, a clock and a world do, its limits hold ----------------------------------

@@ -337,26 +337,6 @@ KNOWN = AnswerFacts(
     [Question(id='q1', text='Drive for 9 s?')],
     NOW_S,
 )
-TOLD = [  # what about; where nothing is known; where it is known
-    (Topic.POSITION, 'position is unknown', 'x = 1.50 m, y = -2.00 m, heading 90 degrees'),
-    (Topic.STATUS, 'rover is unknown', 'mast is closed; moving: no; may drive: yes'),
-    (Topic.STATUS, 'Mode IDLE: starting', 'Mode SAFE: e-stop pressed'),
-    (Topic.BATTERY, 'level is unknown', 'Battery: 82 % (OK)'),
-    (Topic.MAST, 'The mast is unknown', 'The mast is closed'),
-    (Topic.TASKS, 'no task', 'Tasks: 1 running, 0 waiting, 1 held.\n- look around: ACTIVE'),
-    (Topic.TASKS, 'no task', 'I wait for an answer: Drive for 9 s?'),
-    (Topic.PICTURE, 'No picture', 'score 0.80: good. It was taken 5 s ago'),
-    (Topic.PLAN, 'no plan', 'The goal is: look around'),
-    (Topic.HISTORY, 'No task has ended', 'the last turn: 3.2 m:\n- find the light: FAILED'),
-    (Topic.ERRORS, 'no error', '- 5 s ago: [ERROR] mast_open: timed out'),
-    (Topic.WHY, 'unknown whether the rover moves', 'The rover stands still.\nMode SAFE'),
-    (Topic.WHY, 'no task', 'go home: PAUSED (left from an earlier run)'),
-    (Topic.WHY, 'no task', 'The last decision: It is dark: drive.'),
-    (Topic.HOWTO, 'I can: ', ':help lists all'),
-    (Topic.HELP, 'I can: ', ':help lists all'),
-    (Topic.DROPPED, 'I do nothing', 'I do nothing'),
-    (Topic.UNCLEAR_YES, 'no effect', ':approve'),
-]
 ABOUT_THE_ROVER = {Topic.STATUS, Topic.POSITION, Topic.MAST}
 
 
@@ -369,8 +349,9 @@ def with_state(state: BrainState) -> AnswerFacts:
 
 
 def test_an_answer_says_what_is_known_or_that_it_is_not() -> None:
-    told = [(each, text(each[0], NOTHING_KNOWN), text(each[0], KNOWN)) for each in TOLD]
-    assert [row for row in told if row[0][1] not in row[1] or row[0][2] not in row[2]] == []
+    for name, unknown, known in fields('answers.tsv'):
+        assert unknown in text(Topic[name], NOTHING_KNOWN)
+        assert known in text(Topic[name], KNOWN)
     for topic in set(Topic) - {Topic.GRAPH}:
         assert answer_to(Answer((topic,), 'x'), NOTHING_KNOWN).ok == (topic not in ABOUT_THE_ROVER)
         assert answer_to(Answer((topic,), 'x'), KNOWN).ok
