@@ -35,19 +35,6 @@ def run(
     )
 
 
-def test_it_has_what_a_demo_needs_and_fewer_than_20_files() -> None:
-    tracked = subprocess.run(
-        ['git', 'ls-files', '--cached', '--others', '--exclude-standard', str(FOLDER)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    names = {Path(line).name for line in tracked.stdout.splitlines()}
-    assert {'README.md', 'build.sh', 'run.sh', 'check.sh'} < names
-    assert len(names) < 20
-
-
 def test_the_scripts_say_what_is_missing(tmp_path: Path) -> None:
     alone = tmp_path / 'demos/curiosity_rover_rosa'
     alone.mkdir(parents=True)

@@ -279,14 +279,6 @@ def test_what_others_do_is_no_feedback(world: World) -> None:
     assert 'User: second' not in [each.trace_text for each in first.feedback]
 
 
-def test_what_is_no_task_is_aborted_with_words(world: World) -> None:
-    done = world.send(text='go', skill='speak').result()
-    assert (done.status, done.result.ok) == (GoalStatus.STATUS_ABORTED, False)
-    assert 'give either text or skill' in done.result.answer
-    assert done.result.task_id == ''
-    assert world.tasks() == []
-
-
 def test_a_stop_waits_for_no_loop(world: World) -> None:
     loop_goes_on = threading.Event()
     world.robot.do(running_loop()).call_soon_threadsafe(loop_goes_on.wait, 60.0)
@@ -311,15 +303,6 @@ def test_a_failure_of_the_server_does_not_end_the_thread_that_spins(
     assert world.send(text='go').result().result.ok
 
 
-def test_a_goal_waits_for_an_agent_that_starts(world: World) -> None:
-    world.robot.not_ready = 'The adapter is not there yet'
-    sent = world.send(text='go').expect_result()
-    assert sent.handle.accepted
-    assert world.tasks() == []
-    world.robot.not_ready = ''
-    assert sent.result().result.ok
-
-
 def test_a_cancelled_goal_has_ended_when_its_task_has(world: World) -> None:
     world.robot.paused = True
     world.robot.clean.clear()
@@ -335,21 +318,6 @@ def test_a_cancelled_goal_has_ended_when_its_task_has(world: World) -> None:
     assert done.status == GoalStatus.STATUS_CANCELED
     assert (done.result.ok, done.result.answer) == (False, CANCELLED)
     assert world.task(done.result.task_id).state is LifecycleState.CANCELLED
-
-
-def test_a_more_urgent_task_pauses_the_goal_and_does_not_end_it(world: World) -> None:
-    world.robot.paused = True
-    sent = world.send(text='go to the light').expect_result()
-    sent.wait_for('ACT')
-    urgent = world.robot.make_task('react', {'text': 'come back'})
-    urgent.priority = 100
-    world.robot.do(world.robot.runner.interrupt(urgent))
-    assert sent.wait_for('PAUSED').trace_text
-    assert sent.handle.status == GoalStatus.STATUS_EXECUTING
-    world.robot.paused = False
-    assert sent.result().status == GoalStatus.STATUS_SUCCEEDED
-    states = [kind for kind in sent.kinds if kind in LifecycleState.__members__]
-    assert states[-3:] == ['ACTIVE', 'PAUSED', 'ACTIVE']
 
 
 def test_many_goals_are_tasks_one_after_the_other(world: World) -> None:

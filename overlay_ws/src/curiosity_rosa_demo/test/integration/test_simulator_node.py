@@ -30,7 +30,7 @@ from harness import Process, Sandbox, wait_until
 import numpy as np
 import pytest
 from rclpy.time import Time
-from sensor_msgs.msg import CameraInfo, CompressedImage, Image, JointState
+from sensor_msgs.msg import CameraInfo, CompressedImage, JointState
 from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
@@ -48,22 +48,12 @@ def noise(sigma_px: float) -> Pixels:
 class Rover:
     """Publishes pictures and TF at 20 Hz, as broken as a test wants them."""
 
-    def __init__(self, box: Sandbox, *, raw: bool = False) -> None:
+    def __init__(self, box: Sandbox) -> None:
         self.node = box.node
         self.sent = 0
         self.reset()
-        pixels = noise(4.0)
-        self.jpeg = cv2.imencode('.jpg', pixels)[1].tobytes()
-        self.raw = Image(
-            encoding='rgb8',
-            width=800,
-            height=800,
-            step=2400,
-            data=array.array('B', pixels.tobytes()),
-        )
-        self.is_raw = raw
-        topic = '/image_raw' if raw else '/image_raw/compressed'
-        self.images = self.node.create_publisher(Image if raw else CompressedImage, topic, 10)
+        self.jpeg = cv2.imencode('.jpg', noise(4.0))[1].tobytes()
+        self.images = self.node.create_publisher(CompressedImage, '/image_raw/compressed', 10)
         self.tf = self.node.create_publisher(TFMessage, '/tf', 100)
         self.joints = self.node.create_publisher(JointState, '/joint_states', 10)
         self.timer = self.node.create_timer(0.05, self.tick, clock=STEADY_CLOCK)
@@ -72,11 +62,9 @@ class Rover:
         """It stands, and sends all that it has."""
         self.camera_on = self.tf_on = True
         self.has_camera_frame = False
-        self.camera_speed = 0.0  # radians a tick, of the camera's frame
         self.camera_turn = 0.4
         self.has_joints, self.fold, self.fold_speed = False, 1.57, 0.0  # radians, a tick
         self.last_motion_ns = 0
-        self.stamps = True
         self.pitch = 0.0  # of the base
         self.x = 2.5
 
@@ -88,8 +76,7 @@ class Rover:
         self.sent += 1
         stamp = self.node.get_clock().now().to_msg()
         self.fold += self.fold_speed
-        self.camera_turn += self.camera_speed
-        if self.fold_speed or self.camera_speed:
+        if self.fold_speed:
             self.last_motion_ns = stamp.sec * 1_000_000_000 + stamp.nanosec
         if self.has_joints:
             joints = JointState(name=['mast_02_joint', 'mast_p_joint'], position=[-0.5, self.fold])
@@ -108,14 +95,9 @@ class Rover:
             turn.y, turn.w = math.sin(half), math.cos(half)
             self.tf.publish(TFMessage(transforms=[link, camera][: 1 + self.has_camera_frame]))
         if self.camera_on:
-            message: Any = (
-                self.raw
-                if self.is_raw
-                else CompressedImage(format='jpeg', data=array.array('B', self.jpeg))
-            )
+            message = CompressedImage(format='jpeg', data=array.array('B', self.jpeg))
             message.header.frame_id = 'camera'
-            if self.stamps:
-                message.header.stamp = stamp
+            message.header.stamp = stamp
             self.images.publish(message)
 
     def runs(self, ticks: int) -> None:
@@ -260,22 +242,6 @@ def test_republishing_pauses_without_tf_and_says_so_once(world: World) -> None:
     rover.tf_on = True
     wait_until(lambda: pictures, 'pictures again')
     assert simulator.output().count(warning) == earlier + 1
-
-
-def test_raw_pictures_are_taken_when_the_contract_says_so(sandbox: Sandbox) -> None:
-    rover = Rover(sandbox, raw=True)
-    config = sandbox.config_dir(topics={'images': {'input': 'raw'}}, thresholds=QUICK)
-    simulator = sandbox.overlay('simulator_node', config_dir=config)
-    latched = sandbox.collect(CompressedImage, OUTPUT, CAPTURE_QOS)
-    assert captured(sandbox).score == 0.5
-    wait_until(lambda: len(latched) >= 5, 'darkened pictures')
-    assert 30 < picture(latched[-1]).mean() < 110
-    rover.raw.encoding = '32FC1'
-    assert 'supported: rgb8' in failed(sandbox, "Image cannot be decoded: encoding '32FC1'")
-    rover.raw.encoding = 'rgb8'
-    captured(sandbox)
-    rover.timer.cancel()
-    assert simulator.kill(signal.SIGINT) == 0
 
 
 def test_it_ends_at_once_while_a_capture_waits(sandbox: Sandbox) -> None:
