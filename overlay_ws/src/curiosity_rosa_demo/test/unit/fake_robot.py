@@ -86,7 +86,6 @@ class FakeRobot:
         self.stop_gate.set()
         self.lines: list[str] = []
         self.texts = EventBus()  # of the console
-        self.status_line = ''
         self.answers: list[tuple[str, ApprovalAction, Json | None, str]] = []
         self.callers: list[str] = []  # by whom each request but a stop was made
         self.deaf = False  # whether call() gets no answer
@@ -268,7 +267,7 @@ class FakeRobot:
         return self.texts
 
     def console_status(self) -> str:
-        return self.status_line
+        return ''
 
     def earlier_events(self) -> Sequence[TraceEvent]:
         return tuple(self.earlier)

@@ -24,7 +24,6 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from examples import examples
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
@@ -289,28 +288,6 @@ def test_a_question_is_answered(
         line.startswith('(http)') and line.endswith('q1a2b, by Anna (page)')
         for line in asking.bench.said
     )
-
-
-def test_a_task_waits_for_approval_without_end_and_the_trace_tells_who_rejected_it(
-    world: RobotServiceBench,
-) -> None:
-    trace = world.bench.session.trace_buffer
-    task = run(lambda: world.robot.submit(Task('capture_and_score', needs_approval=True)))
-    world.bench.until(world.robot.questions, 'the question')
-    (question,) = world.robot.questions()
-    assert (question.id, world.robot.approval_deadline(question)) == (task.id, None)
-    world.bench.until(trace.last, 'the trace of the question')
-    (event,) = trace.last()
-    assert event.message == 'Asking: capture_and_score (the task waits for approval)'
-    reject = ApprovalAction.REJECT
-    run(lambda: world.robot.answer(task.id, reject, None, 'too dark', by='Anna (page)'))
-    assert task.reason == 'not approved by Anna (page): too dark'
-    told = [QuestionAsked.of(each) or QuestionAnswered.of(each) for each in trace.last()]
-    asked, answered = [each for each in told if each is not None]  # each once
-    assert asked == QuestionAsked(task.id, task_id=task.id)
-    assert isinstance(answered, QuestionAnswered)
-    assert (answered.answer, answered.by) == ('reject', 'Anna (page)')
-    assert answered.asked.startswith('capture_and_score')
 
 
 @pytest.mark.parametrize(
