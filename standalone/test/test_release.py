@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from release.bill import bill_problems, pinned_packages
-from release.licences import is_allowed, licences_in
+from release.licences import licences_in
 from release.versions import declared_versions, version_problems
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,17 +76,6 @@ def test_a_version_that_differs_is_named(tmp_path: Path) -> None:
 
 
 # --- licences ------------------------------------------------------------------------------------
-
-
-def test_an_expression_is_allowed_if_one_choice_is() -> None:
-    good = (
-        'MIT',
-        'Apache-2.0 OR BSD-3-Clause',
-        'MPL-2.0 AND (Apache-2.0 OR MIT)',
-        'GPL-3.0 OR MIT',
-    )
-    bad = ('GPL-3.0-or-later', 'GPL-3.0 AND MIT', 'MIT AND (GPL-2.0-only OR AGPL-3.0-only)', '')
-    assert [each for each in (*good, *bad) if is_allowed(each)] == list(good)
 
 
 METADATA: list[tuple[str, dict[str, Any], str, str]] = [

@@ -235,25 +235,6 @@ def test_when_one_of_them_ends_so_does_the_container(container: Container, who: 
     assert not runs(str(container.demo))
 
 
-ATTACHED = 'console --wait 180 -c :status'
-AGENT = 'agent_node -c :status --ros-args -p use_sim_time:=true'
-
-
-@pytest.mark.parametrize(
-    ('mode', 'runs_already', 'command'),
-    [('headless', False, ATTACHED), ('none', False, AGENT), ('none', True, ATTACHED)],
-)
-def test_a_console_attaches_to_the_agent_or_is_one(
-    container: Container, mode: str, runs_already: bool, command: str
-) -> None:
-    agent = container.agent() if runs_already else None
-    run = container.run('console.sh', '-c', ':status', CURIOSITY_AGENT=mode)
-    container.has(f'overlay run curiosity_rosa_demo {command}')
-    run.terminate()
-    run.wait(timeout=10)
-    assert agent is None or agent.poll() is None
-
-
 # --- compose.sh and console.sh on the host -----------------------------------------------------
 
 
@@ -350,13 +331,6 @@ def test_what_ends_the_containers_ends_all_of_them_and_the_rover_first(
     ] == calls
 
 
-def test_the_console_is_one_word(host: Host) -> None:
-    [[_, _, *words]] = host.calls('console.sh', '-c', ':status', CURIOSITY_OPERATOR='anna@lab')
-    # No terminal here: docker would refuse to make one.
-    options = '--env CURIOSITY_OPERATOR=anna@lab --no-TTY curiosity_demo'
-    assert ' '.join(words).endswith(f'exec {options} /curiosity_rosa/docker/console.sh -c :status')
-
-
 # --- a checkout that was moved or copied, and two in one shell ----------------------------------
 
 
@@ -382,20 +356,6 @@ def checkout(folder: Path, *, path: str | None = None) -> Path:
     if path is not None:
         (folder / '.venv/.path').write_text(f'{path}\n')
     return folder
-
-
-MOVED = 'source scripts/checkout.sh; _cr_is_moved "$PWD/.venv" && echo moved || echo there'
-
-
-def test_a_moved_or_copied_environment_is_seen(tmp_path: Path) -> None:
-    first = checkout(tmp_path / 'first', path=f'{tmp_path}/first/.venv')
-    (tmp_path / 'link').symlink_to(first)
-    copy = Path(shutil.copytree(first, tmp_path / 'copy'))
-    old_copy = Path(shutil.copytree(first, tmp_path / 'old_copy'))
-    (old_copy / '.venv/.path').unlink()  # as of an older checkout
-    found = [bash(MOVED, each).stdout for each in (first, tmp_path / 'link', copy, old_copy)]
-    assert found == ['there\n', 'there\n', 'moved\n', 'moved\n']
-    assert bash(MOVED, first.rename(tmp_path / 'moved')).stdout == 'moved\n'
 
 
 def test_a_build_in_a_moved_checkout_names_the_way_out_and_the_setup_takes_it(

@@ -18,7 +18,6 @@ from nav_msgs.msg import Odometry
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CompressedImage, JointState, LaserScan
-from std_msgs.msg import Bool
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
@@ -59,15 +58,6 @@ def test_our_own_rover_drives_looks_and_stops(sandbox: Sandbox) -> None:
         '/base_footprint', 'mast_p', 'mast_02', 'mast_cameras', 'front_wheel_L',
     }  # fmt: skip
     assert bytes(pictures[-1].data[:2]) == b'\xff\xd8'
-
-
-def test_the_e_stop_is_a_parameter_and_a_bad_one_is_refused(sandbox: Sandbox) -> None:
-    sandbox.start('curiosity_physics', 'physics_node')
-    pressed = sandbox.collect(Bool, '/e_stop')
-    assert sandbox.set_parameters('curiosity_physics', timeout_s=READY_S, e_stop=True) == []
-    wait_until(lambda: pressed and pressed[-1].data, 'the pressed button')
-    [reason] = sandbox.set_parameters('curiosity_physics', e_stop='yes')
-    assert 'must be true or false' in reason
 
 
 def test_a_start_that_cannot_be_ends_with_one_line(sandbox: Sandbox) -> None:

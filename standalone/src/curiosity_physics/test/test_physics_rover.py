@@ -22,34 +22,18 @@ import math
 from pathlib import Path
 
 from curiosity_physics import demos, rover, worlds
-from curiosity_physics.controllers import (
-    MAST,
-)
-from curiosity_physics.drivers import steering, turn_radius, Twist, WheelDriver
+from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.settings import checked
 from curiosity_physics.simulation import Simulation, State
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.drivers import DemoRover
-from hypothesis import given
-from hypothesis import strategies as st
 import numpy as np
 import pytest
 
 STILL_MPS = 0.02
 FORWARD, LEFT, RIGHT, STOP = Twist(2.0, 0.0), Twist(1.0, 0.4), Twist(1.0, -0.4), Twist()
 # --- the controllers ----------------------------------------------------------------------------
-
-
-@given(st.floats(-1.0, 1.0))
-def test_steering_is_ackermann_and_mirrored(angular_z: float) -> None:
-    radius = turn_radius(angular_z)
-    front_left, back_left, front_right, back_right = steering(radius)
-    assert (back_left, back_right) == (-front_left, -front_right)
-    assert steering(-radius) == (-front_right, front_right, -front_left, front_left)
-    assert max(map(abs, steering(radius))) <= 0.6
-    if abs(angular_z) >= 1e-3:
-        assert math.copysign(1.0, front_left) == math.copysign(1.0, angular_z)
 
 
 # --- the rover in MuJoCo ------------------------------------------------------------------------
@@ -102,16 +86,6 @@ def test_it_turns_on_seven_and_a_half_metres_each_time_the_same(twist: Twist, si
     assert speed == pytest.approx(0.216, abs=0.01)
     assert sign * speed / rate == pytest.approx(7.4, abs=0.6)
     assert drive(flat()(), twist, 2.0)[-1] == end[199]
-
-
-def test_the_mast_folds_a_tenth_of_a_second_behind_its_trajectory() -> None:
-    simulation = flat()()
-    actual = simulation.state().angles
-    simulation.controllers.mast.follow(MAST, [(1.0, (1.57, -1.57, 0.0))], now=0.0, actual=actual)
-    angles = [each.angles['mast_p_joint'] for each in drive(simulation, STOP, 2.0)]
-    assert angles[99] == pytest.approx(1.57 - 0.157, abs=0.02)  # 1.57 rad/s, 0.1 s behind
-    assert angles[-1] == pytest.approx(1.57, abs=0.01)
-    assert max(angles) < 1.58
 
 
 def test_a_world_is_made_by_its_seed_and_leaves_the_first_way_free() -> None:

@@ -250,41 +250,6 @@ def test_a_missing_topic_comes_back(box: Sandbox, fault: str, msg_type: type, to
     next_ones(messages, 1, f'{topic} to come back')
 
 
-def test_transforms_can_turn_into_nan(box: Sandbox) -> None:
-    set_parameters(box, fault_tf_nan=True)
-    transforms = watch(box, TFMessage, '/tf', 100)
-    sound = transforms[-1].transforms[0]
-    assert math.isnan(sound.transform.translation.x)
-    set_parameters(box, fault_tf_nan=False)
-    odometry = watch(box, Odometry, ODOMETRY)[-1]
-    place = odometry.pose.pose.position.x
-    wait_until(
-        lambda: transforms[-1].transforms[0].transform.translation.x == place, 'a sound transform'
-    )
-    for message in (odometry, sound):
-        assert (message.header.frame_id, message.child_frame_id) == ('/odom', '/base_footprint')
-
-
-def test_the_picture_changes_with_the_rover_and_both_topics_show_it(box: Sandbox) -> None:
-    pictures = watch(box, CompressedImage, '/image_raw/compressed')
-    first = decoded(pictures[-1])
-    assert (decoded(next_ones(pictures, 2)[-1]) == first).all()
-
-    def differs(message: CompressedImage) -> bool:
-        return bool(np.abs(decoded(message).astype(int) - first).mean() > 5.0)
-
-    call(box, '/mast_close')
-    wait_until(
-        lambda: differs(pictures[-1]) and bytes(pictures[-1].data) == bytes(pictures[-2].data),
-        'another view at rest',
-    )
-    raw = watch(box, Image, '/image_raw')[-1]
-    assert (raw.encoding, raw.width, raw.height, len(raw.data)) == ('rgb8', 800, 800, 1_920_000)
-    pixels = np.frombuffer(bytes(raw.data), np.uint8).reshape(800, 800, 3)
-    same_view = decoded(next_ones(pictures, 1)[-1])[..., ::-1]
-    assert np.abs(pixels.astype(int) - same_view).mean() < 6.0  # JPEG is lossy
-
-
 def test_pictures_can_be_corrupt_or_stop(box: Sandbox) -> None:
     set_parameters(box, fault_image='corrupt')
     pictures = watch(box, CompressedImage, '/image_raw/compressed')

@@ -18,7 +18,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
-import inspect
 from pathlib import Path
 import re
 import subprocess
@@ -27,7 +26,6 @@ from xml.etree import ElementTree
 
 from our_sources import files, imports, PACKAGE, ROOT, trees
 import pytest
-from rclpy.node import Node
 
 PRODUCT = PACKAGE / 'curiosity_rosa_demo'
 ROS = re.compile(r'(\w+_(msgs|srvs|interfaces)|ament_index_python|launch|rclpy)(\.|$)')
@@ -289,31 +287,6 @@ def _asked_for(tree: ast.AST) -> Iterator[ast.AST]:
 def test_nothing_beyond_humble_is_used_unasked() -> None:
     found = {str(file): beyond_humble(tree) for file, tree in trees().items()}
     assert {file: names for file, names in found.items() if names} == {}
-
-
-def test_no_node_of_ours_takes_a_name_that_rclpys_node_has_for_itself() -> None:
-    taken = own_names(ast.parse(inspect.getsource(Node)).body[0]) | {'_set_parameters'}  # Humble's
-    private = {name for name in taken if name.startswith('_') and not name.startswith('__')}
-    found = {
-        f'{file}: {name}'
-        for file, tree in trees().items()
-        for each in ast.walk(tree)
-        if isinstance(each, ast.ClassDef) and 'Node' in [ast.unparse(base) for base in each.bases]
-        for name in own_names(each) & private
-    }
-    assert found == set()
-
-
-def own_names(kind: ast.AST) -> set[str]:
-    """The names of a class's methods and of what it keeps in self."""
-    methods = {each.name for each in ast.walk(kind) if isinstance(each, ast.FunctionDef)}
-    return methods | {
-        each.attr
-        for each in ast.walk(kind)
-        if isinstance(each, ast.Attribute)
-        and isinstance(each.ctx, ast.Store)
-        and ast.unparse(each.value) == 'self'
-    }
 
 
 # --- licence and properties ---------------------------------------------------------------------

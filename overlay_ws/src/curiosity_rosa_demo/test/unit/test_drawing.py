@@ -253,18 +253,6 @@ def test_an_unknown_pose_is_said_and_the_fence_is_drawn_where_it_is_in_view() ->
         assert 'position unknown' not in words(root)
 
 
-def test_good_dark_and_failed_captures_differ_in_shape_and_are_buttons_or_links() -> None:
-    good_one, failed_one = spot(2.0, 0.9, True, '#capture-1'), spot(3.0, None, link='#capture-2')
-    root = checked(render(replace(EMPTY, spots=[spot(1.0, 0.2), good_one, failed_one])))
-    marks = [classed(root, f'cr-{name}')[0] for name in ('dark', 'good', 'failed')]
-    assert [len([*mark.iter('rect')]) for mark in marks] == [1, 0, 0]
-    assert [len(classed(mark, 'cr-tick')) for mark in marks] == [0, 1, 0]
-    shown = marks[0].attrib
-    assert (shown['data-event'], shown['role'], shown['tabindex']) == ('at 1.0', 'button', '0')
-    assert [link.attrib['href'] for link in root.iter('a')] == ['#capture-1', '#capture-2']
-    assert root.attrib['aria-label'].endswith('captures: 3, the best scored 0.90')
-
-
 def test_the_example_of_the_documents_is_what_is_drawn() -> None:
     scene = MapScene(
         ZONE,

@@ -179,7 +179,22 @@ def test_a_line_is_clean_and_fits(words: str, columns: int) -> None:
         assert line == words or line.endswith('…')
 
 
-@given(events, fraction)
+told_captures = st.builds(
+    lambda event, ok, score, said: event.model_copy(
+        update={
+            'kind': TraceKind.RESULT,
+            'tool_name': 'capture_and_score',
+            'ok': ok,
+            'score': score,
+            'data': {'is_good': said},
+        }
+    ),
+    *(events, st.none() | st.booleans(), st.none() | fraction | finite),
+    st.none() | st.booleans() | st.text() | st.integers(),
+)
+
+
+@given(events | told_captures, fraction)
 def test_only_a_result_of_a_capture_is_a_capture(event: TraceEvent, threshold: float) -> None:
     """Whose score lies between 0 and 1, or is none where it failed."""
     capture = capture_in(event, threshold)

@@ -125,14 +125,6 @@ def test_a_stamp_is_that_of_ros(sec: int, nanosec: int) -> None:
         assert (stamp.sec, stamp.nanosec) == (sec, nanosec)
 
 
-def test_models_are_frozen_and_closed() -> None:
-    pose = RoverPose(x=1.0, frame_id='odom')
-    with pytest.raises(ValidationError, match='frozen'):
-        pose.x = 2.0  # type: ignore[misc]
-    with pytest.raises(ValidationError, match='Extra inputs'):
-        RoverPose(x=1.0, frame_id='odom', z=0.0)  # type: ignore[call-arg]
-
-
 # --- as JSON ---------------------------------------------------------------------------------
 
 

@@ -164,20 +164,6 @@ def test_another_fence_is_reported() -> None:
 # --- what a recording lacks ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('name', ['0.1.0/stuck'])
-def test_without_the_log_of_inputs_nothing_differs_and_less_is_decided(
-    name: str, tmp_path: Path
-) -> None:
-    file = rewritten(
-        name, tmp_path / 'old.mcap', lambda all_: [e for e in all_ if e.role != 'adapter_inputs']
-    )
-    report, whole = checked(file), replay(recording(name))
-    assert not report.differences, '\n'.join(each.text() for each in report.differences)
-    assert any('no log of inputs' in note for note in report.notes)
-    assert report.decided < whole.decided
-    assert undecided(report) > undecided(whole)
-
-
 @pytest.mark.parametrize(('name', 'lost'), [('0.1.0/demo', 0), ('0.1.0/refusals', 3)])
 def test_what_a_gap_in_the_log_hides_is_not_decidable(
     name: str, lost: int, tmp_path: Path

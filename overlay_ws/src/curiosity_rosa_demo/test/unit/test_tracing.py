@@ -14,10 +14,12 @@ from pathlib import Path
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 from agent_world import AgentWorld
 from chat_server import call, Say
+from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
 from curiosity_rosa_demo.agent.llm.model_span import response_attributes
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
 from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
@@ -273,6 +275,12 @@ print(any(name.startswith('opentelemetry') for name in sys.modules))
         [sys.executable, '-c', program], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.split() == ['False']
+
+
+def test_a_goal_of_run_task_carries_it_beside_the_arguments_of_its_skill() -> None:
+    arguments = json.dumps({'duration_s': 2.0, TRACEPARENT: CALLER})
+    goal = SimpleNamespace(text='', skill='move_forward', arguments_json=arguments)
+    assert parse_goal(goal) == GoalArguments('', 'move_forward', {'duration_s': 2.0}, CALLER)
 
 
 @in_loop
