@@ -141,27 +141,6 @@ def test_it_must_stop_when_it_has_moved_for_the_time_to_settle(unasked: Unexpect
     assert unasked.must_stop(11.0)
 
 
-def test_without_fresh_odometry_nobody_can_tell_and_nobody_waits(
-    unasked: UnexpectedMotion,
-) -> None:
-    unasked.record_odometry(Odometry(10.0, still=False), set_going=False)
-    assert not unasked.is_moving(10.6)
-    assert not unasked.must_stop(11.5)
-    assert unasked.next_wakeup(11.5) is None  # else its watcher would never sleep
-
-
-def test_a_halt_and_a_motion_of_ours_begin_anew(unasked: UnexpectedMotion) -> None:
-    unasked.record_odometry(Odometry(10.0, still=False), set_going=False)
-    unasked.record_odometry(Odometry(10.1, still=True), set_going=False)
-    assert not unasked.is_moving(10.1)
-    unasked.record_odometry(Odometry(10.2, still=False), set_going=True)
-    assert not unasked.is_moving(10.2)
-    unasked.record_odometry(Odometry(10.3, still=False), set_going=False)
-    assert unasked.next_wakeup(10.3) == 11.3
-    unasked.reset()
-    assert not unasked.is_moving(10.3)
-
-
 def test_under_teleoperation_it_may_move() -> None:
     unasked = UnexpectedMotion(MOTION.model_copy(update={'stop_unexpected': False}))
     for at in (10.0, 10.4, 10.8, 11.2):
@@ -239,12 +218,6 @@ def test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back() -> N
         if scans != [BLIND]:
             assert rule.refusal('move_forward') == VIEW_LOST
         assert not world.after(0.1, FREE).refusal('move_forward')
-
-
-def test_a_scan_that_looks_elsewhere_since_lets_the_rover_start() -> None:
-    rule = ScanWorld().after(0.0, FREE, BLIND)
-    assert rule.refusal('move_forward') == ''
-    assert not rule.view_lost
 
 
 def test_zero_turns_the_rule_off() -> None:
@@ -512,10 +485,3 @@ def test_a_first_clock_and_a_restart_are_no_jumps() -> None:
     assert clocks.advance(0.1, -1200.0) <= 0.1
     clocks.run(3.0, 0.5)
     assert clocks.clock.measured == pytest.approx(0.5, rel=0.05)
-
-
-def test_without_simulated_time_it_is_the_steady_clock() -> None:
-    clocks = Clocks(simulated=False)
-    assert clocks.run(10.0, 0.2) == pytest.approx(10.0)
-    assert clocks.clock.measured is None
-    assert clocks.clock.stretched(2.0) == clocks.clock.longest_s(2.0) == 2.0

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
-import json
 import time
 from typing import Any
 
@@ -64,15 +63,6 @@ from rclpy.serialization import serialize_message
 
 OBSTACLES = ObstacleStop(load_config().thresholds, time.monotonic)
 MOVED = {'rover_x': 1.0, 'rover_y': 0.0, 'yaw_rad': 0.1, 'mast_yaw_rad': 0.2, 'moving': True}
-
-
-def test_the_status_is_json_and_knows_what_nobody_knows() -> None:
-    world = World()
-    status = status_of(world.guard, None, None, OBSTACLES)
-    assert json.loads(json.dumps(status)) == status
-    assert set(status) > MEASURED_FIELDS
-    assert (status['mast'], status['mast_is_open'], status['moving']) == ('unknown', None, True)
-    assert all(status[key] is None for key in MEASURED_FIELDS)
 
 
 def test_the_mast_turns_only_while_it_is_not_closed() -> None:
@@ -199,17 +189,6 @@ def test_a_claim_waits_for_its_call_but_that_of_a_lost_request_not_for_ever(
     call = world.arrives(DRIVE_CALL, RQT)
     world.wait(2 * CLAIM_WAIT_S)
     assert world.foreign == ([] if kept else [call])
-
-
-def test_a_call_is_reported_with_its_answer_only() -> None:
-    world = CallWorld()
-    call = world.arrives(DRIVE_CALL, RQT)
-    call.answer = None
-    world.wait(10.0)
-    assert world.foreign == []
-    call.answer = 'Move in progress'
-    world.wait(1.0)
-    assert world.foreign == [call]
 
 
 @pytest.mark.parametrize(
@@ -477,11 +456,6 @@ def test_a_loss_is_a_warning_once_and_a_figure_from_then_on() -> None:
     later = with_losses(well, {'/trace/events': 3}, {'/trace/events': 3})
     assert (later.level, later.message) == (Level.OK, 'standing still')
     assert later.values == {'mast': 'closed', 'lost /trace/events': 3}
-
-
-def test_a_loss_hides_nothing_that_is_worse() -> None:
-    found = with_losses(Finding(Level.ERROR, 'SAFE: tilt'), {'/a': 5, '/b': 1}, {'/a': 3, '/b': 1})
-    assert (found.level, found.message) == (Level.ERROR, 'SAFE: tilt; Lost 2 for /a')
 
 
 # --- adapter -------------------------------------------------------------------------------------

@@ -36,10 +36,6 @@ def in_loop(test: Callable[[BlockingCalls], Awaitable[None]]) -> Callable[[], No
     return run
 
 
-def waiting(cancellation: Cancellation) -> None:
-    cancellation.sleep(LONG_S)
-
-
 async def until_busy(blocking: BlockingCalls) -> None:
     while not blocking.busy:
         await asyncio.sleep(0.001)
@@ -126,7 +122,7 @@ def test_what_nobody_ends_after_a_stop_ends_by_itself(monkeypatch: pytest.Monkey
         blocking = BlockingCalls()
         blocking.halt('Stopped by me')
         with pytest.raises(SkillsHalted, match='Stopped by me'):
-            await asyncio.wait_for(blocking.run(waiting), LONG_S)
+            await asyncio.wait_for(blocking.run(lambda it: it.sleep(LONG_S)), LONG_S)
 
     asyncio.run(test())
 
@@ -173,18 +169,6 @@ def test_whoever_presses_waits_for_what_is_being_sent() -> None:
     with pytest.raises(TurnCancelled, match='stop'), button.hold_back():
         order.append('sent after the stop')
     assert len(order) == 2
-
-
-def test_a_press_calls_back_once_whether_it_comes_before_or_within() -> None:
-    for early in (True, False):
-        button, calls = Cancellation(), list[str]()
-        if early:
-            button.cancel('stop')
-        with button.call_when_pressed(lambda calls=calls: calls.append('back')):  # type: ignore
-            button.cancel('stop')
-            button.cancel('again')
-        assert calls == ['back']
-        assert button.reason == 'stop'
 
 
 def test_the_first_reason_stays_and_a_sleep_ends_at_once() -> None:

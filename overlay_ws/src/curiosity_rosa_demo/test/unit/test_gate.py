@@ -187,16 +187,6 @@ def test_a_yes_is_for_one_dispatch_of_one_call_for_the_reasons_that_were_told(
     assert [dispatch(limits, order, op) for _ in range(2)] == refused
 
 
-def test_a_skill_that_drives_by_a_listed_motion_asks_and_its_calls_use_its_yes() -> None:
-    limits = asking('move_forward')
-    goal = propose('navigate_to_pose', x=2.0, y=0.0)
-    ready = Situation(mode='EXEC', mast='closed', moving=False, x=0.0, y=0.0, yaw_rad=0.0)
-    assert isinstance(order_verdict(goal, ready, limits, Order(Origin.MODEL)), Ask)
-    approved = Order(Origin.MODEL, goal.op, Approval(goal.op, leaves_fence=False))
-    assert [dispatch(limits, approved) for _ in range(3)] == ['', '', '']
-    assert dispatch(limits, Order(Origin.MODEL, goal.op)) == 'NOT_APPROVED'
-
-
 # --- who orders ------------------------------------------------------------------------------
 
 

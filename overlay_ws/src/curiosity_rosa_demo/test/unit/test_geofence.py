@@ -272,7 +272,6 @@ def test_no_motion_passes_for_a_rover_that_is_outside(
 
 
 INSIDE = {'duration_s': 2.0, 'x': 1.0, 'y': 0.0}
-NARROW = with_fence(x_max=30.0)
 AT_THE_FENCE = {'x': 98.5, 'yaw_rad': 0.0}
 WAY, FORWARD, LEFT = 'navigate_to_pose', 'move_forward', 'turn_left'
 BEYOND = (
@@ -312,18 +311,8 @@ def test_a_time_that_is_none_counts_as_the_whole_leash(duration: object) -> None
     assert motion_seconds(proposal, SHIPPED) == SHIPPED.leash_s + SHIPPED.reaction_s
 
 
-def test_a_skill_that_claims_the_base_may_drive_for_the_whole_leash() -> None:
-    claims = frozenset({'base', 'mast'})
-    wiggle = dataclasses.replace(propose('speak', text='hi'), skill_resources=claims)
-    assert not geofence_reason(wiggle, READY, SHIPPED)
-    assert geofence_reason(wiggle, READY, NARROW)
-
-
-ENERGY = SHIPPED.energy
-DRIVE = propose('move_forward', duration_s=2.0)
 coordinates = st.floats(-80.0, 80.0)
 parts = st.floats(0.0, 1.0)
-NEEDED = 'ENERGY: the battery is at 20.0%, this motion and the way home need 36.1%; charge first'
 STANDING = situations(**FREE, moving=False)
 DRIVING = situations(**FREE, moving=True) | situations(**FREE, moving=None)
 
@@ -402,27 +391,3 @@ def test_a_rover_with_too_little_charge_still_comes_home(x: float, y: float, yaw
             yaw += math.copysign(0.4, bearing)
         x, y = x + math.cos(yaw), y + math.sin(yaw)
     pytest.fail(f'not at home but at {x}, {y}')
-
-
-@pytest.mark.parametrize(
-    ('facts', 'refused'),
-    [
-        ({'battery': 0.37}, ''),  # 55.5 m there and home at 0.002 per metre, above 25 %
-        ({'battery': 0.2}, NEEDED),
-        ({'battery': 0.2, 'yaw_rad': math.pi}, ''),
-        ({'battery': 0.2, 'x': 0.0, 'yaw_rad': math.pi}, 'ENERGY: the battery is at 20.0%'),
-        ({'battery': 0.2, 'yaw_rad': math.pi, 'moving': True}, 'ENERGY: the battery is at 20.0%'),
-        ({'battery': None}, ''),
-        ({'x': None}, 'ENERGY: the pose or the goal is unknown; wait for the pose'),
-    ],
-)
-def test_a_drive_away_from_home_needs_the_charge_of_the_way_back(
-    facts: dict[str, Any], refused: str
-) -> None:
-    """Two seconds at 1 m/s, and 3.5 s until the rover stands for sure."""
-    situation = ready(**{'x': 44.5, **facts})
-    refusal = energy_home(DRIVE, situation, SHIPPED)
-    assert (refusal.reason if refusal else '').startswith(refused)
-    assert bool(refusal) is bool(refused)
-    off = dataclasses.replace(SHIPPED, energy=ENERGY.model_copy(update={'enabled': False}))
-    assert energy_home(DRIVE, situation, off) is None

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 import math
 from typing import Any
 
@@ -18,7 +17,7 @@ from curiosity_rosa_demo.agent.rule_model.texts import ground_text
 from curiosity_rosa_demo.domain.ground import Geometry, GroundAnalysis, TextureClass
 from curiosity_rosa_demo.imaging.ground.analysis import analyze, class_of, GroundRefused, Scene
 from curiosity_rosa_demo.imaging.ground.texture import texture_of
-from curiosity_rosa_demo.imaging.ground.view import Body, CameraPose, ground_view, Lens
+from curiosity_rosa_demo.imaging.ground.view import Body, CameraPose, Lens
 from curiosity_stand_in.renderer import Renderer
 import cv2
 from ground_views import gentle_relief, judged, views
@@ -94,13 +93,6 @@ def test_a_painted_rock_is_found_where_it_stands(ahead: float, left: float) -> N
     assert GroundAnalysis.model_validate_json(analysis.model_dump_json()) == analysis
 
 
-def test_an_arm_that_is_out_is_no_rock() -> None:
-    arm = Body(1.0, 2.25, -0.03, 0.67, 1.8)
-    picture = with_rock(11.0, 2.0, 0.8)  # where the arm's top hides the ground
-    assert analyze(picture, SCENE)[0].rocks == 1
-    assert analyze(picture, replace(SCENE, bodies=(*BODY, arm)))[0].rocks == 0
-
-
 @given(
     st.tuples(st.floats(-3.0, 3.0), st.floats(0.1, 3.0)),
     st.tuples(st.floats(-3.0, 3.0), st.floats(0.1, 3.0)),
@@ -156,13 +148,6 @@ def test_rocks_of_rendered_scenes_are_found_where_they_stand(
     assert found.distance_error <= most
     # Without the attitude the same pictures give wrong distances.
     assert without.distance_error >= unlevelled
-
-
-def test_a_point_of_the_ground_projects_back_to_its_pixel() -> None:
-    view = ground_view(SIZE, SIZE, LENS, CAMERA, farthest=RANGE_M)
-    row = round(LENS.cy + LENS.fy * math.tan(math.atan2(2.0, 5.0) - TILT))
-    assert view.ahead[row, round(LENS.cx)] == pytest.approx(5.0, rel=0.01)
-    assert view.horizon[0].all()
 
 
 @pytest.mark.parametrize(

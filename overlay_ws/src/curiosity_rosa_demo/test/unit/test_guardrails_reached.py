@@ -262,17 +262,6 @@ def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
         assert answer['why'] in result.error_reason
 
 
-def test_what_was_rejected_twice_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes = Nodes([action('move_forward', {'duration_s': 3.0})], config=ASKING)
-    for _ in range(ASKING.guardrails.patience.same_refused):
-        assert nodes.think().react.question is not None
-        nodes.answer(monkeypatch, 'REJECT')
-        nodes.act()
-    assert nodes.think().react.question is None
-    assert 'REFUSED_AGAIN' in nodes.act().messages[-1]['result']  # type: ignore[operator]
-    assert nodes.acts == []
-
-
 def test_the_words_of_a_plan_are_not_taken_for_the_fence(monkeypatch: pytest.MonkeyPatch) -> None:
     """A yes to them says nothing of the fence that the rover has come near since."""
     nodes = Nodes(finish(), config=with_rules(geofence={'leaving': 'ask'}))

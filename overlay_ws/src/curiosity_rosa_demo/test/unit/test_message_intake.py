@@ -13,7 +13,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from autonomy_world import AutonomyBench
-from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import MAX_MESSAGES, WakeReasons
 from curiosity_rosa_demo.agent.topics.telemetry import MessageIntake, WINDOW_S
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from hypothesis import given
@@ -78,13 +77,3 @@ def test_a_message_that_may_not_interrupt_is_only_said(tmp_path: Path) -> None:
         assert bench.states('react') == ['ACTIVE']
         assert bench.session.stops == begun
         assert not any('by the emergency' in each.done for each in bench.decisions())
-
-
-def test_notices_take_no_room_from_messages() -> None:
-    reasons = WakeReasons(lambda: None)
-    for _ in range(MAX_MESSAGES + 5):
-        reasons.add_message('notice', interrupts=False)
-    assert reasons.add_message('message') == ''
-    assert reasons.take_all() == ('a message', ('message',))
-    assert reasons.take_notices() == ('notice',) * MAX_MESSAGES
-    assert reasons.take_notices() == ()

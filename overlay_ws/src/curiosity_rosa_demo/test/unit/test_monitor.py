@@ -84,14 +84,6 @@ def test_a_window_is_counted_from_the_change_of_its_signal(
     assert steps(Monitor(chosen, LIMITS), *parts) == found
 
 
-def test_it_does_not_depend_on_the_begin_of_the_clock_or_on_signals_that_stay_away() -> None:
-    (leash,) = [each for each in load_requirements() if each.id == 'S2']
-    monitor = Monitor([leash], LIMITS)
-    assert steps(monitor, (LIMITS['leash_s'] + 1.0, 'moving'), begin_s=1.7e9) == ['-S2']
-    verdicts = Monitor([leash], LIMITS).step(5.0, {'moving': 1.0, 'no such signal': 3.0})
-    assert verdicts == []
-
-
 @pytest.mark.parametrize('deaf', [False, True])
 def test_an_arm_that_the_guard_does_not_watch_is_found(deaf: bool) -> None:
     changes = {'record_appendage': lambda *_: None} if deaf else {}

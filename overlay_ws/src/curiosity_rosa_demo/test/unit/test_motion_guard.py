@@ -288,19 +288,6 @@ def test_a_lost_zero_twist_is_due_again_sooner_than_one_that_nobody_can_see(stow
     assert stowed.guard.poll().zero_twist
 
 
-def test_zero_twists_that_were_all_lost_prove_nothing(stowed: World) -> None:
-    stowed.drive.absent, stowed.lose_twists = True, 1
-    stowed.guard.stop_failed(stowed.ask_stop(), 'Service unavailable: /move_stop')
-    stowed.step(3.0)
-    assert stowed.guard.stopping, 'the rover stands, but not for anything that was sent'
-    due = stowed.twists_due
-    stowed.step(1.0)
-    assert stowed.twists_due > due
-    stowed.lose_twists = 0
-    stowed.step(1.5)
-    assert not stowed.guard.stopping
-
-
 def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: World) -> None:
     driving.drive.absent = True
     driving.ask_stop()
@@ -331,7 +318,10 @@ def test_a_stop_without_odometry_is_not_confirmed(driving: World) -> None:
     assert driving.guard.stop_problem(number) == f'{STOP_NOT_CONFIRMED}: no odometry'
 
 
-# --- the agent ------------------------------------------------------------------------------
+# --- a slow simulation: as patient as its factor asks for, and no more ------------------------
+
+factors = st.floats(MOTION.slowest_real_time_factor, 0.99)
+HALF_WAY = (0.7, -1.0)
 
 
 def test_a_motion_in_safe_is_stopped_again(driving: World) -> None:
@@ -342,26 +332,6 @@ def test_a_motion_in_safe_is_stopped_again(driving: World) -> None:
     driving.step(0.5)
     assert not driving.moving
     assert 'Stopped: the rover moved unasked in SAFE' in driving.guard.take_alarms()
-
-
-@pytest.mark.parametrize('has_left', [False, True])
-def test_without_an_agent_or_after_it_left_a_standing_rover_people_may_drive(
-    stowed: World, has_left: bool
-) -> None:
-    if has_left:
-        stowed.agent_lives = True
-        stowed.step(0.5)
-        stowed.agent_leaves()
-        stowed.step(MAX_AGE_S + 0.5)
-    assert stowed.ask_move() == ''
-    stowed.step(MAX_AGE_S * 5)
-    assert stowed.moving
-
-
-# --- a slow simulation: as patient as its factor asks for, and no more ------------------------
-
-factors = st.floats(MOTION.slowest_real_time_factor, 0.99)
-HALF_WAY = (0.7, -1.0)
 
 
 def slow_world(

@@ -62,9 +62,6 @@ def scan_of_wall(x: float) -> Scan:
     return scan_with([float(each) if each > 0.0 else math.inf for each in metres])
 
 
-EMPTY = scan_with([math.inf] * BEAMS)
-
-
 def touches(points: np.ndarray, motion: str, metres: float, shape: RoverShape) -> bool:
     """Whether the rover's outline, with its margin, covers a point after ``metres`` of motion."""
     side, radius = TURN_DIRECTIONS[motion], shape.turn_radius_m
@@ -95,16 +92,6 @@ def test_the_demos_lidar_never_sees_the_way_ahead(sensor: Transform, seed: int) 
     ranges = random.choice([1.0, 2.0, 5.0, 20.0, math.inf], BEAMS).tolist()
     view = view_of(scan_with(ranges, range_min=1.0), sensor, SHAPE)
     assert (view.sees_ahead, view.free_m) == (False, {})
-
-
-def test_a_lidar_on_the_front_sees_a_free_way_and_a_wall() -> None:
-    free = view_of(EMPTY, FRONT, SHAPE)
-    assert (free.sees_ahead, set(free.free_m.values())) == (True, {math.inf})
-    view = view_of(scan_of_wall(4.0), FRONT, SHAPE)
-    assert view.free_m['move_forward'] == pytest.approx(4.0 - SHAPE.front_m, abs=1e-6)
-    stowed = view_of(scan_of_wall(4.0), FRONT, STOWED_ARM)
-    assert stowed.free_m['move_forward'] == pytest.approx(4.0 - STOWED_ARM.front_m, abs=1e-6)
-    assert stowed.free_m['turn_left'] == pytest.approx(stowed.free_m['turn_right'], abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -272,12 +259,6 @@ def test_what_is_silent_or_unknown_holds_nothing_up() -> None:
     assert parts.moving(['another'], frame(1.0), 1.0) == ''
     assert parts.moving([JOINT], frame(1.0), 1.5) == JOINT
     assert parts.moving([JOINT], frame(2.5), 2.5) == ''
-
-
-def test_no_number_counts_as_motion() -> None:
-    parts = swept(0.0, moves_s=1.0, stands_s=0.0)
-    parts.record_angle(JOINT, math.nan, Instant(101.1, 1.1))
-    assert parts.moving([JOINT], frame(1.1), 1.1) == JOINT
 
 
 def test_a_restarted_clock_begins_anew() -> None:

@@ -83,12 +83,6 @@ def test_an_answer_has_a_code_by_its_first_words_alone(answer: str, before: str)
     assert answered_failure(f'x{before}{answer}', 'move_forward').code == ''
 
 
-def test_a_result_of_an_earlier_version_has_no_code() -> None:
-    old = '{"ok": false, "error_reason": "Need to close mast", "data": {}}'
-    assert from_json(ToolResult, old) == ToolResult.failure('Need to close mast')
-    assert 'error_code' not in to_json(ToolResult.failure('no')), 'a model is told no empty code'
-
-
 WORDS = [
     *ANSWERS,
     'GEOFENCE: says the plugin',

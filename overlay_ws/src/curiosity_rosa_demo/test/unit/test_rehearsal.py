@@ -173,6 +173,9 @@ def test_nothing_is_predicted_after_a_call_that_leads_anywhere_or_takes_too_long
     assert rehearse([Call(DRIVE)], HERE, stage(config=off)) is None
 
 
+# --- what came of it -------------------------------------------------------------------------
+
+
 def test_a_fallback_is_rehearsed_in_the_place_of_a_step_that_the_fence_refuses() -> None:
     near = {**HERE, 'x': 95.0}
     back = Operation('turn_angle', {'angle_deg': 5.0})
@@ -181,9 +184,6 @@ def test_a_fallback_is_rehearsed_in_the_place_of_a_step_that_the_fence_refuses()
     assert instead is not None
     assert instead.at_the_fence is None
     assert forecast(back).metres == pytest.approx(math.radians(5.0) * SPEEDS.radius_m)
-
-
-# --- what came of it -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -324,18 +324,6 @@ def test_a_long_way_from_the_light_is_a_detour(
     tool: str, yaw: float, arguments: dict[str, Any], is_detour: bool
 ) -> None:
     assert (cost(tool, yaw, **arguments) > LIMIT) is is_detour
-
-
-@settings(max_examples=examples(20), deadline=None)
-@given(st.floats(-8.0, 3.0), st.floats(1.0, 20.0), st.floats(-0.4, 0.4))
-def test_a_drive_towards_the_light_is_none(x: float, seconds: float, yaw: float) -> None:
-    assert cost(FORWARD, yaw, x, duration_s=seconds) <= LIMIT
-
-
-@pytest.mark.parametrize('text', ['Drive forward for 20 s.', 'Write a poem about dust.'])
-def test_only_a_search_is_compared(text: str) -> None:
-    arguments = {'duration_s': 20.0}
-    assert detour_cost(view(text), FORWARD, arguments, Pose(0.0, 0.0, AWAY)) == 0.0
 
 
 # --- in a turn ------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile
 from curiosity_rosa_demo.infra.config_loader import (
     ConfigError,
     load_config,
@@ -141,11 +140,6 @@ def test_a_robot_without_a_mast_has_neither_its_skills_nor_its_services(tmp_path
     way_out = r'mast_close.: There .*\. Name a world_view .* in robots/mine\.yaml, such as'
     with pytest.raises(ConfigError, match=way_out):
         check_world(config, registry)
-
-
-def test_an_appendage_is_stowed_by_its_first_command_that_leads_there() -> None:
-    arm = AppendageProfile.model_validate(ARM['appendages']['arm'])
-    assert arm.stow_command == 'arm_close'
 
 
 # --- refusals --------------------------------------------------------------------------------

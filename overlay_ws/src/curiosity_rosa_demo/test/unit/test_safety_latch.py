@@ -17,8 +17,7 @@ import tempfile
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.kernel.checkpoint import CONFIG, durable_part, KernelCheckpoint
-from curiosity_rosa_demo.agent.kernel.loop import build_graph
+from curiosity_rosa_demo.agent.kernel.checkpoint import durable_part, KernelCheckpoint
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -31,10 +30,10 @@ from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_strategies import RULES, states
+from kernel_strategies import states
 import pytest
 from runtime_world import RuntimeBench, settle
-from test_runtime import nothing_begins, press
+from test_runtime import press
 
 reasons = st.text(
     st.characters(exclude_categories=['Cs', 'Cc', 'Zl', 'Zp']), min_size=1, max_size=80
@@ -77,19 +76,6 @@ def test_a_file_that_cannot_be_written_is_an_error_and_the_latch_holds(path: Pat
     with pytest.raises(OSError, match='new'):
         latch.save()
     assert latch.reason == 'e-stop pressed'
-
-
-def test_of_two_that_save_at_once_the_last_word_counts(path: Path) -> None:
-    latch = SafetyLatch(path)
-    for number in range(20):
-        threads = []
-        for reason in (f'reason {number}', ''):
-            latch.set(reason)
-            threads.append(threading.Thread(target=latch.save))
-            threads[-1].start()
-        for thread in threads:
-            thread.join()
-        assert SafetyLatch(path).reason == ''
 
 
 def test_the_time_of_a_latch_outlives_the_process_and_a_new_reason(path: Path) -> None:
@@ -164,18 +150,6 @@ def test_the_durable_part_has_the_mode_the_latch_the_task_and_the_log(state: Bra
     assert part == durable_part(part)
 
 
-def test_langgraph_reads_the_checkpoint_as_the_state_of_the_kernel_s_graph(tmp_path: Path) -> None:
-    checkpoint = opened(Disk(tmp_path / 'k'))
-    checkpoint.record(SAFE)
-    checkpoint.close()
-    graph = build_graph(RULES)
-    graph.checkpointer = saver = TurnCheckpointer(tmp_path / 'k')
-    snapshot = graph.get_state(CONFIG)
-    saver.close()
-    assert snapshot.values == {'brain': durable_part(SAFE)}
-    assert (snapshot.metadata or {})['source'] == 'update'
-
-
 def test_a_slow_disk_holds_up_no_tick_and_gets_the_newest_state() -> None:
     disk = Disk()
     checkpoint = opened(disk)
@@ -227,18 +201,6 @@ def test_a_restart_tells_how_the_last_run_ended(tmp_path: Path) -> None:
         bench.runtime.call(settle())
         assert bench.runtime.state.tasks.mode is Mode.IDLE
         assert not any('last run' in line for line in bench.traced())
-
-
-def test_a_latch_holds_when_its_own_file_is_lost(tmp_path: Path) -> None:
-    with RuntimeBench(tmp_path) as bench:
-        press(bench)
-        bench.mode('SAFE')
-    (tmp_path / 'tasks.db.safety').unlink()
-    with RuntimeBench(tmp_path) as bench:
-        bench.mode('SAFE')
-        assert bench.runtime.state.robot.safety_latch == 'e-stop pressed'
-        nothing_begins(bench)
-    assert SafetyLatch(tmp_path / 'tasks.db.safety').reason == 'e-stop pressed'
 
 
 @pytest.mark.parametrize('damage', ['', 'no database' * 100])

@@ -109,14 +109,6 @@ def test_a_pose_turned_level_has_the_bases_heading_and_its_true_height(
     assert pose.rotate((1.0, 0.0, 0.0)) == pytest.approx((cos, 0.0, -sin), abs=1e-9)
 
 
-@pytest.mark.parametrize(('slash', 'asked'), [('', '/'), ('/', ''), ('//', '/')])
-def test_leading_slashes_change_nothing(heard: Heard, slash: str, asked: str) -> None:
-    heard.link(slash + 'odom', slash + 'base', (4, 0, 0))
-    heard.link('/base', 'camera', (1, 0, 0), static=True)
-    assert heard.source.lookup(asked + 'odom', asked + 'camera').x == 5.0
-    assert heard.source.lookup(asked + 'odom', 'base').frame_id == 'odom'
-
-
 def test_what_was_never_heard_is_unavailable_and_the_reason_says_which(heard: Heard) -> None:
     assert heard.refusal() == 'TF unavailable: odom -> base: odom was never seen'
     heard.link('odom', 'other')
