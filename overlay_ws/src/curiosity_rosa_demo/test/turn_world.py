@@ -182,14 +182,11 @@ class World:
         self.monitor, self.saver = SkillMonitor(), saver or TurnCheckpointer(':memory:')
         self.rover_world = SimulatedRoverWorld(self.rover, self.config, pictures)
         self.model = model_of(self.config, self.usage)
-        if not callable(memory):
-            told = bool(memory)
-            memory = lambda: recall(self.events, 10) if told else ''  # noqa: E731
         self.rosa = rosa_of(
             self.rover,
             self.config,
             trace=self.trace,
-            memory=memory,
+            memory=memory if callable(memory) else lambda: recall(self.events, 10 * memory),
             shown=self.reacts.append,
             approval_queue=approval_queue,
             saver=self.saver,

@@ -15,7 +15,6 @@ from itertools import count
 from pathlib import Path
 import sqlite3
 import tempfile
-import threading
 from typing import Any
 
 from chat_server import Call, ChatServer, Reply, Say
@@ -32,7 +31,6 @@ from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
-from harness import wait_until
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -336,43 +334,6 @@ RAISE = Say('', (Call('mast_open'),))
 def questioned(scripted: Scripted) -> Scripted:
     scripted.config, scripted.approval_queue.is_attended = ASKS, True
     return scripted
-
-
-def in_a_thread(story: Story) -> tuple[threading.Thread, list[TurnResult]]:
-    ends: list[TurnResult] = []
-    thread = threading.Thread(target=lambda: ends.append(story.process()), daemon=True)
-    thread.start()
-    wait_until(lambda: story.approval_queue.oldest_question or ends, 'the question')
-    return thread, ends
-
-
-def answered(story: Story, action: ApprovalAction) -> TurnResult:
-    """The turn in a process of its own, with this answer to its question."""
-    thread, ends = in_a_thread(story)
-    story.approval_queue.answer(ApprovalAnswer(action))
-    thread.join(timeout=20)
-    assert not thread.is_alive()
-    return ends[0]
-
-
-@pytest.mark.parametrize('crash_at', [INTENT, INTENT + 1])
-def test_a_question_that_was_open_is_asked_again(questioned: Scripted, crash_at: int) -> None:
-    questioned.says(RAISE, Say('Done.'))
-    # With the commit of the question, or with that of the answer.
-    approved = ApprovalAnswer(ApprovalAction.APPROVE)
-    questioned.approval_queue.ask = lambda *_: approved  # type: ignore[method-assign]
-    questioned.cut(crash_at, before=crash_at > INTENT)
-    del questioned.approval_queue.ask
-    question = questioned.kept().react.question
-    assert question is not None
-    questioned.says(Say('Done.'))
-    thread, ends = in_a_thread(questioned)
-    assert questioned.approval_queue.oldest_question == question
-    questioned.approval_queue.answer(ApprovalAnswer(ApprovalAction.APPROVE))
-    thread.join(timeout=20)
-    assert ends[0].ok
-    assert questioned.done() == ['mast_open']
-    assert questioned.unintended == []
 
 
 def test_the_time_for_an_answer_goes_on_across_a_cut(questioned: Scripted) -> None:
