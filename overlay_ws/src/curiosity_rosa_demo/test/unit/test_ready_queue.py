@@ -15,9 +15,9 @@ import pickle
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.ready_queue import PriorityRanks, Rank, rank_of, ReadyQueue
+from curiosity_rosa_demo.agent.tasks.ready_queue import Rank, rank_of, ReadyQueue
 from examples import examples
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
 import pytest
@@ -67,36 +67,6 @@ def test_a_decision_costs_no_more_than_the_logarithm():
         assert made.pop_next() is not None
         made.free(frozenset(ALL))
     assert compared < 100 * 60  # twice log2(20,000) and the heads of two lanes
-
-
-@given(st.data())
-def test_every_rank_is_the_highest_of_all_that_wait_for_it(data: st.DataObject):
-    ranks, own, blockers = PriorityRanks(), {}, {}
-
-    def expected(task_id: str) -> Rank:
-        waiting = [other for other, known in blockers.items() if task_id in known]
-        return min([own[task_id], *map(expected, waiting)])
-
-    for number in range(data.draw(st.integers(1, 12))):
-        before = {task_id: ranks[task_id] for task_id in own}
-        kind = data.draw(st.sampled_from(['add', 'add', 'set', 'remove'])) if own else 'add'
-        if kind == 'add':
-            task_id = f't{number}'
-            known = data.draw(st.lists(st.sampled_from(sorted(own)), unique=True)) if own else []
-            own[task_id], blockers[task_id] = rank(data.draw(st.integers(0, 5))), known
-            changed = ranks.add(task_id, own[task_id], known)
-        else:
-            task_id = data.draw(st.sampled_from(sorted(own)))
-            if kind == 'set':
-                own[task_id] = rank(data.draw(st.integers(0, 5)))
-                changed = ranks.set_own(task_id, own[task_id])
-            else:
-                changed = ranks.remove(task_id)
-                del own[task_id], blockers[task_id]
-        after = {task_id: ranks[task_id] for task_id in own}
-        assert after == {task_id: expected(task_id) for task_id in own}
-        others = after.keys() & before.keys() - {task_id}
-        assert set(changed) - {task_id} == {t for t in others if after[t] != before[t]}
 
 
 resource_sets = st.frozensets(st.sampled_from(ALL))
