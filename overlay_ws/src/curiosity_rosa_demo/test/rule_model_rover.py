@@ -47,15 +47,9 @@ from tool_rover import STOP_LATE_S, with_figures
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 COSTS = {
-    'capture_and_score': 1,
-    'mast_rotate': 2,
-    'mast_open': 2,
-    'mast_close': 2,
+    **dict.fromkeys(['capture_and_score', 'move_stop', 'get_status'], 1),
+    **dict.fromkeys(['mast_rotate', 'mast_open', 'mast_close', 'turn_left', 'turn_right'], 2),
     'move_forward': 5,
-    'turn_left': 2,
-    'turn_right': 2,
-    'move_stop': 1,
-    'get_status': 1,
 }
 LONGEST_S = 20.0
 CONFIG = load_config()

@@ -39,6 +39,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from orders_world import fields
 import pytest
 from rule_model_rover import COSTS, DEMO, FIGURES, HINT, LONGEST_S, Rover, run_turn, tools
 
@@ -95,15 +96,6 @@ def test_it_reads_hints_costs_and_limits_as_any_model_would() -> None:
     assert read_view(FIGURES, [HumanMessage(DEMO)]).bright_x is None
 
 
-def test_only_this_turn_counts() -> None:
-    history = asked('status', ('get_status', '{"ok": true}'))[1:]
-    view = read_view(FIGURES, [*history, AIMessage('done'), HumanMessage('explore the ground')])
-    assert view.steps == ()
-    assert view.text == 'explore the ground'
-    rover = Rover(x=6.0)
-    assert 'score 1.00' in run_turn(rover, 'Analyze the ground', history=history)
-
-
 def test_an_unreadable_result_is_a_failure_with_its_text() -> None:
     nan, short, strange = (
         '{"ok": true, "data": {"x": NaN}}',
@@ -147,85 +139,19 @@ def test_no_conversation_breaks_it(results: list[tuple[str, str]], text: str) ->
     assert str(message.content).strip()
 
 
-# --- commands and talk --------------------------------------------------------------------------
+# --- turns ---------------------------------------------------------------------------------------
 
 
-def names(rover: Rover) -> list[str]:
-    return [tool for tool, _, _ in rover.calls]
-
-
-DOWN = {'is_up': False, 'known': False}
-COMMANDS: list[tuple[str, dict[str, Any], str]] = [
-    ('stop', {'moving': True}, 'move_stop'),
-    ('open the mast', DOWN, 'mast_open'),
-    ('open the mast', DOWN | {'moving': True}, 'mast_open move_stop mast_open'),
-    ('close the mast', {}, 'mast_close'),
-    ('rotate the mast', {}, 'mast_open mast_rotate'),
-    ('rotate the mast', DOWN, 'mast_open mast_rotate'),
-    ('take a picture', {}, 'capture_and_score'),
-    ('take a picture', DOWN, 'capture_and_score mast_open capture_and_score'),
-    ('forward 5 s', {}, 'get_status mast_close move_forward'),
-    ('forward 5 s', {'known': None}, 'get_status mast_close move_forward'),
-    ('turn left', DOWN, 'get_status turn_left'),
-    ('turn right 2 s', DOWN | {'moving': True}, 'get_status move_stop turn_right'),
-    ("what is the rover's status?", {}, 'get_status'),
-]
-
-
-def test_a_command_is_prepared_and_done() -> None:
-    for text, start, wanted in COMMANDS:
-        rover = Rover(**start)
-        assert 'gave up' not in run_turn(rover, text)
-        assert names(rover)[-len(wanted.split()) :] == wanted.split(), text
-
-
-def test_a_drive_that_failed_is_stopped_and_not_repeated() -> None:
-    for reason in ('Service timeout: move_forward', 'what?'):
-        rover = Rover(is_up=False, known=False, broken={'move_forward': reason})
-        assert reason in run_turn(rover, 'go forward')
-        assert names(rover) == ['get_status', 'move_forward', 'move_stop']
-    rover = Rover(moving=True, broken={'move_stop': 'Service timeout: move_stop'})
-    assert 'COULD NOT BE STOPPED' in run_turn(rover, 'stop!')
-    assert names(rover) == ['move_stop'] * 3
-
-
-def test_what_fails_for_good_is_said_in_the_users_language() -> None:
-    for tool, text in (
-        ('mast_open', 'マストを開いて'),
-        ('get_status', '現在のローバーの状態を教えて'),
-    ):
-        rover = Rover(broken={tool: 'Service unavailable: x'})
-        assert run_turn(rover, text).startswith('断念しました')
-        assert names(rover).count(tool) == 3
-
-
-TOLD = {
-    "what is the rover's status?": ['open', 'moving: no', 'x = 1.50', '90 degrees', 'none'],
-    '現在のローバーの状態を教えて': ['マストは展開', '移動中: いいえ', 'x = 1.50', '90 度'],
-    '状态如何': ['桅杆已打开', '正在移动：否', 'x = 1.50', '90 度'],
-    'tell me a joke': ['set of rules, not a language model', 'llm.provider', 'OPENAI_API_KEY'],
-    '冗談を言って': ['言語モデルではなく、規則の集まり', 'llm.model', 'OPENAI_API_KEY'],
-    '讲个笑话': ['是一组规则，不是语言模型', 'llm.model', 'OPENAI_API_KEY'],
-}
-
-
-def test_the_status_and_what_it_is_are_told_in_plain_words() -> None:
-    for text, words in TOLD.items():
-        answer = run_turn(Rover(x=1.5, yaw=1.5708), text)
-        assert [each for each in words if each not in answer] == [], answer
-    unknown = run_turn(Rover(known=None, tells_pose=False), 'status')
-    for words in ('mast is unknown', 'x = unknown, y = unknown', 'heading unknown'):
-        assert words in unknown
-
-
-def test_talk_calls_no_tool() -> None:
-    for text in (
-        *("don't move forward", '前進しないで', '不要前进', 'go 3 meters'),
-        *('hello', 'help', 'tell a joke'),
-    ):
-        rover = Rover()
-        run_turn(rover, text)
-        assert rover.calls == [], text
+def test_a_turn_calls_and_answers_as_it_is_written() -> None:
+    for start, text, calls, words in fields('turns.tsv'):
+        values = json.loads(start)
+        glitches = {int(at): reason for at, reason in values.pop('glitches', {}).items()}
+        rover = Rover(**values, glitches=glitches)
+        answer = run_turn(rover, text)
+        called = [tool for tool, _, _ in rover.calls]
+        wanted = [] if calls == '-' else calls.split()
+        assert called[-len(wanted) :] == wanted, (text, start, called, answer)
+        assert [each for each in words.split('|') if each not in answer] == [], answer
 
 
 @given(st.text(), st.sampled_from(['en', 'ja', 'zh']))
@@ -251,12 +177,12 @@ def done(tool: str, args: dict[str, Any] | None = None, **data: Any) -> ToolStep
     return ToolStep(tool, args or {}, ToolResult.success(**data))
 
 
-def decision(text: str, steps: Sequence[ToolStep] = (), *words: tuple[str, str]) -> Decision:
-    return decide(TurnView(FIGURES, text, tuple(steps), TOOLS, longest_s=20.0), words)
+def decision(text: str, steps: Sequence[ToolStep] = ()) -> Decision:
+    return decide(TurnView(FIGURES, text, tuple(steps), TOOLS, longest_s=20.0), ())
 
 
-def call(text: str, steps: Sequence[ToolStep] = (), *words: tuple[str, str]) -> ToolCall:
-    made = decision(text, steps, *words)
+def call(text: str, steps: Sequence[ToolStep] = ()) -> ToolCall:
+    made = decision(text, steps)
     assert isinstance(made, ToolCall), made
     return made
 
@@ -280,26 +206,6 @@ def carried_out(plan: ToolCall, **data: Any) -> list[ToolStep]:
     steps = plan.args['plan_patch']['plan']['steps']
     results = [done(s['action'], s['parameters'], **data) for s in steps]
     return [done('decide', dict(plan.args)), *results]
-
-
-PLANS = {
-    'drive 2 m': ['mast_close', 'drive_distance 2.0'],
-    '右に90度曲がって': ['mast_close', 'turn_angle -90.0'],
-    'turn around': ['mast_close', 'turn_angle 180.0'],
-    'navigate to x 3 y 0': ['mast_close', 'navigate_to_pose 3.0 0.0'],
-    'drive forward for 50 seconds': ['mast_close', *['move_forward 16.67'] * 3],
-    '等10秒，然后拍照': ['wait 10.0', 'mast_open', 'capture_and_score'],
-    '写真を3枚撮って': ['mast_open', *['capture_and_score'] * 3],
-    'take two pictures around you': [
-        *('mast_open', 'capture_and_score', 'mast_rotate', 'capture_and_score')
-    ],
-    'open and close the mast': ['mast_open', 'mast_close'],
-    'drive 1 m and say "I am there"': ['mast_close', 'drive_distance 1.0', 'speak I am there'],
-}
-
-
-def test_an_order_becomes_a_plan_of_skills() -> None:
-    assert {text: ops(call(text)) for text in PLANS} == PLANS
 
 
 def test_the_way_back_leads_to_where_the_turn_began_and_home_to_the_first_pose() -> None:
@@ -362,49 +268,35 @@ def test_after_the_light_comes_the_rest() -> None:
     assert ops(call(text, found)) == ['speak found it']
 
 
-REFUSED = {
-    'drive forward for 1000 seconds': '120 s',
-    'drive 2 km': '100 m',
-    'turn left 100 times': 'number',
-    'make me a coffee': 'coffee',
-    'turn left and fly': 'left',
-}
+WORDS = (
+    *(('drill a hole', 'drill'), ('打个洞', 'drill')),
+    *(('open the arm', 'arm_open'), ('stow the arm', 'arm_close')),
+)
+NOT_STOWED = failed(need_to_stow('arm', 'arm_close'))
 
 
-def test_what_is_refused_names_the_reason() -> None:
-    for text, limit in REFUSED.items():
-        end = answer(text)
-        assert (end.ok, limit in end.text) == (False, True), end
+def with_an_arm(text: str, *steps: ToolStep) -> Decision:
+    tools = frozenset({*TOOLS, 'arm_close', 'arm_open'})
+    view = TurnView(FIGURES, text, steps, tools, longest_s=20.0, stows=('arm_close',))
+    return decide(view, WORDS)
 
 
-def test_the_words_of_a_plug_in_order_its_skill() -> None:
-    words = (('drill a hole', 'drill'), ('穴を掘', 'drill'), ('打个洞', 'drill'))
-    assert ops(call('drive 1 m and drill a hole', (), *words))[-1] == 'drill'
-    assert ops(call('打个洞', (), *words)) == ['drill']
+def test_an_order_becomes_a_plan_of_skills_or_is_refused_with_the_reason() -> None:
+    for more, text, wanted in fields('plans.tsv'):
+        view = TurnView(FIGURES, text, (), TOOLS, longest_s=20.0)
+        made = with_an_arm(text) if more == 'arm' else decide(view, WORDS)
+        if wanted.startswith('!'):
+            assert isinstance(made, FinalAnswer), text
+            assert (made.ok, wanted[1:] in made.text) == (False, True), made
+        else:
+            assert isinstance(made, ToolCall), text
+            assert ' > '.join(ops(made)) == wanted, text
     assert not answer('drill a hole').ok
 
 
-ARM = frozenset({*TOOLS, 'arm_close', 'arm_open'})
-WORDS = (('open the arm', 'arm_open'), ('stow the arm', 'arm_close'))
-NOT_STOWED = failed(need_to_stow('arm', 'arm_close'))
-WITH_AN_ARM = {
-    'drive 2 m': ['arm_close', 'mast_close', 'drive_distance 2.0'],
-    'take two pictures': ['mast_open', *['capture_and_score'] * 2],
-    'drive 1 m, open the arm and drive 1 m': [
-        *('arm_close', 'mast_close', 'drive_distance 1.0'),
-        *('arm_open', 'arm_close', 'drive_distance 1.0'),
-    ],
-}
-
-
-def test_a_plan_stows_the_arm_before_it_drives() -> None:
-    for text, wanted in WITH_AN_ARM.items():
-        view = TurnView(FIGURES, text, (), ARM, longest_s=20.0, stows=('arm_close',))
-        plan = decide(view, WORDS)
-        assert isinstance(plan, ToolCall)
-        assert ops(plan) == wanted
+def test_a_motion_that_an_arm_forbids_is_preceded_by_stowing_it() -> None:
     for tries, stows in ((1, True), (4, False)):
         steps = [done('get_status', mast_is_open=False), ToolStep('move_forward', {}, NOT_STOWED)]
         steps += [ToolStep('arm_close', {}, ToolResult.failure('jammed'))] * (tries - 1)
-        made = decide(TurnView(FIGURES, 'drive forward', tuple(steps), ARM), WORDS)
+        made = with_an_arm('drive forward', *steps)
         assert (isinstance(made, ToolCall) and made.tool == 'arm_close') is stows

@@ -98,16 +98,6 @@ def names(rover: Rover) -> list[str]:
 # --- whole explorations: the real model drives a small simulated rover ------------------------
 
 
-def test_the_demo_looks_stows_drives_raises_the_mast_and_looks_again() -> None:
-    rover = Rover()
-    answer = run_turn(rover)
-    assert names(rover) == [
-        'capture_and_score', 'get_status', 'mast_close', 'move_forward', 'mast_open',
-        'capture_and_score',
-    ]  # fmt: skip
-    assert 'スコア 1.00' in answer
-
-
 @settings(max_examples=examples(20))
 @given(rover=rovers(has_mast=False, moving=False, glitches={}))
 def test_a_rover_without_a_mast_looks_and_drives(rover: Rover) -> None:
@@ -155,25 +145,6 @@ def test_every_turn_ends_with_manners(rover: Rover, prompt: str, tells_pose: boo
     check_manners(rover)
 
 
-@pytest.mark.parametrize(
-    ('tool', 'reason', 'part'),
-    [
-        ('capture_and_score', 'No image received', 'the camera'),
-        ('capture_and_score', 'TF unavailable: odom -> base', "the rover's position (TF)"),
-        ('mast_close', 'Service timeout: mast_close', 'the mast'),
-        ('move_forward', 'Service unavailable: move_forward', 'the drive'),
-    ],
-)
-def test_the_answer_names_what_is_broken(tool: str, reason: str, part: str) -> None:
-    tools = MOTIONS if tool in MOTIONS else (tool,)  # it drives in arcs when it cannot go ahead
-    rover = Rover(broken=dict.fromkeys(tools, reason))
-    answer = run_turn(rover, 'Analyze the ground texture')
-    assert answer.startswith(f'I gave up: {part} does not work. ')
-    assert f' failed, last with: {reason}' in answer
-    tries = [result for name, _, result in rover.calls if name in tools and not result.ok]
-    assert len(tries) == 3
-
-
 @pytest.mark.parametrize('text', ['Analyze the ground texture', 'turn left for 3 s'])
 def test_the_agents_end_in_a_drive_is_not_a_broken_drive_unless_it_recurs(text: str) -> None:
     for restarts in (0, 1, MAX_INTERRUPTIONS, MAX_INTERRUPTIONS + 1):
@@ -184,28 +155,12 @@ def test_the_agents_end_in_a_drive_is_not_a_broken_drive_unless_it_recurs(text: 
         assert once or (rover.score >= 0.8) is (restarts <= MAX_INTERRUPTIONS)
 
 
-def test_a_failed_capture_is_tried_again_after_asking_for_the_status() -> None:
-    rover = Rover(x=6.0, glitches={0: 'No image received', 2: 'Image is stale: 2.0 s old'})
-    run_turn(rover)
-    assert names(rover) == ['capture_and_score', 'get_status'] * 2 + ['capture_and_score']
-
-
-def test_a_rover_that_does_not_move_is_reported() -> None:
-    assert 'does not move' in run_turn(Rover(stuck=True), 'Analyze the ground texture')
-
-
 def test_darkness_without_end_is_reported() -> None:
     rover = Rover(x_min=1000.0, x_good=1001.0)
     answer = run_turn(rover, 'Analyze the ground texture')
     assert 'no good picture' in answer or 'there is none' in answer
     assert ' m driven' in answer
     check_manners(rover)
-
-
-def test_a_stop_by_the_operator_ends_the_turn() -> None:
-    rover = Rover(glitches={3: 'Rejected by the operator'})
-    assert 'I do nothing more' in run_turn(rover, 'Analyze the ground texture')
-    assert names(rover)[-1] == 'move_forward'
 
 
 # --- the planner of the next look -------------------------------------------------------------
