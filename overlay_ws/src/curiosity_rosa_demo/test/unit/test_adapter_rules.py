@@ -16,13 +16,7 @@ import math
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink
 from curiosity_rosa_demo.adapter.alarm_fold import ALARM_PERIOD_S, AlarmFold
-from curiosity_rosa_demo.adapter.other_adapters import (
-    decode_presence,
-    encode_presence,
-    MAX_AGE_S,
-    OtherAdapters,
-    Presence,
-)
+from curiosity_rosa_demo.adapter.other_adapters import MAX_AGE_S, OtherAdapters, Presence
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import (
     ObstacleStop,
@@ -31,7 +25,6 @@ from curiosity_rosa_demo.adapter.watches import (
     UnexpectedMotion,
     ViewState,
 )
-from curiosity_rosa_demo.domain.heartbeat import decode_heartbeat, encode_heartbeat
 from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, TWO_AGENTS, VIEW_LOST
 from curiosity_rosa_demo.infra.clocks import ClockWatch, MotionClock, NO_CLOCK, SimulationClock
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
@@ -110,18 +103,6 @@ def test_each_alarm_is_told_once_a_period_and_none_is_lost(
 def _times(line: str) -> int:
     words = line.partition('(')[2].split()
     return 1 if not words or words[0] == 'once' else int(words[0])
-
-
-@pytest.mark.parametrize(
-    'text', ['', '[]', '{}', '{"tick": true, "safe_reason": ""}', '{"tick": 1}', '[' * 10**5]
-)
-def test_what_is_no_heartbeat_is_ignored(text: str) -> None:
-    assert decode_heartbeat(text) is None
-
-
-@given(st.integers(0), st.text(max_size=500))
-def test_a_heartbeat_survives_its_encoding(tick: int, reason: str) -> None:
-    assert decode_heartbeat(encode_heartbeat(tick, reason)) == (tick, reason)
 
 
 MOTION = CONFIG.motion.model_copy(update={'settle_s': 1.0, 'odometry_max_age_s': 0.5})
@@ -407,18 +388,6 @@ def test_it_names_exactly_the_living_others_of_its_own_rover(
         alive = sorted(node for node, at in last.values() if now - at <= MAX_AGE_S)
         assert list(others.names(now)) == alive
     assert others.names(now + MAX_AGE_S + 0.1) == ()
-
-
-@given(presences)
-def test_a_presence_survives_its_message(presence: Presence) -> None:
-    assert decode_presence(encode_presence(presence)) == presence
-
-
-@pytest.mark.parametrize(
-    'text', ['', '{}', '[]', '7', '{"node": 1, "identity": "b", "rover": "/cmd_vel"}', '[' * 9999]
-)
-def test_a_text_that_is_no_presence_is_ignored(text: str) -> None:
-    assert decode_presence(text) is None
 
 
 SLOWEST, CLOCK_AGE_S = 0.1, 1.5

@@ -29,6 +29,7 @@ from curiosity_rosa_demo.adapter.input_log import (
 )
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
+from curiosity_rosa_demo.adapter.other_adapters import decode_presence, encode_presence, Presence
 from curiosity_rosa_demo.adapter.standstill_command import StandstillCommand
 from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
@@ -43,7 +44,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.heartbeat import decode_calls, encode_heartbeat
+from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat, encode_heartbeat
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level, with_losses
 from curiosity_rosa_demo.infra.diagnostics import status_of as diagnostic_status
@@ -219,11 +220,6 @@ def test_the_caller_is_named_as_far_as_it_is_known(others: list[str], text: str)
     assert caller_text(others) == text
 
 
-@given(st.dictionaries(st.text(), st.integers(min_value=0)))
-def test_the_heartbeat_carries_the_numbers(calls: dict[str, int]) -> None:
-    assert decode_calls(encode_heartbeat(1, '', calls)) == calls
-
-
 @pytest.mark.parametrize(
     ('text', 'calls'),
     [
@@ -327,20 +323,6 @@ def test_a_batch_is_read_as_it_was_written(
     entries = [LogEntry(1.5 * n, n or None, 'joints', each) for n, each in enumerate(values)]
     batch = LogBatch(first, offset_s, entries)
     assert decode_batch(encode_batch(batch)) == batch
-
-
-@pytest.mark.parametrize(
-    'text',
-    [
-        *('', 'null', '[]', '{}', '{"first": 0, "offset_s": 0.0}', '[' * 100_000),
-        '{"first": -1, "offset_s": 0.0, "entries": []}',
-        '{"first": 0, "offset_s": 0.0, "entries": [[1.0, null]]}',
-        '{"first": 0, "offset_s": 0.0, "entries": [[1.0, null, "due", {}]]}',
-        '{"first": 0, "offset_s": 0.0, "entries": [], "replay": true}',
-    ],
-)
-def test_another_text_is_no_batch(text: str) -> None:
-    assert decode_batch(text) is None
 
 
 def test_a_full_log_drops_the_oldest_and_its_numbers_show_it() -> None:
@@ -561,3 +543,33 @@ def test_an_agent_says_what_keeps_it_from_acting_and_its_figures(
     assert found.values['battery_pct'] == (42.0 if robot is CHARGED else None)
     for status, count in (('active', 1), ('pending', 2), ('paused', 0)):
         assert found.values[f'tasks_{status}'] == (count if tasks.queue else 0)
+
+
+# --- messages --------------------------------------------------------------------------------
+
+NO_MESSAGES = ('', 'null', '[]', '{}', '7', '{"tick": 1}', '[' * 100_000)
+BATCH = '{"first": 0, "offset_s": 0.0, "entries": '
+OTHERS: dict[Callable[[str], object], tuple[str, ...]] = {
+    decode_heartbeat: ('{"tick": true, "safe_reason": ""}',),
+    decode_presence: ('{"node": 1, "identity": "b", "rover": "/cmd_vel"}',),
+    decode_batch: (
+        '{"first": 0, "offset_s": 0.0}',
+        '{"first": -1, "offset_s": 0.0, "entries": []}',
+        *(f'{BATCH}{rest}}}' for rest in ('[[1.0, null]]', '[[1.0, null, "due", {}]]')),
+        BATCH + '[], "replay": true}',
+    ),
+}
+
+
+@pytest.mark.parametrize('decode', OTHERS)
+def test_what_is_no_message_of_ours_is_ignored(decode: Callable[[str], object]) -> None:
+    texts = (*NO_MESSAGES, *OTHERS[decode])
+    assert [text for text in texts if decode(text) is not None] == []
+
+
+@given(st.integers(0), st.text(max_size=500), st.dictionaries(st.text(), st.integers(0)))
+def test_messages_survive_their_encoding(tick: int, text: str, calls: dict[str, int]) -> None:
+    beat = encode_heartbeat(tick, text, calls)
+    assert (decode_heartbeat(beat), decode_calls(beat)) == ((tick, text), calls)
+    presence = Presence(f'/{text}', text, text)
+    assert decode_presence(encode_presence(presence)) == presence

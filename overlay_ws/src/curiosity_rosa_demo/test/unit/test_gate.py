@@ -6,13 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The gate: what binds everybody, who is asked, and what a yes is good for."""
+"""What binds everybody, who is asked, what a yes is good for; the fence and the way home."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import dataclasses
+from itertools import pairwise
+import math
 from pathlib import Path
 import shutil
+from typing import Any
 
 from curiosity_rosa_demo.agent.react.guardrails.gate import (
     Approval,
@@ -20,9 +24,18 @@ from curiosity_rosa_demo.agent.react.guardrails.gate import (
     Order,
     order_verdict,
 )
+from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+    geofence_reason,
+    metres_ahead,
+    motion_seconds,
+    reach_of,
+)
 from curiosity_rosa_demo.agent.react.guardrails.rules import (
     Ask,
     CALL_RULES,
+    drive_refusal,
+    energy_home,
+    find_refusal,
     first_refusal,
     Rule,
     RULES,
@@ -30,28 +43,33 @@ from curiosity_rosa_demo.agent.react.guardrails.rules import (
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin, with_origin
+from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
+from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import Spent
+from curiosity_rosa_demo.domain.geometry import along
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
-from curiosity_rosa_demo.infra.config.guardrails import Origins
+from curiosity_rosa_demo.infra.config.guardrails import Geofence, Origins
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples
 from guardrails_world import (
     all_limits,
     DRIVES,
+    fences,
     FREE,
     MAST,
     OTHERS,
     proposals,
     propose,
+    READY,
     SHIPPED,
     situations,
     STOPS,
     with_fence,
 )
-from hypothesis import given, settings
+from hypothesis import assume, given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
 
@@ -231,3 +249,347 @@ def test_the_table_lets_nobody_pass_whom_no_person_has_ordered(
     else:
         with pytest.raises(ConfigError, match=rf'guardrails.yaml: origins.{key}'):
             load_config(tmp_path)
+
+
+many = settings(max_examples=examples(500), deadline=None)
+MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+SAMPLES = 12
+Place = tuple[float, float, float]
+World = tuple[Limits, Situation]
+
+
+def arc(place: Place, speed: float, rate: float, seconds: float) -> Iterator[Place]:
+    """The way of a unicycle, exact at every sample."""
+    for sample in range(1, SAMPLES + 1):
+        time = seconds * sample / SAMPLES
+        yield along(*place, speed * time, rate * time)
+
+
+@st.composite
+def drives(
+    draw: st.DrawFn, place: Place, seconds: float, fastest: float, turns: bool
+) -> list[Place]:
+    """Any way that takes ``seconds``, no faster than ``fastest``, in two pieces."""
+    way, first = [place], draw(st.floats(0.0, 1.0))
+    for part in (first, 1.0 - first):
+        rate = draw(st.sampled_from([0.0, -0.4, 0.4]) | st.floats(-3.0, 3.0)) if turns else 0.0
+        speed = fastest * draw(st.just(1.0) | st.floats(0.0, 1.0))
+        way += arc(way[-1], speed, rate, seconds * part)
+    return way
+
+
+def assert_inside(fence: Geofence, way: list[Place]) -> None:
+    """The margin is kept, too."""
+    for x, y, _ in way:
+        assert fence.x_min + fence.margin_m - 1e-6 <= x <= fence.x_max - fence.margin_m + 1e-6
+        assert fence.y_min + fence.margin_m - 1e-6 <= y <= fence.y_max - fence.margin_m + 1e-6
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[Limits, Situation]:
+    """Limits and a rover in the middle of nowhere; the fence is put around it later."""
+    limits = dataclasses.replace(
+        SHIPPED, geofence=draw(fences(enabled=True)), reaction_s=draw(st.floats(0.0, 5.0))
+    )
+    where = st.floats(-100.0, 100.0)
+    yaw = draw(st.floats(-7.0, 7.0))
+    return limits, dataclasses.replace(READY, x=draw(where), y=draw(where), yaw_rad=yaw)
+
+
+def fence_around(proposal: Proposal, situation: Situation, limits: Limits) -> Limits:
+    """``limits`` with the smallest fence that holds where the motion may lead."""
+    reach = reach_of(proposal, situation, limits)
+    assert reach is not None
+    grown = reach.radius + limits.geofence.margin_m + 1e-9  # for rounding
+    box = {
+        f'{axis}_{end}': pick(point[place] for point in reach.points) + sign * grown
+        for place, axis in enumerate('xy')
+        for end, pick, sign in (('min', min, -1), ('max', max, 1))
+    }
+    around: Limits = with_fence(limits, **box)
+    return around
+
+
+def place_of(situation: Situation) -> Place:
+    assert situation.x is not None
+    assert situation.y is not None
+    assert situation.yaw_rad is not None
+    return situation.x, situation.y, situation.yaw_rad
+
+
+@many
+@given(worlds(), st.sampled_from(MOTIONS), st.floats(0.01, 20.0), st.booleans(), st.data())
+def test_a_motion_that_passes_never_leads_outside(
+    world: World, name: str, duration_s: float, still: bool, data: st.DataObject
+) -> None:
+    limits, situation = world
+    situation = dataclasses.replace(situation, moving=False if still else None)
+    proposal = propose(name, duration_s=duration_s)
+    limits = fence_around(proposal, situation, limits)
+    assert not geofence_reason(proposal, situation, limits)
+    fastest, way = limits.geofence.max_speed_mps, [place_of(situation)]
+    if not still:  # it ends what it does, however that turns
+        way = data.draw(drives(way[-1], limits.reaction_s, fastest, True))
+    seconds = duration_s + limits.reaction_s
+    way += data.draw(drives(way[-1], seconds, fastest, name != 'move_forward'))
+    assert_inside(limits.geofence, way)
+
+
+@some
+@given(
+    worlds(),
+    st.tuples(st.floats(-30.0, 30.0), st.floats(-30.0, 30.0)),
+    st.sampled_from([-1, 1]),
+    st.floats(0.1, 1.0),
+    st.floats(0.0, math.tau),
+)
+def test_a_navigation_of_unknown_path_arcs_towards_its_goal_and_never_leads_outside(
+    world: World, offset: tuple[float, float], side: int, part: float, end_turn: float
+) -> None:
+    limits, situation = world
+    limits = dataclasses.replace(limits, max_detour=None)  # by Nav2
+    place = place_of(situation)
+    goal = place[0] + offset[0], place[1] + offset[1]
+    proposal = propose('navigate_to_pose', x=goal[0], y=goal[1])
+    limits = fence_around(proposal, situation, limits)
+    assert not geofence_reason(proposal, situation, limits)
+    radius = limits.turn_radius_m * part
+    across = place[2] + side * math.pi / 2
+    centre = place[0] + radius * math.cos(across), place[1] + radius * math.sin(across)
+    distance = math.dist(centre, goal)
+    assume(distance > radius * 1.001)  # no tangent leads to a goal inside the turning circle
+    to_goal = math.atan2(goal[1] - centre[1], goal[0] - centre[0])
+    heading = to_goal + side * math.asin(radius / distance)
+    turn = side * (heading - place[2]) % math.tau
+    way = [place, *arc(place, radius, side, turn)]
+    way += arc(way[-1], math.dist(way[-1][:2], goal), 0.0, 1.0)
+    assert math.dist(way[-1][:2], goal) < 1e-3
+    way += arc(way[-1], radius, side, end_turn)
+    way += arc(way[-1], limits.geofence.max_speed_mps, 0.0, limits.reaction_s)
+    assert_inside(limits.geofence, way)
+
+
+OFFSETS = st.tuples(st.floats(-40.0, 40.0), st.floats(-40.0, 40.0))
+HEADINGS = st.none() | st.floats(-4.0, 4.0)
+
+
+def navigation(situation: Situation, offset: tuple[float, float], yaw: float | None) -> Proposal:
+    x, y, _ = place_of(situation)
+    heading = {} if yaw is None else {'yaw_rad': yaw}
+    return propose('navigate_to_pose', x=x + offset[0], y=y + offset[1], **heading)
+
+
+def driven_plan(proposal: Proposal, situation: Situation, limits: Limits) -> list[Place]:
+    """The way that the skill itself plans from a standstill."""
+    assert limits.max_detour is not None
+    goal = NavigationGoal(*(proposal.op.arguments.get(key) for key in ('x', 'y', 'yaw_rad')))
+    start, radius = PlanarPose(*place_of(situation)), limits.turn_radius_m
+    way = [place_of(situation)]
+    if goal.is_reached(start):
+        return way
+    plan = plan_drive(start, goal, radius, longest_m=limits.max_detour * goal.distance(start))
+    for letter, amount in plan.segments:
+        rate = {'S': 0.0, 'L': 1.0, 'R': -1.0}[letter]
+        way += arc(way[-1], radius if rate else 1.0, rate, amount)
+    return way
+
+
+@some
+@given(worlds(), OFFSETS, HEADINGS, st.floats(0.1, 20.0), st.booleans())
+def test_a_navigation_that_passes_keeps_its_planned_way_inside(
+    world: World, offset: tuple[float, float], yaw: float | None, radius: float, still: bool
+) -> None:
+    limits, situation = world
+    limits = dataclasses.replace(limits, turn_radius_m=radius)
+    situation = dataclasses.replace(situation, moving=False if still else None)
+    proposal = navigation(situation, offset, yaw)
+    limits = fence_around(proposal, situation, limits)
+    assert not geofence_reason(proposal, situation, limits)
+    ahead = metres_ahead(proposal, situation, limits)
+    assert ahead is not None
+    way = driven_plan(proposal, situation, limits)
+    metres = sum(math.dist(a[:2], b[:2]) for a, b in pairwise(way))
+    if ahead > limits.geofence.max_speed_mps * limits.reaction_s:  # it drives
+        assert metres <= ahead
+        way += arc(way[-1], limits.geofence.max_speed_mps, 0.0, limits.reaction_s)
+        assert_inside(limits.geofence, way)
+
+
+@some
+@given(worlds(), OFFSETS, HEADINGS, st.floats(1.0, 20.0))
+def test_a_navigation_is_refused_only_where_its_way_or_a_stop_on_it_leads_outside(
+    world: World, offset: tuple[float, float], yaw: float | None, radius: float
+) -> None:
+    limits, situation = world
+    limits = dataclasses.replace(limits, turn_radius_m=radius)
+    proposal = navigation(situation, offset, yaw)
+    way = driven_plan(proposal, situation, limits)
+    goal = (proposal.op.arguments['x'], proposal.op.arguments['y'])
+    margin = limits.geofence.margin_m + limits.geofence.max_speed_mps * limits.reaction_s
+    margin += 0.05 * radius  # between two points of the way
+    corners = [*(place[:2] for place in way), goal]
+    box = {
+        f'{axis}_{end}': pick(point[place] for point in corners) + sign * margin
+        for place, axis in enumerate('xy')
+        for end, pick, sign in (('min', min, -1), ('max', max, 1))
+    }
+    assert not geofence_reason(proposal, situation, with_fence(limits, **box))
+
+
+@some
+@given(worlds(), st.sampled_from(MOTIONS), st.floats(0.01, 20.0))
+def test_a_fence_that_is_passed_by_a_millimetre_refuses(
+    world: World, name: str, duration_s: float
+) -> None:
+    limits, situation = world
+    proposal = propose(name, duration_s=duration_s)
+    limits = fence_around(proposal, situation, limits)
+    assume(situation.x is not None and limits.geofence.x_max - situation.x > 0.01)
+    fence = limits.geofence
+    assume(fence.x_max - fence.x_min > 2 * fence.margin_m + 0.01)
+    why = geofence_reason(proposal, situation, with_fence(limits, x_max=fence.x_max - 1e-3))
+    assert why.startswith('GEOFENCE: ')
+    assert 'beyond x_max' in why
+
+
+@some
+@given(
+    fences(enabled=True),
+    st.sampled_from([*MOTIONS, 'navigate_to_pose']),
+    st.floats(0.001, 100.0),
+    st.sampled_from([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)]),
+)
+def test_no_motion_passes_for_a_rover_that_is_outside(
+    fence: Geofence, name: str, excess: float, side: tuple[float, float]
+) -> None:
+    """Not even one that leads back."""
+    middle = (fence.x_min + fence.x_max) / 2, (fence.y_min + fence.y_max) / 2
+    half = (fence.x_max - fence.x_min) / 2, (fence.y_max - fence.y_min) / 2
+    x, y = (middle[axis] + side[axis] * (half[axis] - fence.margin_m + excess) for axis in (0, 1))
+    inwards = math.atan2(-side[1], -side[0])
+    situation = dataclasses.replace(READY, x=x, y=y, yaw_rad=inwards)
+    proposal = propose(name, duration_s=0.1, x=middle[0], y=middle[1])
+    limits = dataclasses.replace(SHIPPED, geofence=fence)
+    assert 'a person must drive it back' in geofence_reason(proposal, situation, limits)
+
+
+INSIDE = {'duration_s': 2.0, 'x': 1.0, 'y': 0.0}
+AT_THE_FENCE = {'x': 98.5, 'yaw_rad': 0.0}
+WAY, AHEAD, LEFT = 'navigate_to_pose', 'move_forward', 'turn_left'
+BEYOND = (
+    'GEOFENCE: may lead to x 112, beyond x_max 100 and its margin 1; '
+    'drive for less time or another way'
+)
+UNKNOWN = 'GEOFENCE: the pose or the goal is unknown'
+
+
+@pytest.mark.parametrize(
+    ('name', 'arguments', 'facts', 'limits', 'why'),
+    [
+        (AHEAD, {}, {}, SHIPPED, ''),
+        (WAY, {}, {}, SHIPPED, ''),
+        *((name, {}, {axis: None}, SHIPPED, UNKNOWN) for name in (*MOTIONS, WAY) for axis in 'xy'),
+        (LEFT, {}, {'x': None}, with_fence(enabled=False), ''),
+        (AHEAD, {}, {}, with_fence(x_min=-5.0), ''),
+        (AHEAD, {}, {'yaw_rad': None}, with_fence(x_min=-5.0), 'GEOFENCE: may lead to x -5.5'),
+        (AHEAD, {'duration_s': 10.0}, {**AT_THE_FENCE, 'yaw_rad': math.pi}, SHIPPED, ''),
+        (AHEAD, {'duration_s': 10.0}, AT_THE_FENCE, SHIPPED, BEYOND),
+        *((WAY, {'y': odd}, {}, SHIPPED, UNKNOWN) for odd in (None, 'far', math.nan)),
+        ('mast_open', {}, {}, with_fence(x_max=3.0), ''),
+    ],
+)
+def test_what_is_unknown_is_outside_and_what_leads_away_is_not(
+    name: str, arguments: dict[str, Any], facts: dict[str, Any], limits: Limits, why: str
+) -> None:
+    proposal = propose(name, **{**INSIDE, **arguments})
+    told = geofence_reason(proposal, dataclasses.replace(READY, **facts), limits)
+    assert told.startswith(why)
+    assert bool(told) is bool(why)
+
+
+@pytest.mark.parametrize('duration', [None, 'long', True, math.nan, -1.0, 1e9, 10**400])
+def test_a_time_that_is_none_counts_as_the_whole_leash(duration: object) -> None:
+    proposal = propose('move_forward', duration_s=duration)
+    assert motion_seconds(proposal, SHIPPED) == SHIPPED.leash_s + SHIPPED.reaction_s
+
+
+coordinates = st.floats(-80.0, 80.0)
+parts = st.floats(0.0, 1.0)
+STANDING = situations(**FREE, moving=False)
+DRIVING = situations(**FREE, moving=True) | situations(**FREE, moving=None)
+
+
+def ready(**changes: Any) -> Situation:
+    return dataclasses.replace(READY, **changes)
+
+
+# of the situations far from home most are refused
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
+)
+@given(
+    st.sampled_from(['move_forward', 'turn_left', 'turn_right', 'navigate_to_pose']),
+    st.fixed_dictionaries(
+        {'duration_s': st.floats(0.1, 20.0), 'x': coordinates, 'y': coordinates}
+    ),
+    STANDING | DRIVING,
+    all_limits,
+    st.tuples(parts, parts, st.floats(0.0, math.tau)),
+)
+def test_what_passes_leaves_the_charge_for_the_way_home_or_leads_home(
+    name: str,
+    arguments: dict[str, float],
+    situation: Situation,
+    limits: Limits,
+    way: tuple[float, float, float],
+) -> None:
+    """Wherever in its reach the motion ends, by a path as long as it may be."""
+    limits = dataclasses.replace(limits, energy=limits.energy.model_copy(update={'enabled': True}))
+    proposal, charge = propose(name, **arguments), situation.battery
+    assume(charge is not None and energy_home(proposal, situation, limits) is None)
+    reach, metres = (rule(proposal, situation, limits) for rule in (reach_of, metres_ahead))
+    assert charge is not None
+    assert reach is not None
+    assert metres is not None
+    home = (limits.energy.home_x, limits.energy.home_y)
+    (x, y), (end_x, end_y) = reach.points[0], reach.points[-1]
+    along, aside, direction = way
+    end = (
+        x + along * (end_x - x) + aside * reach.radius * math.cos(direction),
+        y + along * (end_y - y) + aside * reach.radius * math.sin(direction),
+    )
+    least = limits.battery_low + limits.energy.reserve
+    left = charge - limits.energy.charge_per_m * (metres + math.dist(end, home))
+    if left >= least - 1e-9:
+        return
+    assert situation.moving is False
+    if name.startswith('turn'):
+        bearing = math.atan2(home[1] - y, home[0] - x) - (situation.yaw_rad or 0.0)
+        side = math.sin(bearing) * (1.0 if name == 'turn_left' else -1.0)
+        assert side > 0.0 or math.cos(bearing) < 0.0
+    else:
+        on_line = (x + along * (end_x - x), y + along * (end_y - y))
+        assert math.dist(on_line, home) <= math.dist((x, y), home) + 1e-9
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(coordinates, coordinates, st.floats(-4.0, 4.0))
+def test_a_rover_with_too_little_charge_still_comes_home(x: float, y: float, yaw: float) -> None:
+    """By legs of one second, a turn of 0.4 rad or a metre, with a charge that never suffices."""
+    home = propose('navigate_to_pose', x=0.0, y=0.0)
+    assume(math.hypot(x, y) > 3.0)
+    assert find_refusal(home, ready(x=x, y=y, yaw_rad=yaw, battery=0.21), SHIPPED) is None
+    for _ in range(300):
+        if math.hypot(x, y) < 3.0:
+            return
+        facts = {'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'battery_pct': 21.0}
+        facts |= {'x': x, 'y': y, 'yaw_rad': yaw}
+        bearing = math.remainder(math.atan2(-y, -x) - yaw, math.tau)
+        name = 'move_forward'
+        if abs(bearing) > 0.4:
+            name = 'turn_left' if bearing > 0.0 else 'turn_right'
+        assert drive_refusal(name, 1.0, facts, Spent(), SHIPPED) is None
+        if name != 'move_forward':
+            yaw += math.copysign(0.4, bearing)
+        x, y = x + math.cos(yaw), y + math.sin(yaw)
+    pytest.fail(f'not at home but at {x}, {y}')
