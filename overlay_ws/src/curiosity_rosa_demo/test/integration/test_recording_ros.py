@@ -26,14 +26,13 @@ from curiosity_rosa_demo.recording.replay.messages import REPLAY_PREFIX
 from curiosity_rosa_demo.trace.trace_codec import decode, new_event
 from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
-from mcap_world import a_picture, a_string, an_event, an_odometry, write_run
+from mcap_world import a_picture, a_string, an_event, an_odometry, by_library, write_run
 from nav_msgs.msg import Odometry
 import pytest
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import BatteryState, CompressedImage
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from test_mcap_file import by_library
 from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
