@@ -17,7 +17,6 @@ import shutil
 import subprocess
 from typing import Any
 
-import pytest
 from release.bill import bill_problems, pinned_packages
 from release.licences import licences_in
 from release.versions import declared_versions, version_problems
@@ -129,49 +128,33 @@ def test_nothing_of_ours_imports_what_the_image_leaves_out() -> None:
 # --- the script ----------------------------------------------------------------------------------
 
 
-class Clone:
-    """A repository with our script and stand-ins for what it would install."""
+def test_the_archive_is_the_commit_and_has_no_key(tmp_path: Path) -> None:
+    root = repository(tmp_path / 'clone', '1.2.3', '1.2.3 - today')
+    (root / 'scripts').mkdir()
+    shutil.copy(ROOT / 'scripts/release.sh', root / 'scripts')
+    no_caches = shutil.ignore_patterns('__pycache__')
+    tools = ROOT / 'standalone/release'
+    shutil.copytree(tools, root / 'standalone/release', ignore=no_caches)
+    (root / '.gitignore').write_text('/run/\n/.env\n__pycache__/\n')
+    (root / '.env').write_text('OPENAI_API_KEY=sk-1\n')
+    user = ('-c', 'user.name=t', '-c', 'user.email=t@t.invalid')
+    for words in (('init', '-q'), ('add', '-A'), ('commit', '-qm', 'all')):
+        subprocess.run(['git', *user, *words], cwd=root, check=True, timeout=30)
 
-    def __init__(self, folder: Path) -> None:
-        self.root = repository(folder / 'clone', '1.2.3', '1.2.3 - today')
-        (self.root / 'scripts').mkdir()
-        shutil.copy(ROOT / 'scripts/release.sh', self.root / 'scripts')
-        shutil.copytree(
-            ROOT / 'standalone/release',
-            self.root / 'standalone/release',
-            ignore=shutil.ignore_patterns('__pycache__'),
-        )
-        (self.root / '.gitignore').write_text('/run/\n/.env\n__pycache__/\n')
-        (self.root / '.env').write_text('OPENAI_API_KEY=sk-1\n')
-        self.git('init', '-q')
-        self.commit()
-
-    def git(self, *arguments: str) -> None:
-        user = ('-c', 'user.name=t', '-c', 'user.email=t@t.invalid')
-        subprocess.run(['git', *user, *arguments], cwd=self.root, check=True, timeout=30)
-
-    def commit(self) -> None:
-        self.git('add', '-A')
-        self.git('commit', '-qm', 'all')
-
-    def release(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self.root / 'scripts/release.sh'), *arguments],
+    def release(*arguments: str) -> str:
+        done = subprocess.run(
+            [str(root / 'scripts/release.sh'), *arguments],
             capture_output=True,
             text=True,
             env={**os.environ, 'PIP_INDEX_URL': 'http://127.0.0.1:9/', 'PIP_RETRIES': '0'},
             timeout=60,
         )
+        return done.stderr
 
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Clone:
-    return Clone(tmp_path)
-
-
-def test_the_archive_is_the_commit_and_has_no_key(clone: Clone) -> None:
-    clone.release('1.2.3')  # it goes on to the packages, of which there are none here
-    archive = clone.root / 'run/release/curiosity-rosa-1.2.3.tar.gz'
+    assert 'has version 1.2.3, not 1.2.4' in release('1.2.4')
+    assert not (root / 'run').exists()
+    release('1.2.3')  # it goes on to the packages, of which there are none here
+    archive = root / 'run/release/curiosity-rosa-1.2.3.tar.gz'
     first = archive.read_bytes()
     listed = subprocess.run(
         ['tar', '-tzf', str(archive)], capture_output=True, text=True, check=True
@@ -179,5 +162,7 @@ def test_the_archive_is_the_commit_and_has_no_key(clone: Clone) -> None:
     names = listed.stdout.splitlines()
     assert 'curiosity-rosa-1.2.3/scripts/release.sh' in names
     assert not [name for name in names if '.env' in name or '.git/' in name]
-    clone.release('1.2.3')
+    release('1.2.3')
     assert archive.read_bytes() == first
+    (root / 'new.txt').touch()
+    assert 'the working tree has changes' in release('1.2.3')
