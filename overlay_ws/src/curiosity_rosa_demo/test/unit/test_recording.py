@@ -6,29 +6,427 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The thread that writes a recording: nobody waits for it, and what it could not do is said."""
+"""A recording: what it holds, whole however its writer ends, bounded for its reader."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
-from itertools import count
+from itertools import count, pairwise
+import math
 import os
 from pathlib import Path
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
 import threading
+import tracemalloc
+from typing import Any
 
-from curiosity_rosa_demo.recording.mcap.file import LIMITS, RunFile
-from curiosity_rosa_demo.recording.mcap.reader import RunReader
+from curiosity_rosa_demo.recording.mcap.channels import (
+    ChannelRates,
+    definition,
+    message_class,
+    NoDefinition,
+    PICTURE,
+    RAW_PICTURE,
+    recorded_source,
+    sources,
+)
+from curiosity_rosa_demo.recording.mcap.file import (
+    LIMITS,
+    NotARecording,
+    ReadLimits,
+    RecordingTooLarge,
+    RunFile,
+    TRAILER,
+)
+from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
 from curiosity_rosa_demo.recording.mcap.writer import RunWriter
 from curiosity_rosa_demo.recording.recorder import delete_surplus, recording_name, surplus
+from curiosity_rosa_demo.recording.report import run as run_module
+from curiosity_rosa_demo.recording.report.main import run as report
+from curiosity_rosa_demo.recording.throttle import Throttle
+from examples import examples
 from full_disk import no_file_beyond
 from harness import wait_until
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from mcap_world import a_string, BEGAN_NS, by_library, channels, INFO
+import lz4.frame
+from mcap.data_stream import RecordBuilder
+from mcap.opcode import Opcode
+from mcap.records import Channel, Chunk, DataEnd, Footer, Header, Schema
+from mcap.writer import MCAP0_MAGIC
+from mcap_world import a_picture, a_string, BEGAN_NS, by_library, channels, CONFIG, INFO, write_run
 import pytest
+from rclpy.serialization import serialize_message
+import zstandard
+
+# --- what is recorded ----------------------------------------------------------------------------
+
+
+def fields(message: Any) -> Any:
+    """Slots of a ROS message, or of one that the file's own definition made, as plain values."""
+    if hasattr(message, 'get_fields_and_field_types'):
+        names: Any = message.get_fields_and_field_types()
+    elif hasattr(message, '__slots__'):
+        names = message.__slots__
+    elif isinstance(message, (str, bool, int, float)):
+        return message
+    else:
+        return [fields(each) for each in message]
+    return {name: fields(getattr(message, name)) for name in names if name[0] != '_'}
+
+
+@pytest.mark.parametrize('role', sorted(set(channels()) - {'calls'}))
+def test_each_message_is_read_by_the_definition_in_the_file(tmp_path: Path, role: str) -> None:
+    message = message_class(channels()[role].type)()
+    if hasattr(message, 'header'):
+        message.header.frame_id, message.header.stamp.sec = 'odom', 12
+    data = bytes(serialize_message(message))
+    (entry,) = RunReader(write_run(tmp_path / 'run.mcap', [(role, 0.0, data)]))
+    read, sent = fields(Decoder().decode(entry)), fields(message)
+    assert str(read) == str(sent)  # NaN is equal to itself in print
+
+
+def test_what_is_recorded_is_of_its_own_rover_and_no_command() -> None:
+    for name in ('no_such_msgs/msg/Thing', 'std_msgs/msg/Thing'):
+        with pytest.raises(NoDefinition, match=name):
+            definition(name)
+    topics = CONFIG.topics.in_namespace('ours', rover='mars')
+    recorded = {each.topic for each in sources(topics, ChannelRates())}
+    assert [name for name in recorded if not name.startswith(('/ours/', '/mars/'))] == []
+    assert {topics.trace.events, topics.status.adapter, topics.rover.odometry} <= recorded
+    assert topics.rover.cmd_vel not in recorded
+    images = CONFIG.topics.images.model_copy(update={'input': 'raw'})
+    raw = sources(CONFIG.topics.model_copy(update={'images': images}), ChannelRates())
+    (camera,) = (each for each in raw if each.role == 'camera')
+    assert (camera.topic, camera.type) == ('/image_raw', RAW_PICTURE)
+    kept = recorded_source(camera)
+    assert (kept.topic, kept.type) == ('/image_raw/compressed', PICTURE)
+
+
+@given(st.lists(st.floats(0.0, 10.0), max_size=60).map(sorted), st.floats(0.2, 20.0))
+def test_of_many_messages_few_are_kept_and_the_last_one_always(
+    times: list[float], hz: float
+) -> None:
+    thinning = Throttle[float](hz)
+    passed: list[tuple[float, float]] = []  # when it passed, and which
+    for now in times:
+        for each in (thinning.take_due(now), thinning.accept(now, now)):
+            if each is not None:
+                passed.append((now, each))
+    end = (times[-1] if times else 0.0) + 2.0 / hz
+    last = thinning.take_due(end)
+    if last is not None:
+        passed.append((end, last))
+    assert [which for _, which in passed][-1:] == times[-1:]
+    gaps = [b - a for (a, _), (b, _) in pairwise(passed)]
+    assert all(gap >= 1.0 / hz - 1e-9 for gap in gaps)
+    assert thinning.take_due(math.inf) is None
+
+
+# --- the file ------------------------------------------------------------------------------------
+
 
 TRACE = channels()['trace']
+roles = st.sampled_from(sorted(set(channels()) - {'calls'}))
+messages = st.tuples(roles, st.floats(0.0, 1e5), st.binary(max_size=200))
+
+
+def in_order(path: Path) -> list[tuple[str, int, bytes]]:
+    return [(entry.role, entry.at_ns, entry.data) for entry in RunReader(path)]
+
+
+@settings(max_examples=examples(40))
+@given(st.lists(st.lists(messages, max_size=6), max_size=4), st.booleans())
+def test_what_is_written_is_read_back(
+    batches: list[list[tuple[str, float, bytes]]], ends: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, 'deep', 'run.mcap')
+        file = RunFile(path, INFO)
+        told: list[tuple[str, int, bytes]] = []
+        for batch in batches:
+            for role, at_s, data in batch:
+                told.append((role, BEGAN_NS + round(at_s * 1e9), data))
+                file.write(channels()[role], data, told[-1][1])
+            file.flush()
+            # Whole after each flush, for the library too, while it is being written.
+            assert in_order(path) == told
+            assert sorted(by_library(path)) == sorted(data for _, _, data in told)
+            assert path.stat().st_size == file.size
+        if ends:
+            file.finish({'why': 'done'})
+        else:
+            file.close()
+        reader = RunReader(path)
+        assert [(e.role, e.at_ns, e.data) for e in reader] == told
+        assert (reader.info, reader.end_problem) == (INFO, '')
+        assert reader.end == ({'why': 'done'} if ends else None)
+        times = [at_ns for _, at_ns, _ in told]
+        assert reader.span_ns() == ((min(times), max(times)) if times else None)
+        assert sorted(by_library(path)) == sorted(data for _, _, data in told)
+
+
+@pytest.mark.parametrize('finished', [True, False])
+def test_a_torn_file_gives_all_that_is_whole(tmp_path: Path, finished: bool) -> None:
+    path = tmp_path / 'run.mcap'
+    file = RunFile(path, INFO)
+    flushed = [(0, 0)]  # bytes in the file after each flush, messages
+    for number in range(1, 31):
+        file.write(TRACE, a_string(f'event {number}' * 5), BEGAN_NS + number)
+        if number % 5 == 0:
+            file.flush()
+            flushed.append((file.size - len(TRAILER), number))
+    if finished:
+        file.finish({})
+    else:
+        file.close()
+    whole = path.read_bytes()
+    everything = in_order(path)
+    assert len(everything) == 30
+    torn = tmp_path / 'torn.mcap'
+    for size in range(flushed[-2][0], len(whole)):
+        torn.write_bytes(whole[:size])
+        reader = RunReader(torn)
+        read = [(entry.role, entry.at_ns, entry.data) for entry in reader]
+        at_least = max(count for end, count in flushed if end <= size)
+        assert read == everything[: len(read)], size
+        assert len(read) >= at_least, size
+        assert reader.end_problem, size
+        reader.span_ns()
+
+
+def test_what_is_no_recording_is_said_with_its_name(tmp_path: Path) -> None:
+    for name, content in (('empty', b''), ('text', b'Hello'), ('cut', b'\x89MCAP0\r\n')):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(NotARecording, match=name):
+            RunReader(path)
+    with pytest.raises(NotARecording, match='none does not exist; in the console, ":record on"'):
+        RunReader(tmp_path / 'none')
+
+
+def test_a_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
+    path = write_run(tmp_path / 'run.mcap', [('trace', 0.0, b'first')])
+    with pytest.raises(FileExistsError):
+        RunFile(path, INFO)
+    assert by_library(path) == [b'first']
+
+
+@pytest.mark.parametrize('room', [1, 30, 2000, 40_000])
+def test_a_full_disk_leaves_the_file_whole(tmp_path: Path, room: int) -> None:
+    path = tmp_path / 'run.mcap'
+    file = RunFile(path, INFO, compression='NONE')
+    file.write(TRACE, a_string('before'), BEGAN_NS)
+    file.flush()
+    with no_file_beyond(file.size + room):
+        file.write(TRACE, a_string('x' * 50_000), BEGAN_NS)
+        with pytest.raises(OSError, match='File too large'):
+            file.flush()
+        with pytest.raises(OSError, match='File too large'):
+            file.finish({})
+    assert by_library(path) == [a_string('before')]
+    reader = RunReader(path)
+    assert ([entry.data for entry in reader], reader.end_problem) == ([a_string('before')], '')
+
+
+# Writes numbers, 20 to a flush, and says how many of them a flush has returned for.
+WRITER = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from pathlib import Path
+from curiosity_rosa_demo.recording.mcap.file import RunFile
+from mcap_world import BEGAN_NS, CALLS, INFO
+file = RunFile(Path(sys.argv[1]), INFO)
+number = 0
+while True:
+    for number in range(number + 1, number + 21):
+        file.write(CALLS, b'%d' % number + b' ' * 20_000, BEGAN_NS + number)
+    file.flush()
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize('flushes', [1, 7, 40])
+def test_after_kill_9_the_library_reads_everything_that_was_flushed(
+    tmp_path: Path, flushes: int
+) -> None:
+    path = tmp_path / 'run.mcap'
+    command = [sys.executable, '-c', WRITER, str(path), str(Path(__file__).parent)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        flushed = 0
+        for _ in range(flushes):
+            flushed = int(writer.stdout.readline())
+        writer.send_signal(signal.SIGKILL)
+        flushed = max([flushed, *(int(each) for each in writer.stdout.read().split())])
+    read = [int(data) for data in by_library(path)]
+    assert len(read) >= flushed >= 20 * flushes
+    assert all(after == before + 1 for before, after in pairwise(read))
+    reader = RunReader(path)
+    assert [int(entry.data) for entry in reader] == read
+    assert (reader.end_problem, reader.end) == ('', None)
+
+
+# --- what a reader would not have room for -------------------------------------------------------
+
+
+SMALL = ReadLimits(record=100_000, chunk=3000, message=500)
+SIZES = st.lists(st.lists(st.integers(0, 700), max_size=8), max_size=4)  # of messages, by chunk
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    'zstd': zstandard.compress,
+    'lz4': lz4.frame.compress,
+    '': bytes,
+}
+
+
+def record(made: Header | Schema | Channel | Chunk | DataEnd | Footer) -> bytes:
+    builder = RecordBuilder()
+    made.write(builder)
+    return bytes(builder.end())
+
+
+DEFINITIONS = record(Schema(id=1, name='a/msg/B', encoding='ros2msg', data=b'')) + record(
+    Channel(id=1, schema_id=1, topic='/t', message_encoding='cdr', metadata={'role': 'trace'})
+)
+
+
+def a_message(size: int) -> bytes:
+    head = struct.pack('<BQ', Opcode.MESSAGE, 22 + size)
+    return head + struct.pack('<HIQQ', 1, 0, BEGAN_NS, BEGAN_NS) + bytes(size)
+
+
+def a_chunk(data: bytes, packer: str = 'zstd', *, size: int | None = None) -> bytes:
+    """``size``: what the chunk says of itself; None: the truth."""
+    return record(
+        Chunk(
+            compression=packer,
+            data=PACKERS[packer](data),
+            message_start_time=BEGAN_NS,
+            message_end_time=BEGAN_NS,
+            uncompressed_crc=0,
+            uncompressed_size=len(data) if size is None else size,
+        )
+    )
+
+
+def a_file(path: Path, *records: bytes) -> Path:
+    end = record(DataEnd(0)) + record(Footer(0, 0, 0)) + MCAP0_MAGIC
+    path.write_bytes(MCAP0_MAGIC + record(Header('ros2', '')) + b''.join(records) + end)
+    return path
+
+
+def peak_of(run: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(SIZES, st.sampled_from(sorted(PACKERS)))
+def test_a_file_is_read_whole_or_refused_with_file_value_and_limit(
+    sizes: list[list[int]], packer: str
+) -> None:
+    parts = [DEFINITIONS + b''.join(map(a_message, chunk)) for chunk in sizes]
+    flat = [size for chunk in sizes for size in chunk]
+    too_large = (
+        max(flat, default=0) > SMALL.message or max(map(len, parts), default=0) > SMALL.chunk
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = a_file(Path(folder, 'a.mcap'), *(a_chunk(part, packer) for part in parts))
+        reader = RunReader(path, SMALL)
+        if not too_large:
+            assert [len(entry.data) for entry in reader] == flat
+            assert reader.end_problem == ''
+            return
+        with pytest.raises(RecordingTooLarge, match='more than the limit of') as refused:
+            list(reader)
+        assert str(path) in str(refused.value)
+        assert 'make a smaller file' in str(refused.value)
+
+
+BOMB = DEFINITIONS + a_message(100_000_000)  # three chunks' worth
+
+
+def without_size(data: bytes) -> bytes:
+    """A frame that does not say how much it holds."""
+    return zstandard.ZstdCompressor(write_content_size=False).compress(data)
+
+
+@pytest.mark.parametrize('pack', [without_size, lz4.frame.compress], ids=['zstd', 'lz4'])
+def test_a_small_chunk_that_holds_much_is_refused_before_its_memory_is_used(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    pack: Callable[[bytes], bytes],
+) -> None:
+    packer = 'zstd' if pack is without_size else 'lz4'
+    path = a_file(tmp_path / 'bomb.mcap', a_chunk(BOMB, packer))
+    assert path.stat().st_size < 2_000_000
+    assert peak_of(lambda: report([str(path)])) < LIMITS.chunk
+    told = capsys.readouterr().err
+    assert str(path) in told
+    assert 'more than the limit of 32 MB' in told
+    assert not path.with_suffix('.html').exists()
+    monkeypatch.setitem(PACKERS, packer, pack)  # one that says less than it holds
+    reader = RunReader(a_file(tmp_path / 'lie.mcap', a_chunk(BOMB, packer, size=1000)))
+    assert peak_of(lambda: sum(1 for _ in reader)) < LIMITS.chunk
+    assert 'another size' in reader.end_problem
+
+
+def test_a_chunk_of_many_tiny_messages_is_read_one_by_one(tmp_path: Path) -> None:
+    path = a_file(tmp_path / 'tiny.mcap', a_chunk(DEFINITIONS + a_message(0) * 30_000))
+    reader = RunReader(path)
+    assert peak_of(lambda: sum(1 for _ in reader)) < 4_000_000  # as objects: 12 MB
+    assert reader.end_problem == ''
+
+
+def test_attachments_and_indexes_are_skipped_and_large_ones_refused(tmp_path: Path) -> None:
+    def a_file_with(size: int) -> RunReader:
+        parts = [
+            struct.pack('<BQ', opcode, size) + bytes(size)
+            for opcode in (Opcode.ATTACHMENT, Opcode.MESSAGE_INDEX)
+        ]
+        return RunReader(a_file(tmp_path / 'a.mcap', *parts, a_chunk(DEFINITIONS + a_message(3))))
+
+    assert [len(entry.data) for entry in a_file_with(1_000_000)] == [3]
+
+    def refused() -> None:
+        with pytest.raises(RecordingTooLarge, match='a record has 40'):
+            list(large)
+
+    large = a_file_with(40_000_000)
+    assert peak_of(refused) < 3_000_000
+
+
+def test_a_report_leaves_out_what_does_not_fit_and_counts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text_bytes, picture_bytes, many = 1_500_000, 2_000_000, 150
+    monkeypatch.setattr(run_module, 'MAX_TEXT_BYTES', text_bytes)
+    monkeypatch.setattr(run_module, 'MAX_PICTURE_BYTES', picture_bytes)
+    text = '{"event_id": "%d", "ts": 1.9e9, "kind": "ACT", "message": "%s"}'
+    events = [('trace', 0.0, a_string(text % (n, 'x' * 15_000))) for n in range(many)]
+    pictures = [('capture', 1.0, a_picture(bytes(250_000)))] * 11
+    run = run_module.read_run(write_run(tmp_path / 'run.mcap', [*events, *pictures]))
+    kept = len(run.events)
+    assert many - 100 < kept < many
+    assert sum(len(event.message) for _, event in run.events) < text_bytes
+    assert many - kept + 3 <= run.left_out <= many - kept + 4
+    assert report([str(tmp_path / 'run.mcap')]) == 0
+    page = (tmp_path / 'run.html').read_text()
+    assert f'leaves out {run.left_out} messages beyond its size' in page
+
+
+# --- the thread that writes ----------------------------------------------------------------------
 
 
 class SlowFile(RunFile):
