@@ -255,12 +255,16 @@ def test_a_turn_that_was_stopped_and_resumed_ends_like_one_that_was_not(
         assert story.unintended == []
 
 
-def test_a_turn_that_had_ended_gives_its_result_again(story: Story) -> None:
+def test_a_turn_that_had_ended_gives_its_result_again(story: Story, tmp_path: Path) -> None:
     first = story.process()
     assert first.ok
     assert first.is_good
     assert 12 <= story.commits < MOST_COMMITS, 'the turn that is cut above is worth it'
     assert 'move_forward' in story.done()
+    (tmp_path / 'cut').mkdir()
+    cut = Story(tmp_path / 'cut')
+    cut.cut(story.commits, before=True)  # nothing was in flight
+    assert cut.process() == first
     calls = len(story.rover.calls)
     assert story.process() == first
     assert (len(story.rover.calls), story.commits) == (calls, 0)
