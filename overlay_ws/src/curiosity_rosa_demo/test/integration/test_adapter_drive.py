@@ -6,19 +6,28 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The adapter stops a drive whose wheels slip or turn in vain, and a rover that leans too far."""
+"""What ends a drive: slip, tilt, a rock, a lost view, a second adapter. Two rovers are named."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 import re
+import signal
 
-from adapter_world import AdapterWorld, METRES_PER_S, SharedAdapter
-from harness import wait_until
+from adapter_world import AdapterWorld, METRES_PER_S, ODOMETRY, SharedAdapter, THRESHOLDS
+from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, OTHER_ADAPTER, VIEW_LOST
+from curiosity_rosa_demo.infra.ros_io import history_qos
+from harness import Sandbox, wait_until
 import pytest
+from std_msgs.msg import String
 
 pytestmark = pytest.mark.ros
 
+# 5.8 m before a boulder of the stand-in's field, so far to the right of the rover's middle that
+# its left turn leads past.
+FACING_A_BOULDER = {'initial_x': 11.44, 'initial_y': -30.8}
+BOULDER_FROM_X = 18.6
+FRONT_M = THRESHOLDS.obstacles.front_m
 SOON = {'drive': {'slip_s': 1.0, 'stuck_s': 1.5}}
 
 
@@ -62,3 +71,74 @@ def test_a_tilted_rover_is_stopped_and_does_not_start(world: AdapterWorld) -> No
     world.does('mast_close')
     world.fault(fault_tilt=0.0)
     wait_until(lambda: world.ask('move_forward').success, 'a rover that may drive again')
+
+
+def test_the_rover_stops_before_a_rock_and_may_only_turn_away_from_it(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, lidar='body', **FACING_A_BOULDER)
+    trace = sandbox.collect(String, '/trace/events', history_qos(30))
+    world.close_mast()
+    world.wait_for_status('a scan that sees the way', obstacle_view='ahead')
+    assert world.status()['obstacle_ahead_m'] == pytest.approx(5.8, abs=0.1)
+
+    world.drive()
+    world.wait_until_it_stands(30.0)
+    assert world.x > FACING_A_BOULDER['initial_x'] + 1.0
+    assert world.x + FRONT_M < BOULDER_FROM_X
+    assert any(f'{OBSTACLE_AHEAD} at ' in event.data for event in trace)
+
+    refused = world.refuses('move_forward')
+    assert refused.startswith(OBSTACLE_AHEAD)
+    assert refused.endswith('turn_left leads past it')
+    assert world.status()['last_error_reason'] == refused
+    assert world.refuses('turn_right').startswith(OBSTACLE_AHEAD)
+    assert world.stands()
+
+    world.does('turn_left')
+    wait_until(world.moves, 'the rover to turn away')
+
+
+def test_a_rover_that_loses_its_view_is_stopped_until_it_sees_again(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, lidar='body')
+    world.close_mast()
+    world.wait_for_status('a scan that sees the way', obstacle_view='ahead')
+    world.drive()
+    world.fault(fault_scan=True)
+    world.wait_until_it_stands(30.0)
+    assert world.refuses('turn_left') == VIEW_LOST
+    world.fault(fault_scan=False)
+    world.wait_for_status('the scan again', obstacle_view='ahead')
+    world.does('move_forward')
+    wait_until(world.moves, 'the rover to move')
+
+
+def test_the_adapter_of_a_second_overlay_stops_the_rover_until_it_leaves(
+    sandbox: Sandbox,
+) -> None:
+    world = AdapterWorld(sandbox).drive()
+    second = sandbox.start('curiosity_rosa_demo', 'adapter_node', '-r', '__ns:=/r2')
+    world.wait_until_it_stands()
+    status = world.wait_for_status(other_adapters=['/r2/adapter'], moving=False)
+    assert not status['move_allowed']
+    reason = f'{OTHER_ADAPTER}: /r2/adapter'
+    assert world.refuses('move_forward') == world.refuses('mast_open') == reason
+    world.namespace = 'r2'
+    assert world.refuses('move_forward') == f'{OTHER_ADAPTER}: /adapter'
+    world.namespace = ''
+    second.kill(signal.SIGKILL)
+    world.wait_for_status(other_adapters=[], move_allowed=True)
+    world.does('move_forward')
+
+
+def test_a_second_rover_in_the_domain_is_named_until_it_leaves(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, publish_clock=True).settle()
+    assert world.status()['rival_publishers'] is None
+    second = sandbox.stand_in(publish_clock=True)
+    both = ['/curiosity_stand_in (2 times)']  # named a moment later than seen
+    expected = dict.fromkeys((ODOMETRY, '/joint_states', '/clock'), both)
+
+    def rivals() -> dict[str, list[str]]:
+        return world.status()['rival_publishers'] or {}
+
+    wait_until(lambda: rivals() == expected, 'the topics of two rovers')
+    second.kill(signal.SIGTERM)
+    wait_until(lambda: not rivals(), 'one rover alone')

@@ -87,12 +87,10 @@ integration/test_adapter_heartbeat.py
     test_a_stop_that_a_foreign_driver_undoes_is_not_done: STOP_NOT_CONFIRMED
 standalone/test/test_doors_e2e.py
     test_a_stop_that_somebody_undoes_is_not_done_and_latches_safe: AGENT_IS_SAFE
-integration/test_adapter_twins.py
+integration/test_adapter_drive.py
     test_the_adapter_of_a_second_overlay_stops_the_rover_until_it_leaves: OTHER_ADAPTER
-integration/test_adapter_obstacles.py
     test_the_rover_stops_before_a_rock_and_may_only_turn_away_from_it: OBSTACLE_AHEAD
     test_a_rover_that_loses_its_view_is_stopped_until_it_sees_again: VIEW_LOST
-integration/test_adapter_drive.py
     test_wheels_that_turn_in_vain_are_stopped: STUCK
     test_slip_of_30_percent_is_noticed_and_stopped: SLIPPING
     test_a_tilted_rover_is_stopped_and_does_not_start: TILTED
