@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
-from curiosity_rosa_demo.adapter.stop import TWIST_PERIOD_S
 from curiosity_rosa_demo.domain.models import (
     agent_is_safe,
     AGENT_IS_SILENT,
@@ -272,20 +271,6 @@ def test_zero_twists_without_odometry_go_on_and_so_does_the_stop(driving: World)
     driving.drive.hanging = False
     driving.step(MOTION.settle_s + 2.0)
     assert driving.guard.motion is Motion.STILL
-
-
-def test_a_lost_zero_twist_is_due_again_sooner_than_one_that_nobody_can_see(stowed: World) -> None:
-    stowed.drive.absent, stowed.odometry_on = True, False
-    stowed.guard.stop_failed(stowed.ask_stop(), 'Service unavailable: /move_stop')
-    stowed.step(MOTION.stop_confirm_s + 1.0)
-    wakeup = stowed.guard.next_wakeup()
-    assert wakeup is not None
-    stowed.now = max(stowed.now, wakeup)
-    assert stowed.guard.poll().zero_twist
-    assert not stowed.guard.poll().zero_twist
-    stowed.guard.zero_twist_lost()
-    stowed.now += TWIST_PERIOD_S + 1e-6
-    assert stowed.guard.poll().zero_twist
 
 
 def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: World) -> None:

@@ -135,20 +135,3 @@ def test_the_client_of_a_named_caller_is_always_shown(client: str, name: object)
         assert caller_prefix(shown) == f'{shown}:'
     else:
         assert caller_prefix(shown) == f'({shown})'
-
-
-@pytest.mark.parametrize(
-    ('client', 'name', 'shown'),
-    [
-        ('', '', 'HTTP'),
-        ('', 'Anna', 'Anna (HTTP)'),
-        ('page', '', 'the page'),
-        ('page', '  Anna\nK. ', 'Anna K. (page)'),
-        ('console-1a2b', 'anna@lab', 'anna@lab (console-1a2b)'),
-        ('console-1a2b', '', 'console-1a2b'),
-        (') the watchdog', 'x) the watchdog (', 'x the watchdog (HTTP)'),
-        ('page', '安娜', '安娜 (page)'),
-    ],
-)
-def test_a_caller_is_told_by_name_and_client(client: str, name: str, shown: str) -> None:
-    assert caller_text(client, name) == shown
