@@ -303,9 +303,7 @@ class Rules:
 
 def is_open(window: str, days: Sequence[str], local: datetime) -> bool:
     """Whether a local time is in the window of one of these days, as a calendar shows it."""
-    if not window:
-        return not days or DAYS[local.weekday()] in days
-    begin, end = window.split('-')
+    begin, end = (window or '00:00-24:00').split('-')
     clock = f'{local:%H:%M}'
     if begin < end:
         inside, day = begin <= clock < end, local

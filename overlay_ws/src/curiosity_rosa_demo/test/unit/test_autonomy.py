@@ -100,6 +100,12 @@ def nothing_begins(bench: AutonomyBench, hours: int = 3) -> None:
     assert len(bench.runtime.list_tasks()) == tasks
 
 
+def ends_cancelled(bench: AutonomyBench) -> None:
+    for name in ('react', 'activity'):
+        bench.become(name, 'CANCELLED')
+    nothing_begins(bench)
+
+
 def is_off(bench: AutonomyBench) -> None:
     nothing_begins(bench)
     assert bench.autonomy.status().answer.startswith('auto is off')
@@ -149,9 +155,7 @@ def test_a_stop_switches_it_off_and_nothing_begins_any_more(bench: AutonomyBench
     surveys(bench)
     bench.console.handle_line(':stop')
     bench.replies('auto is off: stopped by the operator; :auto on switches it on')
-    bench.become('react', 'CANCELLED')
-    bench.become('activity', 'CANCELLED')
-    nothing_begins(bench)
+    ends_cancelled(bench)
     assert bench.state.activity is None
     assert not bench.kept(lambda kept: kept.was_on)
     bench.on()
@@ -378,9 +382,6 @@ def test_after_an_ordinary_start_it_is_off_and_goes_on_though_the_clock_begins_a
         bench.replies('auto was on when the agent ended during sleep; :auto on resumes it')
         nothing_begins(bench, 1)
         assert bench.states('activity') == ['PAUSED']
-        bench.console.handle_line(':resume')  # that is for what people asked for
-        bench.until(lambda: any('nothing is paused' in each for each in bench.said), 'the answer')
-        assert bench.states('activity') == ['PAUSED']
         bench.on()
         bench.become('activity', 'ACTIVE')
         assert bench.activity == 'sleep'
@@ -480,9 +481,7 @@ def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
     told = next(each for each in bench.traced() if each.startswith('auto is off: '))
     assert str(error) in told
     assert 'Traceback' not in told
-    bench.become('react', 'CANCELLED')
-    bench.become('activity', 'CANCELLED')
-    nothing_begins(bench)
+    ends_cancelled(bench)
     assert not bench.kept(lambda kept: kept.was_on)
     bench.on()  # and it can be switched on again
     assert any('survey: cancelled' in each.done for each in bench.decisions())
