@@ -41,6 +41,7 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     Ask,
     LLMPolicyProvider,
     MAX_ABANDONED_CALLS,
+    TtlCache,
 )
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
@@ -373,6 +374,16 @@ def test_what_is_kept_of_words_can_be_shown(text: str) -> None:
     assert len(kept) <= MAX_TEXT_CHARS
     assert kept.isprintable()
     kept.encode()
+
+
+def test_its_memory_holds_the_last_ones_for_their_time() -> None:
+    recent: TtlCache[str, int] = TtlCache(10.0, 2)
+    for at, key in enumerate('abac'):
+        recent.put(key, at, float(at))
+    assert (len(recent), recent.values(9.0), recent.get('b', 9.0)) == (2, [2, 3], None)
+    assert (recent.get('a', 11.9), recent.get('a', 12.0)) == (2, None)
+    recent.discard('c')
+    assert recent.values(12.0) == []
 
 
 # --- whatever a model, a clock and a world do, its limits hold ----------------------------------
