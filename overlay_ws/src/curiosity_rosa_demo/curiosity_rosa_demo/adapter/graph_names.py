@@ -103,9 +103,11 @@ class ClientNames:
 
     def of(self, service: str) -> set[str]:
         nodes = sorted(self._node.get_node_names_and_namespaces())
-        state = (self._node.count_clients(service), nodes)
+        node = self._node
+        count = hasattr(node, 'count_clients') and node.count_clients(service)  # not in Humble
+        state = (count, nodes)
         before, found = self._known.get(service, (None, set()))
-        if state != before:
+        if count is False or state != before:
             found = {
                 f'{space.rstrip("/")}/{name}'
                 for name, space in nodes

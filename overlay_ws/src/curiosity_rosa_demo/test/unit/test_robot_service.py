@@ -67,6 +67,18 @@ def test_a_loop_that_does_not_answer_is_told_and_the_work_does_not_come_late(
     assert done == []
 
 
+def test_a_task_that_was_told_as_not_taken_does_not_run_later(
+    world: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(robot_service, 'CALL_TIMEOUT_S', 0.2)
+    late = Task('react', metadata={'text': 'late'})
+    with world.bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
+        run(lambda: world.robot.submit(late))
+    monkeypatch.undo()
+    run(lambda: world.robot.submit(Task('react', metadata={'text': 'in time'})))  # behind it
+    assert list(world.bench.tasks()) == ['in time']
+
+
 def test_an_agent_that_has_ended_says_so(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as bench:
         world = RobotServiceBench(bench)

@@ -6,10 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Reply callbacks that are still pending. Each is called exactly once, also after a failure."""
+"""Replies that are still pending: each callback is called exactly once, also after a failure, and
+a task whose reply came too late does not run.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future
 import threading
 
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
@@ -46,3 +50,34 @@ class PendingReplies:
             self._failure, waiting = why, list(self._waiting)
         for once in waiting:
             once(MessageReply([why], ok=False))
+
+
+class Submission:
+    """A task on its way to the runner, and ``reply``, what became of it. After ``withdraw`` the
+    task must not start: if the runner stores it nevertheless, ``cancel`` is called in the
+    runtime's loop.
+    """
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self.reply: Future[MessageReply] = Future()
+        self.reply.set_running_or_notify_cancel()  # who waits for it cannot cancel it
+        self._cancel, self._lock = cancel, threading.Lock()
+        self._withdrawn = False
+
+    def wanted(self) -> bool:
+        return not self._withdrawn
+
+    def settle(self, reply: MessageReply) -> None:
+        with self._lock:
+            late = self._withdrawn
+            self.reply.set_result(reply)
+        if late and reply.task is not None:
+            self._cancel()
+
+    def withdraw(self) -> MessageReply | None:
+        """The reply, if it has come meanwhile."""
+        with self._lock:
+            if self.reply.done():
+                return self.reply.result()
+            self._withdrawn = True
+            return None

@@ -25,11 +25,12 @@ from typing import Any, Protocol, TypeVar
 from curiosity_rosa_demo.agent.llm.budget import usage_json, usage_line
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
 from curiosity_rosa_demo.agent.runtime.console_port import console_status, ConsolePort
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
+from curiosity_rosa_demo.agent.runtime.pending_replies import Submission
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
@@ -64,6 +65,7 @@ T = TypeVar('T')
 HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
 MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
 STOP_OVERTOOK_TEXT = 'A stop came first; the request had no effect.'
+WITHDRAWN = 'its caller was told that nobody answered'
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
 
 
@@ -153,7 +155,16 @@ class RobotService:
         self._console.print_notice(f'({door_of(task) or HTTP_CLIENT_NAME}) {shown}{_by(by)}')
         if name := named_caller(by):
             task.metadata[ASKED_BY_KEY] = name
-        reply = await self._reply_to(partial(self._runtime.submit_task, task), stops)
+        submission = Submission(partial(self._runtime.cancel_soon, task.id, WITHDRAWN))
+        stops = self._runtime.stop_count if stops is None else stops
+        self._runtime.submit_task(task, submission.settle, stops, submission.wanted)
+        try:
+            reply = await _result_in_time(submission.reply)
+        except RobotBusy:
+            late = submission.withdraw()
+            if late is None:
+                raise
+            reply = late
         if reply.task is None:
             raise TaskError(_reply_text(reply))
         return reply.task
@@ -214,7 +225,10 @@ class RobotService:
         if arguments is not None:
             payload = {**payload, 'arguments': arguments}
         message: Json = {'intent': 'APPROVAL', 'payload': payload}
-        reply = await self._reply_to(partial(self._runtime.post_message, message))
+        future: Future[MessageReply] = _new_future()
+        stops = self._runtime.stop_count
+        self._runtime.post_message(message, partial(_set_result, future), stops)
+        reply = await _result_in_time(future)
         return Outcome(reply.ok, _reply_text(reply))
 
     def questions(self) -> Sequence[Question]:
@@ -302,13 +316,6 @@ class RobotService:
     def usage_text(self) -> str:
         usage = self._session.usage
         return usage_line(usage.llm, usage.report())
-
-    async def _reply_to(
-        self, post: Callable[[ReplyCallback, int], None], stops: int | None = None
-    ) -> MessageReply:
-        future: Future[MessageReply] = _new_future()
-        post(partial(_set_result, future), self._runtime.stop_count if stops is None else stops)
-        return await _result_in_time(future)
 
 
 def _new_future() -> Future[Any]:

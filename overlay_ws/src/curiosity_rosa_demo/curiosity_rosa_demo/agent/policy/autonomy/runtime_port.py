@@ -15,11 +15,11 @@ submitted it. The policy neither pauses nor cancels it, and the kernel submits n
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 import logging
-import threading
 
 from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
 from curiosity_rosa_demo.agent.policy.action import (
@@ -32,7 +32,8 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import ACTIVITY_KEY, tasks_of
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY, MessageReply
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
+from curiosity_rosa_demo.agent.runtime.pending_replies import Submission
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
@@ -137,9 +138,10 @@ class RuntimePort:
         """Submit and wait for the reply. A rejected task never starts: the policy finds it
         missing. Raises TaskError when there is no reply in time.
         """
-        submission = _Submission(partial(self._runtime.cancel_soon, task.id, WITHDRAWN))
+        submission = Submission(partial(self._runtime.cancel_soon, task.id, WITHDRAWN))
         self._runtime.submit_task(task, submission.settle, stops, submission.wanted)
-        reply = submission.wait(CALL_TIMEOUT_S)
+        wait([submission.reply], CALL_TIMEOUT_S)
+        reply = submission.withdraw()
         if reply is None:
             raise TaskError(f'{task_summary(task)} was not taken within {CALL_TIMEOUT_S:g} s')
         if reply.task is None:
@@ -193,36 +195,6 @@ class RuntimePort:
         if not self._world.view.measured or robot.battery_state is BatteryLevel.UNKNOWN:
             return None
         return min(1.0, max(0.0, robot.battery_pct / 100.0))
-
-
-class _Submission:
-    """A task on its way to the runner. After wait() has timed out, the task must not start. If
-    the runner stores it nevertheless, ``cancel`` is called in the runtime's loop.
-    """
-
-    def __init__(self, cancel: Callable[[], None]) -> None:
-        self._cancel = cancel
-        self._changed = threading.Condition()
-        self._reply: MessageReply | None = None
-        self._withdrawn = False
-
-    def wanted(self) -> bool:
-        return not self._withdrawn
-
-    def settle(self, reply: MessageReply) -> None:
-        with self._changed:
-            self._reply = reply
-            late = self._withdrawn
-            self._changed.notify_all()
-        if late and reply.task is not None:
-            self._cancel()
-
-    def wait(self, timeout_s: float) -> MessageReply | None:
-        """The reply; None after the timeout, which withdraws the task."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._reply is not None, timeout_s)
-            self._withdrawn = self._reply is None
-            return self._reply
 
 
 def task_ids_of(state: WorldState) -> list[str]:
