@@ -27,7 +27,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from fake_robot import FakeRobot
@@ -80,19 +80,32 @@ def test_safe_is_a_banner_with_its_cause_the_way_out_and_a_button(
     assert icon.get_attribute('href') not in (None, in_safe)
 
 
-def test_an_old_value_in_the_head_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
+def test_what_is_old_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
     wheels = tab.page.locator('.fact', has_text='Wheels').locator('dd')
+    frame, state = tab.page.locator('.age-of-frame'), robot.state
     robot.brain_state = BrainState(robot=RobotState(ages_s={'odometry': 0.1}))
     expect(wheels).to_have_text('still')
     expect(wheels).not_to_have_attribute('data-old', '')
-    state = RobotState(ages_s={'odometry': 18.0}, silent=['odometry'])
-    robot.brain_state = BrainState(robot=state)
+    expect(frame).to_be_visible()
+    expect(frame).not_to_have_attribute('data-stale', '')
+    robot.picture_age_s = 60.0
+    old = RobotState(ages_s={'odometry': 18.0}, silent=['odometry'])
+    robot.brain_state = BrainState(robot=old)
     expect(wheels).to_have_attribute('data-old', '18 s old')
     expect(tab.page.locator('.troubles')).to_contain_text('odometry is silent')
+    expect(tab.page.locator('.age-of-frame[data-stale]')).to_be_visible()
 
+    def broken() -> BrainState:
+        raise RuntimeError('no state')
 
-async def runner_tasks(robot: FakeRobot) -> list[Any]:
-    return list(robot.runner.list_tasks())
+    robot.state = broken
+    expect(tab.page.locator('#link')).to_contain_text('No data from the agent')
+    expect(tab.page.locator('html[data-link=stale]')).to_be_attached()
+    for age in tab.page.locator('.age').all():  # as the browser counts them
+        expect(age).to_have_attribute('data-stale', 'stale')
+        assert float(age.inner_text().split()[0]) > 2.0
+    robot.state = state
+    tab.is_live()
 
 
 def test_a_goal_is_rehearsed_and_ordered_by_the_keyboard_alone(tab: Tab, robot: FakeRobot) -> None:
@@ -105,7 +118,7 @@ def test_a_goal_is_rehearsed_and_ordered_by_the_keyboard_alone(tab: Tab, robot: 
     page.keyboard.press('Enter')
     expect(card).to_contain_text('Rehearsal:')
     expect(page.locator('.overlay .cr-forecast')).to_have_count(1)
-    assert robot.do(runner_tasks(robot)) == []  # a proposal orders nothing
+    expect(page.locator('tr.task')).to_have_count(0)  # a proposal orders nothing
     expect(page.get_by_role('button', name='Drive there')).to_be_focused()
     page.keyboard.press('Enter')
     expect(page.locator('tr.task')).to_contain_text('navigate_to_pose')
@@ -147,11 +160,10 @@ def test_the_order_of_tasks_is_changed_by_keys(tab: Tab, robot: FakeRobot) -> No
     for text in ('go to the light', 'first', 'second'):
         tab.say(text)
         expect(tab.page.locator('tr.task', has_text=text).first).to_be_visible()
-    *_, second = robot.do(runner_tasks(robot))
     waiting = tab.page.locator('tr.task.pending td.text')
     row = tab.page.locator('tr.task', has_text='second')
     expect(waiting).to_contain_text(['first', 'second'])
-    tab.page.locator(f'[data-opens="{second.id}"]').focus()
+    row.locator('[data-opens]').first.focus()
     tab.page.keyboard.press('+')
     expect(waiting).to_contain_text([re.compile('second *priority 4'), 'first'])
     tab.page.keyboard.press('-')
@@ -191,97 +203,61 @@ def test_an_open_task_hides_neither_stop_nor_its_own_end(
     expect(drawer.get_by_role('button', name='Show the question')).to_be_visible()
 
 
-# --- approvals -------------------------------------------------------------------------------
-
-
-def test_a_question_that_was_answered_elsewhere_is_told(tab: Tab, robot: FakeRobot) -> None:
-    robot.ask('Drive?', DRIVE)
-    robot.answer_outcome = Outcome(False, 'q1 is not open any more.')
-    tab.page.get_by_role('button', name='Approve').click()
-    expect(tab.page.locator('.approval .warning')).to_contain_text('is not open any more')
-
-
 # --- stop ------------------------------------------------------------------------------------
-
-
-def test_stop_in_mid_drive(tab: Tab, robot: FakeRobot) -> None:
-    robot.step_s = 0.5
-    tab.say('go to the light')
-    expect(tab.page.locator('.fact', has_text='Place')).to_contain_text('x 1.0 m')
-    tab.page.get_by_role('button', name='Stop the rover now').click()
-    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
-    expect(tab.page.locator('tr.task')).to_contain_text('cancelled')
-    assert robot.stops == ['the page']
-    tab.picture('stopped')
 
 
 def test_stopped_stands_there_only_when_the_robot_has_said_so(tab: Tab, robot: FakeRobot) -> None:
     robot.stop_gate.clear()
-    said = tab.page.locator('#stop-status')
-    tab.page.locator('#stop').click()
+    stop, said = tab.page.locator('#stop'), tab.page.locator('#stop-status')
+    stop.click()
     expect(said).to_have_text('Stopping …')
     # Without an answer it goes the second way, too.
     until(lambda: robot.stops == ['the page', 'the page'], 'both ways')
     expect(said).to_have_text('Stopping …')
     robot.stop_gate.set()
     expect(said).to_contain_text('Stopped after')
-
-
-def test_a_stop_that_failed_says_so(tab: Tab, robot: FakeRobot) -> None:
     robot.stop_outcome = Outcome(False, 'Service timeout: /adapter/move_stop')
-    tab.page.locator('#stop').click()
-    said = tab.page.locator('#stop-status[data-state=failed]')
+    stop.click()
     expect(said).to_have_text('NOT CONFIRMED: Service timeout: /adapter/move_stop')
+    expect(said).to_have_attribute('data-state', 'failed')
+    held: list[Any] = []
+    tab.page.route('**/stop?*', lambda route: held.append(route))
+    stop.click()
+    expect(said).to_contain_text('Not confirmed yet: Service timeout')
+    robot.stop_outcome = Outcome(True, 'stopped')
+    held[0].continue_()  # the request confirms what the socket did not
+    expect(said).to_contain_text('Stopped after')
     tab.faults.clear()  # the browser itself reports the 503
 
 
-@pytest.mark.parametrize(
-    'answer',
-    [
+def test_a_stop_whose_request_fails_goes_through_the_socket(tab: Tab, robot: FakeRobot) -> None:
+    answers: tuple[Callable[[Any], None], ...] = (
         lambda route: route.fulfill(status=503, body='no connection is left'),
         lambda route: route.fulfill(status=200, body='no JSON'),
         lambda route: route.abort(),
-    ],
-    ids=['503', 'no confirmation', 'no answer'],
-)
-def test_a_stop_whose_request_fails_goes_through_the_socket(
-    tab: Tab, robot: FakeRobot, answer: Callable[[Any], None]
-) -> None:
-    tab.page.route('**/stop?*', answer)
-    tab.page.locator('#stop').click()
-    expect(tab.page.locator('#stop-status[data-state=done]')).to_contain_text('Stopped after')
-    assert robot.stops == ['the page']
-    tab.faults.clear()  # the browser itself reports the failed request
+    )
+    for number, answer in enumerate(answers, 1):
+        tab.page.route('**/stop?*', answer)
+        tab.page.locator('#stop').click()
+        until(lambda n=number: robot.stops == ['the page'] * n, 'the stop')  # type: ignore[misc]
+        expect(tab.page.locator('#stop-status[data-state=done]')).to_contain_text('Stopped after')
+        tab.page.unroute('**/stop?*')
+    tab.faults.clear()  # the browser itself reports the failed requests
 
 
-def test_a_stop_is_confirmed_by_the_request_where_the_socket_says_no(
+def test_the_keyboard_reaches_stop_first_and_escape_while_one_types(
     tab: Tab, robot: FakeRobot
 ) -> None:
-    held: list[Any] = []
-    tab.page.route('**/stop?*', lambda route: held.append(route))
-    robot.stop_outcome = Outcome(False, 'Service timeout: /adapter/move_stop')
-    tab.page.locator('#stop').click()
-    said = tab.page.locator('#stop-status')
-    expect(said).to_contain_text('Not confirmed yet: Service timeout')
-    robot.stop_outcome = Outcome(True, 'stopped')
-    held[0].continue_()
-    expect(said).to_contain_text('Stopped after')
-    assert robot.stops == ['the page', 'the page']
-
-
-def test_escape_stops_also_while_somebody_types(tab: Tab, robot: FakeRobot) -> None:
-    tab.page.locator('input[name=say]').fill('half a sen')
-    tab.page.keyboard.press('Escape')
-    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
-    expect(tab.page.locator('input[name=say]')).to_have_value('half a sen')
-    assert robot.stops == ['the page']
-
-
-def test_stop_is_the_first_that_the_keyboard_reaches(tab: Tab, robot: FakeRobot) -> None:
-    tab.page.keyboard.press('Tab')
-    expect(tab.page.locator('#stop')).to_be_focused()
-    tab.page.keyboard.press('Enter')
+    page, line = tab.page, tab.page.locator('input[name=say]')
+    page.keyboard.press('Tab')
+    expect(page.locator('#stop')).to_be_focused()
+    page.keyboard.press('Enter')
     until(lambda: robot.stops == ['the page'], 'the stop')
+    line.fill('half a sen')
+    page.keyboard.press('Escape')
+    until(lambda: robot.stops == ['the page'] * 2, 'the second stop')
+    expect(page.locator('#stop-status')).to_contain_text('Stopped after')
+    expect(line).to_have_value('half a sen')
 
 
 def test_stop_works_where_nothing_else_does(new_tab: Callable[..., Tab], robot: FakeRobot) -> None:
@@ -317,9 +293,6 @@ def test_stop_is_in_sight_wherever_one_scrolls(new_tab: Callable[..., Tab]) -> N
     assert box['height'] >= 44
 
 
-# --- connection and age ----------------------------------------------------------------------
-
-
 def test_a_lost_agent_is_seen_at_once_and_found_again(tab: Tab, robot: FakeRobot) -> None:
     page, site = tab.page, tab.site
     site.end()
@@ -335,30 +308,6 @@ def test_a_lost_agent_is_seen_at_once_and_found_again(tab: Tab, robot: FakeRobot
     tab.say('go to the light')
     expect(page.locator('tr.task')).to_contain_text('completed')
     tab.faults.clear()  # the browser itself reports the failed connections
-
-
-def test_an_agent_that_is_silent_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
-    state = robot.state
-
-    def broken() -> BrainState:
-        raise RuntimeError('no state')
-
-    robot.state = broken
-    expect(tab.page.locator('#link')).to_contain_text('No data from the agent')
-    expect(tab.page.locator('html[data-link=stale]')).to_be_attached()
-    for age in tab.page.locator('.age').all():  # as the browser counts them
-        expect(age).to_have_attribute('data-stale', 'stale')
-        assert float(age.inner_text().split()[0]) > 2.0
-    robot.state = state
-    tab.is_live()
-
-
-def test_an_old_frame_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
-    frame = tab.page.locator('.age-of-frame')
-    expect(frame).to_be_visible()
-    expect(frame).not_to_have_attribute('data-stale', '')
-    robot.picture_age_s = 60.0
-    expect(tab.page.locator('.age-of-frame[data-stale]')).to_be_visible()
 
 
 # --- who, and what is shown ------------------------------------------------------------------
@@ -418,29 +367,23 @@ def test_with_a_token_it_is_asked_for_first(
     tab.faults.clear()  # the browser itself reports the 401
 
 
-@pytest.mark.parametrize('origin', ['http://evil.example', 'null', ''])
-def test_no_other_page_gets_a_socket(site: Site, origin: str) -> None:
+def test_no_other_page_gets_a_socket(site: Site) -> None:
     """Not another site's, and not our own without a session."""
     host = site.url.removeprefix('http://').rstrip('/')
-    connection = http.client.HTTPConnection(host, timeout=10)
-    headers = {
-        'Connection': 'Upgrade',
-        'Upgrade': 'websocket',
-        'Sec-WebSocket-Version': '13',
-        'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-        'Origin': origin or f'http://{host}',
-    }
+    key = {'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ=='}
+    upgrade = {'Connection': 'Upgrade', 'Upgrade': 'websocket', **key}
     path = '/_nicegui_ws/socket.io/?EIO=4&transport=websocket'
-    connection.request('GET', path, headers=headers)
-    assert connection.getresponse().status == 403
-    connection.close()
+    for origin in ('http://evil.example', 'null', f'http://{host}'):
+        connection = http.client.HTTPConnection(host, timeout=10)
+        connection.request('GET', path, headers={**upgrade, 'Origin': origin})
+        assert connection.getresponse().status == 403, origin
+        connection.close()
 
 
 # --- the forms of questions, and what all browsers share ----------------------------------------
 
 
 def asked(robot: FakeRobot, text: str) -> str:
-    """Put a question, of which the trace tells, too. Its ID."""
     question = robot.ask(text, DRIVE)
     robot.trace(**QuestionAsked(question.id).trace_fields(f'Asking: {text}'))
     return question.id
@@ -452,18 +395,25 @@ def thinks(robot: FakeRobot, text: str) -> None:
 
 
 def test_the_form_of_a_question_stands_where_it_was_asked(tab: Tab, robot: FakeRobot) -> None:
-    entries = tab.page.locator('.talk-lines > li')
+    entries, approve = tab.page.locator('.talk-lines > li'), tab.page.get_by_text('Approve')
     thinks(robot, 'before')
     question_id = asked(robot, 'Drive for 9 s?')
     thinks(robot, 'after')
     expect(entries).to_have_count(3)
     expect(entries.nth(1).locator('.approval')).to_contain_text('Drive for 9 s?')
-    expect(entries.nth(1).get_by_role('button', name='Approve')).to_be_enabled()
-    expect(entries.nth(0).locator('.approval')).to_have_count(0)
-    expect(entries.nth(2).locator('.approval')).to_have_count(0)
-    entries.nth(1).get_by_role('button', name='Approve').click()
+    expect(tab.page.locator('.approval')).to_have_count(1)
+    tab.page.locator('.talk-lines').focus()
+    for key in ('ArrowUp', 'ArrowUp', 'Enter'):  # a key in the conversation answers no question
+        tab.page.keyboard.press(key)
+    expect(approve).to_be_focused()
+    assert robot.answers == []
+    robot.answer_outcome = Outcome(False, 'q1 is not open any more.')  # answered elsewhere
+    approve.click()
+    expect(tab.page.locator('.approval .warning')).to_contain_text('is not open any more')
+    robot.answer_outcome = None
+    approve.click()
     expect(tab.page.locator('.approval')).to_have_count(0)
-    assert robot.answers == [(question_id, ApprovalAction.APPROVE, None, '')]
+    assert robot.answers[-1] == (question_id, ApprovalAction.APPROVE, None, '')
     robot.trace(**QuestionAnswered(question_id, 'approve').trace_fields())
     answered = f'Asking: Drive for 9 s? Answer: {question_id} approve'
     expect(entries.nth(1)).to_have_text(answered)
@@ -495,109 +445,76 @@ def test_an_edit_keeps_its_text_focus_and_place_while_entries_arrive(
     assert robot.answers[0][2] == {'duration_s': 2}
 
 
-def test_a_key_in_the_conversation_answers_no_question(tab: Tab, robot: FakeRobot) -> None:
-    asked(robot, 'Drive for 9 s?')
-    approve = tab.page.get_by_role('button', name='Approve')
-    expect(approve).to_be_visible()
-    tab.page.locator('.talk-lines').focus()
-    for key in ('ArrowUp', 'Enter'):
-        tab.page.keyboard.press(key)
-    expect(approve).to_be_focused()
-    assert robot.answers == []
-
-
 # --- looking back ------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def recorded_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def run(tab: Tab, robot: FakeRobot, monkeypatch: pytest.MonkeyPatch) -> tuple[Locator, Locator]:
+    """A rover that has driven and failed: the slider of the times, and the place shown."""
     monkeypatch.setattr(feed, 'RECORD_PERIOD_S', 0.1)
-
-
-def slider(tab: Tab) -> Locator:
-    return tab.page.get_by_role('slider', name='Time that the page shows')
-
-
-def place(tab: Tab) -> Locator:
-    return tab.page.locator('.fact', has_text='Place')
-
-
-def a_run(tab: Tab, robot: FakeRobot) -> None:
-    """A rover that drives, asks and fails."""
+    place = tab.page.locator('.fact', has_text='Place')
     tab.say('go to the light')
-    expect(place(tab)).to_contain_text('x 8.0 m')
+    expect(place).to_contain_text('x 8.0 m')
     expect(tab.page.locator('.captures li')).to_have_count(1)
-    robot.trace(**QuestionAsked('q1').trace_fields('Drive to x = 9?'))
-    expect(tab.page.locator('.lines')).to_contain_text('Drive to x = 9?')
     robot.trace(TraceKind.ERROR, 'The wheel slips', ok=False)
     expect(tab.page.locator('.lines')).to_contain_text('The wheel slips')
+    return tab.page.get_by_role('slider', name='Time that the page shows'), place
 
 
-@pytest.mark.usefixtures('recorded_often')
-def test_the_page_looks_back_and_is_live_again_by_one_key(tab: Tab, robot: FakeRobot) -> None:
-    page, bar = tab.page, tab.page.locator('.time-bar')
-    a_run(tab, robot)
-    robot.where = RoverPose(x=9.0, frame_id='odom')
-    expect(place(tab)).to_contain_text('x 9.0 m')
-    slider(tab).press('Home')
-    expect(bar.locator('.banner')).to_contain_text(re.compile(r'Looking back: .+, \d+ s ago'))
-    expect(bar.locator('.banner')).to_contain_text('Live again: L')
-    expect(place(tab)).to_contain_text('x 0.0 m')
-    expect(page.locator('.lines')).not_to_contain_text('The wheel slips')
+def test_the_page_looks_back_and_is_live_again_by_one_key(
+    tab: Tab, run: tuple[Locator, Locator]
+) -> None:
+    page, (slider, place) = tab.page, run
+    lines, banner = page.locator('.lines'), page.locator('.time-bar .banner')
+    slider.press('Home')
+    expect(banner).to_contain_text(re.compile(r'Looking back: .+, \d+ s ago'))
+    expect(banner).to_contain_text('Live again: L')
+    expect(place).to_contain_text('x 0.0 m')
+    expect(lines).not_to_contain_text('The wheel slips')
     expect(page.locator('.captures li')).to_have_count(0)
     page.get_by_role('button', name='Next capture').click()
     expect(page.locator('.captures li')).to_have_count(1)
-    expect(page.locator('.lines')).to_contain_text('captured: score')
-    expect(page.locator('.lines')).not_to_contain_text('The wheel slips')
-    slider(tab).press('e')
-    expect(page.locator('.lines')).to_contain_text('The wheel slips')
-    slider(tab).press('Shift+Q')
-    expect(page.locator('.lines')).to_contain_text('Drive to x = 9?')
-    expect(page.locator('.lines')).not_to_contain_text('The wheel slips')
+    expect(lines).to_contain_text('captured: score')
+    expect(lines).not_to_contain_text('The wheel slips')
+    slider.press('e')
+    expect(lines).to_contain_text('The wheel slips')
     assert Axe().run(page).response['violations'] == []
     tab.picture('time')
     page.locator('body').press('l')
-    expect(bar.locator('.banner')).to_have_count(0)
-    expect(place(tab)).to_contain_text('x 9.0 m')
-    expect(page.locator('.lines')).to_contain_text('The wheel slips')
+    expect(banner).to_have_count(0)
+    expect(place).to_contain_text('x 8.0 m')
 
 
-@pytest.mark.usefixtures('recorded_often')
 def test_a_page_that_looks_back_stops_the_live_rover_and_does_nothing_else(
-    new_tab: Callable[..., Tab], robot: FakeRobot
+    tab: Tab, new_tab: Callable[..., Tab], run: tuple[Locator, Locator], robot: FakeRobot
 ) -> None:
-    one, other = new_tab().open(), new_tab().open()
-    a_run(one, robot)
-    slider(one).press('Home')
-    expect(place(one)).to_contain_text('x 0.0 m')
+    page, (slider, place), other = tab.page, run, new_tab().open().page
+    slider.press('Home')
+    expect(place).to_contain_text('x 0.0 m')
     robot.brain_state = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='tilt'))
-    expect(one.page.locator('.banner.safe')).to_contain_text('SAFE: tilt')
+    expect(page.locator('.banner.safe')).to_contain_text('SAFE: tilt')
     robot.ask('May I?')
-    expect(one.page.locator('.asking')).to_contain_text('A question waits')
-    one.page.locator('#stop').click()
-    expect(one.page.locator('#stop-status')).to_contain_text('Stopped after')
+    expect(page.locator('.asking')).to_contain_text('A question waits')
+    page.locator('#stop').click()
+    expect(page.locator('#stop-status')).to_contain_text('Stopped after')
     assert len(robot.stops) == 1
-    one.say(':stop')  # as words
+    tab.say(':stop')  # as words
     until(lambda: len(robot.stops) == 2, 'the stop')
     lines = [*robot.lines]
-    one.say('look around')
-    expect(one.page.locator('.talk .mine').last).to_have_text('look around')
+    tab.say('look around')
     refused = 'Not sent: this page looks back. Press L for the live view, then try again.'
-    expect(one.page.locator('.talk .is-line').last).to_contain_text(refused)
+    expect(page.locator('.talk .is-line').last).to_contain_text(refused)
     assert robot.lines == lines
-    yes = one.page.get_by_role('button', name='Approve', exact=True)
+    yes = page.get_by_role('button', name='Approve', exact=True)
     expect(yes).to_be_disabled()
-    expect(one.page.locator('.approval')).to_contain_text('Answer it in the live view: press L')
     yes.evaluate('(button) => { button.disabled = false; button.click(); }')
-    expect(one.page.locator('.approval')).to_contain_text(refused)
+    expect(page.locator('.approval')).to_contain_text(refused)
     assert robot.answers == []
-    expect(one.page.locator('.quick button').first).to_be_disabled()
-    one.page.locator('.terrain').click()
-    expect(one.page.locator('.goal-card')).to_have_count(0)
-    expect(place(one)).to_contain_text('x 0.0 m')
-    expect(other.page.locator('.time-bar .banner')).to_have_count(0)
-    expect(place(other)).not_to_contain_text('x 0.0 m')
-    expect(other.page.locator('.talk-lines')).not_to_contain_text('this page looks back')
-    one.page.locator('body').press('l')
+    expect(page.locator('.quick button').first).to_be_disabled()
+    page.locator('.terrain').click()
+    expect(page.locator('.goal-card')).to_have_count(0)
+    expect(other.locator('.time-bar .banner')).to_have_count(0)
+    expect(other.locator('.fact', has_text='Place')).not_to_contain_text('x 0.0 m')
+    page.locator('body').press('l')
     yes.click()
     until(lambda: len(robot.answers) == 1, 'the answer')
