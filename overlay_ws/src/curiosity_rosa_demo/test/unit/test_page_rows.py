@@ -11,40 +11,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 import json
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.page import status_rows, task_detail, timeline
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
 from curiosity_rosa_demo.agent.interfaces.page.panels import read_look
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
-    alarm_data,
-    behind_text,
-    capture_data,
-    FAILURE_SHOWN,
-    ground_data,
-    MAX_TEXT_CHARS,
-    plan_data,
-    question_data,
-    task_data,
-    trace_data,
-)
-from curiosity_rosa_demo.agent.interfaces.page.task_detail import (
-    MAX_TASKS,
-    task_detail,
-    TaskEvents,
-    usage_text,
-)
+from curiosity_rosa_demo.agent.interfaces.page.task_detail import TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
-from curiosity_rosa_demo.agent.interfaces.page.timeline import (
-    MAX_TALK_CHARS,
-    MAX_TALK_LINES,
-    MAX_TOKEN_CHARS,
-    TalkLines,
-)
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
@@ -91,7 +68,6 @@ S = LifecycleState
 
 
 def value(facts: dict[str, Any], name: str) -> str:
-    """As the head shows it."""
     [row] = [row for row in (*facts['motion'], *facts['power']) if row['name'] == name]
     return str(row['text'])
 
@@ -101,16 +77,11 @@ def status(state: BrainState, **changes: Any) -> dict[str, Any]:
 
 
 def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
+    ages = {'odometry': 3.0, 'estop': 70.0, 'scan': 0.1}
+    low = {'battery_state': BatteryLevel.LOW, 'battery_pct': 19.6}
     state = BrainState(
         tasks=TasksState(mode=Mode.SAFE, mode_reason='the e-stop is pressed'),
-        robot=RobotState(
-            estop=True,
-            battery_pct=19.6,
-            battery_state=BatteryLevel.LOW,
-            mast='open',
-            ages_s={'odometry': 3.0, 'estop': 70.0, 'scan': 0.1},
-            silent=['odometry'],
-        ),
+        robot=RobotState(estop=True, silent=['odometry'], ages_s=ages, **low),
     )
     facts = status(state, limits={'odometry': 2.0}, body='mujoco')
     assert (facts['mode'], facts['why']) == ('SAFE', 'the e-stop is pressed')
@@ -167,56 +138,45 @@ def test_nothing_the_kernel_knows_is_younger_than_its_last_tick(
         assert shown[name] == pytest.approx(age + (kernel or 0.0))
 
 
-@given(st.none() | json_objects | st.fixed_dictionaries({'steps': json_values, 'goal': text}))
-def test_whatever_stands_in_a_plan_can_be_sent(plan: dict[str, Any] | None) -> None:
-    facts = plan_data(plan)
-    orjson.dumps(facts)
-    assert all(isinstance(value, str) for step in facts['steps'] for value in step.values())
-
-
 @given(json_objects)
 def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
     op = {'skill': 'move_forward', 'arguments': arguments}
-    long = 'why\u202e ' * MAX_TEXT_CHARS
-    facts = question_data(Question(id='q1', text=long, op=op, reasons=[long]), until=None)
+    long = 'why\u202e ' * status_rows.MAX_TEXT_CHARS
+    facts = status_rows.question_data(
+        Question(id='q1', text=long, op=op, reasons=[long]), until=None
+    )
     assert json.loads(facts['arguments']) == arguments
     assert all(line.isprintable() for line in facts['arguments'].split('\n'))
-    assert [facts['text'], *facts['reasons']] == 2 * ['why\\u202e ' * MAX_TEXT_CHARS]
+    assert [facts['text'], *facts['reasons']] == 2 * ['why\\u202e ' * status_rows.MAX_TEXT_CHARS]
     assert facts['editable']
-    assert not question_data(Question(id='q1', text='go on?'), until=5.0)['editable']
+    assert not status_rows.question_data(Question(id='q1', text='go on?'), until=5.0)['editable']
 
 
-def test_tasks_and_captures_are_told_newest_first_and_only_those_that_live_can_be_held() -> None:
+def test_tasks_and_captures_are_told_newest_first_and_the_ground_with_units() -> None:
     old = Task('react', seq=1, held=True, state=S.CANCELLED, metadata={'origin': '<b>'})
     look = {'text': 'look  at\n<b>it</b>', 'origin': 'action'}
     new = Task('react', seq=2, held=True, metadata=look)
-    rows = task_data([old, new])['rows']
+    rows = status_rows.task_data([old, new])['rows']
     assert [(row['id'], row['by']) for row in rows] == [(new.id, 'action'), (old.id, '')]
     assert [(row['held'], row['live']) for row in rows] == [(True, True), (False, False)]
     assert rows[0]['what'] == 'look at <b>it</b>'
     picture, pose = Picture(jpeg(1.0), 0.0, 0.0), RoverPose(x=6.0, frame_id='odom')
-    taken = [
-        Capture('a', picture, 0.2, False, None),
-        Capture('b', picture, 0.91234, True, pose),
-    ]
-    rows = capture_data(taken)['rows']
+    taken = [Capture('a', picture, 0.2, False, None), Capture('b', picture, 0.91234, True, pose)]
+    rows = status_rows.capture_data(taken)['rows']
     assert [tuple(row[name] for name in ('id', 'score', 'good', 'place')) for row in rows] == [
         ('b', 0.912, True, 'x 6.0 m, y 0.0 m'),
         ('a', 0.2, False, 'unknown'),
     ]
-
-
-def test_the_ground_is_told_with_units_and_how_sure_each_figure_is() -> None:
-    assert ground_data(None)['rows'] == []
-    facts = ground_data(analyzed('g7'))
-    assert [tuple(row.values()) for row in facts['rows']] == FIGURES
-    assert (facts['id'], facts['picture']) == ('g7', True)
-    assert ground_data(replace(analyzed(), picture=None))['picture'] is False
+    assert status_rows.ground_data(None)['rows'] == []
+    ground = status_rows.ground_data(analyzed('g7'))
+    assert [tuple(row.values()) for row in ground['rows']] == FIGURES
+    assert (ground['id'], ground['picture']) == ('g7', True)
+    assert status_rows.ground_data(replace(analyzed(), picture=None))['picture'] is False
 
 
 @given(events, st.none() | seconds)
 def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, before: float | None) -> None:
-    facts = trace_data(event, before)
+    facts = status_rows.trace_data(event, before)
     orjson.dumps(facts)
     assert facts['id'] == event.event_id
     assert facts['took'] is None or facts['took'] >= 0.0
@@ -242,19 +202,16 @@ ROLES: tuple[tuple[dict[str, Any], str], ...] = (
 
 def test_an_event_has_a_place_in_the_conversation() -> None:
     for fields, role in ROLES:
-        facts = trace_data(new_event(**fields), None)
+        facts = status_rows.trace_data(new_event(**fields), None)
         assert facts['role'] == role
         assert (facts['question'] == 'q1') is (role in ('asks', 'answered'))
 
 
 def alarms(
-    state: BrainState | None = None,
-    nodes: Sequence[NodeStatus] = (),
-    tasks: Sequence[Task] = (),
-    waits_for: str = '',
+    state: BrainState | None = None, nodes: Any = (), tasks: Any = (), waits_for: str = ''
 ) -> dict[str, Any]:
     state = state or BrainState()
-    return alarm_data(state, nodes, tasks, NOW, waits_for=waits_for, replay=False)
+    return status_rows.alarm_data(state, nodes, tasks, NOW, waits_for=waits_for, replay=False)
 
 
 def task(text: str, state: LifecycleState, *, held: bool = False, minutes: float = 0.0) -> Task:
@@ -278,15 +235,9 @@ def test_safe_has_its_cause_and_the_way_out() -> None:
 
 
 def test_every_failure_is_told() -> None:
-    state = BrainState(
-        robot=RobotState(
-            silent=['odometry'], battery_state=BatteryLevel.LOW, battery_pct=11.6, estop=True
-        )
-    )
-    nodes = [
-        NodeStatus('adapter', ok=False, age_s=None, text='gone'),
-        NodeStatus('kernel', ok=False, age_s=1.0),
-    ]
+    low = {'battery_state': BatteryLevel.LOW, 'battery_pct': 11.6}
+    state = BrainState(robot=RobotState(silent=['odometry'], estop=True, **low))
+    nodes = [NODES[1], NodeStatus('kernel', ok=False, age_s=1.0)]
     held = [task('a', S.PAUSED, held=True)]
     rows = alarms(state, nodes, held, waits_for='no database')['rows']
     assert [row['text'] for row in rows] == [
@@ -299,10 +250,7 @@ def test_every_failure_is_told() -> None:
         '1 task held until a person resumes',
     ]
     assert rows[-1]['line'] == ':resume'
-
-
-def test_the_newest_failed_tasks_are_told_for_a_while() -> None:
-    old = FAILURE_SHOWN.total_seconds() / 60 + 1
+    old = status_rows.FAILURE_SHOWN.total_seconds() / 60 + 1  # failed tasks, for a while
     ended = {'long ago': old, 'third': 3.0, 'second': 2.0, 'first': 1.0}
     tasks = [task(text, S.FAILED, minutes=minutes) for text, minutes in ended.items()]
     rows = alarms(tasks=[*tasks, task('done', S.COMPLETED)])['rows']
@@ -314,19 +262,16 @@ def test_a_task_that_waits_its_turn_says_behind_what_and_the_head_counts_it() ->
     runs, waits = task('drive', S.ACTIVE), task('look', S.PENDING)
     held, ended = task('later', S.PENDING, held=True), task('over', S.COMPLETED)
     tasks = [runs, waits, held, ended]
-    rows = {row['what']: row['behind'] for row in task_data(tasks)['rows']}
+    rows = {row['what']: row['behind'] for row in status_rows.task_data(tasks)['rows']}
     behind = f'queued behind {runs.id[:8]} drive'
     assert rows == {'drive': '', 'look': behind, 'later': '', 'over': ''}
-    assert behind_text(waits, [waits, held]) == ''  # nothing runs
+    assert status_rows.behind_text(waits, [waits, held]) == ''  # nothing runs
     for shown, head in (
         (tasks, ('drive', '1 queued, 1 held', True, True)),
         (tasks[2:], ('', '1 held', False, True)),
     ):
         facts = status(BrainState(), tasks=shown)
         assert tuple(facts[name] for name in ('task', 'queued', 'pausable', 'held')) == head
-
-
-# --- the size of a drawing -------------------------------------------------------------------
 
 
 @given(json_values | st.fixed_dictionaries({'width': json_values, 'height': json_values}))
@@ -337,36 +282,40 @@ def test_whatever_size_a_browser_reports_is_one_that_can_be_drawn(args: Any) -> 
     assert (near[0] == near[1], near[0] == near[2]) == (True, False)  # some share a drawing
 
 
-tokens = st.sampled_from(['a', 'b', '', 'x' * (MAX_TOKEN_CHARS + 1), None, 7])
+tokens = st.sampled_from(['a', 'b', '', 'x' * (timeline.MAX_TOKEN_CHARS + 1), None, 7])
 
 
 def test_what_came_of_a_button_stands_among_the_lines_and_each_text_is_bounded() -> None:
     for extra in (0, 1):
-        lines = TalkLines()
-        words = 'y' * (MAX_TALK_CHARS + extra)
+        lines = timeline.TalkLines()
+        words = 'y' * (timeline.MAX_TALK_CHARS + extra)
         first = lines.add(words)
         lines.reply(first, True, words)
         lines.add_result(False, 'refused')
         line, result = lines.rows()
-        assert len(str(line['text'])) == len(str(line['words'])) == MAX_TALK_CHARS
+        assert len(str(line['text'])) == len(str(line['words'])) == timeline.MAX_TALK_CHARS
         assert (line['text'] == words) is (not extra)
         assert (result['text'], result['ok'], result['words']) == ('', False, 'refused')
-        for _ in range(MAX_TALK_LINES):
+        for _ in range(timeline.MAX_TALK_LINES):
             lines.add('another')
         lines.reply(first, True, 'done')  # it is forgotten
         assert all(row['words'] == '' for row in lines.rows())
 
 
-@given(st.lists(st.tuples(st.text(max_size=3), tokens), max_size=3 * MAX_TALK_LINES))
+@given(st.lists(st.tuples(st.text(max_size=3), tokens), max_size=3 * timeline.MAX_TALK_LINES))
 def test_the_newest_lines_stay_and_no_two_have_the_same_token(
     typed: list[tuple[str, object]],
 ) -> None:
-    lines = TalkLines()
+    lines = timeline.TalkLines()
     for words, token in typed:
         lines.add(words, '', token)
     rows = lines.rows()
-    assert [row['text'] for row in rows] == [words for words, _ in typed][-MAX_TALK_LINES:]
-    assert [row['id'] for row in rows] == list(range(1, len(typed) + 1))[-MAX_TALK_LINES:]
+    assert [row['text'] for row in rows] == [words for words, _ in typed][
+        -timeline.MAX_TALK_LINES :
+    ]
+    assert [row['id'] for row in rows] == list(range(1, len(typed) + 1))[
+        -timeline.MAX_TALK_LINES :
+    ]
     kept = [row['token'] for row in rows if row['token']]
     assert len(kept) == len(set(kept))
     assert set(kept) <= {'a', 'b'}
@@ -376,20 +325,9 @@ STEPS = [{'step_id': 1, 'action': 'mast_close'}, {'step_id': 2, 'action': 'mast_
 PLAN = {'plan_id': 'p1', 'goal': 'look', 'status': 'executing', 'steps': STEPS}
 
 
-@pytest.fixture
-def robot() -> Iterator[FakeRobot]:
-    with FakeRobot() as robot:
-        yield robot
-
-
 def event_of(task_id: str, kind: TraceKind, **fields: Any) -> TraceEvent:
     data = with_task(fields.pop('data', None), task_id)
     return new_event(kind, fields.pop('message', 'words'), data=data, **fields)
-
-
-def step_result(step: int, status: str, message: str, plan: str = 'p1') -> TraceEvent:
-    data = {'plan_id': plan, 'step_id': step, 'status': status, 'message': message}
-    return event_of('t1', TraceKind.RESULT, tool_name='plan', data=data)
 
 
 def detail(events: TaskEvents, state: BrainState | None = None, **fields: Any) -> dict[str, Any]:
@@ -397,22 +335,23 @@ def detail(events: TaskEvents, state: BrainState | None = None, **fields: Any) -
     pose_less = [
         Capture(each, Picture(jpeg(1.0), 5.0, 5.0), 0.9, True, None) for each in ('mine', 'other')
     ]
-    return task_detail(TaskHistory(task, ()), events, state or BrainState(), pose_less)
+    return task_detail.task_detail(TaskHistory(task, ()), events, state or BrainState(), pose_less)
 
 
 def test_the_steps_of_a_plan_have_their_state_and_what_came_of_them() -> None:
     told = TaskEvents()
     told.add(event_of('t1', TraceKind.HYPOTHESIZE, data=PLAN))
-    told.add(step_result(1, 'failed', 'the mast is stuck'))
-    told.add(step_result(2, 'success', 'of another plan', plan='p2'))
-    rows = [(s['status'], s['why']) for s in detail(told)['plan']['steps']]
-    assert rows == [('failed', 'the mast is stuck'), ('pending', '')]
-
+    for plan, step, status, why in (('p1', 1, 'failed', 'stuck'), ('p2', 2, 'success', 'other')):
+        data = {'plan_id': plan, 'step_id': step, 'status': status, 'message': why}
+        told.add(event_of('t1', TraceKind.RESULT, tool_name='plan', data=data))
     running = {**PLAN, 'steps': [STEPS[0], {**STEPS[1], 'status': 'running'}]}
-    state = BrainState(react=ReactState(plan=running))
-    assert [s['status'] for s in detail(told, state)['plan']['steps']] == ['failed', 'running']
-    other = BrainState(react=ReactState(plan={**running, 'plan_id': 'p9'}))
-    assert [s['status'] for s in detail(told, other)['plan']['steps']] == ['failed', 'pending']
+    for plan, second in (
+        (None, 'pending'),
+        (running, 'running'),
+        ({**running, 'plan_id': 'p9'}, 'pending'),
+    ):
+        steps = detail(told, BrainState(react=ReactState(plan=plan)))['plan']['steps']
+        assert [(s['status'], s['why']) for s in steps] == [('failed', 'stuck'), (second, '')]
 
 
 def test_a_task_has_its_own_captures_and_progress_only() -> None:
@@ -426,26 +365,27 @@ def test_a_task_has_its_own_captures_and_progress_only() -> None:
     ]
     facts = detail(told, BrainState(skills=SkillsState(running=runs)))
     assert [row['id'] for row in facts['captures']['rows']] == ['mine']
-    for number in range(MAX_TASKS):
+    assert [row['id'] for row in facts['progress']['rows']] == ['gt1']
+    for number in range(task_detail.MAX_TASKS):
         told.add(event_of(f'another {number}', TraceKind.ACT))
     assert told.captures('t1') == set()  # old tasks are forgotten
-    assert [row['id'] for row in facts['progress']['rows']] == ['gt1']
-
-
-def call(cost: float | None) -> ModelCalled:
-    return ModelCalled('p', 'm', 100, 20, 0, 0, False, cost, 'USD', 't1')
 
 
 def test_the_use_of_a_model_is_told_while_the_turn_runs_and_after_it() -> None:
     told = TaskEvents()
     assert detail(told)['usage'] == ''
-    for cost in (0.25, 0.5):
-        called = call(cost)
+    free, quarter, half = (
+        ModelCalled('p', 'm', 100, 20, 0, 0, False, cost, 'USD', 't1')
+        for cost in (None, 0.25, 0.5)
+    )
+    for called in (quarter, half):
         told.add(new_event(**called.trace_fields(called.text())))
     assert detail(told)['usage'] == '2 calls: 200 tokens in, 40 out, 0.750000 USD'
-    assert usage_text(None, [call(None)]) == '1 call: 100 tokens in, 20 out, cost unknown'
+    told_once = '1 call: 100 tokens in, 20 out, cost unknown'
+    assert task_detail.usage_text(None, [free]) == told_once
     stored = {'calls': 7, 'input': 9, 'output': 8, 'cost': None, 'currency': 'USD'}
-    assert usage_text(stored, [call(0.25)]) == '7 calls: 9 tokens in, 8 out, cost unknown'
+    said = '7 calls: 9 tokens in, 8 out, cost unknown'
+    assert task_detail.usage_text(stored, [quarter]) == said
 
 
 @given(st.lists(events, max_size=5), json_values, json_values)
@@ -460,36 +400,41 @@ def test_whatever_a_model_wrote_can_be_sent(
         told.add(event_of('t1', TraceKind.HYPOTHESIZE, data=plan))
     task = Task('react', id='t1', metadata={'plan': plan, 'usage': usage})
     state = BrainState(react=ReactState(plan=plan))
-    orjson.dumps(task_detail(TaskHistory(task, ()), told, state, []))
+    orjson.dumps(task_detail.task_detail(TaskHistory(task, ()), told, state, []))
+    for any_plan in (plan, usage if isinstance(usage, dict) else None):
+        facts = status_rows.plan_data(any_plan)
+        orjson.dumps(facts)
+        assert all(isinstance(value, str) for step in facts['steps'] for value in step.values())
 
 
-def test_a_task_is_paused_resumed_and_gets_a_priority(robot: FakeRobot) -> None:
-    controller = PageController(robot, robot.runner)
-    robot.paused = True
-    running, waits = (asyncio.run(robot.submit(robot.make_task('mast_open', {}))) for _ in '12')
-
-    def change(task: Task, act: str, **given: Any) -> tuple[bool, str]:
-        return asyncio.run(controller.change_task({'id': task.id, 'act': act, **given}))
-
-    short = waits.id[:8]
-    assert change(waits, 'priority', priority=7) == (True, f'{short} has priority 7')
-    assert waits.priority == 7
-    assert change(waits, 'priority', priority=9999)[0] is False
-    assert change(waits, 'pause') == (True, f'{short} paused')
-    assert waits.held
-    robot.refusal = 'SAFE_MODE: nothing may move.'
-    assert change(waits, 'resume') == (False, robot.refusal)
-    assert waits.held
-    robot.refusal = ''
-    assert change(waits, 'resume') == (True, f'{short} resumed')
-    assert not waits.held
-    assert change(waits, 'cancel') == (True, f'{short} cancelled')
-    assert waits.state is LifecycleState.CANCELLED
-    assert change(waits, 'pause')[0] is False
-    [history] = [
-        each for each in robot.do(TaskHistories(robot.runner).read()) if each.task.id == running.id
-    ]
-    assert task_detail(history, TaskEvents(), BrainState(), [])['history'][0]['state'] == 'pending'
+def test_a_task_is_paused_resumed_and_gets_a_priority() -> None:
+    with FakeRobot() as robot:
+        controller = PageController(robot, robot.runner)
+        robot.paused = True
+        running, waits = (
+            asyncio.run(robot.submit(robot.make_task('mast_open', {}))) for _ in '12'
+        )
+        short, no = waits.id[:8], 'SAFE_MODE: nothing may move.'
+        for act, given, refusal, words, held in (
+            ('priority', {'priority': 7}, '', f'{short} has priority 7', False),
+            ('priority', {'priority': 9999}, '', None, False),
+            ('pause', {}, '', f'{short} paused', True),
+            ('resume', {}, no, no, True),
+            ('resume', {}, '', f'{short} resumed', False),
+            ('cancel', {}, '', f'{short} cancelled', False),
+            ('pause', {}, '', None, False),
+        ):
+            robot.refusal = refusal
+            change = {'id': waits.id, 'act': act, **given}
+            ok, said = asyncio.run(controller.change_task(change))
+            assert ok is (not refusal and words is not None)
+            assert words in (None, said)
+            assert (waits.priority, waits.held) == (7, held)
+        assert waits.state is LifecycleState.CANCELLED
+        tasks = robot.do(TaskHistories(robot.runner).read())
+        [history] = [each for each in tasks if each.task.id == running.id]
+    shown = task_detail.task_detail(history, TaskEvents(), BrainState(), [])
+    assert shown['history'][0]['state'] == 'pending'
 
 
 @given(json_values, json_values, json_values)
