@@ -19,6 +19,9 @@ import tempfile
 import threading
 from typing import Any
 
+from agent_world import AgentWorld
+from chat_server import call as model_call
+from chat_server import Say
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.execution.rover import crash_text
 from curiosity_rosa_demo.agent.tasks import Task
@@ -32,6 +35,8 @@ from hypothesis import given, Phase, settings
 from hypothesis import strategies as st
 import pytest
 from runtime_world import CONFIG, DONE, RuntimeBench, settle, WAIT_S, with_watchdog
+from skill_calls import Actor, skill_named
+from turn_world import KEY
 
 # A failure that takes seconds is not made smaller: that could take minutes.
 QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -365,6 +370,38 @@ def test_a_skill_that_does_not_listen_is_given_up_and_can_do_nothing_more(
     deaf.set()
     bench.until(lambda: not bench.runtime.busy, 'the thread to end')
     assert bench.tasks() == {'look around': 'FAILED', 'capture_and_score': 'COMPLETED'}
+
+
+@pytest.mark.parametrize('skill', ['next', 'react'])
+def test_a_resumed_task_waits_for_what_ignored_its_cancellation(
+    skill: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    actors = {'deaf': Actor(obedient=False), 'next': Actor()}
+    skills = [skill_named(*each, resources_required=['base']) for each in actors.items()]
+    tasks = CONFIG.agent.tasks.model_copy(update={'cancel_grace_s': 0.05})
+    agent = CONFIG.agent.model_copy(update={'tasks': tasks})
+    config = CONFIG.model_copy(update={'agent': agent})
+    with AgentWorld(
+        tmp_path, model_call('next'), Say('Done.'), skills=(*skills,), config=config
+    ) as world:
+        runner, call = world.runtime.runner, world.runtime.call
+        first = world.submit('deaf')
+        assert actors['deaf'].begun.wait(WAIT_S)
+        second = world.submit(skill, **({'text': 'go'} if skill == 'react' else {}))
+        call(runner.pause(second.id))
+        call(runner.cancel(first.id))
+        assert 'ignored its cancellation' in call(runner.wait(first.id)).reason
+        call(runner.resume(second.id))
+        told = 'waits for base, which deaf still holds'
+        world.until(
+            lambda: told in [event.message for event in world.events], 'the wait to be told'
+        )
+        assert not actors['next'].begun.is_set()
+        actors['deaf'].finish()
+        assert actors['next'].begun.wait(WAIT_S), call(runner.wait(second.id))
+        actors['next'].finish()
+        assert call(runner.wait(second.id)).state.name == 'COMPLETED'
 
 
 def test_a_pause_holds_back_more_tasks_than_the_kernel_looks_at(bench: RuntimeBench) -> None:

@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.runtime.execution.context import (
     reobserve,
     SkillContext,
     store_outcome,
+    wait_for_resources,
 )
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
 from curiosity_rosa_demo.agent.skills.monitor import running_task
@@ -42,9 +43,7 @@ async def run_charge(task: Task, context: SkillContext) -> None:
             context.spans.active(task.id),
             under_order(Order(task_origin(task))),
         ):
-            # A skill that ignored its stop may hold the mast until its thread ends.
-            while context.execution.monitor.holder_of(('mast',)) is not None:
-                cancellation.sleep(POLL_PERIOD_S)
+            wait_for_resources(context, ('mast',), cancellation)
             return context.execution.run_skill(STOW_SKILL, cancellation)
 
     if context.execution.has_skill(STOW_SKILL):  # else there is no mast

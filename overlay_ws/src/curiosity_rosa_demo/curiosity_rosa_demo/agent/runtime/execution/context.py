@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TYPE_CHECKING
@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRu
 from curiosity_rosa_demo.agent.tasks.events import Event
 from curiosity_rosa_demo.domain.brain_state import RobotState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.tracing.span import activated, Span, TRACEPARENT
 from curiosity_rosa_demo.trace.bus import EventBus
@@ -85,6 +86,7 @@ class TaskSpans:
 
 
 POLL_PERIOD_S = 0.5
+RESOURCES_POLL_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,23 @@ async def reobserve(task: Task, context: SkillContext) -> None:
 
     await context.blocking.run(wait_for_status)
     await context.runner.observed(task)
+
+
+def wait_for_resources(
+    context: SkillContext, resources: Collection[str], cancellation: Cancellation
+) -> None:
+    """From the thread of a task: wait until no other skill holds any of ``resources``. One that
+    ignored its stop does until its thread ends, and the runner knows nothing of it. Raises
+    TurnCancelled.
+    """
+    is_told = False
+    while (holder := context.execution.monitor.holder_of(resources)) is not None:
+        if not is_told:
+            shared = ', '.join(sorted(set(resources).intersection(holder.resources_occupied)))
+            text = f'waits for {shared}, which {holder.skill_name} still holds'
+            context.execution.trace(TraceKind.OBSERVE, text)
+            is_told = True
+        cancellation.sleep(RESOURCES_POLL_S)
 
 
 def store_outcome(task: Task, outcome: Outcome) -> None:

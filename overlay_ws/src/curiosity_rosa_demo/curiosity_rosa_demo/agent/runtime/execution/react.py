@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.runtime.execution.context import (
     reobserve,
     SkillContext,
     store_outcome,
+    wait_for_resources,
 )
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import asked_by, door_of, task_origin
 from curiosity_rosa_demo.agent.skills.monitor import running_task
@@ -40,6 +41,7 @@ async def run_react(task: Task, context: SkillContext) -> None:
             context.spans.active(task.id),
             under_order(Order(task_origin(task))),
         ):
+            wait_for_resources(context, context.runner.needs(task), cancellation)
             return context.execution.run_turn(
                 task.metadata['text'],
                 task.metadata.get('expects', 'answer'),

@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.runtime.execution.context import (
     reobserve,
     SkillContext,
     store_outcome,
+    wait_for_resources,
 )
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
@@ -69,6 +70,7 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
 
     def work(cancellation: Cancellation) -> Outcome:
         with running_task(task.id), context.spans.active(task.id):
+            wait_for_resources(context, context.runner.needs(task), cancellation)
             try:
                 with under_order(Order(origin)):
                     order = context.execution.admit(task.name, cancellation, **arguments)
