@@ -34,9 +34,7 @@ from curiosity_rosa_demo.agent.llm.call import (
 from curiosity_rosa_demo.agent.llm.errors import explain
 from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, turn_scope
 from curiosity_rosa_demo.agent.llm.usage_ledger import call_cost, UsageLedger
-from curiosity_rosa_demo.agent.llm.wire import (
-    retry_after_s,
-)
+from curiosity_rosa_demo.agent.llm.wire import retry_after_s
 from curiosity_rosa_demo.agent.react.turn.messages import call_entry
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
@@ -45,15 +43,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain.agents.output_parsers.tools import ToolAgentAction
 import pytest
-from turn_world import (
-    BY_ROUTINE,
-    config_of,
-    KEY,
-    LLM,
-    parts_of_the_key,
-    SHIPPED,
-    World,
-)
+from turn_world import BY_ROUTINE, config_of, KEY, LLM, parts_of_the_key, SHIPPED, World
 
 
 def action_with(call_id: str) -> ToolAgentAction:

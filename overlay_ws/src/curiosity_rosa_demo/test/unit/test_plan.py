@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-import copy
 from copy import deepcopy
 from dataclasses import fields, MISSING
 from enum import Enum
@@ -19,7 +17,6 @@ import json
 from pathlib import Path
 import re
 import string
-import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -135,7 +132,7 @@ def test_a_wrong_value_anywhere_is_a_plan_error_or_a_plan(
     plan: Plan, result: ExecutionResult, value: Any, data: st.DataObject
 ) -> None:
     good: Plan | ExecutionResult = data.draw(st.sampled_from([plan, result]))
-    wrong: Any = copy.deepcopy(good.to_dict())
+    wrong: Any = deepcopy(good.to_dict())
     place = data.draw(st.sampled_from(_places(wrong)))
     if not place:
         wrong = value
@@ -165,31 +162,22 @@ def _nested(levels: int) -> dict[str, Any]:
 
 
 NO_PLAN: list[tuple[Any, str]] = [
-    ({'plan_id': ' '}, "plan_id must be a text that is not empty, not ' '"),
     ({'goal': None}, 'goal must be a text that is not empty, not None'),
     ({'risk_level': 'huge'}, "risk_level must be one of low, medium, high, not 'huge'"),
-    ({'requires_confirmation': 'no'}, "requires_confirmation must be true or false, not 'no'"),
     ({'created_at': float('nan')}, 'created_at must be a time in seconds, not nan'),
-    ({'metadata': [1]}, r'metadata must be an object, not \[1\]'),
     ({'metadata': {'a': [{'b': {1, 2}}]}}, r'metadata\.a\[0\]\.b must be a JSON value'),
     ({'metadata': {'a': 10**5000}}, r'metadata\.a must be a finite number, not a huge number'),
     ({'steps': [{'step_id': -1, 'action': 'a'}]}, r'steps\[0\]\.step_id .* not -1'),
-    ({'steps': [{'step_id': True, 'action': 'a'}]}, r'steps\[0\]\.step_id .* not True'),
-    ({'steps': {}}, r'steps must be a list, not \{\}'),
     ({'steps': ['go']}, r"steps\[0\] must be an object, not 'go'"),
     ({'metadata': {'a': '\ud800'}}, r'metadata\.a must be valid Unicode'),
-    ({'metadata': {'\ud800': 1}}, 'a key of metadata must be valid Unicode'),
-    ({'reasoning': '\ud800'}, r"reasoning must be valid Unicode, not '\\ud800'"),
-    ({'goal': '\x1c'}, r"goal must be a text that is not empty, not '\\x1c'"),
     ({'steps': [{'step_id': 1, 'action': 'a', 'parameters': _nested(33)}]}, '.* nested that deep'),
-    ({'metadata': _nested(50_000)}, '.* nested that deep'),
 ]
 
 
-@pytest.mark.parametrize(('change', 'message'), NO_PLAN)
-def test_the_error_names_field_and_value(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f'^{message}'):
-        Plan.from_dict({'plan_id': 'p', 'goal': 'g', **change})
+def test_the_error_names_field_and_value() -> None:
+    for change, message in NO_PLAN:
+        with pytest.raises(ValueError, match=f'^{message}'):
+            Plan.from_dict({'plan_id': 'p', 'goal': 'g', **change})
 
 
 def test_what_no_plan_step_or_result_can_be() -> None:
@@ -296,78 +284,51 @@ Tell me {if} you like it."""
     assert plan.steps[3].preconditions == {'mast': 'open'}
 
 
-@pytest.mark.parametrize('name', ['ask_user', 'speak', 'query_world', 'query_knowledge', 'noop'])
-def test_the_kind_of_a_step_is_told_by_its_action(name: str) -> None:
-    assert made(f'{{"action": "{name}"}}').steps[0].tool_call_type.value == name
-    told = made(f'{{"action": "{name}", "tool_call_type": "EXECUTE"}}').steps[0]
-    assert told.tool_call_type is ToolCallType.EXECUTE
+def test_the_kind_of_a_step_is_told_by_its_action() -> None:
+    for name in ('ask_user', 'speak', 'query_world', 'query_knowledge', 'noop'):
+        assert made(f'{{"action": "{name}"}}').steps[0].tool_call_type.value == name
+        told = made(f'{{"action": "{name}", "tool_call_type": "EXECUTE"}}').steps[0]
+        assert told.tool_call_type is ToolCallType.EXECUTE
 
 
 def test_a_writer_can_claim_nothing_about_what_was_done() -> None:
-    plan = create_plan_from_llm_response(
-        {
-            'goal': 'g',
-            'status': 'approved',
-            'created_at': 'yesterday',
-            'source': 'operator',
-            'metadata': {PROGRESS_KEY: 1, 'kept': 2},
-            'steps': [{'action': 'a', 'status': 'success', 'metadata': {PROGRESS_KEY: 'x'}}],
-        },
-        source='file',
-    )
-    assert plan.status is PlanStatus.CREATED
+    forged = {'action': 'a', 'status': 'success', 'metadata': {PROGRESS_KEY: 'x'}}
+    claims = {'status': 'approved', 'created_at': 'yesterday', 'source': 'operator'}
+    written = {'goal': 'g', **claims, 'metadata': {PROGRESS_KEY: 1, 'kept': 2}, 'steps': [forged]}
+    plan = create_plan_from_llm_response(written, source='file')
+    assert (plan.status, plan.source) == (PlanStatus.CREATED, 'file')
     assert plan.created_at > 1e9
-    assert plan.source == 'file'
     assert plan.metadata == {'kept': 2}
-    assert plan.steps[0].status is StepStatus.PENDING
-    assert plan.steps[0].metadata == {}
+    assert (plan.steps[0].status, plan.steps[0].metadata) == (StepStatus.PENDING, {})
 
 
 TORN = '{"goal": "a", "steps": [{"action": "go", "parameters": {"goal": "b", "steps": []}'
 UNREADABLE: list[tuple[Any, str]] = [
     ('', 'line 1, column 1: expected a JSON object like {"goal": "...", "steps": [{"action"'),
     ('no plan {today}', "line 1, column 10: expected a key in double quotes; found 'today}'"),
-    ('{"goal": "g"', 'line 1, column 1: expected a closing }; found \'{"goal": "g"\''),
     ('{"goal": "g}', 'line 1, column 10: expected a closing " for the text that begins here'),
     ('{"goal": "g"\n "steps": []}', 'line 2, column 2: expected a comma or }; found \'"steps'),
     ('{"goal" "g"}', "line 1, column 9: expected a colon after the key 'goal'; found"),
     ('{"goal": g}', 'line 1, column 10: expected a value: text in double quotes, a number, '),
-    ('{"goal": }', 'line 1, column 10: expected a value'),
-    ('{"goal": 0x10}', 'line 1, column 10: expected a value'),
     ('{"goal": NaN}', 'line 1, column 10: expected a finite number, not NaN'),
-    ('{"goal": -Infinity}', 'line 1, column 10: expected a finite number, not -Infinity'),
-    ('{"goal": 1e999}', 'line 1, column 10: expected a finite number'),
     ('{"goal": ' + '1' * 9999 + '}', 'column 10: expected a number of at most 400 digits'),
     ('{"goal": "a\\d"}', 'line 1, column 12: expected an escape that JSON knows'),
     ('{"goal": "\\ud800"}', 'line 1, column 10: expected text of valid Unicode'),
     ('{"goal": "g", /* }', 'line 1, column 15: expected a closing */'),
     ('{"goal": "g", "goal": "h"}', "column 15: expected another key: 'goal' is there already"),
     ('{"goal": [[' * 20, 'expected at most 32 levels of nesting'),
-    ('{"mast": "open"}', 'mast is no field of a plan; it has: plan_id, goal, reasoning'),
     ('{"steps": []}', 'goal is missing'),
-    ('{"goal": 5}', 'goal must be a text that is not empty, not 5'),
     ('{"goal": "g", "Goal": "h"}', 'goal must be there once, not twice'),
-    ('{"goal": "g", "steps": {}}', 'steps must be a list, not {}'),
     ('{"goal": "g", "steps": ["go"]}', 'steps[0] must be an object like {"action": "..."}'),
-    ('{"goal": "g", "steps": [{}]}', 'steps[0].action is missing'),
-    ('{"goal": "g", "risk_level": "so-so"}', 'risk_level must be one of low, medium, high'),
-    ('{"goal": ' + '[' * 50_000, 'levels of nesting'),
     (TORN, 'line 1, column 25: expected a closing }'),  # not the plan that stands in it
     ('{' * 1_000_000, 'text must be at most 100000 characters, not 1000000'),
-    ({'goal': 'g' * 100_000}, 'plan must not be longer than 100000 characters'),
     (None, 'plan must be '),
     ({1: 2}, 'a key of plan must be '),
-    ({'goal': {1, 2}}, 'plan.goal must be '),
 ]
 WRONG_STEPS = [
     ('{"action": "a", "step_id": "one"}', 'steps[1].step_id must be a whole number from 0, '),
-    ('{"action": "a", "step_id": 1.5}', 'steps[1].step_id must be a whole number from 0, '),
     ('{"action": "a", "step_id": 1}', 'steps[1].step_id must be unique, not 1 again'),
-    ('{"action": "a", "parameters": [1]}', 'steps[1].parameters must be an object, not [1]'),
     ('{"action": "a", "paramters": {}}', 'steps[1].paramters is no field of a step; it has'),
-    ('{"action": "a", "fallback": 3}', 'steps[1].fallback must be a text, not 3'),
-    ('{"action": "a", "tool_call_type": "x"}', 'steps[1].tool_call_type must be one of exec'),
-    ('{"action": "a", "requires_confirmation": "y"}', 'must be true or false'),
     (', '.join(['{"action": "a"}'] * 200), 'steps must be at most 200, not 201'),
 ]
 
@@ -448,38 +409,11 @@ def test_garbage_is_a_plan_error(garbage: str) -> None:
         assert problem.startswith('line ')
 
 
-UNITS = [
-    '{', '{"', "{'", '{"{', '{/*', '{//', '{#', '{"a":[', '[', '{"a"', '{"\\', '{ ', '/* ', '{}',
-    '{"a":1}', '"', '{"a":{"b":1},', '\\', '{"\n', '1', '{"a":1e', "{'a\\'", '{//\n', '{"x" \'',
-]  # fmt: skip
-
-
-@pytest.mark.parametrize('unit', UNITS)
-def test_a_long_text_takes_no_longer_than_its_length(unit: str) -> None:
-    def seconds(length: int) -> float:
-        start = time.process_time()
-        with suppress(PlanError):
-            read_plan((unit * length)[:length])
-        return time.process_time() - start
-
-    # Ten times the length: a quadratic reader takes a hundred times as long.
-    short_s, long_s = (min(seconds(length) for _ in range(3)) for length in (10_000, 100_000))
-    assert long_s < 30 * short_s + 0.02
-
-
+DRIVE = {'action': 'move_forward', 'parameters': {'duration_s': 3.0}, 'fallback': 'move_stop'}
+TELL = {'action': 'speak', 'parameters': {'text': 'there'}, 'requires_confirmation': True}
 PLAN: dict[str, Any] = {
-    'goal': 'photograph the dune',
-    'risk_level': 'medium',
-    'steps': [
-        {'action': 'mast_close'},
-        {
-            'action': 'move_forward',
-            'parameters': {'duration_s': 3.0},
-            'preconditions': {'mast': 'closed'},
-            'fallback': 'move_stop',
-        },
-        {'action': 'speak', 'parameters': {'text': 'there'}, 'requires_confirmation': True},
-    ],
+    **{'goal': 'photograph the dune', 'risk_level': 'medium'},
+    'steps': [{'action': 'mast_close'}, {**DRIVE, 'preconditions': {'mast': 'closed'}}, TELL],
 }
 PLACES = st.sampled_from([None, 0, 1, 2])  # in the plan, or in which step
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=20) | json_objects
@@ -540,11 +474,8 @@ def test_no_number_flag_list_or_object_is_left_out_of_a_step_unless_its_name_is_
 
 
 def test_no_argument_of_a_skill_is_left_out_of_a_step() -> None:
-    names = {
-        name
-        for skill in make_registry(SHIPPED).for_model()
-        for name in skill.arguments.model_fields
-    }
+    skills = make_registry(SHIPPED).for_model()
+    names = {name for skill in skills for name in skill.arguments.model_fields}
     assert {'duration_s', 'text', 'query'} <= names
     for name in names:
         why = rf'{name} is no field of a step|{name}s must be there once'
@@ -564,11 +495,9 @@ def test_a_refusal_says_why_and_what_there_is() -> None:
     for key, why in (
         ('paramters', 'is parameters meant?'),
         ('if', 'it may change what is done'),
-        ('allconditions', 'it may change what is done'),
         ('hurry', 'it may be an argument, a limit or a condition'),
         ('備考', 'a name in other letters may mean a condition'),
         ('n' * 61, 'its name is too long'),
-        ('--', 'its name says nothing'),
     ):
         with pytest.raises(PlanError) as caught:
             create_plan_from_llm_response(with_field(1, key, 3))

@@ -366,9 +366,7 @@ def test_however_much_there_is_the_size_is_bounded_and_the_facts_are_there(
     nodes = Nodes(finish())
     nodes.turn.recalled = memory
     brain = BrainState(
-        tasks=TasksState(),
-        robot=RobotState(safety_latch=latch),
-        world=WorldState(zones=zones),
+        tasks=TasksState(), robot=RobotState(safety_latch=latch), world=WorldState(zones=zones)
     )
     nodes.world.brain_state = lambda: brain
     plan = Plan.create_new('goal').to_dict()
@@ -423,9 +421,7 @@ ends = st.fixed_dictionaries(
     }
 )
 decisions = st.builds(
-    Decision,
-    type=st.sampled_from(DecisionType),
-    reason=st.sampled_from(['', ' ', 'because']),
+    Decision, type=st.sampled_from(DecisionType), reason=st.sampled_from(['', ' ', 'because'])
 )
 
 

@@ -30,11 +30,7 @@ from curiosity_rosa_demo.agent.react.turn.texts import (
 )
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
-from curiosity_rosa_demo.domain.plan.plan import (
-    ExecutionResult,
-    Plan,
-    StepStatus,
-)
+from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, StepStatus
 from curiosity_rosa_demo.domain.text import visible
 from harness import wait_until
 from hypothesis import given

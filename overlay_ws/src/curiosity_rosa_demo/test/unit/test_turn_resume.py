@@ -36,15 +36,7 @@ from hypothesis import strategies as st
 import pytest
 from react_world import asking, REGISTRY
 from tool_rover import SimulatedRover
-from turn_world import (
-    close_model,
-    config_of,
-    LLM,
-    model_of,
-    rosa_of,
-    SHIPPED,
-    World,
-)
+from turn_world import close_model, config_of, LLM, model_of, rosa_of, SHIPPED, World
 
 DEMO = SHIPPED.prompts.templates['demo_ground_texture'].text_in('en')
 THREAD = 'task-1'
@@ -446,9 +438,7 @@ def test_only_the_newest_checkpoint_of_each_turn_that_may_go_on_is_kept(file: Pa
     assert [thread for thread, _ in rows(file)] == ['b']
 
 
-def test_the_last_checkpoint_is_the_newest_also_after_the_clock_was_set_back(
-    file: Path,
-) -> None:
+def test_the_last_checkpoint_is_the_newest_also_after_the_clock_was_set_back(file: Path) -> None:
     turn(file, 'a')
     (before,) = rows(file)
     saver = TurnCheckpointer(file)
