@@ -20,7 +20,6 @@ from typing import Any
 from agent_world import AgentWorld
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
-from curiosity_rosa_demo.agent.llm.model_span import response_attributes
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
 from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
@@ -42,7 +41,6 @@ from curiosity_rosa_demo.trace.bus import EventBus
 from http_world import alone
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 import pytest
 from react_world import asking
@@ -136,19 +134,28 @@ def test_the_spans_of_a_turn_are_one_tree_with_the_ids_of_task_and_events(
     assert not any(secret in exported for secret in (KEY, PROMPT, ANSWER))
 
 
-def test_without_a_task_or_with_tracing_off_there_is_no_span() -> None:
-    with span('guard') as outside:
-        assert outside is NO_SPAN
-    seen = []
+def test_what_is_not_traced_has_no_span_and_what_is_lost_is_counted() -> None:
+    class Full:
+        def export(self, spans: Any) -> None:
+            raise OSError('no space left')
+
+        def close(self) -> None: ...
+
+    seen: list[Any] = []
 
     def work() -> None:
         with span('guard') as within:
             seen.append(within)
 
+    work()  # outside of a task
     finished(None, work=work)
-    refusing = TaskTracer(Spans())
-    finished(refusing, work=work, traceparent=CALLER[:-2] + '00')  # its caller does not record
-    assert seen == [NO_SPAN, NO_SPAN]
+    finished(TaskTracer(Spans()), work=work, traceparent=CALLER[:-2] + '00')  # does not record
+    assert seen == [NO_SPAN] * 3
+    lost: list[int] = []
+    queue = SpanQueue(Full(), lambda count, error: lost.append(count))
+    finished(TaskTracer(queue), work=turn_with_a_model_call)
+    queue.shutdown()
+    assert sum(lost) == 3
 
 
 def test_a_task_belongs_to_the_trace_of_its_caller() -> None:
@@ -231,62 +238,20 @@ def test_a_collector_gets_the_same_spans_by_otlp() -> None:
         assert part in body
 
 
-def test_lost_spans_are_counted_and_hurt_nobody(tmp_path: Path) -> None:
-    class Full:
-        def export(self, spans: Any) -> None:
-            raise OSError('no space left')
-
-        def close(self) -> None: ...
-
-    lost: list[int] = []
-    queue = SpanQueue(Full(), lambda count, error: lost.append(count))
-    finished(TaskTracer(queue), work=turn_with_a_model_call)
-    queue.shutdown()
-    assert sum(lost) == 3
-
-
-def test_a_model_call_says_its_tokens_and_how_it_finished() -> None:
-    usage: Any = {'input_tokens': 3, 'output_tokens': 5, 'total_tokens': 8}
-    metadata = {'finish_reason': 'stop', 'model_name': 'm-2'}
-    assert response_attributes(
-        AIMessage('x', usage_metadata=usage, response_metadata=metadata)
-    ) == {
-        'gen_ai.usage.input_tokens': 3,
-        'gen_ai.usage.output_tokens': 5,
-        'gen_ai.response.finish_reasons': ['stop'],
-        'gen_ai.response.model': 'm-2',
-    }
-    metadata = {'stop_reason': 'tool_use', 'model': 'c'}
-    assert response_attributes(AIMessage('x', response_metadata=metadata)) == {
-        'gen_ai.response.finish_reasons': ['tool_use'],
-        'gen_ai.response.model': 'c',
-    }
-    assert response_attributes(AIMessage('x')) == {}
-
-
 def test_the_agent_imports_nothing_of_opentelemetry_before_it_traces() -> None:
-    program = """
-import sys
-import curiosity_rosa_demo.agent.agent_node
-import curiosity_rosa_demo.infra.tracing.span_tree
-print(any(name.startswith('opentelemetry') for name in sys.modules))
-"""
-    done = subprocess.run(
-        [sys.executable, '-c', program], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout.split() == ['False']
-
-
-def test_a_goal_of_run_task_carries_it_beside_the_arguments_of_its_skill() -> None:
-    arguments = json.dumps({'duration_s': 2.0, TRACEPARENT: CALLER})
-    goal = SimpleNamespace(text='', skill='move_forward', arguments_json=arguments)
-    assert parse_goal(goal) == GoalArguments('', 'move_forward', {'duration_s': 2.0}, CALLER)
+    modules = 'curiosity_rosa_demo.agent.agent_node, curiosity_rosa_demo.infra.tracing.span_tree'
+    program = f'import sys, {modules}; print([n for n in sys.modules if "opentelemetry" in n])'
+    done = subprocess.run([sys.executable, '-c', program], capture_output=True, timeout=60)
+    assert done.stdout == b'[]\n', done.stderr
 
 
 @in_loop
-async def test_a_posted_task_carries_the_traceparent_of_its_request() -> None:
+async def test_a_posted_task_and_a_goal_of_run_task_carry_the_traceparent() -> None:
     headers = {TRACEPARENT: CALLER}
     async with alone() as http:
         sent = await http.post('/tasks', json={'name': 'job'}, headers=headers)
         wrong = await http.post('/tasks', json={'name': 'job'}, headers={TRACEPARENT: 'none'})
     assert (sent.json()['metadata'], wrong.json()['metadata']) == (headers, {})
+    arguments = json.dumps({'duration_s': 2.0, TRACEPARENT: CALLER})
+    goal = SimpleNamespace(text='', skill='move_forward', arguments_json=arguments)
+    assert parse_goal(goal) == GoalArguments('', 'move_forward', {'duration_s': 2.0}, CALLER)
