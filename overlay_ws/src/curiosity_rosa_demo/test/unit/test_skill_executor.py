@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 import threading
 from typing import Any
 
@@ -45,10 +45,6 @@ def executor_of(*skills: Skill, grace_s: float = LONG_S) -> SkillExecutor:
 
 async def until(event: threading.Event, what: str) -> None:
     assert await asyncio.to_thread(event.wait, LONG_S), what
-
-
-def told(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(work, 60.0))
 
 
 WORKED, FAILED = SkillStatus.SUCCESS, SkillStatus.FAILED
@@ -105,28 +101,6 @@ async def test_a_skill_that_breaks_with_a_part_that_moves_in_its_hands_latches_s
     assert violations == [f'SAFETY_VIOLATION: {result.error_msg}'] * latches
 
 
-@in_loop
-async def test_what_cannot_be_cancelled_goes_on_until_its_turn_is_stopped() -> None:
-    actor, turn = Actor(), Cancellation()
-    executor = executor_of(skill_named('job', actor, cancel_supported=False))
-    run = await executor.dispatch('job', {}, turn)
-    assert await executor.cancel(run) is False
-    assert len(executor.running()) == 1
-    turn.cancel('Stopped by a test')
-    with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        await executor.get_result(run)
-
-
-@in_loop
-async def test_a_stopped_turn_begins_nothing() -> None:
-    turn = Cancellation()
-    turn.cancel('Stopped by a test')
-    actor = Actor()
-    with pytest.raises(TurnCancelled):
-        await executor_of(skill_named('job', actor)).dispatch('job', {}, turn)
-    assert not actor.begun.is_set()
-
-
 class Unspeakable(BaseException):
     def __repr__(self) -> str:
         raise RuntimeError('no words')
@@ -151,62 +125,57 @@ async def test_whatever_a_skill_raises_is_a_short_failure(error: BaseException) 
     result.model_dump_json()
 
 
-# --- races -----------------------------------------------------------------------------------
-
 event = st.sampled_from(['cancel', 'turn', 'time-out', 'finish'])
 
 
 @given(first=event, then=event, end=st.sampled_from(Actor.ENDS), obedient=st.booleans())
 @settings(max_examples=examples(60), deadline=None)
-def test_the_first_thing_that_happens_decides(
+@in_loop
+async def test_the_first_thing_that_happens_decides(
     first: str, then: str, end: str, obedient: bool
 ) -> None:
     """One after the other: the state that each event leaves is exact."""
-
-    async def story() -> None:
-        actor, turn = Actor(obedient=obedient), Cancellation()
-        timeout_s = 0.005 if first == 'time-out' else LONG_S
-        executor = executor_of(skill_named('job', actor, timeout_s=timeout_s), grace_s=LONG_S)
-        run = await executor.dispatch('job', {}, turn)
-        await until(actor.begun, 'the skill to begin')
-        stopped = threading.Event()
-        asked = asyncio.ensure_future(executor.get_result(run))
-        for what in (first, then, 'finish'):
-            if not obedient and not actor.ended.is_set():
-                await asyncio.sleep(0)
-                assert not asked.done()  # a turn is told when its run has ended, not before
-            if what == 'cancel':
-                await executor.cancel(run)
-            elif what == 'turn':
-                turn.cancel('Stopped by a test')
-            elif what == 'finish':
-                actor.finish(end)
-                await until(actor.ended, 'the skill to end')
-            elif what == first:
-                with actor.button.call_when_pressed(stopped.set):
-                    await until(stopped, 'the time-out')
-        if first == 'turn':
-            with pytest.raises(TurnCancelled, match='Stopped by a test'):
-                await asked
-            return
-        result = await asked
-        assert await executor.cancel(run) is False
-        if first == 'finish':
-            assert result.status is (WORKED if end == 'ok' else FAILED)
-            return
-        status, code, said = {
-            'cancel': (SkillStatus.CANCELLED, 'CANCELLED', 'job was cancelled'),
-            'time-out': (SkillStatus.TIMED_OUT, 'SKILL_TIMEOUT', 'job timed out after 0.005 s'),
-        }[first]
-        assert (result.status, result.error_code) == (status, code)
-        assert actor.saw_stop
-        if end == 'ok' and not obedient:
-            assert result.error_msg == f'{said}; it had done its work by then'
-            assert result.metrics == {'done': 1}
-        else:
-            assert result.error_msg.startswith(said)
-
-    told(story())
+    actor, turn = Actor(obedient=obedient), Cancellation()
+    timeout_s = 0.005 if first == 'time-out' else LONG_S
+    executor = executor_of(skill_named('job', actor, timeout_s=timeout_s), grace_s=LONG_S)
+    run = await executor.dispatch('job', {}, turn)
+    await until(actor.begun, 'the skill to begin')
+    stopped = threading.Event()
+    asked = asyncio.ensure_future(executor.get_result(run))
+    for what in (first, then, 'finish'):
+        if not obedient and not actor.ended.is_set():
+            await asyncio.sleep(0)
+            assert not asked.done()  # a turn is told when its run has ended, not before
+        if what == 'cancel':
+            await executor.cancel(run)
+        elif what == 'turn':
+            turn.cancel('Stopped by a test')
+        elif what == 'finish':
+            actor.finish(end)
+            await until(actor.ended, 'the skill to end')
+        elif what == first:
+            with actor.button.call_when_pressed(stopped.set):
+                await until(stopped, 'the time-out')
+    if first == 'turn':
+        with pytest.raises(TurnCancelled, match='Stopped by a test'):
+            await asked
+        return
+    result = await asked
+    assert await executor.cancel(run) is False
+    if first == 'finish':
+        assert result.status is (WORKED if end == 'ok' else FAILED)
+        return
+    status, code, said = {
+        'cancel': (SkillStatus.CANCELLED, 'CANCELLED', 'job was cancelled'),
+        'time-out': (SkillStatus.TIMED_OUT, 'SKILL_TIMEOUT', 'job timed out after 0.005 s'),
+    }[first]
+    assert (result.status, result.error_code) == (status, code)
+    assert actor.saw_stop
+    if end == 'ok' and not obedient:
+        assert result.error_msg == f'{said}; it had done its work by then'
+        assert result.metrics == {'done': 1}
+    else:
+        assert result.error_msg.startswith(said)
 
 
 @given(
@@ -217,107 +186,109 @@ def test_the_first_thing_that_happens_decides(
     data=st.data(),
 )
 @settings(max_examples=examples(80), deadline=None)
-def test_every_race_ends_in_one_result_that_is_true(
+@in_loop
+async def test_every_race_ends_in_one_result_that_is_true(
     events: list[str], end: str, obedient: bool, grace_s: float, data: st.DataObject
 ) -> None:
     """All at once, from threads of their own."""
-
-    async def story() -> None:
-        actor, turn = Actor(obedient=obedient), Cancellation()
-        timeout_s = 0.003 if 'time-out' in events else LONG_S
-        executor = executor_of(
-            skill_named('job', actor, timeout_s=timeout_s, resources_required=['base']),
-            grace_s=grace_s,
-        )
-        run = await executor.dispatch('job', {}, turn)
-        acts: dict[str, Callable[[], Any]] = {
-            'turn': lambda: turn.cancel('Stopped by a test'),
-            'finish': lambda: actor.finish(end),
-        }
-        begin = threading.Barrier(1 + sum(what in acts for what in events))
-        threads = [
-            threading.Thread(target=lambda act=acts[what]: (begin.wait(), act()))
-            for what in events
-            if what in acts
-        ]
-        for thread in threads:
-            thread.start()
-        begin.wait()
-        for what in events:
-            if what == 'cancel':
-                await executor.cancel(run)
-        for thread in threads:
-            thread.join()
-        if not obedient and grace_s == LONG_S:
-            actor.finish(end)
-        try:
-            result = await executor.get_result(run)
-        except TurnCancelled:
-            assert 'turn' in events
-            result = None
-        assert executor.running() == []
+    actor, turn = Actor(obedient=obedient), Cancellation()
+    timeout_s = 0.003 if 'time-out' in events else LONG_S
+    executor = executor_of(
+        skill_named('job', actor, timeout_s=timeout_s, resources_required=['base']),
+        grace_s=grace_s,
+    )
+    run = await executor.dispatch('job', {}, turn)
+    acts: dict[str, Callable[[], Any]] = {
+        'turn': lambda: turn.cancel('Stopped by a test'),
+        'finish': lambda: actor.finish(end),
+    }
+    begin = threading.Barrier(1 + sum(what in acts for what in events))
+    threads = [
+        threading.Thread(target=lambda act=acts[what]: (begin.wait(), act()))
+        for what in events
+        if what in acts
+    ]
+    for thread in threads:
+        thread.start()
+    begin.wait()
+    for what in events:
+        if what == 'cancel':
+            await executor.cancel(run)
+    for thread in threads:
+        thread.join()
+    if not obedient and grace_s == LONG_S:
         actor.finish(end)
-        await until(actor.ended, 'the skill to end')
-        if result is None:
-            return
-        if result.status in (WORKED, FAILED):
-            assert not actor.saw_stop
-            assert (result.status is WORKED) is (end == 'ok')
-        elif result.status is SkillStatus.CANCELLED:
-            assert 'cancel' in events
-        elif result.status is SkillStatus.TIMED_OUT:
-            assert 'time-out' in events
-        else:
-            assert (result.status, result.error_code) == (SkillStatus.UNKNOWN, 'UNKNOWN')
-            assert f'did not end within {grace_s} s of its stop' in result.error_msg
-            assert grace_s < LONG_S
-            assert {'cancel', 'time-out'} & set(events)
-        assert await executor.get_result(run) is result
-        again = await executor.result_of('job', {}, Cancellation())  # what it held is free
-        assert again.status is (WORKED if end == 'ok' else FAILED) or timeout_s < LONG_S
+    try:
+        result = await executor.get_result(run)
+    except TurnCancelled:
+        assert 'turn' in events
+        result = None
+    assert executor.running() == []
+    actor.finish(end)
+    await until(actor.ended, 'the skill to end')
+    if result is None:
+        return
+    if result.status in (WORKED, FAILED):
+        assert not actor.saw_stop
+        assert (result.status is WORKED) is (end == 'ok')
+    elif result.status is SkillStatus.CANCELLED:
+        assert 'cancel' in events
+    elif result.status is SkillStatus.TIMED_OUT:
+        assert 'time-out' in events
+    else:
+        assert (result.status, result.error_code) == (SkillStatus.UNKNOWN, 'UNKNOWN')
+        assert f'did not end within {grace_s} s of its stop' in result.error_msg
+        assert grace_s < LONG_S
+        assert {'cancel', 'time-out'} & set(events)
+    assert await executor.get_result(run) is result
+    again = await executor.result_of('job', {}, Cancellation())  # what it held is free
+    assert again.status is (WORKED if end == 'ok' else FAILED) or timeout_s < LONG_S
 
-    told(story())
-
-
-# --- what is refused -------------------------------------------------------------------------
 
 some = st.sets(st.sampled_from(OWN_RESOURCES)).map(sorted)
 
 
 @given(held=some, wanted=some)
 @settings(max_examples=examples(64), deadline=None)
-def test_a_resource_serves_one_skill_at_a_time(held: list[str], wanted: list[str]) -> None:
+@in_loop
+async def test_a_resource_serves_one_skill_at_a_time(held: list[str], wanted: list[str]) -> None:
     """Property 6."""
-
-    async def story() -> None:
-        actor = Actor()
-        executor = executor_of(
-            skill_named('holder', actor, resources_required=held),
-            skill_named('wanter', lambda call: ToolResult.success(), resources_required=wanted),
-        )
-        holder = await executor.dispatch('holder', {}, Cancellation())
-        if set(held) & set(wanted):
-            with pytest.raises(ResourceBusy, match=r'^RESOURCE_CONFLICT: wanter needs .* holder'):
-                await executor.dispatch('wanter', {}, Cancellation())
-        else:
-            await executor.get_result(await executor.dispatch('wanter', {}, Cancellation()))
-        actor.finish()
-        await executor.get_result(holder)
+    actor = Actor()
+    executor = executor_of(
+        skill_named('holder', actor, resources_required=held),
+        skill_named('wanter', lambda call: ToolResult.success(), resources_required=wanted),
+    )
+    holder = await executor.dispatch('holder', {}, Cancellation())
+    if set(held) & set(wanted):
+        with pytest.raises(ResourceBusy, match=r'^RESOURCE_CONFLICT: wanter needs .* holder'):
+            await executor.dispatch('wanter', {}, Cancellation())
+    else:
         await executor.get_result(await executor.dispatch('wanter', {}, Cancellation()))
-
-    told(story())
+    actor.finish()
+    await executor.get_result(holder)
+    await executor.get_result(await executor.dispatch('wanter', {}, Cancellation()))
 
 
 @in_loop
-async def test_an_unknown_skill_or_wrong_arguments_begin_nothing() -> None:
-    executor = executor_of(skill_named('job', lambda call: ToolResult.success()))
+async def test_what_is_unknown_wrong_or_stopped_begins_nothing_and_some_end_only_with_their_turn():
+    actor, turn = Actor(), Cancellation()
+    executor = executor_of(skill_named('job', actor, cancel_supported=False))
     with pytest.raises(UnknownSkill, match="no skill 'fly'; there are job"):
         await executor.dispatch('fly', {}, Cancellation())
     with pytest.raises(BadArguments, match=r'^job: far: .*it takes: none'):
         await executor.dispatch('job', {'far': 1}, Cancellation())
-    assert executor.running() == []
     with pytest.raises(UnknownRun):
         await executor.get_result('x')
+    run = await executor.dispatch('job', {}, turn)
+    assert await executor.cancel(run) is False
+    assert len(executor.running()) == 1
+    turn.cancel('Stopped by a test')
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        await executor.get_result(run)
+    actor.begun.clear()
+    with pytest.raises(TurnCancelled):
+        await executor.dispatch('job', {}, turn)
+    assert not actor.begun.is_set()
 
 
 @in_loop
@@ -338,17 +309,19 @@ async def test_runs_that_ended_are_forgotten_in_the_end() -> None:
     assert (await executor.get_result(long)).status is WORKED
 
 
-# --- progress --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize('count', [0, 1, MAX_PROGRESS_REPORTS, 20_000])
 @in_loop
-async def test_each_report_of_progress_arrives_once_and_in_order_or_of_a_flood_the_last(
+async def test_each_report_arrives_once_and_in_order_or_of_a_flood_the_last_and_no_json_fails(
     count: int,
 ) -> None:
+    report = {'n': 0.0}
+
     def counts(call: SkillCall) -> ToolResult:
         for number in range(count):
-            call.progress({'n': number})
+            report['n'] = number
+            call.progress(report)
+        report['n'] = float('nan')  # nobody sees a later change
+        call.progress(report)
         return ToolResult.success()
 
     executor = executor_of(skill_named('job', counts))
@@ -359,23 +332,7 @@ async def test_each_report_of_progress_arrives_once_and_in_order_or_of_a_flood_t
         assert seen[-1] == count - 1
         return
     assert seen == list(range(count))
-    assert (await executor.get_result(run)).status is WORKED
+    failed = await executor.get_result(run)
+    assert failed.error_msg.startswith('Internal error in job: ValueError')
     assert await executor.get_feedback(run) == ({'n': count - 1} if count else {})
     assert [report['n'] async for report in executor.progress(run)] == seen
-
-
-@in_loop
-async def test_progress_that_is_no_json_fails_the_skill_and_later_changes_are_not_seen() -> None:
-    report: dict[str, Any] = {'n': 1}
-
-    def reports(call: SkillCall) -> ToolResult:
-        call.progress(report)
-        report['n'] = 2
-        call.progress({'n': float('nan')})
-        return ToolResult.success()
-
-    executor = executor_of(skill_named('job', reports))
-    run = await executor.dispatch('job', {}, Cancellation())
-    result = await executor.get_result(run)
-    assert result.error_msg.startswith('Internal error in job: ValueError')
-    assert await executor.get_feedback(run) == {'n': 1}

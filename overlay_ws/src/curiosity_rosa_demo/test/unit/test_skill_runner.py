@@ -150,46 +150,6 @@ async def test_with_the_policy_fail_what_ran_in_a_crash_has_failed(tmp_path: Pat
 
 
 @in_loop
-async def test_an_interrupt_leaves_alone_what_it_does_not_need(tmp_path: Path):
-    stage = Stage()
-    async with looping(staged(tmp_path / 'robot.db', stage)) as runner:
-        driving = await runner.submit(Task('drive'))
-        looking = await runner.submit(Task('look', 900))
-        await stage.until('begin drive', 'begin look')
-        urgent = await runner.interrupt(titled('look', 'urgent', -5))
-        await stage.until('begin urgent')
-        assert (driving.state, looking.state) == (S.ACTIVE, S.PAUSED)
-        assert looking.reason == f'interrupted by look {urgent.id[:8]}'
-        assert stored(tmp_path / 'robot.db', looking) == ('paused', '{}')
-        assert runner.counters['preempted'] == 1
-        stage.finish(urgent)
-        await reaches(runner, looking, S.ACTIVE)
-        assert stage.log.count('begin drive') == 1
-
-
-@in_loop
-async def test_a_hold_stops_all_that_it_does_not_allow_and_release_resumes_it():
-    stage = Stage()
-    async with looping(staged(':memory:', stage)) as runner:
-        drive, look = await runner.submit(Task('drive')), await runner.submit(Task('look'))
-        await stage.until('begin drive', 'begin look')
-        await runner.hold('e-stop', lambda task: task.name in ('look', 'shoot'))
-        assert (drive.state, drive.reason, drive.held) == (S.PAUSED, 'e-stop', False)
-        assert look.state is S.ACTIVE
-        shoot, think = await runner.submit(Task('shoot')), await runner.submit(Task('think'))
-        await stage.until('begin shoot')
-        urgent = await runner.interrupt(titled('look', 'urgent'))
-        await stage.until('begin urgent')
-        await runner.hold('all of it')
-        assert {t.state for t in (drive, look, shoot, urgent)} == {S.PAUSED}
-        assert think.state is S.PENDING
-        await runner.release()
-        await reaches(runner, think, S.ACTIVE)
-        await reaches(runner, urgent, S.ACTIVE)
-        await reaches(runner, drive, S.ACTIVE)
-
-
-@in_loop
 @pytest.mark.parametrize('stop', ['cancel', 'pause'])
 async def test_a_skill_hears_who_stops_it(stop: str):
     runner, heard = SkillRunner(':memory:'), list[str]()
@@ -261,6 +221,8 @@ async def test_events_follow_the_commits(tmp_path: Path):
         await stage.until('begin job')
         urgent = await runner.interrupt(titled('job', 'urgent'))
         await stage.until('begin urgent')
+        assert (task.state, task.reason) == (S.PAUSED, f'interrupted by job {urgent.id[:8]}')
+        assert stored(tmp_path / 't.db', task) == ('paused', '{}')
         stage.finish(urgent, ValueError('no'))
         await ended(runner, urgent)
         await runner.cancel(task.id)
@@ -564,7 +526,6 @@ async def test_a_deadline_that_passed_without_a_process_ends_what_was_not_paused
 @pytest.mark.parametrize(
     ('backoff_s', 'passed_s', 'begins'),
     [
-        (60.0, 0.0, False),
         (60.0, 20.0, False),
         (60.0, 59.8, True),  # after the rest
         (60.0, 61.0, True),

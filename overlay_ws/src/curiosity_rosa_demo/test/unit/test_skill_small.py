@@ -62,9 +62,6 @@ def ran(name: str, world: StillWorld | None = None, **arguments: Any) -> ToolRes
     return skill.run(call_of(world or StillWorld()), **checked_arguments(skill, arguments))
 
 
-# --- the rover's tools, and speak ------------------------------------------------------------
-
-
 @pytest.mark.parametrize('name', [*NINE, 'stop_base'])
 def test_a_rover_skill_is_one_call_of_its_tool(name: str) -> None:
     world = StillWorld()
@@ -72,16 +69,6 @@ def test_a_rover_skill_is_one_call_of_its_tool(name: str) -> None:
     tool = 'move_stop' if name == 'stop_base' else name
     assert ran(name, world, **arguments).data == {'tool': tool}
     assert world.tools == [(tool, arguments)]
-
-
-@given(said=st.text(min_size=1, max_size=500).filter(lambda said: said.isprintable()))
-def test_what_is_said_is_said_as_it_is(said: str) -> None:
-    world = StillWorld()
-    assert ran('speak', world, text=said).ok
-    assert world.said == [said]
-
-
-# --- wait_until ------------------------------------------------------------------------------
 
 
 class Waiting(Cancellation):
@@ -127,13 +114,6 @@ def test_it_waits_until_the_condition_holds_or_the_time_is_over(
     assert 'battery_pct' in result.error_reason
 
 
-def test_a_stop_ends_the_wait() -> None:
-    button = Waiting(stop_after_s=3.0)
-    with pytest.raises(TurnCancelled):
-        wait_result(call_of(Charging(button), button), {'battery_pct_above': 90}, 60.0)
-    assert button.seconds <= 3.0 + POLL_PERIOD_S
-
-
 WITHOUT_END: list[tuple[str, dict[str, Any]]] = [
     *(
         ('wait_until', {'condition': {}, 'timeout_s': seconds})
@@ -143,22 +123,20 @@ WITHOUT_END: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(('name', 'arguments'), WITHOUT_END)
-def test_what_has_no_end_is_refused(name: str, arguments: dict[str, Any]) -> None:
-    world, wrong = StillWorld(), [*arguments][-1]
-    with pytest.raises(BadArguments, match=f'{name}: .*{wrong}'):
-        ran(name, world, **arguments)
+def test_what_has_no_end_is_refused_and_what_holds_is_not_waited_for() -> None:
+    world, button = StillWorld(facts=FACTS), Waiting(stop_after_s=3.0)
+    for name, arguments in WITHOUT_END:
+        with pytest.raises(BadArguments, match=f'{name}: .*{[*arguments][-1]}'):
+            ran(name, world, **arguments)
     assert world.said == []
-
-
-def test_what_holds_already_or_makes_no_sense_is_not_waited_for() -> None:
-    result = ran('wait_until', StillWorld(facts=FACTS), condition={'mast': 'closed'})
-    assert result.ok
+    assert ran('speak', world, text='光を').ok
+    assert world.said == ['光を']
+    assert ran('wait_until', world, condition={'mast': 'closed'}).ok
     result = ran('wait_until', condition={'battery_pct_above': 'much'})
     assert result.error_reason.startswith('PARAM_INVALID: ')
-
-
-# --- query_world -----------------------------------------------------------------------------
+    with pytest.raises(TurnCancelled):
+        wait_result(call_of(Charging(button), button), {'battery_pct_above': 90}, 60.0)
+    assert button.seconds <= 3.0 + POLL_PERIOD_S
 
 
 @pytest.mark.parametrize(
@@ -183,9 +161,6 @@ def test_an_answer_is_part_of_the_facts_and_not_empty(facts: Json, query: str) -
     answer = matching_facts(facts, query)
     assert bool(answer) is bool(facts)
     assert all(facts[name] == value for name, value in answer.items())
-
-
-# --- query_knowledge -------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -220,16 +195,14 @@ def test_the_best_excerpt_comes_first(folder: Path, query: str, file: str) -> No
     assert excerpts[0]['file'] == file
 
 
-def test_what_is_too_large_or_elsewhere_is_no_document(folder: Path, tmp_path: Path) -> None:
+def test_what_changed_is_read_anew_and_what_is_too_large_or_elsewhere_is_no_document(
+    folder: Path, tmp_path: Path
+) -> None:
     (folder / 'huge.txt').write_text('wombat ' * (MAX_BYTES // 7 + 1))
     outside = tmp_path / 'outside.txt'
     outside.write_text('A wombat outside.')
     (folder / 'link.txt').symlink_to(outside)
     (folder / 'gone.txt').symlink_to(tmp_path / 'nothing')
-    assert KnowledgeIndex(folder).search('wombat', 3) == []
-
-
-def test_what_changed_is_read_anew_and_nothing_else(folder: Path) -> None:
     knowledge, new = KnowledgeIndex(folder), folder / 'new.txt'
     assert knowledge.search('wombat', 3) == []
     for time_ns, written, found in (
@@ -242,6 +215,8 @@ def test_what_changed_is_read_anew_and_nothing_else(folder: Path) -> None:
         assert knowledge.search('wombat', 3) == [{'file': 'new.txt', 'excerpt': found}]
     new.unlink()
     assert knowledge.search('wombat', 3) == []
+    for path, told in (('', 'knowledge.folder of agent.yaml is'), ('/no/such', 'no such folder')):
+        assert told in make_search_knowledge(path)(call_of(StillWorld()), 'x').error_reason
 
 
 @pytest.fixture(scope='module')
@@ -267,15 +242,6 @@ def test_any_text_is_a_safe_query(utterances: KnowledgeIndex, query: str, limit:
     for each in found:
         assert len(str(each['excerpt'])) <= MAX_EXCERPT_CHARS
     assert all(term.isalnum() or '_' in term for term in search_terms(query))
-
-
-@pytest.mark.parametrize(
-    ('folder', 'told'),
-    [('', 'knowledge.folder of agent.yaml is empty'), ('/no/such/folder', 'no such folder')],
-)
-def test_without_documents_it_says_so(folder: str, told: str) -> None:
-    result = make_search_knowledge(folder)(call_of(StillWorld()), 'battery')
-    assert told in result.error_reason
 
 
 @given(st.text(max_size=3000))

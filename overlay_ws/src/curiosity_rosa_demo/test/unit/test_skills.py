@@ -134,9 +134,8 @@ def test_a_definition_is_registered_once_and_with_every_field(
     assert registry.tasks() == tuple(registry)
 
 
-@pytest.mark.parametrize(
-    ('field', 'bad', 'told'),
-    [
+def test_a_refusal_names_the_rule() -> None:
+    for field, bad, told in (
         ('name', ' ', 'no name'),
         ('name', 'decide', 'the agent itself uses'),
         ('interface_type', 'http', 'ros2_action, ros2_service, internal'),
@@ -146,11 +145,9 @@ def test_a_definition_is_registered_once_and_with_every_field(
         ('resources_required', ['arm'], 'arm; the resources are base, mast, camera'),
         ('resources_required', ['base', 'base'], 'twice'),
         ('error_map', {'e': 'GIVE_UP'}, "'GIVE_UP'; the decisions are CONTINUE"),
-    ],
-)
-def test_a_refusal_names_the_rule(field: str, bad: Any, told: str) -> None:
-    with pytest.raises(BadSkill, match=f'^Skill .*{re.escape(told)}'):
-        SkillRegistry().register(skill_with(SkillDef(**{**CHARGE, field: bad})))
+    ):
+        with pytest.raises(BadSkill, match=f'^Skill .*{re.escape(told)}'):
+            SkillRegistry().register(skill_with(SkillDef(**{**CHARGE, field: bad})))
 
 
 codes = st.text('ab', max_size=4)  # one often begins with another
@@ -201,24 +198,14 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
     assert [skill.name for skill in registry.tasks()] == [*for_model, *tasks]
     assert set(CONFIG.skills.skills) == {skill.name for skill in registry}
     assert registry.notes == []
-
-
-def test_the_settings_are_those_of_skills_yaml() -> None:
-    registry = make_registry(CONFIG)
     for name, given_ in CONFIG.skills.skills.items():
         skill = registry.get(name)
         for field in set(FIELDS) - {'name', 'args_schema', 'error_map'}:
             assert getattr(skill.definition, field) == getattr(given_, field), (name, field)
         assert skill.risk is given_.risk
         assert skill.description.endswith(f' Cost: {CONFIG.tool_costs.of(name):g}.')
-
-
-def test_the_tasks_do_nothing_when_they_are_called_as_skills() -> None:
-    named = {'react': {'text': 'Go on.'}, 'activity': {'activity': 'nap', 'minutes': 5}}
-    for name, arguments in {**named, 'charge': {}}.items():
-        skill = make_registry(CONFIG).get(name)
-        result = skill.run(call_of(StillWorld()), **checked_arguments(skill, arguments))
-        assert result.error_reason.startswith(f'SKILL_NOT_FOUND: {name} is a task')
+    result = registry.get('charge').run(call_of(StillWorld()))
+    assert result.error_reason.startswith('SKILL_NOT_FOUND: charge is a task')
 
 
 @pytest.mark.parametrize(
@@ -265,16 +252,14 @@ TASKS: list[tuple[str, dict[str, Any], dict[str, Any] | str]] = [  # its metadat
 ]
 
 
-@pytest.mark.parametrize(('name', 'arguments', 'becomes'), TASKS)
-def test_any_skill_can_be_a_task_and_what_does_not_fit_it_is_refused(
-    name: str, arguments: dict[str, Any], becomes: dict[str, Any] | str
-) -> None:
-    if isinstance(becomes, str):
-        with pytest.raises(BadTask, match=re.escape(becomes)):
-            make_task(make_registry(CONFIG), name, arguments)
-    else:
-        task = make_task(make_registry(CONFIG), name, arguments)
-        assert (task.name, task.metadata) == (name, becomes)
+def test_any_skill_can_be_a_task_and_what_does_not_fit_it_is_refused() -> None:
+    for name, arguments, becomes in TASKS:
+        if isinstance(becomes, str):
+            with pytest.raises(BadTask, match=re.escape(becomes)):
+                make_task(make_registry(CONFIG), name, arguments)
+        else:
+            task = make_task(make_registry(CONFIG), name, arguments)
+            assert (task.name, task.metadata) == (name, becomes)
 
 
 def test_a_tool_of_langchain_is_the_skill() -> None:
@@ -350,12 +335,12 @@ NO_ARGUMENTS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize('arguments', NO_ARGUMENTS)
-def test_what_json_cannot_carry_is_refused_however_deep(arguments: Any) -> None:
+def test_what_json_cannot_carry_is_refused_however_deep() -> None:
     assert checked_arguments(SURVEY, {'duration_s': '1.5', 'spots': ['2']})['spots'] == [2.0]
     assert checked_arguments(SURVEY, {'duration_s': 1, 'where': {'a': [1, None]}})
-    with pytest.raises(BadArguments):
-        checked_arguments(SURVEY, arguments)
+    for arguments in NO_ARGUMENTS:
+        with pytest.raises(BadArguments):
+            checked_arguments(SURVEY, arguments)
 
 
 @given(
@@ -386,16 +371,13 @@ NO_SKILLS = [
 ]
 
 
-@pytest.mark.parametrize(('signature', 'told'), NO_SKILLS)
-def test_a_function_that_is_no_skill_is_refused_in_words(signature: str, told: str) -> None:
-    exec(f'def made{signature} -> ToolResult: ...', names := dict(globals()))
-    with pytest.raises(BadSkill) as caught:
-        skill_of(names['made'], settings_of())
-    assert told in str(caught.value)
-    assert '\n' not in str(caught.value)
-
-
-def test_a_limit_of_nothing_is_a_mistake() -> None:
+def test_a_function_that_is_no_skill_is_refused_in_words() -> None:
+    for signature, told in NO_SKILLS:
+        exec(f'def made{signature} -> ToolResult: ...', names := dict(globals()))
+        with pytest.raises(BadSkill) as caught:
+            skill_of(names['made'], settings_of())
+        assert told in str(caught.value)
+        assert '\n' not in str(caught.value)
     with pytest.raises(BadSkill, match='limits what it does not take: duration'):
         arguments_model(survey, at_most={'duration': 1.0})
 
@@ -487,15 +469,14 @@ def test_the_example_is_a_skill_like_any_other() -> None:
     assert skill.run(call_of(world)) == ToolResult.failure(OUTSIDE.reason, times=0)
     with pytest.raises(BadArguments, match='turn_s'):
         checked_arguments(skill, {'turn_s': SHIPPED.agent.turn.max_motion_s + 1})
-
-
-@pytest.mark.usefixtures('wiggle')
-def test_skills_yaml_goes_before_what_a_package_brings() -> None:
+    # What skills.yaml says goes before what the package brings.
     config = with_skill('wiggle', timeout_s=7.0, risk='high', error_map={'Dizzy': 'RETRY'})
     skill = make_registry(config).get('wiggle')
     assert (skill.definition.timeout_s, skill.risk) == (7.0, RiskLevel.HIGH)
     assert skill.definition.error_map['Dizzy'] == 'RETRY'
-    assert list(skill.arguments.model_fields) == ['times', 'turn_s']
+    page = (ROOT / 'docs' / 'howto' / 'add_a_skill.md').read_text(encoding='utf-8')
+    module = (EXAMPLE / EXAMPLE.name / '__init__.py').read_text(encoding='utf-8')
+    assert page.split('```python\n')[1].split('```')[0].strip() in module
 
 
 GOOD = """
@@ -514,11 +495,6 @@ def {name}(call: SkillCall) -> ToolResult:
 
 made = skill_of({name}, SETTINGS)
 """
-
-
-def test_an_entry_may_be_the_skill_itself(install: Install) -> None:
-    install('theirs', {'wave': 'theirs:made'}, GOOD.replace('{name}', 'wave'))
-    assert names(make_registry(SHIPPED)) == [*BUILT_IN, 'wave']
 
 
 def waving(old: str = '', new: str = '', *, name: str = 'wave', also: str = '') -> str:
@@ -563,8 +539,9 @@ def test_a_broken_package_is_left_out_with_a_note(
 @pytest.mark.usefixtures('wiggle')
 def test_one_broken_package_costs_no_other_and_its_settings_tell_why(install: Install) -> None:
     install('theirs', {'wave': 'theirs:made'}, '1 / 0')
+    install('good', {'beckon': 'good:made'}, waving(name='beckon'))  # the skill itself
     registry = make_registry(SHIPPED)
-    assert names(registry) == [*BUILT_IN, 'wiggle']
+    assert names(registry) == [*BUILT_IN, 'beckon', 'wiggle']
     assert len(registry.notes) == 1
     with pytest.raises(ConfigError, match=r'skills\.wave: nobody implements it.*division by zero'):
         make_registry(with_skill('wave'))
@@ -583,13 +560,6 @@ def test_the_page_lists_every_skill_as_it_is() -> None:
         assert f'| {" | ".join(cells)} | {skill.risk.value} |' in page
     rows = [line for line in page.splitlines() if line.startswith('| `')]
     assert len(rows) == len(registry)
-
-
-def test_the_page_shows_the_example_as_it_is() -> None:
-    page = (ROOT / 'docs' / 'howto' / 'add_a_skill.md').read_text(encoding='utf-8')
-    module = (EXAMPLE / EXAMPLE.name / '__init__.py').read_text(encoding='utf-8')
-    shown = page.split('```python\n')[1].split('```')[0].strip()
-    assert shown in module
 
 
 fractions = st.floats(0.0, 1.0)
@@ -614,19 +584,7 @@ def test_a_run_tells_at_most_once_a_second_and_a_tenth_at_a_time(
             told.append((now_s, fraction))
 
 
-def test_a_loop_is_told_at_once_and_once() -> None:
-    throttle = ProgressThrottle(0.0)
-    loop = {'fraction': 0.0, 'distance_m': 46.0, 'loop_m': 46.0, 'straight_m': 5.0}
-    assert throttle.admits({**loop, 'legs': 0}, 0.0)
-    assert not throttle.admits({**loop, 'legs': 1}, 0.1)
-
-
-def test_a_run_without_an_end_in_sight_tells_every_ten_seconds() -> None:
-    throttle = ProgressThrottle(0.0)
-    assert [second for second in range(35) if throttle.admits({}, second)] == [10, 20, 30]
-
-
-def test_progress_in_words() -> None:
+def test_progress_in_words_and_when_it_is_told() -> None:
     for progress, words in (
         ({'fraction': 0.4, 'distance_m': 6.06}, '40 %, 6.1 m left'),
         ({'fraction': 0.2, 'legs': 1, 'distance_m': 8.0}, '20 %, 1 leg driven, 8.0 m left'),
@@ -635,6 +593,12 @@ def test_progress_in_words() -> None:
         ({'fraction': 7.0}, 'under way'),
     ):
         assert progress_text('drive', progress) == f'drive: {words}'
+    throttle = ProgressThrottle(0.0)  # a loop is told at once, and once
+    loop = {'fraction': 0.0, 'distance_m': 46.0, 'loop_m': 46.0, 'straight_m': 5.0}
+    assert throttle.admits({**loop, 'legs': 0}, 0.0)
+    assert not throttle.admits({**loop, 'legs': 1}, 0.1)
+    throttle = ProgressThrottle(0.0)  # without an end in sight
+    assert [second for second in range(35) if throttle.admits({}, second)] == [10, 20, 30]
 
 
 def test_the_monitor_shows_the_last_report_and_survives_its_listener() -> None:
@@ -661,6 +625,13 @@ def test_the_monitor_shows_the_last_report_and_survives_its_listener() -> None:
     monitor.release('r1')
     monitor.report('r1', {'fraction': 1.0})
     assert (monitor.running(), len(heard)) == ([], 1)
+    with running_task('t1'):  # a skill of a task belongs to the task
+        monitor.enter(run_of('t1', task_id='t1', resources_occupied=['base']))
+        assert monitor.holder_of(['base']) is None
+        assert monitor.competing() == []
+    assert monitor.holder_of(['base']) is not None
+    with running_task('t2'):
+        assert [run.goal_id for run in monitor.competing()] == ['t1']
 
 
 def test_a_skill_of_a_turn_is_seen_in_the_state_and_in_the_trace(
@@ -690,14 +661,3 @@ def test_a_skill_of_a_turn_is_seen_in_the_state_and_in_the_trace(
         assert (row['fraction'], row['text']) == (0.5, text)
         release.set()
         world.until(lambda: not world.state.skills.running, 'its end')
-
-
-def test_a_skill_of_a_task_belongs_to_the_task() -> None:
-    monitor = SkillMonitor()
-    with running_task('t1'):
-        monitor.enter(run_of('t1', task_id='t1', resources_occupied=['base']))
-        assert monitor.holder_of(['base']) is None
-        assert monitor.competing() == []
-    assert monitor.holder_of(['base']) is not None
-    with running_task('t2'):
-        assert [run.goal_id for run in monitor.competing()] == ['t1']
