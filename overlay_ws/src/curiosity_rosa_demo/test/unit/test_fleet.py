@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 import time
 from typing import Any
 
@@ -90,19 +91,24 @@ class Robot:
         return StopResult(not self.refuses, self.refuses or 'stopped', 0.01)
 
 
-# --- rows ----------------------------------------------------------------------------------------
-
-
-def test_a_row_tells_the_task_the_mode_and_the_questions() -> None:
+def test_a_row_tells_the_task_the_mode_and_the_questions_and_the_head_counts() -> None:
     drive = QueuedTask(task_id='t1', goal='go to the light', status='ACTIVE')
-    seen = Sighting('r1', 'http://r1', state(NOW - 1, ('May I?',), mode=Mode.EXEC, queue=[drive],
-                                             active_task_id='t1'))  # fmt: skip
+    runs = {'queue': [drive], 'active_task_id': 't1'}
+    seen = Sighting('r1', 'http://r1', state(NOW - 1, ('May I?',), mode=Mode.EXEC, **runs))
     row = robot_row(seen, StopResult(True, 'stopped', 0.0841), NOW)
     assert (row['link'], row['mode'], row['doing']) == ('live', 'EXEC', 'go to the light')
     assert row['questions'] == ['May I?']
     assert row['stop'] == {'ok': True, 'text': 'stopped (84 ms)'}
-    safe = state(mode=Mode.SAFE, mode_reason='e-stop', queue=[drive], active_task_id='t1')
-    assert robot_row(Sighting('r1', 'http://r1', safe), None, NOW)['doing'] == 'e-stop'
+    safe = {'mode': Mode.SAFE, 'mode_reason': 'e-stop', **runs}
+    old, fresh = (state(at, ('May I?',), **safe) for at in (NOW - 60, NOW))
+    lost = Sighting('r1', 'http://r1', old, 'no agent answers')
+    row = robot_row(lost, None, NOW)  # keeps its last state and counts for nothing but lost
+    assert (row['link'], row['mode'], row['doing']) == ('lost', 'SAFE', 'e-stop')
+    assert row['failure'] == 'no agent answers'
+    all_seen = [lost, Sighting('r2', 'http://r2', fresh), Sighting('r3', 'http://r3')]
+    counts = {'robots': 3, 'live': 1, 'lost': 1, 'safe': 1, 'questions': 1}
+    assert fleet_head(all_seen, NOW) == counts
+    assert ages(all_seen, NOW) == {'robot:r1': 60.0, 'robot:r2': 0.0, 'robot:r3': None}
 
 
 @given(
@@ -116,80 +122,36 @@ def test_only_a_fresh_answer_without_a_failure_is_live(age: float | None, failur
     assert (link is Link.WAITING) == (age is None and not failure)
 
 
-def test_a_lost_robot_keeps_its_last_state_and_counts_for_nothing_but_lost() -> None:
-    safe = state(NOW - 60, ('May I?',), mode=Mode.SAFE)
-    seen = [
-        Sighting('r1', 'http://r1', safe, 'no agent answers'),
-        Sighting('r2', 'http://r2', safe.__class__(safe.brain, '', safe.questions, NOW)),
-        Sighting('r3', 'http://r3'),
-    ]
-    row = robot_row(seen[0], None, NOW)
-    assert (row['link'], row['mode'], row['failure']) == ('lost', 'SAFE', 'no agent answers')
-    assert fleet_head(seen, NOW) == {
-        'robots': 3, 'live': 1, 'lost': 1, 'safe': 1, 'questions': 1}  # fmt: skip
-    assert ages(seen, NOW) == {'robot:r1': 60.0, 'robot:r2': 0.0, 'robot:r3': None}
-
-
-# --- stop ----------------------------------------------------------------------------------------
+class Broken(Robot):
+    async def stop(self, operator: str) -> StopResult:
+        raise OSError('broken')
 
 
 @in_loop
-async def test_a_stop_reaches_all_and_one_that_hangs_delays_none() -> None:
+async def test_a_stop_reaches_all_and_one_that_hangs_or_breaks_delays_none() -> None:
     hangs, refuses, answers = Robot('r1', hangs=True), Robot('r2', refuses='no'), Robot('r3')
-    stops = StopAll([hangs, refuses, answers])
+    stops = StopAll([hangs, refuses, answers, Broken('r4')])
     stopping = asyncio.create_task(stops.stop('Anna'))
-    await until(lambda: len(stops.results()) == 2, 'the results of the two that answer')
-    assert set(stops.results()) == {'r2', 'r3'}
+    await until(lambda: len(stops.results()) == 3, 'the results of the three that answer')
+    assert set(stops.results()) == {'r2', 'r3', 'r4'}
     assert not stopping.done()
     results = await stopping
-    assert {name: each.ok for name, each in results.items()} == {
-        'r1': False, 'r2': False, 'r3': True}  # fmt: skip
+    assert [results[f'r{number}'].ok for number in range(1, 5)] == [False, False, True, False]
     assert [each.stopped_by for each in (hangs, refuses, answers)] == [['Anna']] * 3
     assert summary(results).startswith('r1: did not answer')
-    assert summary(results).endswith('r3: stopped (10 ms)')
-
-
-@in_loop
-async def test_a_robot_whose_stop_fails_inside_does_not_keep_the_others_from_theirs() -> None:
-    class Broken(Robot):
-        async def stop(self, operator: str) -> StopResult:
-            raise OSError('broken')
-
-    answers = Robot('r2')
-    results = await StopAll([Broken('r1'), answers]).stop('')
-    assert not results['r1'].ok
-    assert results['r2'].ok
-
-
-# --- through the real HTTP API -------------------------------------------------------------------
+    assert 'r3: stopped (10 ms)' in summary(results)
 
 
 @contextmanager
 def serving(robot: FakeRobot, token: str = '') -> Iterator[str]:
-    """The HTTP API of a robot; its address."""
     http = CONFIG.agent.http
-
-    def make() -> FastAPI:
-        return create_app(robot.runner, robot=robot, settings=http, token=token)
-
-    with served(make, http) as url:
+    app = partial(create_app, robot.runner, robot=robot, settings=http, token=token)
+    with served(app, http) as url:
         yield url
 
 
 def client_of(url: str, **bounds: float) -> HttpRobotClient:
     return HttpRobotClient(FleetRobot(name='r1', url=url), **bounds)
-
-
-@in_loop
-async def test_state_and_questions_come_through_the_api() -> None:
-    with FakeRobot() as robot, serving(robot) as url:
-        robot.brain_state = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='latched'))
-        robot.ask('May I drive?')
-        robot.not_ready = 'the adapter is missing'
-        read = await client_of(url).read()
-    assert read.brain.tasks.mode_reason == 'latched'
-    assert [each.text for each in read.questions] == ['May I drive?']
-    assert read.not_ready == 'the adapter is missing'
 
 
 @in_loop
@@ -211,19 +173,23 @@ async def test_hang_refusal_answer_and_absence_each_have_a_result_in_time() -> N
 
 
 @in_loop
-async def test_the_token_of_the_robot_comes_from_the_environment(
+async def test_state_and_questions_come_through_the_api_with_the_token_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with FakeRobot() as robot, serving(robot, TOKEN) as url:
+        robot.brain_state = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='latched'))
+        robot.ask('May I drive?')
+        robot.not_ready = 'the adapter is missing'
         monkeypatch.delenv('CURIOSITY_HTTP_TOKEN', raising=False)
         with pytest.raises(RobotUnavailable, match='refuses the token'):
             await client_of(url).read()
         monkeypatch.setenv('MARS_TOKEN', TOKEN)
-        mars = FleetRobot(name='mars', url=url, token_variable='MARS_TOKEN')
-        assert (await HttpRobotClient(mars).stop('')).ok
-
-
-# --- the feed and the pictures -------------------------------------------------------------------
+        mars = HttpRobotClient(FleetRobot(name='mars', url=url, token_variable='MARS_TOKEN'))
+        read = await mars.read()
+        assert (await mars.stop('')).ok
+    assert read.brain.tasks.mode_reason == 'latched'
+    assert [each.text for each in read.questions] == ['May I drive?']
+    assert read.not_ready == 'the adapter is missing'
 
 
 class Page:
@@ -267,9 +233,6 @@ async def test_pages_share_a_picture_and_one_that_hangs_is_asked_once() -> None:
     none = await asyncio.gather(*(waiting.get() for _ in range(20)))
     assert {why for _, why in none} == {'no picture yet'}
     assert hangs.frames == 1
-
-
-# --- the door ------------------------------------------------------------------------------------
 
 
 def app_of(robots: list[Robot], robot: FakeRobot, token: str = '', **changes: Any) -> FastAPI:
@@ -320,9 +283,6 @@ async def test_the_door_is_behind_the_checks_of_all_doors_but_a_stop_is_never_li
             statuses = {(await http.post('/fleet/stop', headers=own)).status_code for _ in 'x' * 9}
             limited = [(await http.get('/state')).status_code for _ in 'xx']
     assert (statuses, limited) == ({200}, [200, 429])
-
-
-# --- the configuration ---------------------------------------------------------------------------
 
 
 def test_a_fleet_is_read_as_the_runner_writes_it_or_refused_with_the_reason() -> None:

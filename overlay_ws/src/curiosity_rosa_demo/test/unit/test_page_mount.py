@@ -13,7 +13,7 @@ and its goals. What it does in a browser stands in standalone/test/test_page_bro
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 import json
@@ -47,29 +47,25 @@ from our_sources import ROOT
 import pytest
 from strategies import json_values
 
-Answer = tuple[int, str, bytes]  # status, type, body
-
-
-class Served:
-    """The page of a robot, at an address."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def ask(self, method: str, path: str) -> Answer:
-        answer = httpx.request(method, f'{self.url}{path}', headers={'Accept': 'text/html'})
-        return answer.status_code, answer.headers.get('Content-Type', ''), answer.content
+Ask = Callable[[str, str], tuple[int, str, bytes]]  # its answer: status, type, body
 
 
 @contextmanager
-def page_of(robot: FakeRobot) -> Iterator[Served]:
+def page_of(robot: FakeRobot) -> Iterator[Ask]:
+    """Asks the server of its page."""
+
     def make() -> Any:
         app = create_app(robot.runner, robot=robot, settings=CONFIG.agent.http)
         add_page(app, robot, robot.runner, CONFIG)
         return app
 
     with serve(make, CONFIG.agent.http) as url:
-        yield Served(url)
+
+        def ask(method: str, path: str) -> tuple[int, str, bytes]:
+            answer = httpx.request(method, f'{url}{path}', headers={'Accept': 'text/html'})
+            return answer.status_code, answer.headers.get('Content-Type', ''), answer.content
+
+        yield ask
 
 
 @pytest.fixture
@@ -79,75 +75,60 @@ def robot() -> Iterator[FakeRobot]:
 
 
 @pytest.fixture
-def served(robot: FakeRobot) -> Iterator[Served]:
-    with page_of(robot) as served:
-        yield served
+def ask(robot: FakeRobot) -> Iterator[Ask]:
+    with page_of(robot) as ask:
+        yield ask
 
 
-def test_stop_is_in_the_page_before_any_script_of_the_library(served: Served) -> None:
-    status, kind, body = served.ask('GET', '/')
+def test_stop_is_in_the_page_before_any_script_of_the_library_and_the_api_beside_it(
+    ask: Ask,
+) -> None:
+    status, kind, body = ask('GET', '/')
     assert (status, kind.partition(';')[0]) == (200, 'text/html')
     text = body.decode()
     assert text.index('id="stop"') < text.index('id="app"')
     assert text.index('fetch(`${path}/stop') < text.index('id="app"')
     assert 'lang="en-US"' in text
-
-
-def test_nothing_in_the_page_is_of_another_server(served: Served) -> None:
-    text = served.ask('GET', '/')[2].decode()
     assert "default-src 'self'" in text
     loaded = re.findall(r'(?:src|href|url|from|import)\s*[=(:]?\s*["\'(]+([^"\')]+)', text)
     assert loaded
-    assert [each for each in loaded if '//' in each] == []
-
-
-def test_beside_the_page_the_api_answers_as_ever(served: Served) -> None:
-    for method, path, status in (
+    assert [each for each in loaded if '//' in each] == []  # nothing of another server
+    for method, path, code in (
         ('GET', '/nonsense', 404),
         ('POST', '/', 404),
         ('GET', '/page/captures/none.jpg', 404),
         ('DELETE', '/stop', 405),
     ):
-        assert served.ask(method, path)[:2] == (status, 'application/problem+json')
+        assert ask(method, path)[:2] == (code, 'application/problem+json')
 
 
-def test_a_capture_is_given_as_it_was_taken(served: Served, robot: FakeRobot) -> None:
+def test_captures_analyses_and_frames_are_given_as_pictures(ask: Ask, robot: FakeRobot) -> None:
     task = robot.do(robot.runner.submit(robot.make_task('react', {'text': 'look'})))
     robot.do(robot.runner.wait(task.id, 10.0))
     [capture] = robot.captures()
-    found = served.ask('GET', f'/page/captures/{capture.event_id}.jpg')
+    found = ask('GET', f'/page/captures/{capture.event_id}.jpg')
     assert found == (200, 'image/jpeg', capture.picture.jpeg)
-
-
-def test_the_picture_of_the_newest_analysis_is_given(served: Served, robot: FakeRobot) -> None:
-    assert served.ask('GET', '/ground')[0] == served.ask('GET', '/ground.jpg')[0] == 404
+    assert ask('GET', '/ground')[0] == ask('GET', '/ground.jpg')[0] == 404
     robot.analyzed = ground = analyzed('g1')
     assert ground.picture is not None
     shown = (200, 'image/jpeg', ground.picture.jpeg)
-    assert served.ask('GET', '/page/ground/g1.jpg') == served.ask('GET', '/ground.jpg') == shown
-    assert served.ask('GET', '/page/ground/g0.jpg')[0] == 404
-
-
-def test_a_camera_that_gives_nothing_is_no_error_of_the_page(
-    served: Served, robot: FakeRobot
-) -> None:
-    status, kind, body = served.ask('GET', '/page/frame.jpg')
-    assert (status, kind) == (200, 'image/jpeg')
-    assert body.startswith(b'\xff\xd8')
-    whole = max(picture_size(body))
+    assert ask('GET', '/page/ground/g1.jpg') == ask('GET', '/ground.jpg') == shown
+    assert ask('GET', '/page/ground/g0.jpg')[0] == 404
+    whole = max(picture_size(ask('GET', '/page/frame.jpg')[2]))
     for px, longest in ((1, 64), (65, 128), (4096, 4096)):
-        _, kind, small = served.ask('GET', f'/page/frame.jpg?px={px}')
-        assert (kind, max(picture_size(small))) == ('image/jpeg', min(longest, whole))
-    assert served.ask('GET', '/page/frame.jpg?px=0')[0] == 422
-    robot.camera = False
-    assert served.ask('GET', '/page/frame.jpg')[0] == 204
+        status, kind, small = ask('GET', f'/page/frame.jpg?px={px}')
+        assert (status, kind) == (200, 'image/jpeg')
+        assert max(picture_size(small)) == min(longest, whole)
+    assert ask('GET', '/page/frame.jpg?px=0')[0] == 422
+    robot.camera = False  # no error of the page
+    assert ask('GET', '/page/frame.jpg')[0] == 204
 
 
 def test_the_app_that_was_added_last_has_the_page_and_what_the_robot_did(robot: FakeRobot) -> None:
     for mode in ('one', 'two'):
         robot.trace(TraceKind.ACT, f'{mode} </script><b>')
-        with page_of(robot) as served:
-            text = served.ask('GET', '/')[2].decode()
+        with page_of(robot) as ask:
+            text = ask('GET', '/')[2].decode()
         assert '</script><b>' not in text
         assert f'{mode} &lt;/script&gt;&lt;b&gt;' in text
 
@@ -189,9 +170,6 @@ def tasks_of(robot: FakeRobot) -> list[Any]:
     return robot.do(tasks())
 
 
-# --- the view --------------------------------------------------------------------------------
-
-
 @given(metres, metres, st.floats(MIN_SCALE, MAX_SCALE), pixels, pixels)
 def test_a_view_has_its_centre_in_the_middle_and_its_scale(
     x: float, y: float, scale: float, width: float, height: float
@@ -227,8 +205,6 @@ def test_each_look_is_drawn_once_and_a_following_one_has_the_rover_in_its_middle
     assert drawing.picture() is all_of_it
 
 
-# --- labels ----------------------------------------------------------------------------------
-
 places = st.builds(
     LabelPlace,
     st.floats(-50.0, 450.0),
@@ -253,16 +229,11 @@ def test_no_label_covers_another_or_leaves_the_drawing(wanted: list[Any]) -> Non
             assert left >= other[2] or other[0] >= right or top >= other[3] or other[1] >= bottom
 
 
-# --- goals -----------------------------------------------------------------------------------
-
-
 def propose(robot: FakeRobot, **goal: Any) -> dict[str, Any]:
     return asyncio.run(map_goals.propose(robot, {**GOAL, **goal}))
 
 
-def test_a_goal_is_rehearsed_and_ordered_through_the_port_as_of_the_page(
-    robot: FakeRobot,
-) -> None:
+def test_a_goal_is_rehearsed_and_ordered_through_the_port_as_of_the_page(robot: FakeRobot) -> None:
     robot.paused, path = True, [[0.0, 0.0], [6.5, 1.0]]
     assert propose(robot) == {'ok': True, 'lines': ['Rehearsal: 6.6 m'], 'path': path}
     assert tasks_of(robot) == []  # a proposal orders nothing

@@ -26,16 +26,9 @@ from curiosity_rosa_demo.agent.interfaces.page.controller import (
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DRAWING_FAILED_HTML
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
-from curiosity_rosa_demo.agent.interfaces.page.task_history import (
-    TaskHistories,
-    TaskHistory,
-)
+from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
-from curiosity_rosa_demo.agent.interfaces.page.view_model import (
-    MAX_LINES,
-    PageSnapshot,
-    ViewModel,
-)
+from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import LineResult
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import StoreError
@@ -87,31 +80,28 @@ def texts(lines: Sequence[PanelData]) -> list[str]:
     return [line['text'] for line in lines]
 
 
-REHEARSED = Rehearsal(
-    path=[(0.0, 0.0), (2.0, 0.0), (4.0, 1.0)], text='Rehearsal: 4.2 m\nThe gate would refuse it'
-)
-
-# --- the view model --------------------------------------------------------------------------
-
-
-def test_the_rehearsed_path_is_on_the_map_and_its_figures_stand_with_the_question(
+def test_a_goal_and_a_rehearsed_path_are_on_the_map_and_its_figures_stand_with_the_question(
     robot: FakeRobot,
 ) -> None:
-    model = model_of(robot)
-    assert 'cr-forecast' not in svg(look(model))
-    robot.ask('Drive?', rehearsal=REHEARSED)
+    model, path = model_of(robot), [(0.0, 0.0), (2.0, 0.0), (4.0, 1.0)]
+    rehearsed = Rehearsal(path=path, text='Rehearsal: 4.2 m\nThe gate would refuse it')
+    task = Task('navigate_to_pose', metadata={'arguments': {'x': 6.5, 'y': 1.0}})
+    task.state = LifecycleState.ACTIVE
+    before = svg(look(model))
+    assert ('cr-forecast' in before, 'drives to' in before) == (False, False)
+    assert 'drives to x 6.50 m, y 1.00 m' in svg(look(model, [TaskHistory(task, ())]))
+    robot.ask('Drive?', rehearsal=rehearsed)
     asked = look(model)
     assert 'rehearsed path' in svg(asked)
     assert 'cr-forecast' in svg(asked)
-    assert asked.parts['approvals']['rows'][0]['rehearsal'] == REHEARSED.text.split('\n')
-    here = Place(4.0, 1.0, 0.0)
-    gap = Comparison(4.2, 3.0, here, 1.2, 0.0, 0.0, 0.8, ['distance'])
-    done = REHEARSED.model_copy(update={'real': gap})
-    robot.brain_state = robot.brain_state.model_copy(update={'react': ReactState(rehearsal=done)})
+    assert asked.parts['approvals']['rows'][0]['rehearsal'] == rehearsed.text.split('\n')
+    gap = Comparison(4.2, 3.0, Place(4.0, 1.0, 0.0), 1.2, 0.0, 0.0, 0.8, ['distance'])
+    react = ReactState(rehearsal=rehearsed.model_copy(update={'real': gap}))
+    robot.brain_state = robot.brain_state.model_copy(update={'react': react})
     robot.questions = lambda: []  # type: ignore[method-assign]
     over = look(model)
     assert over.parts['plan']['differs'] is True
-    assert over.parts['plan']['rehearsal'] == REHEARSED.text.split('\n')
+    assert over.parts['plan']['rehearsal'] == rehearsed.text.split('\n')
     assert 'cr-forecast' not in svg(over)
 
 
@@ -150,13 +140,8 @@ def test_after_a_restart_the_page_tells_what_was_before_and_marks_it(robot: Fake
     robot.earlier = [new_event(TraceKind.ACT, 'drove'), new_event(TraceKind.ERROR, 'fell')]
     model = model_of(robot)
     robot.trace(TraceKind.OBSERVE, 'up again')
-    lines = look(model).lines
-    assert [(line['kind'], line['earlier']) for line in lines] == [
-        ('ACT', True),
-        ('ERROR', True),
-        ('RESTART', False),
-        ('OBSERVE', False),
-    ]
+    told = [('ACT', True), ('ERROR', True), ('RESTART', False), ('OBSERVE', False)]
+    assert [(line['kind'], line['earlier']) for line in look(model).lines] == told
     raw = event_json(robot.earlier, robot.earlier[0].event_id)
     assert json.loads(raw)['message'] == 'drove'
     assert look(model_of(FakeRobot())).lines == ()  # a first run
@@ -165,21 +150,19 @@ def test_after_a_restart_the_page_tells_what_was_before_and_marks_it(robot: Fake
 def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
     """Before its first event and over events of the agent too, while one is played."""
     model = model_of(robot)
-
-    def said() -> tuple[bool, str]:
-        alarms = look(model).parts['alarms']
-        return alarms['replay'], alarms['replay_text']
-
-    robot.trace(TraceKind.ACT, 'then', data={'replay': True})
-    assert said()[0]
-    robot.trace(TraceKind.ACT, 'now')
-    assert not said()[0]
-    robot.replay = 'run.mcap, 0 s of 60 s'
-    assert said() == (True, robot.replay)
-    robot.trace(TraceKind.ACT, 'now')
-    assert said() == (True, robot.replay)
-    robot.replay = ''
-    assert not said()[0]
+    for played, data, said in (
+        ('', {'replay': True}, True),
+        ('', None, False),
+        ('run.mcap, 0 s of 60 s', None, True),
+        ('', None, False),
+    ):
+        for event in (False, True):
+            robot.replay = played
+            if event or not played:
+                robot.trace(TraceKind.ACT, 'then', data=data)
+            alarms = look(model).parts['alarms']
+            assert alarms['replay'] is said
+            assert not played or alarms['replay_text'] == played
 
 
 def test_a_question_about_a_task_is_no_step_of_the_turn_that_runs(robot: FakeRobot) -> None:
@@ -207,14 +190,6 @@ def test_a_drawing_that_fails_takes_nothing_else_with_it(
     assert texts(shown.lines) == ['one']
 
 
-def test_where_a_drive_leads_to_is_on_the_map(robot: FakeRobot) -> None:
-    task = Task('navigate_to_pose', metadata={'arguments': {'x': 6.5, 'y': 1.0}})
-    task.state = LifecycleState.ACTIVE
-    model = model_of(robot)
-    assert 'drives to' not in svg(look(model))
-    assert 'drives to x 6.50 m, y 1.00 m' in svg(look(model, [TaskHistory(task, ())]))
-
-
 @settings(max_examples=examples(30))
 @given(st.lists(st.dictionaries(text, json_values, max_size=3), max_size=3))
 def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
@@ -223,9 +198,6 @@ def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
     react = robot.brain_state.react.model_copy(update={'plan': {'steps': steps, 'goal': 'g'}})
     robot.brain_state = robot.brain_state.model_copy(update={'react': react})
     assert svg(look(model_of(robot))).startswith('<svg')
-
-
-# --- the tasks -------------------------------------------------------------------------------
 
 
 def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
@@ -243,53 +215,41 @@ def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
     assert len(robot.do(histories.read())[0].rows) == 3
 
 
-# --- what a page asks ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ('written', 'said'),
-    [
-        ('{"x": }', 'line 1, column 7'),
-        ('[1]', 'must be an object'),
-        ('{"x": NaN}', 'NaN'),
-        ('{"x": -Infinity}', 'Infinity'),
-        ('{"x":' * 150 + '1' + '}' * 150, 'nested'),
-        ('[' * 100_000, 'nested too deep'),
-        (None, 'text'),
-    ],
+NO_OBJECTS = (
+    ('{"x": }', 'line 1, column 7'),
+    ('[1]', 'must be an object'),
+    ('{"x": NaN}', 'NaN'),
+    ('{"x": -Infinity}', 'Infinity'),
+    ('{"x":' * 150 + '1' + '}' * 150, 'nested'),
+    ('[' * 100_000, 'nested too deep'),
+    (None, 'text'),
 )
-def test_what_is_no_object_is_refused_in_words(written: object, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        read_arguments(written)
 
 
 def test_an_edit_reaches_the_robot_with_its_arguments_if_they_are_json(robot: FakeRobot) -> None:
+    for written, said in NO_OBJECTS:
+        with pytest.raises(ValueError, match=said):
+            read_arguments(written)
     question = robot.ask('drive?', {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}})
     controller = PageController(robot, robot.runner)
     edit = {'id': question.id, 'action': 'EDIT', 'arguments': '{"duration_s": 2.0', 'why': 'w'}
     ok, words = asyncio.run(controller.answer(edit))
-    assert not ok
-    assert 'not JSON' in words
-    assert robot.answers == []
+    assert (ok, 'not JSON' in words, robot.answers) == (False, True, [])
     edit['arguments'] += '}'
     assert asyncio.run(controller.answer(edit)) == (True, f'edit {question.id}')
     assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2.0}, 'w')]
 
 
-@settings(max_examples=examples(30))
-@given(st.dictionaries(st.sampled_from(['id', 'action', 'arguments', 'why']), json_values))
-def test_whatever_a_browser_sends_is_answered_in_words(sent: dict[str, Any]) -> None:
-    robot = FakeRobot()
-    ok, words = asyncio.run(PageController(robot, robot.runner).answer(sent))
-    assert not ok
-    assert words
+ANSWERS = st.dictionaries(st.sampled_from(['id', 'action', 'arguments', 'why']), json_values)
 
 
 @settings(max_examples=examples(30))
-@given(json_values)
-def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any) -> None:
+@given(json_values, ANSWERS)
+def test_whatever_a_browser_sends_is_answered_in_words(sent: Any, answer: dict[str, Any]) -> None:
     with FakeRobot() as robot:
         controller = PageController(robot, robot.runner)
+        ok, words = asyncio.run(controller.answer(answer))
+        assert (ok, bool(words)) == (False, True)
         if not isinstance(sent, str):
             assert asyncio.run(controller.say(sent)) == (False, 'The line is empty.', '')
         assert asyncio.run(controller.cancel(sent))[0] is False
@@ -316,11 +276,8 @@ def test_what_came_of_a_line_is_told_and_a_fault_without_its_text(robot: FakeRob
     assert (ok, 'RuntimeError' in words, 'secret' in words) == (False, True, False)
 
 
-# --- the feed --------------------------------------------------------------------------------
-
-
 class Reader:
-    """An open page that counts, and fails when it is told to."""
+    """An open page that keeps what it is told, and fails if it shall."""
 
     def __init__(self, fails: bool = False) -> None:
         self.fails = fails
@@ -334,6 +291,10 @@ class Reader:
             raise RuntimeError('this page is broken')
 
 
+def feed_of(robot: FakeRobot) -> PageFeed:
+    return PageFeed(robot, robot.runner, CONFIG, TalkLines())
+
+
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (feed_module, open_pages):
@@ -342,30 +303,21 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @in_loop
 async def test_all_pages_share_one_look_and_a_broken_page_harms_no_other() -> None:
+    before = asyncio.all_tasks()
     with FakeRobot() as robot:
-        feed = PageFeed(robot, robot.runner, CONFIG, TalkLines())
-        readers = [Reader(fails=number == 0) for number in range(20)]
+        feed, readers = feed_of(robot), [Reader(fails=number == 0) for number in range(20)]
         for reader in readers:
             feed.add_page(reader)
         await until(lambda: all(len(each.looks) >= 3 for each in readers), 'three looks each')
         assert all(each.looks[2] is readers[0].looks[2] for each in readers)
         assert readers[1].pages == 20
-
-
-def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
-    async def run() -> None:
-        feed, reader = PageFeed(robot, robot.runner, CONFIG, TalkLines()), Reader()
-        feed.add_page(reader)
-        await until(lambda: len(reader.looks) >= 2, 'two looks')
-        feed.remove_page(reader)
-        me = asyncio.current_task()
-        while others := asyncio.all_tasks() - {me}:  # until nobody but this test waits
+        for reader in readers:
+            feed.remove_page(reader)
+        while others := asyncio.all_tasks() - before:  # nobody looks while no page is open
             await asyncio.wait(others, timeout=LONG_S)
         seen = len(reader.looks)
         feed.add_page(reader)
         await until(lambda: len(reader.looks) > seen, 'another look')
-
-    asyncio.run(run())
 
 
 @in_loop
@@ -381,11 +333,7 @@ async def test_a_runtime_that_gives_no_tasks_holds_up_nothing_else(fault: str) -
         raise RuntimeError('no loop')
 
     with FakeRobot() as robot:
-        feed, reader, usual = (
-            PageFeed(robot, robot.runner, CONFIG, TalkLines()),
-            Reader(),
-            robot.call,
-        )
+        feed, reader, usual = feed_of(robot), Reader(), robot.call
         robot.deaf = fault == 'refuses'
         if not robot.deaf:
             robot.call = call  # type: ignore[method-assign,assignment]
