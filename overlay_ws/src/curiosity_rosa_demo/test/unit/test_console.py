@@ -22,7 +22,7 @@ import tempfile
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, Command, parse
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, parse
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import (
     answer_query,
     NO_RECORDING,
@@ -74,13 +74,25 @@ RUNS = {
 }
 
 
-def test_each_command_does_its_thing(bench: RuntimeBench) -> None:
+def test_each_command_does_its_thing_and_what_fails_is_told(bench: RuntimeBench) -> None:
     bench.session.release.set()
-    for line in RUNS:
+    refused, broken = 'Need to close mast', 'RuntimeError: a bug'
+    for why, error in ((refused, None), (broken, RuntimeError('a bug'))):
+        bench.session.fails, bench.session.broken = refused, error
+        bench.console.handle_line(':cap')
+        bench.finish()
+        assert bench.said == [f'! {why}']
+        assert bench.console.last_outcome == Outcome(False, why)
+        bench.said.clear()
+    assert [task.reason for task in bench.runtime.list_tasks()] == [refused, broken]
+    bench.session.fails, bench.session.broken = '', None
+    bench.session.ran.clear()
+    for line in RUNS:  # the console lives on
         bench.console.handle_line(line)
         bench.finish()
     assert bench.session.ran == [*RUNS.values()]
     assert bench.said == [f'did {ran}' for ran in RUNS.values()]
+    assert bench.console.last_outcome.ok
 
 
 def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench) -> None:
@@ -99,61 +111,49 @@ def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench) ->
 
 
 def test_questions_are_answered_while_something_runs(bench: RuntimeBench) -> None:
+    def said(line: str) -> str:
+        bench.console.handle_line(line)
+        return bench.said[-1]
+
     bench.runs(':cap')
-    bench.console.handle_line(':status')
-    assert bench.said[-1] == 'x 1.23 m, y 0.00 m; moving; mast unknown, may not drive'
-    bench.console.handle_line(':help')
-    assert RULES_NOTE in bench.said[-1]
-    bench.console.handle_line(':trace')
-    assert bench.said[-1] == 'no events'
+    assert said(':status') == 'x 1.23 m, y 0.00 m; moving; mast unknown, may not drive'
+    assert RULES_NOTE in said(':help')
+    assert said(':trace') == 'no events'
     for number in range(5):
         bench.session.trace(TraceKind.OBSERVE, f'event {number}')
-    bench.console.handle_line(':trace 2')
-    assert bench.said[-1] == '[OBSERVE] event 3\n[OBSERVE] event 4'
-    bench.console.handle_line(':tasks')
-    assert [line.split()[1:4] for line in bench.said[-1].splitlines()] == [
-        ['state', 'prio', 'what'],
-        ['ACTIVE', '3', 'capture_and_score'],
-    ]
+    assert said(':trace 2') == '[OBSERVE] event 3\n[OBSERVE] event 4'
+    rows = [['state', 'prio', 'what'], ['ACTIVE', '3', 'capture_and_score']]
+    assert [row.split()[1:4] for row in said(':tasks').splitlines()] == rows
     bench.mode('EXEC')
-    bench.console.handle_line(':mode')
-    assert bench.said[-1].startswith('EXEC: ')
+    assert said(':mode').startswith('EXEC: ')
     assert bench.console.busy
     bench.finish()
 
 
-def test_a_task_can_be_looked_at_and_its_story_read(bench: RuntimeBench) -> None:
-    bench.session.release.set()
-    bench.console.handle_line(':submit react {"text": "光を探して"}')
-    bench.finish()
-    (task,) = bench.runtime.list_tasks()
-    bench.console.handle_line(f':task {task.id[:8]}')
-    assert f'id         {task.id}' in bench.said[-1]
-    assert '光を探して' in bench.said[-1]
-    assert 'state      COMPLETED' in bench.said[-1]
-    bench.console.handle_line(f':history {task.id[:6].upper()}')
-    steps = [line.split()[2:4] for line in bench.said[-1].splitlines()]
-    assert steps == [['-', 'PENDING'], ['PENDING', 'ACTIVE'], ['ACTIVE', 'COMPLETED']]
-    bench.console.handle_line(':task zz')
-    assert bench.said[-1] == "! no task with an ID that begins with 'zz'; :tasks shows them"
+def test_a_task_is_looked_at_cancelled_and_gets_a_priority(bench: RuntimeBench) -> None:
+    def said(line: str) -> str:
+        bench.console.handle_line(line)
+        return bench.said[-1]
 
-
-def test_cancel_and_priority(bench: RuntimeBench) -> None:
     bench.runs(':demo')
     for line in ('first', 'second', 'third'):
         bench.console.handle_line(line)
     bench.becomes('third', 'PENDING')
     ids = {str(t.metadata['text']): t.id[:8] for t in bench.runtime.list_tasks()}
-    bench.console.handle_line(f':priority {ids["third"]} 7')
-    assert bench.said[-1] == f'{ids["third"]} has priority 7'
+    assert said(f':priority {ids["third"]} 7') == f'{ids["third"]} has priority 7'
     bench.console.handle_line(f':cancel {ids["first"]}')
     bench.until(lambda: f'cancelled {ids["first"]}' in bench.said, 'an answer')
-    bench.console.handle_line(f':priority {ids[DEMO]} 7')
-    assert 'is ACTIVE; its priority can be changed while it waits' in bench.said[-1]
+    refused = 'is ACTIVE; its priority can be changed while it waits'
+    assert refused in said(f':priority {ids[DEMO]} 7')
     bench.finish()
     assert bench.session.ran[1:] == ['answer: third', 'answer: second']
-    bench.console.handle_line(f':cancel {ids["first"]}')
-    assert bench.said[-1] == f'! {ids["first"]} had ended already'
+    assert said(f':cancel {ids["first"]}') == f'! {ids["first"]} had ended already'
+    shown = said(f':task {ids["third"]}')
+    for part in (f'id         {ids["third"]}', 'third', 'state      COMPLETED'):
+        assert part in shown
+    steps = [row.split()[2:4] for row in said(f':history {ids["third"].upper()}').splitlines()]
+    assert steps == [['-', 'PENDING'], ['PENDING', 'ACTIVE'], ['ACTIVE', 'COMPLETED']]
+    assert said(':task zz') == "! no task with an ID that begins with 'zz'; :tasks shows them"
 
 
 WRONG = {
@@ -180,22 +180,6 @@ def test_what_cannot_be_done_is_told_and_nothing_is_kept(bench: RuntimeBench) ->
     assert bench.tasks() == {}
     assert bench.console.handle_line('   ')
     assert not bench.console.handle_line(':quit')
-
-
-def test_what_fails_is_told_and_the_console_lives_on(bench: RuntimeBench) -> None:
-    refused, broken = 'Need to close mast', 'RuntimeError: a bug'
-    for why, error in ((refused, None), (broken, RuntimeError('a bug'))):
-        bench.session.fails, bench.session.broken = refused, error
-        bench.said.clear()
-        bench.console.handle_line(':cap')
-        bench.finish()
-        assert bench.said == [f'! {why}']
-        assert bench.console.last_outcome == Outcome(False, why)
-    assert [task.reason for task in bench.runtime.list_tasks()] == [refused, broken]
-    bench.session.fails, bench.session.broken = '', None
-    bench.console.handle_line(':cap')
-    bench.finish()
-    assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
 
 
 def test_lines_wait_until_the_tasks_may_run_and_a_stop_does_not(tmp_path: Path) -> None:
@@ -226,7 +210,7 @@ SENTENCES = (  # its language has the demo and the template
 
 
 def test_a_template_is_its_text_in_the_language_of_the_askers_last_sentence(
-    bench: RuntimeBench,
+    bench: RuntimeBench, tmp_path: Path
 ) -> None:
     bench.session.release.set()
     for sentence, goal, text in SENTENCES:
@@ -248,23 +232,17 @@ def test_a_template_is_its_text_in_the_language_of_the_askers_last_sentence(
     bench.console.handle_line(':help')
     for name in ('demo_ground_texture', 'rover_status'):
         assert f'  :{name} ' in bench.said[-1]
-
-
-def test_a_template_takes_no_name_of_a_command(tmp_path: Path) -> None:
-    template = CONFIG.prompts.templates['rover_status']
-    prompts = CONFIG.prompts.model_copy(update={'templates': {'stop': template}})
-    config = CONFIG.model_copy(update={'prompts': prompts})
+    templates = {'stop': CONFIG.prompts.templates['rover_status']}
+    prompts = CONFIG.prompts.model_copy(update={'templates': templates})
     with pytest.raises(ConfigError, match=r'templates\.stop: a command has this name'):
-        RuntimeBench(tmp_path, config=config)
+        RuntimeBench(tmp_path, config=CONFIG.model_copy(update={'prompts': prompts}))
+
+
+LINES = [':cap', ':forward', 'text', ':stop', ':status', ':bad', ':pause', '']
 
 
 @settings(max_examples=examples(30), deadline=None)
-@given(
-    st.lists(
-        st.sampled_from([':cap', ':forward', 'text', ':stop', ':status', ':bad', ':pause', '']),
-        max_size=8,
-    )
-)
+@given(st.lists(st.sampled_from(LINES), max_size=8))
 def test_a_stop_ends_whatever_was_entered_before_it(lines: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
         for line in lines:
@@ -287,15 +265,6 @@ def test_process_events_are_handed_on() -> None:
     assert heard == ['The adapter process ended', '次']
 
 
-# --- :record -------------------------------------------------------------------------------------
-
-
-def parsed(line: str) -> Command:
-    command = parse(line, longest_drive_s=1.0)
-    assert command is not None
-    return command
-
-
 class Told:
     """A recording that says what it was told."""
 
@@ -304,19 +273,21 @@ class Told:
 
 
 def test_what_is_typed_reaches_the_recording_or_is_refused_with_what_there_is() -> None:
-    nobody: Any = None
+    def said(line: str, recording: Any) -> Outcome:
+        command: Any = parse(line, longest_drive_s=1.0)
+        nobody: Any = None
+        return answer_query(command, nobody, nobody, nobody, nobody, recording)
+
     for line, what in ((':record', ''), (':RECORD OFF', 'off'), ('：ｒｅｃｏｒｄ　ｏｎ', 'on')):
-        told = answer_query(parsed(line), nobody, nobody, nobody, nobody, Told())
-        assert told == Outcome(True, f'told {what!r}')
-    none = answer_query(parsed(':record on'), nobody, nobody, nobody, nobody, None)
-    assert none == Outcome(False, NO_RECORDING)
+        assert said(line, Told()) == Outcome(True, f'told {what!r}')
+    assert said(':record on', None) == Outcome(False, NO_RECORDING)
     for line, why in (
         (':record yes', "'yes' is neither on, off nor status"),
         (':record on now', r':record \[on\|off\|status\]'),
         (':auto yes', "'yes' is neither on nor off"),
     ):
         with pytest.raises(BadCommand, match=why):
-            parsed(line)
+            said(line, Told())
 
 
 GRACE_S = 0.2
@@ -326,10 +297,9 @@ def run(bench: RuntimeBench, *commands: str) -> Outcome:
     return run_commands(bench.console, list(commands), grace_s=GRACE_S)
 
 
-# --- the commands of -c ---
-
-
-def test_one_failed_command_fails_them_all(bench: RuntimeBench) -> None:
+def test_one_failed_command_fails_them_all_and_in_safe_an_order_fails_at_once(
+    bench: RuntimeBench,
+) -> None:
     for commands, ok in (
         ((':mode', ':trace'), True),
         ((':forward far', ':mode'), False),
@@ -337,38 +307,29 @@ def test_one_failed_command_fails_them_all(bench: RuntimeBench) -> None:
         ((), False),
     ):
         assert run(bench, *commands).ok is ok
-
-
-def test_in_safe_an_order_has_failed_at_once_and_what_only_looks_or_stops_works(
-    bench: RuntimeBench,
-) -> None:
     bench.session.quick = {'get_status'}
     bench.hear('estop', pressed=True)
     bench.mode('SAFE')
     for order in ('go to the light', ':forward 2', ':resume'):
         outcome = run(bench, order)
-        assert not outcome.ok
-        assert 'e-stop' in outcome.answer
+        assert (outcome.ok, 'e-stop' in outcome.answer) == (False, True)
     assert bench.tasks() == {}
-    for line in (':mode', ':stop', ':submit get_status'):
+    for line in (':mode', ':stop', ':submit get_status'):  # what only looks or stops
         assert run(bench, line).ok
 
 
-def test_a_command_that_safe_interrupts_has_failed_and_is_not_kept(bench: RuntimeBench) -> None:
-    bench.session.on_begin = lambda what: bench.hear('estop', pressed=True)
-    outcome = run(bench, ':forward 2', ':mast_open')
-    assert not outcome.ok
-    assert 'SAFE since' in outcome.answer
-    assert bench.tasks() == {'move_forward': 'CANCELLED'}
-
-
-def test_a_pipe_that_ends_leaves_what_safe_interrupted(
-    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+def test_a_command_that_safe_interrupts_has_failed_and_a_pipe_leaves_it(
+    bench: RuntimeBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.session.on_begin = lambda what: bench.hear('estop', pressed=True)
+    outcome = run(bench, ':forward 2', ':mast_open')
+    assert (outcome.ok, 'SAFE since' in outcome.answer) == (False, True)
+    assert bench.tasks() == {'move_forward': 'CANCELLED'}
     monkeypatch.setattr('sys.stdin', io.StringIO(':forward 2\n:quit\n'))
-    run_pipe(bench.console, grace_s=GRACE_S)
-    assert bench.tasks() == {'move_forward': 'PAUSED'}
+    with RuntimeBench(tmp_path / 'pipe') as other:
+        other.session.on_begin = lambda what: other.hear('estop', pressed=True)
+        run_pipe(other.console, grace_s=GRACE_S)
+        assert other.tasks() == {'move_forward': 'PAUSED'}
 
 
 def test_a_held_command_has_failed(bench: RuntimeBench) -> None:
@@ -415,13 +376,7 @@ def test_safe_alone_refuses_and_says_why_since_when_and_the_way_out(
         assert (':clear' in why) is bool(state.robot.estop or state.robot.safety_latch)
 
 
-def test_no_skill_that_is_taken_in_safe_needs_base_or_mast() -> None:
-    for definition in REGISTRY:
-        if definition.name in SKILLS_IN_SAFE:
-            assert definition.resources_required == []
-
-
-def test_the_way_out_fits_the_cause() -> None:
+def test_the_way_out_fits_the_cause_and_no_skill_in_safe_needs_base_or_mast() -> None:
     for robot, way_out in (
         ({'estop': True, 'safety_latch': 'x'}, 'Release the e-stop, then enter :clear.'),
         ({'safety_latch': 'x'}, 'Look at the rover, then enter :clear.'),
@@ -430,3 +385,5 @@ def test_the_way_out_fits_the_cause() -> None:
         tasks = TasksState(mode=Mode.SAFE, mode_reason='x')
         state = BrainState(robot=RobotState(**robot), tasks=tasks)
         assert order_refusal(state, 'react', SINCE).endswith(way_out)
+    taken = [each for each in REGISTRY if each.name in SKILLS_IN_SAFE]
+    assert not any(each.resources_required for each in taken)
