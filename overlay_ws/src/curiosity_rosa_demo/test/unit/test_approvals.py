@@ -17,7 +17,6 @@ import json
 from pathlib import Path
 import tempfile
 import threading
-from threading import Thread
 import time
 from typing import Any
 
@@ -83,11 +82,6 @@ class Asking:
             return str(cancelled)
 
 
-@pytest.fixture
-def approval_queue() -> ApprovalQueue:
-    return ApprovalQueue(timeout_s=WAIT_S * 10)
-
-
 def test_after_the_time_out_no_answer_is_taken_however_long_the_turn_takes_to_leave() -> None:
     approval_queue, waits = ApprovalQueue(timeout_s=0.1), threading.Event()
     turn = Asking(approval_queue, question(), Meanwhile(waits.set))
@@ -99,37 +93,30 @@ def test_after_the_time_out_no_answer_is_taken_however_long_the_turn_takes_to_le
     assert turn.end() == ApprovalAnswer(REJECT, why='no answer within 0.1 s')
 
 
-@pytest.mark.parametrize('attended', [True, False])
-def test_a_stopped_turn_does_not_ask_and_with_nobody_there_the_answer_is_no_at_once(
-    approval_queue: ApprovalQueue, attended: bool
-) -> None:
+def test_a_stopped_turn_does_not_ask_and_with_nobody_there_the_answer_is_no_at_once() -> None:
     heard: list[Question | None] = []
-    approval_queue.is_attended = attended
+    approval_queue = ApprovalQueue(timeout_s=WAIT_S * 10)
     approval_queue.on_change = lambda: heard.append(approval_queue.oldest_question)
     no = ApprovalAnswer(REJECT, why='nobody is there to answer')
-    if not attended:
-        assert approval_queue.ask(question(), Cancellation()) == no
+    approval_queue.is_attended = False
+    assert approval_queue.ask(question(), Cancellation()) == no
     cancellation = Cancellation()
     cancellation.cancel('Stopped')
-    with pytest.raises(TurnCancelled):
-        approval_queue.ask(question(), cancellation)
+    for approval_queue.is_attended in (False, True):
+        with pytest.raises(TurnCancelled):
+            approval_queue.ask(question(), cancellation)
     assert heard == []
-    if attended:
-        turn = Asking(approval_queue, question(2))
-        approval_queue.reject_all()  # who leaves says no to what is open and to what comes
-        assert turn.end() == approval_queue.ask(question(3), Cancellation()) == no
 
-
-def test_a_stop_counts_before_an_answer_that_was_not_taken_yet(
-    approval_queue: ApprovalQueue,
-) -> None:
-    def answer_and_stop() -> None:
+    def answer_and_stop() -> None:  # a stop counts before an answer that was not taken yet
         approval_queue.answer(YES)
         button.cancel('Stopped')
 
     button = Meanwhile(answer_and_stop)
     with pytest.raises(TurnCancelled, match='Stopped'):
         approval_queue.ask(question(), button)
+    turn = Asking(approval_queue, question(2))
+    approval_queue.reject_all()  # who leaves says no to what is open and to what comes
+    assert turn.end() == approval_queue.ask(question(3), Cancellation()) == no
 
 
 STEPS = st.one_of(
@@ -257,9 +244,6 @@ def says(bench: RuntimeBench, line: str, reply: str) -> None:
     bench.until(lambda: any(reply in each for each in bench.said[count:]), f'{reply!r}')
 
 
-# --- questions of a turn --------------------------------------------------------------------
-
-
 WAYS = (
     (':approve', typed(APPROVE), 'approved q1a2b3c4: move_forward(duration_s=6.0)'),
     ('：ａｐｐｒｏｖｅ　Ｑ１Ａ', typed(APPROVE), 'approved q1a2b3c4: '),
@@ -313,8 +297,7 @@ def test_what_answers_nothing_is_told_and_the_question_stays(bench: RuntimeBench
 
 
 def test_a_plain_question_is_approved_or_rejected(bench: RuntimeBench) -> None:
-    plain = Question(id='q9', text='Shall I go on?\n? q1 :approve', asked_at=time.time())
-    ask(bench, plain)
+    ask(bench, Question(id='q9', text='Shall I go on?\n? q1 :approve', asked_at=time.time()))
     assert bench.said == [
         r'? q9 Shall I go on?\n? q1 :approve. :approve or :reject [why]; '
         'no answer within 300 s is a no.'
@@ -333,9 +316,8 @@ def test_an_e_stop_ends_the_question_until_it_is_cleared(bench: RuntimeBench) ->
     bench.hear('estop', pressed=False)
     bench.until(lambda: not bench.runtime.state.robot.estop, 'the release')
     assert bench.session.answers_to == []
-    says(bench, ':clear', '1 task held')
-    says(bench, ':resume', '? q1a2b3c4 ')
-    says(bench, ':approve', 'approved ')
+    for line, reply in ((':clear', '1 task held'), (':resume', '? q1a'), (':approve', 'approved')):
+        says(bench, line, reply)
     bench.finish()
 
 
@@ -395,13 +377,11 @@ def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
     kernel = CONFIG.agent.kernel.model_copy(update={'tick_s': 60.0, 'watchdog_s': 60.0})
     agent = CONFIG.agent.model_copy(update={'kernel': kernel})
     with RuntimeBench(tmp_path, config=CONFIG.model_copy(update={'agent': agent})) as bench:
-        approval_queue = bench.session.approval_queue
-        turn = Thread(target=approval_queue.ask, args=(drive(), Cancellation()))
-        turn.start()
+        turn = Asking(bench.session.approval_queue, drive())
         bench.asked(drive())
-        approval_queue.answer(ApprovalAnswer(REJECT))
+        bench.session.approval_queue.answer(ApprovalAnswer(REJECT))
         bench.until(lambda: bench.console.pending_question is None, 'the question to be gone')
-        turn.join(WAIT_S)
+        assert turn.end() == ApprovalAnswer(REJECT)
 
 
 def test_the_console_shows_a_question_and_a_result_once(bench: RuntimeBench) -> None:
@@ -422,20 +402,18 @@ def test_the_console_shows_a_question_and_a_result_once(bench: RuntimeBench) -> 
     assert bench.said[1:] == [f'  [RESULT] {result}']
 
 
-# --- tasks that need approval ---------------------------------------------------------------
-
-
-def submit(bench: RuntimeBench, *, name: str = 'mast_open') -> Task:
+def submit(bench: RuntimeBench, name: str = 'mast_open', **metadata: Any) -> Task:
     """A task that waits for approval, and was shown."""
-    task = Task(name, needs_approval=True)
+    task = Task(name, needs_approval=True, metadata=metadata)
     bench.runtime.submit_task(task, lambda reply: None, bench.runtime.stop_count)
     bench.until(lambda: any(each.startswith(f'? {task.id[:8]} ') for each in bench.said), 'it')
     return task
 
 
-def test_a_task_that_needs_approval_is_a_question_too(bench: RuntimeBench) -> None:
-    task = submit(bench)
-    short = task.id[:8]
+def test_a_task_that_needs_approval_is_a_question_with_all_that_it_would_do(
+    bench: RuntimeBench,
+) -> None:
+    short = submit(bench).id[:8]
     assert bench.said == [
         f'? {short} mast_open: the task waits for approval. :approve or :reject [why].'
     ]
@@ -444,14 +422,9 @@ def test_a_task_that_needs_approval_is_a_question_too(bench: RuntimeBench) -> No
     says(bench, f':approve {short[:5]}', f'approved {short}: mast_open')
     bench.becomes('mast_open', 'COMPLETED')
     assert bench.console.pending_question is None
-
-
-def test_a_task_is_approved_with_all_that_it_would_do(bench: RuntimeBench) -> None:
     plan = {'goal': 'look', 'steps': [{'action': 'move_forward', 'parameters': {'x': 'y' * 300}}]}
-    task = Task('react', needs_approval=True, metadata={'text': 'look', 'plan': plan})
-    bench.runtime.submit_task(task, lambda reply: None, bench.runtime.stop_count)
-    bench.until(lambda: bench.said, 'the question')
-    assert f'react(text="look", plan={json.dumps(plan)}): ' in bench.said[0]
+    submit(bench, 'react', text='look', plan=plan)
+    assert f'react(text="look", plan={json.dumps(plan)}): ' in bench.said[-1]
 
 
 def test_a_task_of_an_earlier_run_that_waits_for_approval_is_shown_and_held(
@@ -469,8 +442,6 @@ def test_a_task_of_an_earlier_run_that_waits_for_approval_is_shown_and_held(
         bench.console.handle_line(':resume')
         bench.becomes('mast_open', 'COMPLETED')
 
-
-# --- the plan and the budget ----------------------------------------------------------------
 
 PLAN = """Here is my plan:
 ```json
@@ -512,33 +483,28 @@ def test_a_plan_is_run_from_a_file_and_shown_with_its_budget(
     bench.finish()
 
 
+NO_PLANS: tuple[tuple[str, bytes | None, str], ...] = (
+    ('none.json', None, '! cannot read none.json: No such file or directory'),
+    ('.', None, '! . is no file'),
+    ('a\0b', None, "! cannot read 'a\\x00b': "),
+    ('~nobody-of-this-name/x', None, '! cannot read '),
+    ('big', b'x' * 1_000_001, '! big has more than 1000000 bytes'),
+    ('latin', b'caf\xe9', '! latin is not UTF-8: byte 3 is 0xe9'),
+    ('text', b'drive to the rock', '! text: '),
+    ('goalless', b'{"steps": []}', '! goalless: '),
+)
+
+
 def test_a_file_that_holds_no_plan_is_told(
     bench: RuntimeBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, content in (
-        ('big', b'x' * 1_000_001),
-        ('latin', b'caf\xe9'),
-        ('text', b'drive to the rock'),
-        ('goalless', b'{"steps": []}'),
-    ):
-        (tmp_path / name).write_bytes(content)
-    for name, problem in (
-        ('none.json', '! cannot read none.json: No such file or directory'),
-        ('.', '! . is no file'),
-        ('a\0b', "! cannot read 'a\\x00b': "),
-        ('~nobody-of-this-name/x', '! cannot read '),
-        ('big', '! big has more than 1000000 bytes'),
-        ('latin', '! latin is not UTF-8: byte 3 is 0xe9'),
-        ('text', '! text: '),
-        ('goalless', '! goalless: '),
-    ):
+    for name, content, problem in NO_PLANS:
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
         bench.console.handle_line(f':run {name}')
         assert bench.said[-1].startswith(problem)
     assert bench.tasks() == {}
-
-
-# --- every answer finds its question --------------------------------------------------------
 
 
 def is_asked(bench: RuntimeBench) -> bool:

@@ -216,6 +216,13 @@ def test_every_door_asks_the_operator_the_same_question(
     assert len(asked) == 1, asked
 
 
+def approve(world: DoorsWorld) -> None:
+    world.until(lambda: world.runtime.shown_questions, 'the question')
+    (question,) = world.runtime.shown_questions
+    yes = ApprovalAnswer(ApprovalAction.APPROVE)
+    world.session.approval_queue.answer(yes, question.id)
+
+
 @pytest.mark.parametrize('origin', PEOPLE)
 def test_a_yes_is_for_one_dispatch(
     origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -224,38 +231,29 @@ def test_a_yes_is_for_one_dispatch(
         for drives in (1, 2):
             task = world.order(origin)
             world.until(lambda: world.runtime.shown_questions, 'the question')
-            (question,) = world.runtime.shown_questions
             assert len(world.rover.starts) == drives - 1
-            yes = ApprovalAnswer(ApprovalAction.APPROVE)
-            world.session.approval_queue.answer(yes, question.id)
+            approve(world)
             world.until(lambda n=drives: len(world.rover.starts) == n, 'the drive')
             world.runtime.stop('the test')
             world.ended(task)
 
 
-def test_what_changes_before_the_answer_is_checked_again(
+def test_what_changes_before_the_answer_is_checked_again_and_nobody_there_is_a_no(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with DoorsWorld(tmp_path, ASKING['approval'], *FORWARD, monkeypatch) as world:
         task = world.order(Origin.HTTP)
         world.until(lambda: world.runtime.shown_questions, 'the question')
         mast_up(world)
-        yes = ApprovalAnswer(ApprovalAction.APPROVE)
-        world.session.approval_queue.answer(yes, world.runtime.shown_questions[0].id)
+        approve(world)
         world.ended(task)
+        world.rover.mast_is_open = False
+        world.session.approval_queue.reject_all()
+        alone = world.order(Origin.ACTION)
+        world.ended(alone)
         assert task is not None
+        assert alone is not None
         assert task.reason == 'Need to close mast'
         assert 'begun' not in task.metadata
-        assert world.rover.starts == []
-
-
-def test_an_order_that_nobody_can_answer_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with DoorsWorld(tmp_path, ASKING['approval'], *FORWARD, monkeypatch) as world:
-        world.session.approval_queue.reject_all()
-        task = world.order(Origin.ACTION)
-        world.ended(task)
-        assert task is not None
-        assert task.reason.startswith('NOT_APPROVED: rejected by the operator: nobody is there')
+        assert alone.reason.startswith('NOT_APPROVED: rejected by the operator: nobody is there')
         assert world.rover.starts == []

@@ -59,11 +59,11 @@ JOB = {'name': 'job', 'priority': 5, 'metadata': {'target': 'kitchen'}}
 JSON = {'Content-Type': 'application/json'}
 MAST = {'name': 'mast_close'}
 
-# --- stop and say ------------------------------------------------------------------------------
-
 
 @by_http
-async def test_a_stop_answers_only_when_the_rover_was_told(robot: FakeRobot, http: Any):
+async def test_a_stop_answers_when_the_rover_was_told_and_needs_neither_the_runtime_nor_a_body(
+    robot: FakeRobot, http: Any
+):
     robot.stop_gate.clear()
     stopping = asyncio.create_task(http.post('/stop'))
     await until(lambda: robot.stops == ['HTTP'], 'the stop')
@@ -72,19 +72,15 @@ async def test_a_stop_answers_only_when_the_rover_was_told(robot: FakeRobot, htt
     robot.stop_gate.set()
     answer = await asyncio.wait_for(stopping, LONG_S)
     assert (answer.status_code, answer.json()) == (200, {'ok': True, 'answer': 'stopped'})
-    unheard = 'Service unavailable: /adapter/move_stop'
-    robot.stop_outcome = Outcome(False, unheard)
-    assert await wrong_answers(http, [('POST', '/stop', None, 503, unheard)]) == []
-
-
-@by_http
-async def test_a_stop_needs_neither_the_runtime_nor_a_body_that_ends(robot: FakeRobot, http: Any):
     robot.deaf = True
     app = create_app(robot.runner, robot=robot)
     async with Wire(app, 'POST', '/stop', content_length='1000') as stop:  # nothing ever comes
         await stop.ended()
     assert stop.status == 200
     robot.deaf = False
+    unheard = 'Service unavailable: /adapter/move_stop'
+    robot.stop_outcome = Outcome(False, unheard)
+    assert await wrong_answers(http, [('POST', '/stop', None, 503, unheard)]) == []
 
 
 @by_http
@@ -121,54 +117,60 @@ async def test_what_is_said_is_answered_as_at_the_console(robot: FakeRobot, http
     assert len((await http.get('/tasks')).json()) == 1
 
 
-# --- approvals ---------------------------------------------------------------------------------
-
-
 @by_http
 async def test_questions_are_listed_with_their_end_and_answered_once(robot: FakeRobot, http: Any):
     question = robot.ask('Drive 2 s?', OP, ['it is near the fence'])
     [shown] = (await http.get('/approvals')).json()
     known = question.model_dump(mode='json', exclude={'op', 'leaves_fence'})
     assert shown == {**known, 'op': OP, 'until': question.asked_at + 300.0}
-    url = f'/approvals/{question.id}'
+    plain = robot.ask('Which way?')
+    url, other = f'/approvals/{question.id}', f'/approvals/{plain.id}'
     body = {'action': 'edit', 'arguments': {'duration_s': 1.0}, 'why': 'slowly'}
-    part = [('POST', url[:-1], body, 404, '')]  # a part of its ID
+    unfit: list[Any] = [
+        ('POST', url[:-1], body, 404, ''),  # a part of its ID
+        ('POST', other, {'action': 'edit'}, 422, ''),
+        ('POST', other, {'action': 'approve', 'arguments': {}}, 422, ''),
+        ('POST', other, {'action': 'APPROVE'}, 422, ''),
+        ('POST', other, {}, 422, ''),
+        ('POST', other, {'action': 'edit', 'arguments': {}}, 409, ''),  # a plain one has none
+    ]
+    assert await wrong_answers(http, unfit) == []
     robot.answer_outcome = Outcome(False, 'It is not open any more')
     late = [('POST', url, body, 409, 'It is not open any more')]
-    assert await wrong_answers(http, part + late) == []
+    assert await wrong_answers(http, late) == []
     assert robot.answers == []
     robot.answer_outcome = None
     answer = await http.post(url, json=body)
     assert (answer.status_code, answer.json()['ok']) == (200, True)
-    assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 1.0}, 'slowly')]
+    await http.post(other, json={'action': 'reject', 'why': 'no'})
+    assert robot.answers == [
+        (question.id, ApprovalAction.EDIT, {'duration_s': 1.0}, 'slowly'),
+        (plain.id, ApprovalAction.REJECT, None, 'no'),
+    ]
     again = [('POST', url, {'action': 'approve'}, 404, question.id)]
     assert await wrong_answers(http, again) == []
 
 
 @by_http
-async def test_an_answer_that_does_not_fit_changes_nothing(robot: FakeRobot, http: Any):
-    plain = robot.ask('Which way?')
-    url = f'/approvals/{plain.id}'
-    unfit = [
-        ('POST', url, {'action': 'edit'}, 422, ''),
-        ('POST', url, {'action': 'approve', 'arguments': {}}, 422, ''),
-        ('POST', url, {'action': 'APPROVE'}, 422, ''),
-        ('POST', url, {}, 422, ''),
-        ('POST', url, {'action': 'edit', 'arguments': {}}, 409, ''),  # a plain question has none
-    ]
-    assert await wrong_answers(http, unfit) == []
-    assert robot.answers == []
-    await http.post(url, json={'action': 'reject', 'why': 'no'})
-    assert robot.answers == [(plain.id, ApprovalAction.REJECT, None, 'no')]
-
-
-# --- what is known -----------------------------------------------------------------------------
-
-
-@by_http
-async def test_the_trace_is_bounded_by_its_bytes_and_the_newest_events_remain(
-    robot: FakeRobot, http: Any
-):
+async def test_plan_state_and_a_trace_that_is_bounded_by_its_bytes(robot: FakeRobot, http: Any):
+    plan = {'goal': 'look', 'steps': [{'step_id': 1, 'status': 'pending'}]}
+    turn = {'goal': 'look', 'plan': plan, 'answer': '', 'ok': False}
+    rehearsal = Rehearsal(end=Place(2.0, 0.0, 0.0), metres=2.0, text='2 m')
+    for each, shown in ((None, None), (rehearsal, rehearsal.model_dump(mode='json'))):
+        robot.brain_state = BrainState(react=ReactState(goal='look', plan=plan, rehearsal=each))
+        assert (await http.get('/plan')).json() == {**turn, 'rehearsal': shown}
+    state = (await http.get('/state')).json()
+    assert BrainState.model_validate(state['brain_state']) == robot.brain_state
+    assert [node['name'] for node in state['nodes']] == [each.name for each in robot.nodes]
+    for n in range(5):
+        robot.trace(TraceKind.ACT if n % 2 else TraceKind.RESULT, f'event {n}')
+    for query, numbers in (
+        ('count=2', [3, 4]),
+        ('kind=ACT', [1, 3]),
+        ('kind=ACT&kind=RESULT&count=1', [4]),
+    ):
+        told = (await http.get(f'/trace?{query}')).json()
+        assert [each['message'] for each in told] == [f'event {n}' for n in numbers]
     for n in range(600):
         robot.trace(TraceKind.ACT, f'event {n}', data={'text': '火' * 5_000})
     robot.trace(TraceKind.ACT, 'huge', data={'text': 'x' * 5_000_000})
@@ -209,42 +211,9 @@ async def test_readyz_says_why_no_task_can_be_carried_out(robot: FakeRobot, http
 
 
 @by_http
-async def test_plan_state_and_trace(robot: FakeRobot, http: Any):
-    plan = {'goal': 'look', 'steps': [{'step_id': 1, 'status': 'pending'}]}
-    turn = {'goal': 'look', 'plan': plan, 'answer': '', 'ok': False}
-    rehearsal = Rehearsal(end=Place(2.0, 0.0, 0.0), metres=2.0, text='2 m')
-    for each, shown in ((None, None), (rehearsal, rehearsal.model_dump(mode='json'))):
-        robot.brain_state = BrainState(react=ReactState(goal='look', plan=plan, rehearsal=each))
-        assert (await http.get('/plan')).json() == {**turn, 'rehearsal': shown}
-    state = (await http.get('/state')).json()
-    assert BrainState.model_validate(state['brain_state']) == robot.brain_state
-    assert [node['name'] for node in state['nodes']] == [each.name for each in robot.nodes]
-    for n in range(5):
-        robot.trace(TraceKind.ACT if n % 2 else TraceKind.RESULT, f'event {n}')
-    for query, numbers in (
-        ('count=2', [3, 4]),
-        ('kind=ACT', [1, 3]),
-        ('kind=ACT&kind=RESULT&count=1', [4]),
-    ):
-        told = (await http.get(f'/trace?{query}')).json()
-        assert [each['message'] for each in told] == [f'event {n}' for n in numbers]
-
-
-@in_loop
-async def test_without_a_robot_its_routes_are_neither_there_nor_described():
-    async with alone() as http:
-        paths = (await http.get('/openapi.json')).json()['paths']
-        assert '/tasks' in paths
-        for method, path in (('POST', '/stop'), ('GET', '/state'), ('GET', '/camera.jpg')):
-            assert path not in paths
-            assert (await http.request(method, path)).status_code == 404
-
-
-# --- camera ------------------------------------------------------------------------------------
-
-
-@by_http
-async def test_a_picture_comes_as_it_is_is_waited_for_and_not_kept(robot: FakeRobot, http: Any):
+async def test_a_picture_is_waited_for_and_not_kept_and_an_old_one_is_a_503(
+    robot: FakeRobot, http: Any
+):
     robot.camera = False
     asking = asyncio.create_task(http.get('/camera.jpg'))
     await asyncio.sleep(0)
@@ -255,20 +224,14 @@ async def test_a_picture_comes_as_it_is_is_waited_for_and_not_kept(robot: FakeRo
     assert abs(float(answer.headers['x-timestamp']) - time.time()) < LONG_S
     pixels = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
     assert pixels.shape == (240, 320, 3)
-
-
-@in_loop
-async def test_no_picture_and_an_old_one_are_both_a_503():
-    with FakeRobot() as robot:
-        app = FastAPI()
-        server.problems.add_handlers(app)
-        app.include_router(camera_routes(robot, ConnectionSlots(2), 10.0, wait_s=0.0))
-        robot.picture_age_s = 60.0
-        async with client(app) as http:
-            for path in ('/camera.jpg', '/camera.mjpg'):
-                for there, words in ((False, 'No picture of the camera has'), (True, '60 s old')):
-                    robot.camera = there
-                    assert await wrong_answers(http, [('GET', path, None, 503, words)]) == []
+    app = FastAPI()
+    server.problems.add_handlers(app)
+    app.include_router(camera_routes(robot, ConnectionSlots(2), 10.0, wait_s=0.0))
+    robot.picture_age_s = 60.0
+    async with client(app) as impatient:
+        for robot.camera, words in ((False, 'No picture of the camera has'), (True, '60 s old')):
+            late = [('GET', path, None, 503, words) for path in ('/camera.jpg', '/camera.mjpg')]
+            assert await wrong_answers(impatient, late) == []
 
 
 @in_loop
@@ -308,8 +271,6 @@ async def test_each_picture_comes_whole_and_once_and_a_slow_client_gets_fewer():
             assert len(jpeg) == int(found[1]) + 2
             assert jpeg.startswith(b'\xff\xd8')
 
-
-# --- figures -----------------------------------------------------------------------------------
 
 FIGURES = {
     'curiosity_http_requests_total{code="404",method="GET",route="/tasks/{task_id}"}': 2,
@@ -363,9 +324,6 @@ async def test_the_figures_count_what_happened(robot: FakeRobot, http: Any):
         assert 'route="/nowhere"' not in (await other.get('/metrics')).text
 
 
-# --- tasks -------------------------------------------------------------------------------------
-
-
 def plain(text: str = 'a', **fields: object) -> dict[str, object]:
     return {'name': 'job', 'metadata': {'title': text}, **fields}
 
@@ -373,6 +331,10 @@ def plain(text: str = 'a', **fields: object) -> dict[str, object]:
 async def submitted(http: httpx.AsyncClient, *names: str) -> list[str]:
     """Their IDs."""
     return [(await http.post('/tasks', json=plain(name))).json()['id'] for name in names]
+
+
+async def run_job(task: Task) -> None:
+    task.metadata['done'] = True
 
 
 async def pages(http: httpx.AsyncClient, url: str) -> list[list[str]]:
@@ -412,22 +374,6 @@ async def test_a_task_is_submitted_found_changed_and_cancelled_without_a_lifespa
 
 
 @in_loop
-async def test_metadata_goes_to_the_skill_and_what_it_adds_comes_back():
-    runner = SkillRunner(':memory:')
-
-    async def job(task: Task) -> None:
-        task.metadata['done'] = True
-
-    runner.register('job', job, resources=())
-    async with running(runner) as http:
-        task = (await http.post('/tasks', json=JOB)).json()
-        task = await state_of(http, task['id'], 'completed')
-        assert task['metadata'] == {'target': 'kitchen', 'done': True}
-        ended = [('DELETE', f'/tasks/{task["id"]}', None, 409, 'COMPLETED')]
-        assert await wrong_answers(http, ended) == []
-
-
-@in_loop
 async def test_the_lifespan_runs_the_tasks_and_an_interruption_pauses_them():
     stage = Stage()
     async with running(staged(':memory:', stage)) as http:
@@ -447,16 +393,18 @@ async def test_the_lifespan_runs_the_tasks_and_an_interruption_pauses_them():
 
 @in_loop
 async def test_a_runner_that_somebody_else_has_started_is_left_to_him():
-    stage = Stage()
-    runner = staged(':memory:', stage)
+    runner = SkillRunner(':memory:')
+    runner.register('job', run_job, resources=())
     await runner.start()
     loop = asyncio.create_task(runner.run_loop())
-    async with running(runner) as http:
-        [task] = await submitted(http, 'a')
-        await stage.until('begin a')
-    known = runner.get_task(task)
-    assert known is not None
-    assert known.state.value == 'active'
+    async with running(runner):
+        pass
+    async with client(create_app(runner)) as http:  # it still runs
+        task = (await http.post('/tasks', json=JOB)).json()
+        task = await state_of(http, task['id'], 'completed')
+        assert task['metadata'] == {'target': 'kitchen', 'done': True}
+        ended = [('DELETE', f'/tasks/{task["id"]}', None, 409, 'COMPLETED')]
+        assert await wrong_answers(http, ended) == []
     await runner.stop()
     await loop
 
@@ -467,6 +415,10 @@ async def test_a_file_that_cannot_be_opened_is_a_503_that_says_why(tmp_path: Pat
         why = [('POST', '/tasks', JOB, 503, str(tmp_path)), ('GET', '/readyz', None, 503, '')]
         assert await wrong_answers(http, why) == []
         assert (await http.get('/healthz')).status_code == 200
+        paths = (await http.get('/openapi.json')).json()['paths']
+        for method, path in (('POST', '/stop'), ('GET', '/state'), ('GET', '/camera.jpg')):
+            assert path not in paths  # nor is there a robot
+            assert (await http.request(method, path)).status_code == 404
 
 
 MISTAKES: tuple[tuple[dict[str, Any], str], ...] = (
@@ -640,9 +592,9 @@ values = st.recursive(
 @hypothesis_settings(deadline=None, max_examples=examples(25))
 @given(st.dictionaries(letters, values, max_size=4))
 def test_any_metadata_comes_back_as_it_was_or_is_refused(metadata: dict):
+    fits = True
     try:
         json_object(metadata)
-        fits = True
     except ValueError:
         fits = False
 

@@ -70,12 +70,6 @@ def settings(**changes: Any) -> HttpConfig:
     return SETTINGS.model_copy(update=changes)
 
 
-def test_an_address_of_another_machine_is_named() -> None:
-    for host in ('203.0.113.7', 'no.such.host.invalid'):
-        with pytest.raises(HttpUnavailable, match=rf'^{host}:0 .*set http\.host in agent\.yaml$'):
-            HttpThread(lambda: app, settings(host=host))
-
-
 async def cannot_start(scope: Any, receive: Any, send: Any) -> None:
     assert scope['type'] == 'lifespan'
     await receive()
@@ -86,17 +80,20 @@ def cannot_be_made() -> Any:
     raise ImportError("No module named 'fastapi'")
 
 
-@pytest.mark.parametrize(
-    ('make', 'why'), [(cannot_be_made, '.*fastapi'), (lambda: cannot_start, '')]
-)
-def test_an_app_that_cannot_be_made_or_started_is_told_and_nobody_waits_for_it(
-    make: Callable[[], Any], why: str
-) -> None:
-    with closing(HttpThread(make, SETTINGS)) as server:
-        with pytest.raises(HttpUnavailable, match=f'cannot be served: {why}'):
-            server.start()
-        with pytest.raises(httpx.ConnectError):
-            httpx.get(server.url)
+def test_what_cannot_be_served_is_told_and_nobody_waits_for_it() -> None:
+    for host in ('203.0.113.7', 'no.such.host.invalid'):
+        with pytest.raises(HttpUnavailable, match=rf'^{host}:0 .*set http\.host in agent\.yaml$'):
+            HttpThread(lambda: app, settings(host=host))
+    makers: tuple[tuple[Callable[[], Any], str], ...] = (
+        (cannot_be_made, '.*fastapi'),
+        (lambda: cannot_start, ''),
+    )
+    for make, why in makers:
+        with closing(HttpThread(make, SETTINGS)) as server:
+            with pytest.raises(HttpUnavailable, match=f'cannot be served: {why}'):
+                server.start()
+            with pytest.raises(httpx.ConnectError):
+                httpx.get(server.url)
 
 
 def test_the_end_does_not_wait_for_imports(caplog: pytest.LogCaptureFixture) -> None:
@@ -107,20 +104,19 @@ def test_the_end_does_not_wait_for_imports(caplog: pytest.LogCaptureFixture) -> 
         assert imported.wait(WAIT_S)
         return Starlette()
 
+    def start_or_not() -> None:
+        with suppress(HttpUnavailable):
+            server.start()
+
     before = set(threading.enumerate())
     server = HttpThread(slow, SETTINGS)
-    threading.Thread(target=start_or_not, args=(server,), daemon=True).start()
+    threading.Thread(target=start_or_not, daemon=True).start()
     assert importing.wait(WAIT_S)
     server.close()
     assert not imported.is_set()  # else it would have waited
     imported.set()
     wait_until(lambda: set(threading.enumerate()) <= before, 'the end of both threads')
     assert caplog.records == []  # late, it finds its address given up, and says nothing
-
-
-def start_or_not(server: HttpThread) -> None:
-    with suppress(HttpUnavailable):
-        server.start()
 
 
 def test_open_streams_do_not_hold_up_its_end(server: HttpThread) -> None:
@@ -137,21 +133,21 @@ def test_open_streams_do_not_hold_up_its_end(server: HttpThread) -> None:
         server.start()
 
 
-@pytest.mark.parametrize('head', [b'', b'GET / HTTP/1.1\r\nHost: x\r\n'])
-@pytest.mark.parametrize('before', [b'', b'GET / HTTP/1.1\r\nHost: x\r\n\r\n'])
 def test_who_does_not_finish_a_head_loses_the_connection(
-    server: HttpThread, monkeypatch: pytest.MonkeyPatch, head: bytes, before: bytes
+    server: HttpThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, 'HEAD_TIMEOUT_S', 0.3)
     monkeypatch.setattr(server_thread, 'KEEP_ALIVE_S', 1)
-    port = int(server.start().rstrip('/').rsplit(':', 1)[1])
-    with socket.create_connection(('127.0.0.1', port), WAIT_S) as client:
-        client.sendall(before)
-        received = b''
-        while before and not received.endswith(b'0\r\n\r\n'):
-            received += client.recv(1000)
-        client.sendall(head)
-        assert client.recv(1000) == b''  # it times out when the connection is kept
+    server.start()
+    half = b'GET / HTTP/1.1\r\nHost: x\r\n'
+    for before, head in ((b'', b''), (b'', half), (half + b'\r\n', b''), (half + b'\r\n', half)):
+        with connect(server) as client:
+            client.sendall(before)
+            received = b''
+            while before and not received.endswith(b'0\r\n\r\n'):
+                received += client.recv(1000)
+            client.sendall(head)
+            assert client.recv(1000) == b''  # it times out when the connection is kept
 
 
 def test_too_many_connections_are_refused_and_told() -> None:
@@ -214,6 +210,7 @@ def test_a_head_may_come_in_parts(server: HttpThread) -> None:
     server.start()
     for head in (
         b'POST /stop HTTP/1.1\r\nHost: x\r\n\r\n',
+        b'POST /stop HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n',  # the body never comes
         b'POST /stop?why=now HTTP/1.1\nHost: x\n\n',
         b'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
     ):
@@ -287,41 +284,34 @@ def config_with(**changes: object) -> Config:
     return CONFIG.model_copy(update={'agent': CONFIG.agent.model_copy(update={'http': http})})
 
 
-@pytest.fixture
-def service_bench(tmp_path: Path) -> Iterator[RobotServiceBench]:
-    with RuntimeBench(tmp_path) as bench:
-        yield RobotServiceBench(bench)
-
-
-def web_of(service_bench: RobotServiceBench, config: Config) -> tuple[WebServer, list[str]]:
+def web_of(bench: RobotServiceBench, config: Config) -> tuple[WebServer, list[str]]:
     told: list[str] = []
-    runner = service_bench.bench.runtime.runner
-    return WebServer(service_bench.service, runner, config, told.append), told
+    return WebServer(bench.service, bench.bench.runtime.runner, config, told.append), told
 
 
-def test_the_api_and_the_page_are_at_one_address_or_nowhere(
-    service_bench: RobotServiceBench,
-) -> None:
-    web, told = web_of(service_bench, config_with())
-    with closing(web):
-        web.start()
-        assert httpx.get(f'{web.url}health').json()['status'] == 'ok'
-        page = httpx.get(web.url, headers={'Accept': 'text/html'})
-        assert page.status_code == 200
-        assert '<title>Curiosity ROSA</title>' in page.text
-        port = int(web.url[:-1].rsplit(':', 1)[1])
-        for changes, words in (
-            ({'port': port}, [f'{UNAVAILABLE} 127.0.0.1:{port} is taken; {WAY_OUT}']),
-            ({'enabled': False}, []),
-        ):
-            second, why = web_of(service_bench, config_with(**changes))
-            with closing(second):
-                second.start()
-                assert (second.url, why) == ('', words)
-    assert told == []
+def test_the_api_and_the_page_are_at_one_address_or_nowhere(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as runtime:
+        bench = RobotServiceBench(runtime)
+        web, told = web_of(bench, config_with())
+        with closing(web):
+            web.start()
+            assert httpx.get(f'{web.url}health').json()['status'] == 'ok'
+            page = httpx.get(web.url, headers={'Accept': 'text/html'})
+            assert page.status_code == 200
+            assert '<title>Curiosity ROSA</title>' in page.text
+            port = int(web.url[:-1].rsplit(':', 1)[1])
+            taken = (
+                f'! The page is not available: 127.0.0.1:{port} is taken; '
+                'set http.port in agent.yaml'
+            )
+            for changes, words in (({'port': port}, [taken]), ({'enabled': False}, [])):
+                second, why = web_of(bench, config_with(**changes))
+                with closing(second):
+                    second.start()
+                    assert (second.url, why) == ('', words)
+        assert told == []
 
 
-UNAVAILABLE, WAY_OUT = '! The page is not available:', 'set http.port in agent.yaml'
 SECRET = 'a-secret-that-is-long'
 
 

@@ -77,29 +77,39 @@ def test_tools_resources_and_prompts_are_listed_and_read(world: Any, mode: str) 
     asyncio.run(walk())
 
 
-@MODES
-@pytest.mark.parametrize(
-    ('name', 'arguments', 'code'),
-    [
-        ('no_such_tool', {}, 'UNKNOWN_TOOL'),
-        ('react', {'text': 'x'}, 'UNKNOWN_TOOL'),
-        ('move_forward', {'duration_s': 'far'}, 'PARAM_INVALID'),
-        ('say', {'text': ':clear'}, 'PARAM_INVALID'),
-        ('say', {'text': '  ：yes'}, 'PARAM_INVALID'),
-        ('say', {'text': 'x' * 5000}, 'PARAM_INVALID'),
-    ],
+WRONG: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ('no_such_tool', {}, 'UNKNOWN_TOOL'),
+    ('react', {'text': 'x'}, 'UNKNOWN_TOOL'),
+    ('move_forward', {'duration_s': 'far'}, 'PARAM_INVALID'),
+    ('say', {'text': ':clear'}, 'PARAM_INVALID'),
+    ('say', {'text': '  ：yes'}, 'PARAM_INVALID'),
+    ('say', {'text': 'x' * 5000}, 'PARAM_INVALID'),
 )
-def test_a_wrong_call_becomes_no_task(
-    world: Any, mode: str, name: str, arguments: dict[str, Any], code: str
+STOPS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ('stop', {}),
+    ('say', {'text': 'stop'}),
+    ('say', {'text': ':stop'}),
+)
+
+
+@MODES
+def test_a_wrong_call_becomes_no_task_and_stop_and_say_stop_wait_for_nothing(
+    world: Any, mode: str
 ) -> None:
     async def walk() -> None:
         async with connected(world.url, TOKEN, mode=mode) as client:
-            result = await client.call_tool(name, arguments)
-        assert result.is_error
-        assert result.structured_content['error']['code'] == code
+            for name, arguments, code in WRONG:
+                result = await client.call_tool(name, arguments)
+                assert result.is_error, name
+                assert result.structured_content['error']['code'] == code
+            world.robot.not_ready = 'the other nodes are not up yet'
+            for name, arguments in STOPS:
+                assert (await client.call_tool(name, arguments)).structured_content['ok']
+            shown = await client.read_resource('curiosity://configuration')
+            assert TOKEN not in shown.contents[0].text
 
     asyncio.run(walk())
-    assert ends(world.robot) == []
+    assert (ends(world.robot), world.robot.stops) == ([], ['MCP'] * len(STOPS))
 
 
 @MODES
@@ -107,19 +117,20 @@ def test_a_wrong_call_becomes_no_task(
 def test_a_call_ends_with_its_client(world: Any, mode: str, how: str) -> None:
     world.robot.paused = True
 
+    async def ended() -> None:
+        await until(lambda: ends(world.robot) == [('move_forward', 'CANCELLED')], 'its end')
+
     async def walk() -> None:
         async with connected(world.url, TOKEN, mode=mode) as client:
             call = asyncio.ensure_future(client.call_tool(*DRIVE))
             await until(lambda: ('move_forward', 'ACTIVE') in ends(world.robot), 'the drive')
             if how == 'cancelled':
                 call.cancel()
-                await until(
-                    lambda: ends(world.robot) == [('move_forward', 'CANCELLED')], 'its end'
-                )
+                await ended()
         await asyncio.gather(call, return_exceptions=True)
+        await ended()
 
     asyncio.run(walk())
-    asyncio.run(until(lambda: ends(world.robot) == [('move_forward', 'CANCELLED')], 'its end'))
 
 
 @MODES
@@ -157,26 +168,6 @@ REGISTRY_DEFAULTS = {
 }
 
 
-STOPS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ('stop', {}),
-    ('say', {'text': 'stop'}),
-    ('say', {'text': ':stop'}),
-)
-
-
-def test_stop_waits_for_no_call_and_say_stops_too(world: Any) -> None:
-    async def walk() -> None:
-        async with connected(world.url, TOKEN) as client:
-            tools = {each.name: each for each in (await client.list_tools()).tools}
-            assert 'only ":stop" passes' in tools['say'].description
-            for name, arguments in STOPS:
-                assert (await client.call_tool(name, arguments)).structured_content['ok']
-
-    world.robot.not_ready = 'the other nodes are not up yet'
-    asyncio.run(walk())
-    assert world.robot.stops == ['MCP'] * len(STOPS)
-
-
 def test_the_checks_of_the_http_server_are_before_it(world: Any) -> None:
     right = {'Authorization': f'Bearer {TOKEN}'}
     for headers, status in (
@@ -190,14 +181,6 @@ def test_the_checks_of_the_http_server_are_before_it(world: Any) -> None:
         assert 'Traceback' not in answer.text
     large = httpx.post(world.url, content=b' ' * 300_000, headers=right)
     assert large.status_code == 413
-
-
-def test_the_configuration_hides_what_may_hold_a_key(world: Any) -> None:
-    async def walk() -> str:
-        async with connected(world.url, TOKEN) as client:
-            return (await client.read_resource('curiosity://configuration')).contents[0].text
-
-    assert TOKEN not in asyncio.run(walk())
 
 
 def test_every_tool_has_its_own_schema_and_the_common_output() -> None:
