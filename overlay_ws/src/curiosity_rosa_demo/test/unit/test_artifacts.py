@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.robot import Capture, Picture
 from curiosity_rosa_demo.agent.topics.captures import Artifacts
@@ -21,81 +22,48 @@ from full_disk import no_file_beyond
 import pytest
 
 
-def captured(*, ok: bool = True, tool: str = 'capture_and_score') -> TraceEvent:
-    return new_event(TraceKind.RESULT, tool, tool_name=tool, ok=ok, score=0.5)
+def result(tool: str = 'capture_and_score', *, ok: bool = True, **data: Any) -> TraceEvent:
+    return new_event(TraceKind.RESULT, tool, tool_name=tool, ok=ok, score=0.5, data=data)
 
 
-def no_picture(event: TraceEvent) -> Picture | None:
-    return None
+def test_the_folder_holds_what_the_last_capture_made_and_nothing_older(tmp_path: Path) -> None:
+    pictures: dict[str, bytes] = {}
 
+    def of(event: TraceEvent) -> Capture | None:
+        jpeg = pictures.get(event.event_id)
+        return jpeg and Capture(event.event_id, Picture(jpeg, 0.0, 0.0), 0.5, False, None)
 
-class Captures:
-    """``pictures`` by the event's ID."""
+    def make(*, fresh: bool = True) -> Artifacts:
+        annotated = Picture(b'annotated', 0.0, 0.0)
+        return Artifacts(str(tmp_path / 'deep'), of, lambda event: annotated, fresh=fresh)
 
-    def __init__(self) -> None:
-        self.pictures: dict[str, bytes] = {}
-
-    def of(self, event: TraceEvent) -> Capture | None:
-        jpeg = self.pictures.get(event.event_id)
-        if jpeg is None:
-            return None
-        return Capture(event.event_id, Picture(jpeg, 0.0, 0.0), 0.5, False, None)
-
-    def take(self, jpeg: bytes) -> TraceEvent:
-        event = captured()
-        self.pictures[event.event_id] = jpeg
-        return event
-
-
-@pytest.fixture
-def captures() -> Captures:
-    return Captures()
-
-
-def test_each_capture_leaves_its_own_picture_or_none(tmp_path: Path, captures: Captures) -> None:
-    artifacts = Artifacts(str(tmp_path / 'deep/folder'), captures.of, no_picture, fresh=True)
-    for jpeg in (b'first', b'second'):
-        artifacts.record_event(captures.take(jpeg))
-        assert artifacts.picture.read_bytes() == jpeg
-    with pytest.raises(OSError, match='has not come'):
-        artifacts.record_event(captured())
-    assert list(artifacts.picture.parent.iterdir()) == []
-
-
-def test_a_full_disk_leaves_no_half_picture_and_no_earlier_one(
-    tmp_path: Path, captures: Captures
-) -> None:
-    artifacts = Artifacts(str(tmp_path), captures.of, no_picture, fresh=True)
-    artifacts.record_event(captures.take(b'first'))
-    with no_file_beyond(100), pytest.raises(OSError, match='File too large'):
-        artifacts.record_event(captures.take(bytes(10_000)))
-    assert list(tmp_path.iterdir()) == []
-    artifacts.record_event(captures.take(bytes(10_000)))
-    assert artifacts.picture.stat().st_size == 10_000
-
-
-def test_what_is_no_capture_and_a_restart_leave_the_picture_as_it_is(
-    tmp_path: Path, captures: Captures
-) -> None:
-    artifacts = Artifacts(str(tmp_path), captures.of, no_picture, fresh=True)
-    artifacts.record_event(captures.take(b'first'))
-    for event in (captured(ok=False), captured(tool='move_stop')):
+    def take(jpeg: bytes) -> None:
+        event = result()
+        pictures[event.event_id] = jpeg
         artifacts.record_event(event)
-    assert artifacts.picture.read_bytes() == b'first'
-    assert Artifacts(str(tmp_path), captures.of, no_picture, fresh=False).picture.exists()
-    assert not Artifacts(str(tmp_path), captures.of, no_picture, fresh=True).picture.exists()
 
+    def there() -> list[str]:
+        return sorted(file.name for file in (tmp_path / 'deep').iterdir())
 
-def test_an_analysis_leaves_its_numbers_and_picture_until_the_next_capture(
-    tmp_path: Path, captures: Captures
-) -> None:
-    picture = Picture(b'annotated', 0.0, 0.0)
-    artifacts = Artifacts(str(tmp_path), captures.of, lambda event: picture, fresh=True)
-    found = {'rocks': 3, 'image_stamp_s': 1.5}
-    artifacts.record_event(
-        new_event(TraceKind.RESULT, 'x', tool_name='analyze_ground', ok=True, data=found)
-    )
-    assert json.loads(artifacts.analysis.read_text()) == found
+    artifacts = make()
+    for jpeg in (b'first', b'second'):
+        take(jpeg)
+        assert artifacts.picture.read_bytes() == jpeg
+    for event in (result(ok=False), result('move_stop')):
+        artifacts.record_event(event)
+    assert artifacts.picture.read_bytes() == b'second'
+    with no_file_beyond(100), pytest.raises(OSError, match='File too large'):
+        take(bytes(10_000))  # no half picture, and no earlier one
+    assert there() == []
+    take(bytes(10_000))
+    assert artifacts.picture.stat().st_size == 10_000
+    with pytest.raises(OSError, match='has not come'):
+        artifacts.record_event(result())
+    assert there() == []
+    artifacts.record_event(result('analyze_ground', rocks=3))
+    assert json.loads(artifacts.analysis.read_text()) == {'rocks': 3}
     assert artifacts.analysis_picture.read_bytes() == b'annotated'
-    artifacts.record_event(captures.take(b'next'))
-    assert [file.name for file in tmp_path.iterdir()] == ['capture.jpg']
+    take(b'next')
+    assert there() == ['capture.jpg']
+    assert make(fresh=False).picture.exists()
+    assert not make().picture.exists()

@@ -193,13 +193,6 @@ def test_a_reader_gets_every_event_or_a_count_of_those_that_are_gone(
         after = expected[-1].number if is_limited else max(after, len(model))
 
 
-@given(st.integers(max_value=0))
-def test_a_bus_and_a_buffer_keep_at_least_one_event(size: int) -> None:
-    for make in (lambda: EventBus(max_events=size), lambda: TraceBuffer(size)):
-        with pytest.raises(ValueError, match=f'at least 1, not {size}'):
-            make()
-
-
 def test_a_slow_subscriber_delays_no_publisher_and_is_marked_when_it_loses_events() -> None:
     failed: list[tuple[str, Exception]] = []
     bus = EventBus(lambda name, error: failed.append((name, error)), max_events=10)
@@ -232,45 +225,43 @@ def test_a_slow_subscriber_delays_no_publisher_and_is_marked_when_it_loses_event
 # --- the buffer ----------------------------------------------------------------------------------
 
 
-def numbered(number: int) -> TraceEvent:
-    return TraceEvent(event_id=str(number), ts=float(number), kind=TraceKind.ACT, message='m')
-
-
 @given(st.integers(1, 20), st.lists(st.integers(0, 60)), st.integers(-3, 30))
 def test_a_buffer_keeps_the_last_n_and_takes_none_again(
     size: int, numbers: list[int], count: int
 ) -> None:
     buffer, model = TraceBuffer(size), list[TraceEvent]()
     for number in numbers:
-        new = numbered(number) not in model[-size:]
-        assert buffer.append(numbered(number)) is new
-        model += [numbered(number)] if new else []
+        each = event('m').model_copy(update={'event_id': str(number), 'ts': float(number)})
+        new = each not in model[-size:]
+        assert buffer.append(each) is new
+        model += [each] if new else []
     buffer.last().clear()  # a copy
     assert buffer.last() == model[-size:]
     assert len(buffer) == min(size, len(model))
     kept = min(max(count, 0), len(buffer))
     assert buffer.last(count) == buffer.last()[len(buffer) - kept :]
+    for make in (lambda: EventBus(max_events=-count), lambda: TraceBuffer(-count)):
+        if count >= 0:
+            with pytest.raises(ValueError, match=f'at least 1, not {-count}'):
+                make()
 
 
 # --- the codec -----------------------------------------------------------------------------------
 
 
 # From none to far too long, in characters that take one to six bytes.
-long_text = st.builds(
-    lambda letter, count: letter * count,
-    st.sampled_from(['a', '"', 'é', '火', '🚀', '\x00', '\n']),
-    st.integers(0, 5000) | st.sampled_from([16_000, 16_384, 40_000]),
-)
+letters = st.sampled_from(['a', '"', 'é', '火', '🚀', '\x00', '\n'])
+long_text = st.builds(str.__mul__, letters, st.integers(0, 5000) | st.just(40_000))
 long_events = st.builds(
     TraceEvent,
     event_id=long_text.filter(bool),
-    ts=st.floats(0.0, allow_nan=False, allow_infinity=False),
+    ts=finite.map(abs),
     kind=st.sampled_from(TraceKind),
     message=long_text,
     tool_name=st.none() | long_text,
     ok=st.none() | st.booleans(),
     error_reason=st.none() | long_text,
-    score=st.none() | st.floats(allow_nan=False, allow_infinity=False),
+    score=st.none() | finite,
     data=st.none() | st.dictionaries(long_text, long_text | st.integers(), max_size=3),
 )
 worst = '\x00' * 20_000  # six bytes each in JSON
@@ -328,26 +319,11 @@ def test_decoding_never_raises(text: str) -> None:
     assert len(encode(event).encode()) < 4000
 
 
-@given(events, st.data())
-def test_a_damaged_text_never_raises(event: TraceEvent, data: st.DataObject) -> None:
-    text, put = encode(event), data.draw(st.text(max_size=3))
-    at = data.draw(st.integers(0, len(text) - 1))
-    assert isinstance(decode(text[:at] + put + text[at + 1 :]), TraceEvent)
-
-
 # --- typed events --------------------------------------------------------------------------------
 
 
-TYPES = (
-    TurnStarted,
-    TurnAnswered,
-    QuestionAsked,
-    SkillProgressed,
-    NodeStarted,
-    CaptureTaken,
-    ModelCalled,
-    BudgetLimitReached,
-)
+TYPES: list[Any] = [TurnStarted, TurnAnswered, QuestionAsked, SkillProgressed, NodeStarted]
+TYPES += [CaptureTaken, ModelCalled, BudgetLimitReached]
 counts = st.integers(0, 10**12)
 typed_events = st.one_of(
     st.builds(TurnStarted, st.integers(0, 10**6), text),
@@ -384,38 +360,19 @@ def test_a_typed_event_comes_back_from_the_topic_as_it_was(typed: Any, message: 
     assert event == event.model_copy(update=typed.trace_fields(message))
 
 
-@given(st.none() | finite, finite, st.none() | st.booleans() | text)
-def test_the_simulators_judgement_counts_before_the_threshold(
-    score: float | None, threshold: float, judged: object
-) -> None:
-    taken = CaptureTaken(True, score, None, {'is_good': judged})
-    reached = score is not None and score >= threshold
-    assert taken.is_good(threshold) == (judged if isinstance(judged, bool) else reached)
-
-
 # --- a status in words ---------------------------------------------------------------------------
 
 
 def test_a_status_is_told_in_words() -> None:
-    full = {
-        'mast_is_open': True,
-        'mast': 'open',
-        'move_allowed': False,
-        'moving': False,
-        'last_error_reason': 'Need to close mast',
-        'rover_x': 1.4567,
-        'rover_y': -0.5,
-        'yaw_rad': 1.5708,
-    }
-    changes: list[tuple[dict[str, object], str]] = [
-        ({}, 'x 1.46 m, y -0.50 m, heading 90 deg; standing still; mast open, may not drive'),
-        ({'rover_x': None}, 'position unknown'),
-        ({'moving': True}, 'moving'),
-        ({'mast': 'closed', 'move_allowed': True}, 'mast closed, may drive'),
-        ({'appendages': {'arm': 'stowed'}}, 'mast open, arm stowed, may not drive'),
-        ({'real_time_factor': 0.25}, 'may not drive; real-time factor 0.25; last: '),
-        ({'real_time_factor': None}, 'may not drive; last: Need to close mast'),
+    full = {'mast': 'open', 'move_allowed': False, 'moving': False, 'last_error_reason': 'dark'}
+    full |= {'rover_x': 1.4567, 'rover_y': -0.5, 'yaw_rad': 1.5708}
+    here = 'x 1.46 m, y -0.50 m, heading 90 deg; standing still; mast open'
+    rows: list[tuple[dict[str, object], str]] = [
+        (full, f'{here}, may not drive'),
+        ({**full, 'appendages': {'arm': 'stowed'}}, f'{here}, arm stowed, may not drive'),
+        ({**full, 'real_time_factor': 0.25}, 'may not drive; real-time factor 0.25; last: dark'),
+        ({**full, 'moving': True, 'mast': 'closed', 'move_allowed': True}, 'closed, may drive'),
+        ({}, 'position unknown; standing still; mast unknown, may not drive'),
     ]
-    told = [(text, status_text({**full, **change})) for change, text in changes]
-    told.append(('position unknown; standing still; mast unknown, may not drive', status_text({})))
+    told = [(text, status_text(status)) for status, text in rows]
     assert [each for each in told if each[0] not in each[1]] == []
