@@ -42,7 +42,7 @@ FOLDERS = ('adapter', 'agent/react/guardrails', 'agent/kernel', 'agent/tasks', '
 EACH = 40  # mutants of each folder
 SEED = 16
 MOST_FILES = 4  # of tests for a mutant, the closest first
-SLOW = ('test_exploration.py', 'test_simulation.py', 'test_missions.py')
+SLOW = ('test_exploration.py', 'test_missions.py')
 WORKERS = 2
 TEST_S, SESSION_S = 30, 12  # a test that hangs kills its mutant; the tests end after the second
 
