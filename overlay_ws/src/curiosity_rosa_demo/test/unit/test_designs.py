@@ -33,7 +33,6 @@ from curiosity_rosa_demo.agent.designs import (
     RARKKernel,
     react_nodes,
     Scheduler,
-    SQLiteStore,
     StateManager,
 )
 from curiosity_rosa_demo.agent.kernel.loop import build_graph, tick
@@ -50,14 +49,13 @@ from curiosity_rosa_demo.domain.plan import plan
 from curiosity_rosa_demo.domain.serde import SerdeError
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples
-from harness import wait_until
 from hypothesis import example, given, settings
 from kernel_strategies import RULES
 from pydantic import ValidationError
 import pytest
 from react_world import action, asking, finish, Nodes
 from skill_calls import Actor, LONG_S, registry_of, skill_named, StillWorld
-from skill_world import crash, ended, in_loop, looping, reaches, states, stored
+from skill_world import crash, ended, in_loop, looping, reaches, states
 from strategies import whole_model
 
 S = LifecycleState
@@ -284,25 +282,6 @@ def test_the_scheduler_picks_by_priority_skips_what_has_ended_and_suspends() -> 
         scheduler.suspend('other')
 
 
-@in_loop
-async def test_the_store_keeps_what_was_upserted(tmp_path: Path) -> None:
-    store, pour = (
-        SQLiteStore(str(tmp_path / 'robot.db')),
-        Task('pour_water', metadata={'stage': 0}),
-    )
-    assert store.load_all() == []
-    for stage in (0, 1):
-        pour.metadata['stage'] = stage
-        await store.upsert(pour)
-    pour.transition(S.CANCELLED)
-    await store.upsert(pour)
-    await store.close()
-    again = SQLiteStore(str(tmp_path / 'robot.db'))
-    kept = [(task.id, task.state, task.metadata) for task in again.load_all()]
-    assert kept == [(pour.id, S.CANCELLED, {'stage': 1})]
-    await again.close()
-
-
 @asynccontextmanager
 async def kernel_at(path: Path) -> AsyncIterator[RARKKernel]:
     kernel = RARKKernel(db_path=str(path))
@@ -351,20 +330,6 @@ async def test_an_outside_executor_ends_tasks_by_events_also_after_a_crash(tmp_p
         await reaches(again, found, S.ACTIVE)
         await again.emit(Event(EventType.TASK_COMPLETE, found.id))
         assert states(again, found)[-1] is S.COMPLETED
-
-
-@in_loop
-async def test_a_task_is_not_known_between_its_commit_and_its_event(tmp_path: Path) -> None:
-    async with kernel_at(tmp_path / 'robot.db') as kernel:
-        task = Task('pour_water')
-        submitted = asyncio.create_task(kernel.submit(task))
-        await asyncio.sleep(0)  # the writer's thread has it
-        # The loop hears nothing meanwhile.
-        wait_until(lambda: stored(tmp_path / 'robot.db', task), what='the commit')
-        assert kernel.get_task(task.id) is None
-        await kernel.cancel(task.id)  # reaches it all the same, before it begins
-        assert kernel.get_task((await submitted).id) is task
-        assert task.state is S.CANCELLED
 
 
 @in_loop

@@ -60,10 +60,10 @@ class Raising:
         raise self._error
 
 
-@pytest.mark.parametrize('error', [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), OSError()])
-def test_a_model_that_fails_ends_the_turn_in_words(error: BaseException) -> None:
-    with pytest.raises(ModelCallFailed, match=type(error).__name__):
-        decide(Raising(error), {}, SHIPPED.agent.llm, Cancellation())
+def test_a_model_that_fails_ends_the_turn_in_words() -> None:
+    for error in (SystemExit(3), KeyboardInterrupt(), GeneratorExit(), OSError()):
+        with pytest.raises(ModelCallFailed, match=type(error).__name__):
+            decide(Raising(error), {}, SHIPPED.agent.llm, Cancellation())
 
 
 def test_a_made_up_id_is_one_that_every_server_takes_and_the_servers_own_is_kept() -> None:
@@ -123,30 +123,26 @@ SYSTEM = 'System message must be at the beginning.'
 UNTOLD = 'check llm.model and llm.temperature in agent.yaml; or the talk has grown too long for it'
 
 
-@pytest.mark.parametrize(
-    ('body', 'told'),
-    [
-        ({'message': SYSTEM, 'type': 'BadRequestError'}, SYSTEM[:-1]),
-        ({'object': 'error', 'message': SYSTEM}, SYSTEM[:-1]),
-        ({'error': {'message': SYSTEM, 'code': 400}}, SYSTEM[:-1]),
-        ({'error': 'no tools\n\x1b[2Jhere'}, 'no tools [2Jhere'),
-        ({'detail': [{'loc': ['body'], 'msg': 'Extra inputs'}]}, 'Extra inputs'),
-        ('<html>Bad gateway</html>', '<html>Bad gateway</html>'),
-        ({'message': 'x ' * 5000}, f'{"x " * 5000:.197}..'),
-        ({'message': 'Authorization: Bearer abcdefgh123'}, 'Authorization: [hidden]'),
-        ({'message': f'key={KEY}, not sk-0123456789'}, 'key=[hidden] not [hidden]'),
-        (None, UNTOLD),
-        ({'message': ''}, UNTOLD),
-        ({'message': {'a': 1}}, UNTOLD),
-    ],
-    ids=range(12),
-)  # fmt: skip
+QUOTED: list[tuple[Any, str]] = [
+    ({'message': SYSTEM, 'type': 'BadRequestError'}, SYSTEM[:-1]),
+    ({'error': {'message': SYSTEM, 'code': 400}}, SYSTEM[:-1]),
+    ({'error': 'no tools\n\x1b[2Jhere'}, 'no tools [2Jhere'),
+    ({'detail': [{'loc': ['body'], 'msg': 'Extra inputs'}]}, 'Extra inputs'),
+    ('<html>Bad gateway</html>', '<html>Bad gateway</html>'),
+    ({'message': 'x ' * 5000}, f'{"x " * 5000:.197}..'),
+    ({'message': 'Authorization: Bearer abcdefgh123'}, 'Authorization: [hidden]'),
+    ({'message': f'key={KEY}, not sk-0123456789'}, 'key=[hidden] not [hidden]'),
+    *((nothing, UNTOLD) for nothing in (None, {'message': ''}, {'message': {'a': 1}})),
+]
+
+
 def test_a_refused_request_quotes_the_servers_own_sentence(
-    monkeypatch: pytest.MonkeyPatch, body: Any, told: str
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    sentence = explain(refusal(body), config_of(llm=LLM).agent.llm)
-    assert sentence == f'{WHO} refused the request (400): {told}.'
+    for body, told in QUOTED:
+        sentence = explain(refusal(body), config_of(llm=LLM).agent.llm)
+        assert sentence == f'{WHO} refused the request (400): {told}.'
 
 
 @given(before=st.text(), after=st.text(), cut=st.integers(0, 12))
@@ -182,17 +178,17 @@ def test_the_wait_is_read_from_seconds_or_a_date() -> None:
 
 def test_the_settings_of_agent_yaml_are_sent_and_the_shipped_ones_leave_all_but_one() -> None:
     extra = {'top_k': 3, 'parallel_tool_calls': None}
-    with World(LAST, max_tokens=99, tool_choice='required', extra_body=extra) as world:
-        world.turn()
-        body = world.requests[0].body
-    assert (body.get('max_tokens') or body['max_completion_tokens']) == 99
-    assert (body['tool_choice'], body['top_k']) == ('required', 3)
-    assert 'parallel_tool_calls' not in body
-    with World(LAST) as world:
-        world.turn()
-        body = world.requests[0].body
-    assert not {'max_tokens', 'max_completion_tokens', 'tool_choice', 'top_k'} & set(body)
-    assert body['parallel_tool_calls'] is False
+    bodies: list[Any] = []
+    for llm in ({'max_tokens': 99, 'tool_choice': 'required', 'extra_body': extra}, {}):
+        with World(LAST, **llm) as world:
+            world.turn()
+            bodies.append(world.requests[0].body)
+    set_, shipped = bodies
+    assert (set_.get('max_tokens') or set_['max_completion_tokens']) == 99
+    assert (set_['tool_choice'], set_['top_k']) == ('required', 3)
+    assert 'parallel_tool_calls' not in set_
+    assert not {'max_tokens', 'max_completion_tokens', 'tool_choice', 'top_k'} & set(shipped)
+    assert shipped['parallel_tool_calls'] is False
 
 
 def test_only_good_turns_are_examples_for_the_next() -> None:
@@ -204,20 +200,16 @@ def test_only_good_turns_are_examples_for_the_next() -> None:
         assert world.requests[-1].texts('assistant') == ['I am Curiosity.']
 
 
-def test_after_its_time_it_allows_one_trial() -> None:
+def test_a_breaker_allows_one_trial_after_its_time_and_has_a_meaning() -> None:
     breaker = CircuitBreaker(1, 60.0)
     breaker.record_start()
     breaker.record_failure(0.0)
-    assert breaker.allows(60.0)
-    assert breaker.allows(60.0)  # asking changes nothing
+    assert (breaker.allows(60.0), breaker.allows(60.0)) == (True, True), 'asking changes nothing'
     breaker.record_start()
     assert (breaker.state, breaker.allows(1e9)) == ('half open', False)
-
-
-@pytest.mark.parametrize(('failures', 'open_s'), [(0, 1.0), (1, 0.0), (1, float('nan'))])
-def test_settings_without_a_meaning_are_refused(failures: int, open_s: float) -> None:
-    with pytest.raises(ValueError, match='failures'):
-        CircuitBreaker(failures, open_s)
+    for failures, open_s in ((0, 1.0), (1, 0.0), (1, float('nan'))):
+        with pytest.raises(ValueError, match='failures'):
+            CircuitBreaker(failures, open_s)
 
 
 @settings(deadline=None)
@@ -369,10 +361,8 @@ UNPRICED: dict[str, Any] = {'input': None, 'output': None, 'cached': None, 'curr
 
 COSTS: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
     ({}, PRICES, '0.0016'),
-    ({}, {**PRICES, 'cached': None}, '0.0018'),
     ({}, UNPRICED, None),  # a server of one's own
     ({'base_url': '', 'model': 'gpt-4o-mini'}, UNPRICED, '0.00012'),
-    ({'base_url': '', 'model': 'no-such'}, UNPRICED, None),
     ({'provider': 'local', 'base_url': ''}, UNPRICED, '0'),
     ({'provider': 'routine', 'base_url': ''}, PRICES, '0'),
 ]
@@ -408,18 +398,17 @@ def limited(*script: Reply, budget: dict[str, Any], **llm: Any) -> Iterator[Worl
 STEP = Say('So.', call('mast_open').calls, tokens=(20_000, 500))
 
 
-@pytest.mark.parametrize('streaming', [True, False])
 @pytest.mark.parametrize(
     ('budget', 'unit'), [({'turn_tokens': 22_000}, 'tokens'), ({'day_money': 0.05}, 'USD')]
 )
 def test_the_limit_stops_the_model_within_one_call_and_the_routine_takes_over(
-    budget: dict[str, Any], unit: str, streaming: bool
+    budget: dict[str, Any], unit: str
 ) -> None:
-    with limited(STEP, budget=budget, streaming=streaming) as world:
+    with limited(STEP, budget=budget, streaming=unit == 'USD') as world:
         last = world.turn(DEMO)
         assert (last.ok, last.is_good) == (True, True)
-        assert [each.tokens for each in world.used] == [Tokens(20_000, 500)]
-        assert [each.cost for each in world.used] == [Decimal('0.044')]
+        spent = [(each.tokens, each.cost) for each in world.used]
+        assert spent == [(Tokens(20_000, 500), Decimal('0.044'))]
         assert len(world.requests) == 1
         reached = [found for each in world.events if (found := BudgetLimitReached.of(each))]
         assert {each.unit for each in reached} == {unit}
@@ -429,24 +418,20 @@ def test_the_limit_stops_the_model_within_one_call_and_the_routine_takes_over(
         assert len(world.requests) == (2 if unit == 'tokens' else 1)
 
 
-@pytest.mark.parametrize(
-    ('text', 'words'),
-    [
-        (DEMO, "The model's budget for this task is reached"),
-        ('明るい場所を探して', 'モデルの予算に達しました'),
-        ('找到明亮的地方', '模型预算已用完'),
-    ],
-)
-def test_without_the_routine_the_turn_ends_with_the_reason_in_the_users_language(
-    text: str, words: str
-) -> None:
+def test_without_the_routine_the_turn_ends_with_the_reason_in_the_users_language() -> None:
     with limited(STEP, budget={'task_tokens': 20_000}, fallback='none') as world:
-        last = world.turn(text, task='a')
-        assert not last.ok
-        assert words in last.answer
-        assert len(world.requests) == 1
-        reached = [found for each in world.events if (found := BudgetLimitReached.of(each))]
-        assert [found.scope for found in reached] == ['task']
+        for text, words in (
+            (DEMO, "The model's budget for this task is reached"),
+            ('明るい場所を探して', 'モデルの予算に達しました'),
+            ('找到明亮的地方', '模型预算已用完'),
+        ):
+            world.reset(STEP)
+            last = world.turn(text, task=words)
+            assert not last.ok
+            assert words in last.answer
+            assert len(world.requests) == 1
+            reached = [found for each in world.events if (found := BudgetLimitReached.of(each))]
+            assert [found.scope for found in reached] == ['task']
 
 
 def test_retries_and_an_answer_that_is_asked_for_again_count() -> None:

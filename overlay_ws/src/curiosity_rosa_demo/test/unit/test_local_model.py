@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 import json
 import os
-from pathlib import Path
 import signal
 import subprocess
 import sys
@@ -31,7 +30,6 @@ from curiosity_rosa_demo.agent.llm.local_model import (
     with_tool_call,
 )
 from curiosity_rosa_demo.agent.llm.local_server import (
-    command_of,
     install_problem,
     KEY_VARIABLE,
     LocalModelFailed,
@@ -179,12 +177,6 @@ def test_what_is_not_installed_names_the_command(monkeypatch: pytest.MonkeyPatch
         model_of(LocalServer([], NOT_INSTALLED)).invoke(QUESTION)
 
 
-def test_the_command_names_a_model_of_the_operator(tmp_path: Path) -> None:
-    file = tmp_path / 'own.gguf'
-    assert 'own.gguf' in install_problem(str(file)) or install_problem(str(file)) == NOT_INSTALLED
-    assert command_of(str(file), 8192)[-2:] == [str(file), '8192']
-
-
 def test_the_configuration_of_a_local_model() -> None:
     local = {'provider': 'local'}
     for llm in (local, {**local, 'model': 'a.gguf', 'extra_body': {'top_k': 1}}):
@@ -245,10 +237,10 @@ def test_a_request_without_tools_stays_free() -> None:
     assert ('response_format' in sent, sent['max_tokens']) == (False, 9)
 
 
-@pytest.mark.parametrize('text', ['Sand.', '{"tool": "mast_open"', '{"tool": "x"}', '[]', None])
-def test_an_answer_that_is_no_call_is_left_alone(text: str | None) -> None:
-    answer = {'choices': [{'message': {'content': text}, 'finish_reason': 'length'}]}
-    assert with_tool_call(json.loads(json.dumps(answer))) == answer
+def test_an_answer_that_is_no_call_is_left_alone() -> None:
+    for text in ('Sand.', '{"tool": "mast_open"', '{"tool": "x"}', '[]', None):
+        answer = {'choices': [{'message': {'content': text}, 'finish_reason': 'length'}]}
+        assert with_tool_call(json.loads(json.dumps(answer))) == answer
 
 
 texts = st.lists(st.text('ab ', max_size=60), max_size=8)

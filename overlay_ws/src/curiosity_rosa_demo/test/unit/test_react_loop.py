@@ -124,14 +124,7 @@ finishes = st.builds(
     st.just(''),
 )
 failures = st.sampled_from(
-    [
-        OutputParserException('torn'),
-        ValueError('bad'),
-        RecursionError('deep'),
-        TimeoutError(),
-        ConnectionError('gone'),
-        RuntimeError(''),
-    ]
+    [OutputParserException('torn'), RecursionError('deep'), TimeoutError(), RuntimeError('')]
 )
 returned = st.one_of(
     finishes, failures, decides.map(lambda each: [each]), st.lists(calls, max_size=3)
@@ -182,33 +175,28 @@ DECIDED: list[tuple[Any, str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(('returned', 'ends', 'answer', 'told'), DECIDED)
-def test_what_a_decision_does(returned: Any, ends: str, answer: str, told: str) -> None:
-    nodes = Nodes(returned)
-    nodes.think()
-    react = nodes.act().react
-    assert (react.stop_reason, react.answer) == (ends, answer)
-    assert react.ok is (ends in ('FINISH', 'SWITCH_TASK'))
-    assert (react.spent.steps, nodes.acts) == (0, [])
-    refused = [each.error_reason for each in nodes.told() if not each.ok]
-    assert told in ''.join(refused)
-    assert bool(told) is bool(refused)
+def test_what_a_decision_does() -> None:
+    for returned, ends, answer, told in DECIDED:
+        nodes = Nodes(returned)
+        nodes.think()
+        react = nodes.act().react
+        assert (react.stop_reason, react.answer) == (ends, answer)
+        assert react.ok is (ends in ('FINISH', 'SWITCH_TASK'))
+        assert (react.spent.steps, nodes.acts) == (0, [])
+        refused = [each.error_reason for each in nodes.told() if not each.ok]
+        assert told in ''.join(refused)
+        assert bool(told) is bool(refused)
 
 
-@pytest.mark.parametrize(
-    ('said', 'read'), [('APPROVE', {'answer': 'yes'}), ('REJECT', {'answer': 'no', 'why': 'dark'})]
-)
-def test_a_question_of_the_model_is_put_and_answered(
-    said: str, read: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nodes = Nodes(decided('ASK_HUMAN', reason='Is it safe?'))
-    question = nodes.think().react.question
-    assert question is not None
-    assert (question.text, question.op, question.reasons) == ('Is it safe?', None, [])
-    nodes.answer(monkeypatch, said, why='dark')
-    assert nodes.act().react.stop_reason == ''
-    assert [result.data for result in nodes.told()] == [read]
-    assert nodes.acts == []
+def test_a_question_of_the_model_is_put_and_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    for said, read in (('APPROVE', {'answer': 'yes'}), ('REJECT', {'answer': 'no', 'why': 'x'})):
+        nodes = Nodes(decided('ASK_HUMAN', reason='Is it safe?'))
+        question = nodes.think().react.question
+        assert question is not None
+        assert (question.text, question.op, question.reasons) == ('Is it safe?', None, [])
+        nodes.answer(monkeypatch, said, why='x')
+        assert nodes.act().react.stop_reason == ''
+        assert ([result.data for result in nodes.told()], nodes.acts) == ([read], [])
 
 
 @dataclass(frozen=True)
@@ -267,18 +255,13 @@ def test_text_without_an_end_is_told_by_time_and_by_length() -> None:
     told, now = list[str](), [0.0]
     listener = SentenceStream(told.append, lambda: now[0])
     now[0] = 60.0  # the first word may come late
-    for word in ('I ', 'drive ', 'on '):
-        listener.on_llm_new_token(word)
+    listener.on_llm_new_token('I drive on ')
     assert told == []
     now[0] += LONGEST_WAIT_S
     listener.on_llm_new_token('and')
     assert told == ['I drive on']
-    for _ in range(LONGEST_PIECE // 2):
-        listener.on_llm_new_token(' on')
-    assert len(told) == 2
-    assert set(told[1].split()) == {'and', 'on'}
-    listener.on_llm_new_token('光' * LONGEST_PIECE)
-    listener.on_llm_new_token('光' * LONGEST_PIECE)
+    for _ in range(2):
+        listener.on_llm_new_token('光' * LONGEST_PIECE)
     listener.finish('')
     assert ''.join(told).count('光') == 2 * LONGEST_PIECE
 
@@ -336,11 +319,9 @@ def test_the_facts_are_those_of_the_rover_and_of_the_kernel() -> None:
 def test_what_cannot_be_measured_is_unknown_and_unsafe() -> None:
     nodes = Nodes([action('move_forward', {'duration_s': 1})])
     nodes.rover.faults['get_status'] = lambda: ServiceFailed('gone')
-    state = nodes.run(build_observation)
-    seen = state.react.observation
-    assert [seen[name] for name in ('x', 'y', 'yaw_rad', 'mast', 'moving')] == [
-        None, None, None, 'unknown', None
-    ]  # fmt: skip
+    seen = nodes.run(build_observation).react.observation
+    assert {seen[name] for name in ('x', 'y', 'yaw_rad', 'moving')} == {None}
+    assert seen['mast'] == 'unknown'
     nodes.think()
     nodes.act()
     assert nodes.acts == []
@@ -494,17 +475,3 @@ def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
     else:
         assert react.stop_reason == 'ABORT'
         assert react.answer == f'{failures} failures in a row; the last: boom'
-
-
-def test_the_same_call_with_another_result_is_progress() -> None:
-    nodes = Nodes([action('get_status')])
-    for light in range(PATIENCE.no_progress + 2):
-        nodes.rover.extra_status['light'] = light
-        nodes.think()
-        assert nodes.act().react.stop_reason == ''
-    nodes.rover.extra_status['light'] = 0
-    for _ in range(PATIENCE.no_progress):
-        assert nodes.state.react.stop_reason == ''
-        nodes.think()
-        nodes.act()
-    assert nodes.state.react.stop_reason == 'ABORT'

@@ -95,15 +95,10 @@ def statuses(world: World) -> list[str]:
 
 
 def test_the_shape_of_the_example_is_carried_out_step_by_step() -> None:
+    confirmed = {'requires_confirmation': True, 'confirmation_message': 'It is dark. Raise it?'}
     plan = a_plan(
         step('query_world_state', tool_call_type='query_world', parameters={'query': 'mast'}),
-        step(
-            'confirm_action',
-            tool_call_type='ask_user',
-            parameters={'prompt': 'Raise the mast?'},
-            requires_confirmation=True,
-            confirmation_message='It is dark. Raise the mast?',
-        ),
+        step('confirm_action', tool_call_type='ask_user', parameters={'prompt': 'X'}, **confirmed),
         step('mast_open', preconditions={'mast': 'closed'}, fallback='get_status'),
         step('say', tool_call_type='speak', parameters={'message': 'The mast is up'}),
         step('nothing', tool_call_type='noop'),
@@ -111,35 +106,30 @@ def test_the_shape_of_the_example_is_carried_out_step_by_step() -> None:
     )
     with asked_world() as world:
         last, asked = run(world, plan, YES)
-        assert last.ok
+        assert (last.ok, asked) == (True, ['It is dark. Raise it?'])
         assert last.answer == 'Plan plan_1: completed, 5 of 5 steps done.'
-        assert asked == ['It is dark. Raise the mast?']
-        assert world.calls == ['mast_open']
-        assert world.requests == [], 'no model is asked'
-        assert [(number, status) for number, status, _ in results(world)] == [
-            (number, StepStatus.SUCCESS) for number in range(1, 6)
-        ]
+        assert (world.calls, world.requests) == (['mast_open'], []), 'no model is asked'
+        ends = [(number, status) for number, status, _ in results(world)]
+        assert ends == [(number, StepStatus.SUCCESS) for number in range(1, 6)]
 
 
 @pytest.mark.parametrize('answer', [YES, NO])
-@pytest.mark.parametrize(
-    ('of_the_step', 'of_the_plan', 'ends'),
-    [({'requires_confirmation': True}, {}, 'failed'), ({}, {'risk_level': 'high'}, 'cancelled')],
-)
-def test_what_needs_a_yes_waits_for_it_once(
-    answer: ApprovalAnswer, of_the_step: Json, of_the_plan: Json, ends: str
-) -> None:
-    with asked_world() as world:
-        plan = a_plan(step('mast_open', **of_the_step), step('mast_close'), **of_the_plan)
-        last, asked = run(world, plan, answer)
-        assert asked == ['mast_open()']
-        assert last.ok is (answer is YES)
-        assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
-        if answer is NO:
-            plan_now: Any = world.reacts[-1].plan
-            assert plan_now['status'] == ends
-            assert results(world)[0][1:] == (StepStatus.FAILED, 'rejected: not now')
-            assert statuses(world) == ['failed', 'skipped']
+def test_what_needs_a_yes_waits_for_it_once(answer: ApprovalAnswer) -> None:
+    asking: list[tuple[Json, Json, str]] = [
+        ({'requires_confirmation': True}, {}, 'failed'),
+        ({}, {'risk_level': 'high'}, 'cancelled'),
+    ]
+    for of_the_step, of_the_plan, ends in asking:
+        with asked_world() as world:
+            plan = a_plan(step('mast_open', **of_the_step), step('mast_close'), **of_the_plan)
+            last, asked = run(world, plan, answer)
+            assert (asked, last.ok) == (['mast_open()'], answer is YES)
+            assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
+            if answer is NO:
+                plan_now: Any = world.reacts[-1].plan
+                assert plan_now['status'] == ends
+                assert results(world)[0][1:] == (StepStatus.FAILED, 'rejected: not now')
+                assert statuses(world) == ['failed', 'skipped']
 
 
 def test_an_edited_step_is_done_as_edited() -> None:
@@ -165,6 +155,13 @@ def test_what_cannot_be_done_fails_the_plan() -> None:
             assert world.calls == []
 
 
+WITH_REMARKS = {
+    **{'goal': 'Look', 'confidence': 0.9},
+    'steps': [{'action': 'mast_open', 'note': 'for the view'}, {'action': 'capture_and_score'}],
+}
+LEFT_OUT = 'left out, as no plan has it: confidence, steps[0].note'
+
+
 def patched(action: str, plan: Any = None) -> Say:
     patch = {'action': action} if plan is None else {'action': action, 'plan': plan}
     return Say('', (Call('decide', {'type': 'REPLAN', 'plan_patch': patch}),))
@@ -177,58 +174,35 @@ def told(world: World, request: int = -1) -> list[dict[str, Any]]:
 GOAL = {'goal': 'Look', 'steps': [{'action': 'mast_open'}, {'action': 'capture_and_score'}]}
 
 
-@pytest.mark.parametrize('plan', [GOAL, f'```json\n{json.dumps(GOAL)}\n```'])
-def test_a_plan_of_the_model_is_carried_out_and_the_model_goes_on(plan: Any) -> None:
-    with asked_world(patched('propose', plan), Say('Bright.')) as world:
-        last, _ = run(world, None)
-        assert (last.ok, last.answer, last.score) == (True, 'Bright.', 0.9)
-        assert world.calls == ['mast_open', 'capture_and_score']
-        assert len(world.requests) == 2
-        assert [result['ok'] for result in told(world)] == [True] * 3
-        measured = world.requests[1].texts('system')[-1]
-        assert '"status": "completed"' in measured
-        assert '1 mast_open: success' in measured
+def test_a_plan_of_the_model_is_carried_out_and_the_model_goes_on() -> None:
+    for plan in (GOAL, f'```json\n{json.dumps(GOAL)}\n```', WITH_REMARKS):
+        with asked_world(patched('propose', plan), Say('Bright.')) as world:
+            last, _ = run(world, None)
+            assert (last.ok, last.answer, last.score) == (True, 'Bright.', 0.9)
+            assert world.calls == ['mast_open', 'capture_and_score']
+            assert len(world.requests) == 2
+            assert [result['ok'] for result in told(world)] == [True] * 3
+            measured = world.requests[1].texts('system')[-1]
+            assert '"status": "completed"' in measured
+            assert '1 mast_open: success' in measured
+    assert told(world)[0]['data']['left_out'] == LEFT_OUT
+    messages = [event.message for event in world.events]
+    assert f'Plan: Look (2 steps); {LEFT_OUT}' in messages
 
 
-def test_a_plan_that_failed_can_be_revised_and_what_was_done_is_not_done_again() -> None:
-    drive = {'action': 'move_forward', 'parameters': {'duration_s': 2}}
-    first = {'goal': 'Go', 'steps': [{'action': 'mast_open'}, drive]}
-    better = {
-        'goal': 'Go',
-        'steps': [*first['steps'][:1], {'action': 'mast_close'}, drive],  # type: ignore[index]
-    }
-    with asked_world(patched('propose', first), patched('revise', better), DONE) as world:
+def test_a_plan_that_failed_can_be_revised_and_dropped_and_what_was_done_is_not_repeated() -> None:
+    mast: Json = {'action': 'mast_open'}
+    drive: Json = {'action': 'move_forward', 'parameters': {'duration_s': 2}}
+    first = {'goal': 'Go', 'steps': [mast, drive]}
+    better = {'goal': 'Go', 'steps': [mast, {'action': 'mast_close'}, drive]}
+    script = patched('propose', first), patched('revise', better), patched('drop'), DONE
+    with asked_world(*script) as world:
         last, _ = run(world, None)
         assert last.ok
         assert world.calls == ['mast_open', 'mast_close', 'move_forward', 'move_stop']
-        assert statuses(world) == ['success'] * 3
-
-
-def test_a_plan_that_is_dropped_is_gone() -> None:
-    failing = {'goal': 'Go', 'steps': [{'action': 'mast_rotate'}]}
-    with asked_world(patched('propose', failing), patched('drop'), DONE) as world:
-        last, _ = run(world, None)
-        assert last.ok
+        assert '"status": "completed"' in world.requests[2].texts('system')[-1]
         assert world.reacts[-1].plan is None
         assert '"plan"' not in world.requests[-1].texts('system')[-1]
-
-
-WITH_REMARKS = {
-    'goal': 'Look',
-    'confidence': 0.9,
-    'steps': [{'action': 'mast_open', 'note': 'for the view'}, {'action': 'capture_and_score'}],
-}
-LEFT_OUT = 'left out, as no plan has it: confidence, steps[0].note'
-
-
-def test_remarks_in_a_plan_of_the_model_are_left_out_and_it_is_told() -> None:
-    with asked_world(patched('propose', WITH_REMARKS), Say('Bright.')) as world:
-        last, _ = run(world, None)
-        assert last.ok
-        assert world.calls == ['mast_open', 'capture_and_score']
-        assert told(world)[0]['data']['left_out'] == LEFT_OUT
-        messages = [event.message for event in world.events]
-        assert f'Plan: Look (2 steps); {LEFT_OUT}' in messages
 
 
 BAD_PLANS: list[tuple[Any, str]] = [

@@ -90,15 +90,12 @@ def system_prompt(world: World) -> str:
     return str(told).partition(OBSERVATION_HEADING)[0]
 
 
-def test_the_routine_needs_nothing() -> None:
-    assert isinstance(make_chat_model(SHIPPED.agent.llm, SHIPPED), RuleChatModel)
-
-
 def test_the_settings_reach_the_model() -> None:
-    llm = {**LLM, 'base_url': 'http://127.0.0.1:9/v1', 'streaming': False}
-    model = model_of(config_of(llm=llm))
+    assert isinstance(make_chat_model(SHIPPED.agent.llm, SHIPPED), RuleChatModel)
+    url = 'http://127.0.0.1:9/v1'
+    model = model_of(config_of(llm={**LLM, 'base_url': url, 'streaming': False}))
     assert isinstance(model, ChatOpenAI)
-    assert (model.model_name, model.openai_api_base) == ('scripted', 'http://127.0.0.1:9/v1')
+    assert (model.model_name, model.openai_api_base) == ('scripted', url)
     assert (model.temperature, model.request_timeout, model.max_retries) == (0.25, 5.0, 0)
     assert model.streaming is False
     assert not parts_of_the_key(repr(model))
@@ -121,24 +118,15 @@ PACKAGES = {
     'google_genai': 'langchain-google-genai',
     'bedrock': 'langchain-aws',
 }
+SERVER = {'base_url': 'http://127.0.0.1:9/v1'}
+NO_KEY = 'No key for {}: set {} in the environment.'
+SPOILT_TEXT = 'OPENAI_API_KEY in the environment is no key: it holds ...'
 SPOILT = [f'{KEY}\n', f' {KEY}', f'{KEY}\r', f'{KEY[:9]}\n{KEY}', 'ké']
 REFUSED: list[tuple[dict[str, Any], dict[str, str], str]] = [
-    *(
-        ({'provider': provider}, {}, f'No key for {provider}: set {name} in the environment.')
-        for provider, name in KEY_NAMES.items()
-    ),
-    *(
-        ({'base_url': 'http://127.0.0.1:9/v1'}, {'OPENAI_API_KEY': blank}, NO_KEY_FOR_A_SERVER)
-        for blank in ('', ' ', '\n')
-    ),
-    *(
-        ({}, {'OPENAI_API_KEY': key}, 'OPENAI_API_KEY in the environment is no key: it holds ...')
-        for key in SPOILT
-    ),
-    *(
-        ({'provider': name}, OPENAI, UNKNOWN.format(name))
-        for name in ('quatsch', 'Open AI', 'openai ')
-    ),
+    *(({'provider': name}, {}, NO_KEY.format(name, key)) for name, key in KEY_NAMES.items()),
+    *((SERVER, {'OPENAI_API_KEY': blank}, NO_KEY_FOR_A_SERVER) for blank in ('', ' ', '\n')),
+    *(({}, {'OPENAI_API_KEY': key}, SPOILT_TEXT) for key in SPOILT),
+    *(({'provider': name}, OPENAI, UNKNOWN.format(name)) for name in ('Open AI', 'openai ')),
     *(
         ({'provider': name}, {KEY_NAMES.get(name, 'UNUSED'): KEY}, NEEDS.format(name, package))
         for name, package in PACKAGES.items()
@@ -189,11 +177,11 @@ def tools_of_rosa() -> set[str]:
     return {node.name for node in functions if isinstance(node, ast.FunctionDef)}
 
 
-@pytest.mark.parametrize('robot', shipped_profiles())
-def test_the_prompt_urges_to_look_at_the_graph_before_an_assumption(robot: str) -> None:
-    _, told = robot_prompts(load_config(robot=robot).prompts).as_message()
-    critical = told.partition('Critical Instructions: ')[2].partition('\n\n')[0]
-    assert re.search(r'Before you assume .* ask the ROS graph: query_graph\.', critical)
+def test_the_prompt_urges_to_look_at_the_graph_before_an_assumption() -> None:
+    for robot in shipped_profiles():
+        _, told = robot_prompts(load_config(robot=robot).prompts).as_message()
+        critical = told.partition('Critical Instructions: ')[2].partition('\n\n')[0]
+        assert re.search(r'Before you assume .* ask the ROS graph: query_graph\.', critical)
 
 
 def test_braces_stay_braces() -> None:

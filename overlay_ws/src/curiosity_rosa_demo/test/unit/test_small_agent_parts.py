@@ -89,9 +89,8 @@ def test_when_nobody_reads_any_more_the_process_is_told_to_end(before: str) -> N
         ]
     )
     reading, writing = os.pipe()
-    with subprocess.Popen(
-        [sys.executable, '-c', program], stdout=writing, stderr=subprocess.PIPE, text=True
-    ) as process:
+    command = [sys.executable, '-c', program]
+    with subprocess.Popen(command, stdout=writing, stderr=subprocess.PIPE, text=True) as process:
         os.close(writing)
         os.close(reading)
         assert process.stderr is not None
@@ -166,56 +165,41 @@ def test_each_domain_and_namespace_has_its_tasks_in_the_state_folder(
 def test_agents_of_two_namespaces_share_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
-    monkeypatch.setenv('HOME', str(tmp_path))
+    for name in ('XDG_STATE_HOME', 'HOME'):
+        monkeypatch.setenv(name, str(tmp_path))
     shipped = load_config()
     paths: dict[str, Any] = {
         'recorder': shipped.agent.recorder.model_copy(update={'path': '~/trace.jsonl'}),
         'recording': shipped.agent.recording.model_copy(update={'folder': '~/runs'}),
     }
     config = shipped.model_copy(update={'agent': shipped.agent.model_copy(update=paths)})
-
-    def files(namespace: str) -> list[Path | None]:
-        return [
-            task_database_file('~/my.db', namespace),
-            agent_log_file(namespace),
-            trace_file(config, namespace),
-            recordings_folder(config, '', namespace),
-        ]
-
-    assert files('/r1') == [
-        tmp_path / 'my_r1.db',
-        tmp_path / 'curiosity_rosa/agent_r1.log',
-        tmp_path / 'trace_r1.jsonl',
-        tmp_path / 'runs_r1',
-    ]
-    assert files('') == [
-        tmp_path / 'my.db',
-        tmp_path / 'curiosity_rosa/agent.log',
-        tmp_path / 'trace.jsonl',
-        tmp_path / 'runs',
-    ]
+    for namespace, own in (('/r1', '_r1'), ('', '')):
+        for file, name in (
+            (task_database_file('~/my.db', namespace), f'my{own}.db'),
+            (agent_log_file(namespace), f'curiosity_rosa/agent{own}.log'),
+            (trace_file(config, namespace), f'trace{own}.jsonl'),
+            (recordings_folder(config, '', namespace), f'runs{own}'),
+            (recordings_folder(shipped, '', namespace), f'curiosity_rosa/recordings{own}'),
+        ):
+            assert file == tmp_path / name
     assert trace_file(shipped, '/r1') is None
     assert session_folder(Path('tasks.db'), 'scout').name == 'tasks.db.scout.session'
-    assert recordings_folder(shipped, '', '/r1') == tmp_path / 'curiosity_rosa/recordings_r1'
     assert recordings_folder(config, '~/asked', '/r1') == tmp_path / 'asked'
 
 
-class Loop:
-    def __init__(self) -> None:
-        self.errors: list[BaseException] = []
-        self.loop = EventLoopThread('test-loop', self.errors.append)
-        self.loop.start()
+ERRORS: list[BaseException] = []
 
 
 @pytest.fixture
-def loop() -> Iterator[Loop]:
-    made = Loop()
+def loop() -> Iterator[EventLoopThread]:
+    made = EventLoopThread('test-loop', ERRORS.append)
+    made.start()
     yield made
-    made.loop.close()
+    made.close()
+    ERRORS.clear()
 
 
-def test_a_job_that_fails_is_told_and_one_that_is_cancelled_is_not(loop: Loop) -> None:
+def test_a_job_that_fails_is_told_and_one_that_is_cancelled_is_not(loop: EventLoopThread) -> None:
     ended = threading.Event()
 
     async def fail() -> None:
@@ -230,17 +214,17 @@ def test_a_job_that_fails_is_told_and_one_that_is_cancelled_is_not(loop: Loop) -
         finally:
             ended.set()
 
-    loop.loop.call_soon(loop.loop.start_job, fail())
-    loop.loop.call_soon(loop.loop.start_job, last())
-    wait_until(lambda: loop.errors, 'the error', LONG_S)
-    loop.loop.call(loop.loop.cancel_jobs())
+    loop.call_soon(loop.start_job, fail())
+    loop.call_soon(loop.start_job, last())
+    wait_until(lambda: ERRORS, 'the error', LONG_S)
+    loop.call(loop.cancel_jobs())
     assert ended.is_set()
-    assert [str(error) for error in loop.errors] == ['a bug']
+    assert [str(error) for error in ERRORS] == ['a bug']
     with pytest.raises(TimeoutError, match='of its own'):
-        loop.loop.call(late())
+        loop.call(late())
 
 
-def test_what_is_not_answered_in_time_does_not_happen_later(loop: Loop) -> None:
+def test_what_is_not_answered_in_time_does_not_happen_later(loop: EventLoopThread) -> None:
     done: list[str] = []
     gate = asyncio.Event()
 
@@ -249,23 +233,25 @@ def test_what_is_not_answered_in_time_does_not_happen_later(loop: Loop) -> None:
         done.append('late')
 
     with pytest.raises(TimeoutError, match=r'within 0\.05 s'):
-        loop.loop.call(late(), 0.05)
+        loop.call(late(), 0.05)
 
     async def opens() -> None:
         gate.set()
         await asyncio.sleep(0)
 
-    loop.loop.call(opens())
+    loop.call(opens())
     assert done == []
 
 
-def test_calls_keep_their_order_and_after_close_nothing_happens_any_more(loop: Loop) -> None:
+def test_calls_keep_their_order_and_after_close_nothing_happens_any_more(
+    loop: EventLoopThread,
+) -> None:
     done: list[int] = []
     for number in range(100):
-        loop.loop.call_soon(done.append, number)
-    loop.loop.close()  # joins the thread
-    loop.loop.call_soon(done.append, 100)
-    loop.loop.close()
+        loop.call_soon(done.append, number)
+    loop.close()  # joins the thread
+    loop.call_soon(done.append, 100)
+    loop.close()
     assert done == list(range(100))
 
 
@@ -279,15 +265,6 @@ def traced(tool: str, result: ToolResult) -> TraceEvent:
     trace_result(trace, tool, result)
     (event,) = told
     return event
-
-
-def test_the_last_events_are_told_oldest_first() -> None:
-    past = [new_event(TraceKind.OBSERVE, f'number {i}') for i in range(5)]
-    assert recall(past, 2).splitlines() == [
-        'Recent events, oldest first:',
-        '[OBSERVE] number 3',
-        '[OBSERVE] number 4',
-    ]
 
 
 def test_a_reason_stands_behind_a_message_that_does_not_hold_it() -> None:
