@@ -29,29 +29,17 @@ from curiosity_rosa_demo.domain.brain_state import Json
 from demo_bench import Bench
 from fake_robot import CONFIG, FakeRobot
 from http_client import Api
-from playwright.sync_api import (
-    Browser,
-    ConsoleMessage,
-    expect,
-    Page,
-    Request,
-    sync_playwright,
-)
+from playwright.sync_api import Browser, ConsoleMessage, expect, Page, Request, sync_playwright
 
 CHROMIUM = '/usr/bin/chromium'
 WAIT_MS, DEMO_WAIT_MS = 20_000, 60_000
 DRIVE = {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}}
+TO_LIGHT = {'parameters': {'x': 6.5, 'y': 0.0}, 'description': 'into the light'}
 PLAN = {
     'goal': 'a picture of bright ground',
     'steps': [
         {'step_id': 1, 'action': 'mast_close', 'status': 'success'},
-        {
-            'step_id': 2,
-            'action': 'navigate_to_pose',
-            'status': 'running',
-            'parameters': {'x': 6.5, 'y': 0.0},
-            'description': 'into the light',
-        },
+        {'step_id': 2, 'action': 'navigate_to_pose', 'status': 'running', **TO_LIGHT},
         {'step_id': 3, 'action': 'mast_open'},
         {'step_id': 4, 'action': 'capture_and_score'},
     ],

@@ -47,7 +47,7 @@ class Fleet:
     """
 
     def __init__(self, robots: Sequence[FakeRobot], token: str = '') -> None:
-        self.robots, self.token = list(robots), token
+        self.robots, self.token = robots, token
         ports = [page_site.free_port() for _ in robots]
         urls = [f'http://127.0.0.1:{port}' for port in ports]
         fleet = [FleetRobot(name=f'r{n}', url=url) for n, url in enumerate(urls, 1)]
@@ -55,8 +55,7 @@ class Fleet:
         agent = CONFIG.agent.model_copy(update={'http': http})
         self._config: Config = CONFIG.model_copy(update={'agent': agent})
         self._threads = [self._serve(n, port) for n, port in enumerate(ports)]
-        self.urls = [f'{url}/' for url in urls]
-        self.url = self.urls[0]
+        self.url = f'{urls[0]}/'
 
     def _serve(self, number: int, port: int) -> HttpThread:
         settings = self._config.agent.http.model_copy(update={'port': port})
@@ -104,9 +103,6 @@ def fleet(robots: list[FakeRobot]) -> Iterator[Fleet]:
 class Tab(page_site.Tab):
     """Of the page of the fleet."""
 
-    def __init__(self, browser: Browser, fleet: Fleet) -> None:
-        super().__init__(browser.new_page(), fleet)
-
     def open(self) -> Tab:
         self.page.goto(f'{self.site.url}fleet')
         self.is_live()
@@ -122,7 +118,7 @@ class Tab(page_site.Tab):
 
 @pytest.fixture
 def tab(browser: Browser, fleet: Fleet) -> Iterator[Tab]:
-    tab = Tab(browser, fleet).open()
+    tab = Tab(browser.new_page(), fleet).open()
     yield tab
     tab.page.close()
 
@@ -174,7 +170,7 @@ def test_with_a_token_the_form_leads_to_the_fleet_and_the_token_stays_on_the_ser
 ) -> None:
     monkeypatch.setenv('CURIOSITY_HTTP_TOKEN', TOKEN)
     fleet = Fleet(robots, TOKEN)
-    tab = Tab(browser, fleet)
+    tab = Tab(browser.new_page(), fleet)
     tab.page.goto(f'{fleet.url}fleet')
     tab.page.get_by_label('Token').fill(TOKEN)
     tab.page.keyboard.press('Enter')

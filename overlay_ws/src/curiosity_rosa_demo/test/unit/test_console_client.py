@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 import json
 from pathlib import Path
 import signal
@@ -37,6 +38,7 @@ from curiosity_rosa_demo.agent.interfaces.console_client.transcript import (
 from curiosity_rosa_demo.agent.interfaces.http.console_stream import ConsoleHub
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.trace.bus import EventBus
@@ -53,28 +55,35 @@ TEXTS = st.text(st.characters(exclude_categories=['Cs']), max_size=40)
 class Served:
     """An agent's console behind a server of HTTP."""
 
-    def __init__(self, bench: RuntimeBench, port: int = 0, token: str = '') -> None:
-        self.bench, self.token = bench, token
+    def __init__(self, bench: RuntimeBench, port: int = 0) -> None:
+        self.bench, robot = bench, RobotServiceBench(bench).robot
         settings: HttpConfig = CONFIG.agent.http.model_copy(update={'port': port})
-        service = RobotServiceBench(bench)
-        self.server = HttpThread(
-            lambda: create_app(
-                bench.runtime.runner, robot=service.robot, settings=settings, token=token
-            ),
-            settings,
-        )
+        app = partial(create_app, bench.runtime.runner, robot=robot, settings=settings)
+        self.server = HttpThread(app, settings)
         self.url = self.server.start().rstrip('/')
+
+    def drives(self, one: Attached) -> None:
+        self.bench.session.started.clear()
+        assert one.console.handle_line('go to the light')
+        wait_until(self.bench.session.started.is_set, 'the turn')
 
 
 class Attached:
     """A console client, and what its person sees."""
 
-    def __init__(self, url: str, name: str, last: int = 0, operator: str = '') -> None:
+    def __init__(self, url: str, name: str, operator: str) -> None:
         self.seen: list[str] = []
         api = AgentApi(url, client=name, operator=operator)
         self.console = RemoteConsole(api, self.seen.append, lambda: self.transcript.is_attached)
         self.transcript = Transcript(AgentApi(url, client=name), self.console.show)
-        self.transcript.start(last)
+        self.transcript.start(0)
+
+    def outcome(self) -> Outcome:
+        """What came of its line, once."""
+        assert self.console.wait_until_idle(10.0)
+        outcome = self.console.take_outcome()
+        assert outcome is not None
+        return outcome
 
     def sees(self, part: str) -> None:
         wait_until(lambda: any(part in text for text in self.seen), f'{part!r} in {self.seen}')
@@ -88,27 +97,20 @@ def served(tmp_path: Path) -> Iterator[Served]:
         served.server.close()
 
 
+Attach = Callable[..., Attached]
+
+
 @pytest.fixture
-def attach(served: Served) -> Iterator[Callable[..., Attached]]:
+def attach(served: Served) -> Iterator[Attach]:
     made: list[Attached] = []
 
-    def attached(name: str, last: int = 0, operator: str = '') -> Attached:
-        made.append(Attached(served.url, name, last, operator))
+    def attached(name: str, operator: str = '') -> Attached:
+        made.append(Attached(served.url, name, operator))
         return made[-1]
 
     yield attached
     for each in made:
         each.transcript.close()
-
-
-@pytest.fixture
-def old_interrupt() -> Iterator[None]:
-    before = signal.getsignal(signal.SIGINT)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-# --- server-sent events -------------------------------------------------------------------------
 
 
 @given(st.lists(TEXTS, max_size=5), st.integers(1, 9))
@@ -130,80 +132,41 @@ def test_whatever_arrives_is_an_event_or_nothing(stream: bytes) -> None:
     assert all(isinstance(each, ServerEvent) for each in read_events(stream.splitlines(True)))
 
 
-# --- two consoles before one agent ---------------------------------------------------------------
-
-
-def test_two_operators_see_each_others_acts_by_name(
-    served: Served, attach: Callable[..., Attached]
-) -> None:
-    anna, ben = (
-        attach('console-1', operator='anna@lab'),
-        attach('console-2', operator='ben@lab'),
-    )
+def test_two_operators_see_each_others_acts_by_name(served: Served, attach: Attach) -> None:
+    anna, ben = attach('console-1', 'anna@lab'), attach('console-2', 'ben@lab')
     assert anna.console.handle_line(':mode')
     ben.sees('anna@lab (console-1): :mode')
     anna.sees('IDLE: nothing to do')
     assert not any(':mode' in text for text in anna.seen)
-    served.bench.session.started.clear()
-    assert ben.console.handle_line('go to the light')
-    wait_until(served.bench.session.started.is_set, 'the turn')
+    served.drives(ben)
     assert served.bench.session.askers == ['ben@lab (console-2)']
+    assert not ben.console.wait_until_idle(0.0)
     assert anna.console.handle_line(':stop')
     ben.sees('stop, by anna@lab (console-1)')
-    assert ben.console.wait_until_idle(10.0)
-    outcome = ben.console.take_outcome()
-    assert outcome is not None
-    assert outcome.answer == 'Stopped by anna@lab (console-1)'
-
-
-def test_a_stop_of_one_console_ends_the_task_of_the_other(
-    served: Served, attach: Callable[..., Attached]
-) -> None:
-    one, two = attach('console-1'), attach('console-2')
-    served.bench.session.started.clear()
-    assert one.console.handle_line('go to the light')
-    wait_until(served.bench.session.started.is_set, 'the turn')
-    assert not one.console.wait_until_idle(0.0)
-    assert two.console.handle_line(':stop')
-    served.bench.stopped(1)
-    assert one.console.wait_until_idle(10.0)
-    outcome = one.console.take_outcome()
-    assert outcome is not None
-    assert not outcome.ok
-    stopped = two.console.take_outcome()
-    assert stopped is not None
+    assert ben.outcome() == Outcome(False, 'Stopped by anna@lab (console-1)')
+    stopped = anna.outcome()
     assert stopped.ok
-    assert stopped.answer in two.seen
+    assert stopped.answer in anna.seen
 
 
-def test_a_sentence_that_stops_is_sent_as_a_stop_first(
-    served: Served, attach: Callable[..., Attached]
+def test_quit_detaches_and_a_sentence_that_stops_is_sent_as_a_stop_first(
+    served: Served, attach: Attach
 ) -> None:
     one = attach('console-1')
+    assert not one.console.handle_line(':quit')
+    assert served.bench.session.stops == 0
     assert one.console.handle_line('stop, then look around')
-    outcome = one.console.take_outcome()
-    assert outcome is not None
-    assert outcome.ok
+    assert one.outcome().ok
     assert served.bench.session.stops == 2  # by /stop, and by the sentence
 
 
-def test_quit_detaches_and_leaves_the_agent_alone(
-    served: Served, attach: Callable[..., Attached]
-) -> None:
-    assert not attach('console-1').console.handle_line(':quit')
-    assert served.bench.session.stops == 0
-
-
-def test_after_a_loss_it_attaches_to_the_next_agent(
-    served: Served, attach: Callable[..., Attached], tmp_path: Path
-) -> None:
+def test_after_a_loss_it_attaches_to_the_next_agent(served: Served, attach: Attach) -> None:
     one = attach('console-1')
-    port = int(served.url.rpartition(':')[2])
     served.server.close()
     one.sees(LOST_TEXT)
     assert one.console.handle_line(':mode')
     one.sees('! no agent answers at')
-    again = Served(served.bench, port)
+    again = Served(served.bench, int(served.url.rpartition(':')[2]))
     try:
         one.sees(ATTACHED_TEXT)
         assert one.console.handle_line(':mode')
@@ -212,19 +175,19 @@ def test_after_a_loss_it_attaches_to_the_next_agent(
         again.server.close()
 
 
-# --- a script ------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures('old_interrupt')
 def test_commands_end_with_one_object_of_json(served: Served, capfd: Any) -> None:
     served.bench.session.release.set()
+    before = signal.getsignal(signal.SIGINT)
     for commands, ok, part in (
         ((':mode',), True, 'IDLE'),
         ((':mode', ':nonsense'), False, 'no command :nonsense'),
         ((':mode', 'go to the light'), True, 'did '),  # it waits for the task
     ):
         flags = [word for command in commands for word in ('-c', command)]
-        assert client_main.run(['--url', served.url, *flags]) == (0 if ok else 1)
+        try:
+            assert client_main.run(['--url', served.url, *flags]) == (0 if ok else 1)
+        finally:
+            signal.signal(signal.SIGINT, before)
         *lines, last = capfd.readouterr().out.splitlines()
         result = json.loads(last)
         assert (result['ok'], part in result['answer']) == (ok, True)
@@ -232,17 +195,24 @@ def test_commands_end_with_one_object_of_json(served: Served, capfd: Any) -> Non
         assert any('IDLE' in line for line in lines)
 
 
-def test_no_agent_is_an_error_with_a_way_out(capfd: Any) -> None:
-    assert client_main.run(['--url', 'http://127.0.0.1:9', '-c', ':mode']) == 1
-    error = capfd.readouterr().err
-    assert error.startswith('console: no agent answers at http://127.0.0.1:9 (')
-    assert '--url' in error
-
-
-def test_a_bad_address_is_named(capfd: Any) -> None:
-    for url in ('nonsense', 'ftp://x', 'http://', 'http://x:port'):
-        assert client_main.run(['--url', url]) == 1
-        assert capfd.readouterr().err.startswith('console: --url: ')
+def test_no_agent_or_a_bad_address_is_an_error_with_a_way_out(capfd: Any) -> None:
+    nobody = 'http://127.0.0.1:9'
+    for url, said in (
+        (nobody, f'console: no agent answers at {nobody} ('),
+        *(
+            (url, 'console: --url: ')
+            for url in ('nonsense', 'ftp://x', 'http://', 'http://x:port')
+        ),
+    ):
+        assert client_main.run(['--url', url, '-c', ':mode']) == 1
+        error = capfd.readouterr().err
+        assert error.startswith(said)
+        assert '--url' in error
+    api = AgentApi(nobody, client='console-1')
+    outcome = RemoteConsole(api, print, lambda: False).stop('Ctrl-C')
+    assert (outcome.ok, 'did not reach the agent' in outcome.answer) == (False, True)
+    with pytest.raises(AgentUnavailable):
+        api.stop()
 
 
 def test_a_name_that_could_pass_for_another_door_is_refused(served: Served) -> None:
@@ -250,17 +220,6 @@ def test_a_name_that_could_pass_for_another_door_is_refused(served: Served) -> N
         AgentApi(served.url, client=') the operator').say(':mode')
     assert caught.value.status == 422
     assert served.bench.said == []
-
-
-def test_a_stop_that_reaches_nobody_says_so(served: Served) -> None:
-    console = RemoteConsole(
-        AgentApi('http://127.0.0.1:9', client='console-1'), print, lambda: False
-    )
-    outcome = console.stop('Ctrl-C')
-    assert not outcome.ok
-    assert 'did not reach the agent' in outcome.answer
-    with pytest.raises(AgentUnavailable):
-        AgentApi('http://127.0.0.1:9', client='console-1').stop()
 
 
 def test_it_loads_neither_ros_nor_the_agent() -> None:
