@@ -32,12 +32,7 @@ from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.startup.logs import IndentingFormatter, LOG_FORMAT
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
-from curiosity_rosa_demo.agent.tasks.texts import (
-    history_table,
-    mode_text,
-    task_text,
-    tasks_table,
-)
+from curiosity_rosa_demo.agent.tasks.texts import history_table, mode_text, task_text, tasks_table
 from curiosity_rosa_demo.agent.topics.node_health import NodeEvents
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -72,21 +67,17 @@ hostile = st.text(
 
 
 def a_task(text: str) -> Task:
-    task = Task(
-        'react', metadata={'text': text, 'note': text}, reason=text, state=LifecycleState.FAILED
-    )
+    metadata = {'text': text, 'note': text}
+    task = Task('react', metadata=metadata, reason=text, state=LifecycleState.FAILED)
     task.created_at = task.updated_at = NOW
     return task
 
 
 def a_state(text: str) -> BrainState:
     adapter = {'rover_x': 1.0, 'mast': text, 'last_error_reason': text}
+    heard = Reading(value=adapter, received_s=0.0)
     return BrainState(
-        robot=RobotState(
-            safety_latch=text,
-            silent=[text],
-            heard={'adapter': Reading(value=adapter, received_s=0.0)},
-        ),
+        robot=RobotState(safety_latch=text, silent=[text], heard={'adapter': heard}),
         tasks=TasksState(mode_reason=text),
         world=WorldState(summary=text),
         react=ReactState(goal=text),
@@ -102,18 +93,10 @@ def a_question(text: str) -> Question:
 
 
 def a_plan(text: str) -> Plan:
-    step = {
-        'step_id': 1,
-        'action': text,
-        'tool_call_type': 'execute',
-        'parameters': {text: text},
-        'description': text,
-        'fallback': text,
-        'confirmation_message': text,
-    }
-    return Plan.from_dict(
-        {'plan_id': 'p', 'goal': text, 'confirmation_message': text, 'steps': [step]}
-    )
+    words = dict.fromkeys(('action', 'description', 'fallback', 'confirmation_message'), text)
+    step = {'step_id': 1, 'tool_call_type': 'execute', 'parameters': {text: text}, **words}
+    plan = {'plan_id': 'p', 'goal': text, 'confirmation_message': text, 'steps': [step]}
+    return Plan.from_dict(plan)
 
 
 def answers(text: str) -> str:
@@ -191,7 +174,7 @@ def test_no_text_controls_the_terminal(texts: list[str]) -> None:
 
 
 @given(hostile)
-def test_no_text_is_a_line_of_the_log(text: str) -> None:
+def test_no_text_is_a_line_of_the_log_or_of_the_trace_file(text: str) -> None:
     try:
         raise ValueError(text)
     except ValueError as error:
@@ -200,10 +183,6 @@ def test_no_text_is_a_line_of_the_log(text: str) -> None:
     first, *more = IndentingFormatter(LOG_FORMAT).format(record).split('\n')
     assert all(line.startswith('    ') for line in more)
     assert all(line.isprintable() for line in (first, *more))
-
-
-@given(hostile)
-def test_no_text_is_a_line_of_the_trace_file(text: str) -> None:
     event = an_event(text)
     assert encode(event).isprintable()
     assert decode(encode(event)) == event
@@ -216,27 +195,19 @@ def test_no_outcome_forges_a_line(tmp_path: Path) -> None:
         bench.session.release.set()
         bench.console.handle_line('look around')
         bench.asked(Question(id='q1', text='Go?'))
-        payload = {'action': 'REJECT', 'id': 'q1', 'why': FORGED}
-        bench.runtime.post_message(
-            {'intent': 'APPROVAL', 'payload': payload}, lambda reply: None, 0
-        )
+        no = {'action': 'REJECT', 'id': 'q1', 'why': FORGED}
+        bench.runtime.post_message({'intent': 'APPROVAL', 'payload': no}, lambda reply: None, 0)
         bench.finish()
         bench.session.fails = FORGED
-        bench.console.handle_line(':cap')
-        bench.finish()
-        bench.console.handle_line(f':submit {FORGED}')
-        bench.console.handle_line(f'look {FORGED}')
-        bench.finish()
+        for line in (':cap', f':submit {FORGED}', f'look {FORGED}'):
+            bench.console.handle_line(line)
+            bench.finish()
         bench.console.print_notice(FORGED)
-        bench.console.report_task_end(
-            Task(
-                'react',
-                state=LifecycleState.COMPLETED,
-                metadata={'outcome': {'ok': True, 'answer': FORGED}},
-            )
-        )
-        outcome = bench.console.take_outcome()
-        assert outcome == Outcome(True, FORGED)  # -c hands the answer on as it is
+        outcome = {'outcome': {'ok': True, 'answer': FORGED}}
+        ended = Task('react', state=LifecycleState.COMPLETED, metadata=outcome)
+        bench.console.report_task_end(ended)
+        # -c hands the answer on as it is
+        assert bench.console.take_outcome() == Outcome(True, FORGED)
         assert len(bench.said) >= 6
         further = [line for each in bench.said for line in each.split('\n')[1:]]
         assert [line for line in further if not line.startswith('  | ')] == []
