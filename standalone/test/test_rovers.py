@@ -192,39 +192,31 @@ def test_one_that_does_not_read_holds_up_nobody(start: Start) -> None:
 
 
 OK, BAD = '{"ok": true, "answer": "done"}', '{"ok": false, "answer": "no"}'
+NO_RESULT = 'No result: the agent ended with status 1; see its lines.'
 
 
 @pytest.mark.parametrize(
-    ('told', 'status', 'oks', 'answers'),
+    ('told', 'end'),
     [
-        ((f'leave {OK}', f'leave {OK}'), 0, [True, True], ['done', 'done']),
-        ((f'leave {OK}', f'leave {BAD}'), 1, [True, False], ['done', 'no']),
-        ((f'leave {OK}', f'lie {OK}'), 1, [True, False], ['done', 'done']),
-        (('die', f'leave {OK}'), 1, [False, True], ['The agent ended by exit status 70.', 'done']),
-        (
-            (f'leave {OK}', 'leave nonsense'),
-            1,
-            [True, False],
-            ['done', 'No result: the agent ended with status 1; see its lines.'],
-        ),
+        ((f'leave {OK}', f'leave {OK}'), 'done'),
+        ((f'leave {BAD}', f'lie {OK}'), 'done'),
+        ((f'leave {OK}', 'die'), 'The agent ended by exit status 70.'),
+        ((f'leave {OK}', 'leave nonsense'), NO_RESULT),
     ],
 )
-def test_the_last_line_is_the_result_of_all(
-    start: Start,
-    told: tuple[str, ...],
-    status: int,
-    oks: list[bool],
-    answers: list[str],
-) -> None:
+def test_the_last_line_is_the_result_of_all(start: Start, told: tuple[str, str], end: str) -> None:
     run = start('r1', 'r2', told=told)
-    assert run.end() == status
+    oks = [each == f'leave {OK}' for each in told]
+    assert run.end() == int(not all(oks))
     words = [line.partition(' ')[2] for line in run.lines]
     assert max(n for n, line in enumerate(words) if line == READY_MESSAGE) < words.index('began')
     result = json.loads(run.lines[-1])
     assert result['ok'] is all(oks)
-    assert list(result['rovers']) == ['r1', 'r2']
-    assert [each['ok'] for each in result['rovers'].values()] == oks
-    assert [each['answer'] for each in result['rovers'].values()] == answers
+    assert [(name, each['ok']) for name, each in result['rovers'].items()] == [
+        ('r1', oks[0]),
+        ('r2', oks[1]),
+    ]
+    assert result['rovers']['r2']['answer'] == end
 
 
 def test_when_nobody_reads_any_longer_all_end(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 import re
-from typing import Any
 
 from contract_pages import (
     CONFIGURATION,
@@ -28,7 +27,6 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, usa
 from curiosity_rosa_demo.agent.react.graph import mermaid
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
 from harness import ROOT
-import pytest
 import report
 
 DOCS = ROOT / 'docs'
@@ -123,30 +121,18 @@ def test_the_picture_of_the_graph_is_that_of_the_graph() -> None:
 AGAIN = 'the page is not what the code says: run scripts/contracts.sh'
 
 
-@pytest.mark.parametrize(
-    ('path', 'parts'), [(CONFIGURATION, configuration), (CONTRACTS, interfaces)]
-)
-def test_the_pages_are_what_models_files_and_types_say(path: Path, parts: Any) -> None:
-    page = path.read_text(encoding='utf-8')
-    assert page == with_parts(page, parts(), path.name), AGAIN
-
-
-def test_no_file_of_the_configuration_is_left_out() -> None:
+def test_the_pages_are_what_models_files_and_types_say() -> None:
+    for path, parts in ((CONFIGURATION, configuration), (CONTRACTS, interfaces)):
+        page = path.read_text(encoding='utf-8')
+        assert page == with_parts(page, parts(), path.name), AGAIN
+    topics = load_config().topics
+    names = [name for name in names_of(topics) if name.startswith('/')]
+    # The one of two cameras that is not used as shipped is not there.
+    assert [each for each in names if f'| `{each}` |' not in page] == [topics.images.input_raw]
     files = {path.stem for path in shipped_config_dir().glob('*.yaml')}
-    worlds_and_rviz = {'world_view', 'companion', 'stationary', 'rviz'}
-    assert set(CONFIG_FILES) == files - worlds_and_rviz
+    assert set(CONFIG_FILES) == files - {'world_view', 'companion', 'stationary', 'rviz'}
     page = CONFIGURATION.read_text(encoding='utf-8')
     assert all(f'{name}.yaml' in page for name in files)
-
-
-def test_every_name_of_topics_yaml_is_on_the_page_of_contracts() -> None:
-    page = CONTRACTS.read_text(encoding='utf-8')
-    topics = load_config().topics
-    missing = {
-        name for name in names_of(topics) if name.startswith('/') and f'| `{name}` |' not in page
-    }
-    # The one of two cameras that is not used as shipped.
-    assert missing == {topics.images.input_raw}
 
 
 # --- results of the benchmarks -------------------------------------------------------------------
@@ -157,22 +143,14 @@ RESULTS = report.read_results()
 RESULT_PAGES = {file: file.read_text(encoding='utf-8') for file in report.PAGES.glob('*.md')}
 
 
-@pytest.mark.parametrize('name', BENCHES)
-def test_a_benchmark_can_be_imported_and_says_how_to_run_it(name: str) -> None:
-    assert f'Run: python bench/{name}.py' in str(import_module(name).__doc__)
-
-
-def test_the_pages_have_each_result_once() -> None:
+def test_the_pages_have_each_result_once_with_the_benchmark_that_makes_it_again() -> None:
     for file, page in RESULT_PAGES.items():
         assert report.filled(page, RESULTS) == page, f'{file.name}: scripts/bench.sh --report'
     places = [name for page in RESULT_PAGES.values() for _, name, _ in report.PLACE.findall(page)]
     assert sorted(places) == sorted(RESULTS)
-
-
-def test_a_result_has_a_date_a_machine_and_a_command_of_a_benchmark() -> None:
+    for name in BENCHES:
+        assert f'Run: python bench/{name}.py' in str(import_module(name).__doc__)
     for name, saved in RESULTS.items():
-        bench = saved['command'].removeprefix('bench/').split('.py ')[0]
-        assert bench in BENCHES, name
+        assert saved['command'].removeprefix('bench/').split('.py ')[0] in BENCHES, name
         assert saved['measured'].startswith('20')
         assert saved['machine']
-        assert all(len(row) == len(saved['columns']) for row in saved['rows']), name
