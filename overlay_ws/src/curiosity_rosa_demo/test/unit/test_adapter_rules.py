@@ -108,27 +108,15 @@ def _times(line: str) -> int:
 MOTION = CONFIG.motion.model_copy(update={'settle_s': 1.0, 'odometry_max_age_s': 0.5})
 
 
-@pytest.fixture
-def unasked() -> UnexpectedMotion:
-    return UnexpectedMotion(MOTION)
-
-
-def test_it_must_stop_when_it_has_moved_for_the_time_to_settle(unasked: UnexpectedMotion) -> None:
+@pytest.mark.parametrize('forbidden', [True, False])
+def test_it_must_stop_when_it_has_moved_for_the_time_to_settle(forbidden: bool) -> None:
+    rule = UnexpectedMotion(MOTION.model_copy(update={'stop_unexpected': forbidden}))
     for at in (10.0, 10.4, 10.8):
-        unasked.record_odometry(Odometry(at, still=False), set_going=False)
-        assert unasked.is_moving(at)
-        assert unasked.next_wakeup(at) == 11.0
-    assert not unasked.must_stop(10.9)
-    assert unasked.must_stop(11.0)
-
-
-def test_under_teleoperation_it_may_move() -> None:
-    unasked = UnexpectedMotion(MOTION.model_copy(update={'stop_unexpected': False}))
-    for at in (10.0, 10.4, 10.8, 11.2):
-        unasked.record_odometry(Odometry(at, still=False), set_going=False)
-    assert unasked.is_moving(11.2)
-    assert not unasked.must_stop(11.2)
-    assert unasked.next_wakeup(11.2) is None
+        rule.record_odometry(Odometry(at, still=False), set_going=False)
+        assert rule.is_moving(at)
+        assert rule.next_wakeup(at) == (11.0 if forbidden else None)
+    assert not rule.must_stop(10.9)
+    assert rule.must_stop(11.0) is forbidden
 
 
 THRESHOLDS = load_config().thresholds
@@ -143,7 +131,6 @@ def seen(**free_m: float) -> ObstacleView:
 
 
 FREE = seen()
-WALL = seen(**dict.fromkeys(TURN_DIRECTIONS, STOP_M / 2))
 
 
 class ScanWorld:
@@ -186,6 +173,16 @@ def test_without_a_view_the_rover_drives_and_the_status_says_so() -> None:
         assert (rule.view, rule.ahead_m) == (state, None)
         for motion in TURN_DIRECTIONS:
             assert (rule.refusal(motion), rule.stop_reason(motion)) == ('', '')
+    world = ScanWorld()
+    world.after(0.0, seen(move_forward=1.0))
+    rule = world.after(SCAN_MAX_AGE_S + 0.1)
+    rule.forget()  # its publisher is gone: no scan is waited for, but the obstacle stays
+    assert (rule.view, rule.refusal('turn_left')) == (ViewState.NO_SCAN, '')
+    assert rule.refusal('move_forward').startswith(OBSTACLE_AHEAD)
+    telemetry = THRESHOLDS.telemetry.model_copy(update={'obstacle_stop_m': 0.0})
+    world = ScanWorld(THRESHOLDS.model_copy(update={'telemetry': telemetry}))
+    rule = world.after(0.0, seen(move_forward=STOP_M / 2))
+    assert (rule.view, rule.refusal('move_forward')) == (ViewState.OFF, '')
 
 
 def test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back() -> None:
@@ -201,24 +198,6 @@ def test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back() -> N
         assert not world.after(0.1, FREE).refusal('move_forward')
 
 
-def test_zero_turns_the_rule_off() -> None:
-    telemetry = THRESHOLDS.telemetry.model_copy(update={'obstacle_stop_m': 0.0})
-    world = ScanWorld(THRESHOLDS.model_copy(update={'telemetry': telemetry}))
-    rule = world.after(0.0, WALL)
-    assert (rule.view, rule.refusal('move_forward')) == (ViewState.OFF, '')
-    assert not world.after(9.0).stop_reason('move_forward')
-
-
-def test_a_scan_without_a_publisher_is_not_waited_for_but_an_obstacle_stays() -> None:
-    world = ScanWorld()
-    world.after(0.0, seen(move_forward=1.0))
-    rule = world.after(SCAN_MAX_AGE_S + 0.1)
-    rule.forget()
-    assert rule.view is ViewState.NO_SCAN
-    assert rule.refusal('turn_left') == ''
-    assert rule.refusal('move_forward').startswith(OBSTACLE_AHEAD)
-
-
 SHIPPED = load_config().thresholds.motion
 WARN_S, STOP_S = SHIPPED.odometry_max_age_s, SHIPPED.odometry_stop_s
 CHECK_S = 0.1  # the guard looks this often while the rover moves
@@ -227,141 +206,108 @@ SILENCE_STOP = SilenceDue(stop_reason='No odometry for 3 s; the rover was stoppe
 slow = st.floats(1.0, 10.0)  # steady seconds of a simulated one
 
 
-def checks(rule: OdometrySilence, begin: float, end: float, heard: float) -> list[SilenceDue]:
-    """What was due from ``begin`` to ``end``, with odometry up to ``heard``."""
-    seen, now = [], begin
-    while now <= end:
-        seen.append(rule.check(now, max(0.0, now - heard)))
-        now += CHECK_S
-    return [each for each in seen if each != SilenceDue()]
-
-
 @settings(max_examples=examples(100), deadline=None)
-@given(slow, st.lists(st.floats(0.0, 0.99), max_size=30), st.booleans())
-def test_odometry_that_comes_in_time_brings_neither_warning_nor_stop(
-    factor: float, gaps: list[float], heard_before: bool
-) -> None:
-    """At any rate, and in a slow simulation; nor does odometry that was never heard."""
-    rule, now = OdometrySilence(SHIPPED, lambda seconds: seconds * factor), 100.0
-    assert rule.check(now, 50.0 if heard_before else None) == SilenceDue()
-    for gap in gaps:
-        age_s = gap * WARN_S * factor
-        now += age_s
-        assert rule.check(now, age_s if heard_before else None) == SilenceDue()
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(slow, st.floats(0.0, 30.0), st.floats(0.0, 30.0))
+@given(slow, st.floats(0.0, 30.0), st.floats(0.0, 30.0), st.lists(st.floats(0.0, 0.99)))
 def test_each_silence_is_warned_of_once_and_stopped_in_time(
-    factor: float, driven_s: float, old_s: float
+    factor: float, driven_s: float, old_s: float, gaps: list[float]
 ) -> None:
-    """Whether it begins during the motion or ``old_s`` before it."""
+    """Whether it begins during the motion or ``old_s`` before it; and odometry that comes in time,
+    or was never heard, brings neither, at any pace of the simulation.
+    """
     rule = OdometrySilence(SHIPPED, lambda seconds: seconds * factor)
     heard = 100.0 + driven_s if driven_s else 100.0 - old_s
     silent_from = max(heard, 100.0)
-    before = silent_from + STOP_S * factor - 0.01
-    assert checks(rule, 100.0, before, heard) == [SILENCE_WARNING]
+    told, now = [], 100.0
+    while now <= silent_from + STOP_S * factor - 0.01:
+        told.append(rule.check(now, max(0.0, now - heard)))
+        now += CHECK_S
+    assert [each for each in told if each != SilenceDue()] == [SILENCE_WARNING]
     assert rule.check(silent_from + STOP_S * factor + 0.01, 1e3) == SILENCE_STOP
     rule.end()  # the next motion has the same time
     assert rule.check(500.0, 400.0) == SilenceDue()
     assert rule.check(500.0 + STOP_S * factor + 0.01, 500.0) == SILENCE_STOP
+    for never in (True, False):
+        rule, now = OdometrySilence(SHIPPED, lambda seconds: seconds * factor), 100.0
+        for gap in (0.0, *gaps):
+            now += gap * WARN_S * factor
+            age_s = None if never else gap * WARN_S * factor
+            assert rule.check(now, age_s) == SilenceDue()
 
 
-@pytest.mark.parametrize('stop_s', [0.5, 1.0])
-def test_a_stop_before_its_warning_is_a_configuration_error(stop_s: float) -> None:
-    with pytest.raises(ValueError, match=r'odometry_max_age_s \(1.0\), or 0'):
-        type(SHIPPED).model_validate({**SHIPPED.model_dump(), 'odometry_stop_s': stop_s})
+SLOWEST, CLOCK_AGE_S = 0.1, 1.5
+STANDS_S = CLOCK_AGE_S
 
 
-class Ros:
-    """A ROS clock that says what it is told."""
-
-    def __init__(self) -> None:
-        self.nanoseconds = 0
-        self.ros_time_is_active = True
-
-    def now(self) -> Ros:
-        return self
-
-
-class Steps:
-    """A steady clock and a ROS clock that advance together, each in its own way."""
-
-    def __init__(self) -> None:
-        self.steady, self.ros = 0.0, Ros()
-        self.clock = MotionClock(self.ros, steady=lambda: self.steady)
-
-    def advance(self, steady_s: float, ros_s: float) -> float:
-        self.steady += steady_s
-        self.ros.nanoseconds += round(ros_s * 1e9)
-        return self.clock()
-
-
-advances = st.lists(
-    st.tuples(
-        st.floats(0.0, 100.0),  # the steady clock never goes back
-        st.floats(-1e6, 1e6),  # simulated time stands still, jumps and restarts
-    ),
-    max_size=30,
-)
-
-
-@given(advances)
-def test_it_never_falls_behind_the_steady_clock(steps: list[tuple[float, float]]) -> None:
-    clocks = Steps()
-    start = before = clocks.clock()
-    for steady_s, ros_s in steps:
-        now = clocks.advance(steady_s, ros_s)
-        assert now >= before
-        assert now - start >= clocks.steady - 1e-6
-        assert now - before >= min(ros_s, 1e6) - 1e-6, 'it follows a faster simulation'
-        before = now
-
-
-# --- time that stands -----------------------------------------------------------------------
-
-STANDS_S = 1.5
-
-
-class Watched:
-    """A watch over a ROS clock, in owned steady time."""
+class Clocks:
+    """A ROS clock and a steady clock that advance as told, and what the product makes of both."""
 
     def __init__(self, *, simulated: bool = True) -> None:
-        self.now, self.ros = 0.0, Ros()
-        self.ros.ros_time_is_active = simulated
-        self.watch = ClockWatch(self.ros, max_age_s=STANDS_S, steady=lambda: self.now)
+        self.steady_s, self.nanoseconds, self.ros_time_is_active = 0.0, 0, simulated
+        self.motion = MotionClock(self, steady=self.steady)
+        self.watch = ClockWatch(self, max_age_s=CLOCK_AGE_S, steady=self.steady)
+        self.clock = SimulationClock(
+            self, slowest=SLOWEST, max_age_s=CLOCK_AGE_S, steady=self.steady
+        )
 
-    def after(self, steady_s: float, ros_s: float) -> str:
-        self.now += steady_s
-        self.ros.nanoseconds += round(ros_s * 1e9)
+    def steady(self) -> float:
+        return self.steady_s
+
+    def now(self) -> Clocks:
+        return self
+
+    def pass_by(self, steady_s: float, ros_s: float) -> None:
+        self.steady_s += steady_s
+        self.nanoseconds += round(ros_s * 1e9)
+
+    def problem_after(self, steady_s: float, ros_s: float) -> str:
+        self.pass_by(steady_s, ros_s)
         return self.watch.problem()
+
+    def advance(self, steady_s: float, ros_s: float) -> float:
+        """Of the simulation's clock."""
+        before = self.clock()
+        self.pass_by(steady_s, ros_s)
+        return self.clock() - before
+
+    def run(self, seconds: float, factor: float, *, step_s: float = 0.05) -> float:
+        return sum(self.advance(step_s, factor * step_s) for _ in range(round(seconds / step_s)))
+
+
+# The steady clock never goes back; simulated time stands still, jumps and restarts.
+@given(st.lists(st.tuples(st.floats(0.0, 100.0), st.floats(-1e6, 1e6)), max_size=40))
+def test_a_motion_s_clock_never_falls_behind_and_a_wait_is_bounded(
+    steps: list[tuple[float, float]],
+) -> None:
+    clocks = Clocks()
+    start = before = clocks.motion()
+    for steady_s, ros_s in steps:
+        advance = clocks.advance(steady_s, ros_s)
+        now = clocks.motion()
+        assert now >= before
+        assert now - start >= clocks.steady_s - 1e-6
+        assert now - before >= min(ros_s, 1e6) - 1e-6, 'it follows a faster simulation'
+        before = now
+        assert SLOWEST * steady_s - 1e-6 <= advance <= steady_s + 1e-6
+        assert 1.0 <= clocks.clock.stretched(1.0) <= clocks.clock.longest_s(1.0) + 1e-9
 
 
 clock_gaps = st.lists(st.floats(0.01, 5.0), max_size=20)
 
 
-@given(clock_gaps, st.floats(STANDS_S + 0.01, 60.0))
+@given(clock_gaps, st.floats(STANDS_S + 0.01, 60.0), st.floats(0.01, 60.0))
 def test_time_that_stands_is_a_problem_however_it_went_before(
-    before: list[float], standing_s: float
+    before: list[float], standing_s: float, factor: float
 ) -> None:
-    clocks = Watched()
-    clocks.after(0.0, 0.0)
-    for gap in before:
-        assert clocks.after(gap, 0.25 * gap) == ''
-    assert clocks.after(STANDS_S - 0.01, 0.0) == ''
-    assert clocks.after(standing_s - STANDS_S + 0.01, 0.0).startswith(NO_CLOCK)
-    assert clocks.after(0.01, 0.01) == ''  # it goes on
-
-
-@given(clock_gaps, st.floats(0.01, 60.0))
-def test_no_problem_is_time_that_advances_at_any_factor_or_is_not_simulated(
-    steps: list[float], factor: float
-) -> None:
-    clocks = Watched()
-    assert [clocks.after(step, factor * step) for step in steps] == [''] * len(steps)
-    unsimulated = Watched(simulated=False)
+    """And time that advances, at any factor, or is not simulated, is none."""
+    clocks, unsimulated = Clocks(), Clocks(simulated=False)
+    clocks.problem_after(0.0, 0.0)
     assert unsimulated.watch.has_advanced()
-    assert [unsimulated.after(step, 0.0) for step in steps] == [''] * len(steps)
+    for gap in before:
+        assert clocks.problem_after(gap, factor * gap) == ''
+        assert unsimulated.problem_after(gap, 0.0) == ''
+    assert clocks.problem_after(STANDS_S - 0.01, 0.0) == ''
+    assert clocks.problem_after(standing_s - STANDS_S + 0.01, 0.0).startswith(NO_CLOCK)
+    assert clocks.problem_after(0.01, 0.01) == ''  # it goes on
 
 
 OWN = Presence('/adapter', 'a', '/cmd_vel')
@@ -390,41 +336,6 @@ def test_it_names_exactly_the_living_others_of_its_own_rover(
     assert others.names(now + MAX_AGE_S + 0.1) == ()
 
 
-SLOWEST, CLOCK_AGE_S = 0.1, 1.5
-
-
-class Clocks:
-    """A ROS clock and a steady clock that advance as told, and the clock over both."""
-
-    def __init__(self, *, simulated: bool = True) -> None:
-        self.steady_s, self.nanoseconds, self.ros_time_is_active = 0.0, 0, simulated
-        self.clock = SimulationClock(
-            self, slowest=SLOWEST, max_age_s=CLOCK_AGE_S, steady=lambda: self.steady_s
-        )
-
-    def now(self) -> Clocks:
-        return self
-
-    def advance(self, steady_s: float, ros_s: float) -> float:
-        """The advance of the clock."""
-        before = self.clock()
-        self.steady_s += steady_s
-        self.nanoseconds += round(ros_s * 1e9)
-        return self.clock() - before
-
-    def run(self, seconds: float, factor: float, *, step_s: float = 0.05) -> float:
-        return sum(self.advance(step_s, factor * step_s) for _ in range(round(seconds / step_s)))
-
-
-@given(st.lists(st.tuples(st.floats(0.0, 100.0), st.floats(-1e6, 1e6)), max_size=40))
-def test_whatever_simulated_time_does_a_wait_is_bounded(steps: list[tuple[float, float]]) -> None:
-    clocks = Clocks()
-    for steady_s, ros_s in steps:
-        advance = clocks.advance(steady_s, ros_s)
-        assert SLOWEST * steady_s - 1e-6 <= advance <= steady_s + 1e-6
-        assert 1.0 <= clocks.clock.stretched(1.0) <= clocks.clock.longest_s(1.0) + 1e-9
-
-
 @given(st.floats(0.02, 3.0), st.floats(0.02, 3.0), st.floats(0.01, 0.3))
 def test_it_counts_simulated_seconds_at_any_factor_from_the_slowest_to_real_time(
     before: float, factor: float, step_s: float
@@ -438,19 +349,14 @@ def test_it_counts_simulated_seconds_at_any_factor_from_the_slowest_to_real_time
 
 
 @given(st.floats(SLOWEST, 1.0))
-def test_a_clock_that_dies_gains_no_time(factor: float) -> None:
-    clocks = Clocks()
-    clocks.run(5.0, factor)
-    assert clocks.run(CLOCK_AGE_S, 0.0) == pytest.approx(factor * CLOCK_AGE_S, rel=0.05)
-    clocks.run(0.1, 0.0)
-    assert clocks.run(10.0, 0.0) == pytest.approx(10.0)
-    assert clocks.clock.measured is None
-
-
-def test_a_first_clock_and_a_restart_are_no_jumps() -> None:
+def test_a_clock_that_dies_gains_no_time_and_a_restart_is_no_jump(factor: float) -> None:
     clocks = Clocks()
     assert clocks.advance(0.1, 1234.0) <= 0.1
     clocks.run(5.0, 0.5)
     assert clocks.advance(0.1, -1200.0) <= 0.1
-    clocks.run(3.0, 0.5)
-    assert clocks.clock.measured == pytest.approx(0.5, rel=0.05)
+    clocks.run(5.0, factor)
+    assert clocks.clock.measured == pytest.approx(factor, rel=0.05)
+    assert clocks.run(CLOCK_AGE_S, 0.0) == pytest.approx(factor * CLOCK_AGE_S, rel=0.05)
+    clocks.run(0.1, 0.0)
+    assert clocks.run(10.0, 0.0) == pytest.approx(10.0)
+    assert clocks.clock.measured is None

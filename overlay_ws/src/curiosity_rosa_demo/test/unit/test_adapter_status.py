@@ -23,7 +23,6 @@ from curiosity_rosa_demo.adapter.input_log import (
     decode_batch,
     encode_batch,
     InputLog,
-    LogBatch,
     LogEntry,
     MAX_ENTRIES,
 )
@@ -85,22 +84,17 @@ def test_the_mast_turns_only_while_it_is_not_closed() -> None:
     )
 
 
-@pytest.mark.parametrize('key', sorted(MEASURED_FIELDS))
-def test_a_measured_number_alone_can_wait(key: str) -> None:
-    pace = StatusSchedule()
-    pace.take_due(MOVED, 0.0)
-    assert not pace.take_due({**MOVED, key: 9.0}, 0.9)
-    assert pace.next_wakeup() == PERIOD_S
-    assert pace.take_due({**MOVED, key: 9.0}, PERIOD_S)
-
-
-def test_a_status_that_could_not_be_sent_is_sent_again_soon() -> None:
-    pace = StatusSchedule()
-    assert pace.take_due(MOVED, 10.0)
-    pace.lost()
-    assert pace.next_wakeup() == pytest.approx(10.0 + MIN_PERIOD_S)
-    assert pace.take_due(MOVED, pace.next_wakeup())
-    assert pace.next_wakeup() == pytest.approx(10.0 + MIN_PERIOD_S + PERIOD_S)
+def test_a_measured_number_alone_can_wait_and_what_could_not_be_sent_comes_soon() -> None:
+    for key in MEASURED_FIELDS:
+        pace = StatusSchedule()
+        assert pace.take_due(MOVED, 0.0)
+        assert not pace.take_due({**MOVED, key: 9.0}, 0.9)
+        assert pace.next_wakeup() == PERIOD_S
+        assert pace.take_due({**MOVED, key: 9.0}, PERIOD_S)
+        pace.lost()
+        assert pace.next_wakeup() == pytest.approx(PERIOD_S + MIN_PERIOD_S)
+        assert pace.take_due(MOVED, pace.next_wakeup())
+        assert pace.next_wakeup() == pytest.approx(2 * PERIOD_S + MIN_PERIOD_S)
 
 
 @given(
@@ -132,9 +126,9 @@ BEAT_S = 0.2
 class CallWorld:
     """An adapter, an agent that beats while it lives, and nodes that call."""
 
-    def __init__(self) -> None:
+    def __init__(self, agent_lives: bool = True) -> None:
         self.log, self.now, self.sent = CallLog(), 0.0, Counter[str]()
-        self.agent_lives, self.tick = True, 0
+        self.agent_lives, self.tick = agent_lives, 0
         self.foreign: list[Call] = []
 
     def wait(self, seconds: float) -> None:
@@ -152,10 +146,6 @@ class CallWorld:
         call.answer = ''
         return call
 
-    def agent_calls(self, service: str, *others: str) -> Call:
-        self.sent[service] += 1
-        return self.arrives(service, *others)
-
 
 @given(
     st.lists(
@@ -170,65 +160,40 @@ def test_as_many_calls_are_reported_as_others_have_made(
     world.wait(1.0)
     for is_agent, service, pause_s in steps:
         if is_agent:
-            world.agent_calls(service, RQT)
+            world.sent[service] += 1
         else:
-            world.arrives(service, RQT)
             made[service] += 1
+        world.arrives(service, RQT)
         world.wait(pause_s)
     world.wait(2 * CLAIM_WAIT_S)
     assert Counter(call.service for call in world.foreign) == made
 
 
-@pytest.mark.parametrize(('wait_s', 'kept'), [(0.5, True), (CLAIM_WAIT_S + 1.0, False)])
-def test_a_claim_waits_for_its_call_but_that_of_a_lost_request_not_for_ever(
-    wait_s: float, kept: bool
-) -> None:
-    world = CallWorld()
-    world.wait(1.0)
-    world.sent[DRIVE_CALL] += 1
-    world.wait(wait_s)
-    call = world.arrives(DRIVE_CALL, RQT)
-    world.wait(2 * CLAIM_WAIT_S)
-    assert world.foreign == ([] if kept else [call])
-
-
-@pytest.mark.parametrize(
-    ('lives', 'agent', 'others', 'reported'),
-    [
+def test_a_call_is_reported_unless_the_agent_claims_it_or_is_on_its_way_out() -> None:
+    for wait_s, kept in ((0.5, True), (CLAIM_WAIT_S + 1.0, False)):  # a claim of a lost request
+        world = CallWorld()
+        world.wait(1.0)
+        world.sent[DRIVE_CALL] += 1
+        world.wait(wait_s)
+        call = world.arrives(DRIVE_CALL, RQT)
+        world.wait(2 * CLAIM_WAIT_S)
+        assert world.foreign == ([] if kept else [call])
+    for lives, agent, others, reported in (
         (True, True, [RQT], True),
         (True, True, [], True),  # a node that the graph does not show yet
         (False, True, [RQT], True),
         (False, True, [], False),  # an agent on its way out: nobody is accused
         (False, False, [], True),
-    ],
-)
-def test_a_call_that_no_agent_claims(
-    lives: bool, agent: bool, others: list[str], reported: bool
-) -> None:
-    world = CallWorld()
-    world.agent_lives = lives
-    call = world.arrives(STOP_CALL, *others, agent=agent)
-    world.wait(5.0)
-    assert world.foreign == ([call] if reported else [])
+    ):
+        world = CallWorld(agent_lives=lives)
+        call = world.arrives(STOP_CALL, *others, agent=agent)
+        world.wait(5.0)
+        assert world.foreign == ([call] if reported else [])
 
 
-@pytest.mark.parametrize(
-    ('others', 'text'),
-    [([], 'an unknown node'), ([RQT], '/rqt'), ([RQT, '/cli'], 'one of /cli, /rqt')],
-)
-def test_the_caller_is_named_as_far_as_it_is_known(others: list[str], text: str) -> None:
-    assert caller_text(others) == text
-
-
-@pytest.mark.parametrize(
-    ('text', 'calls'),
-    [
-        *((text, None) for text in ('', '[]', '{"tick": 1}', '{"calls": 3}')),
-        ('{"calls": {"a": -1, "b": true, "c": "1", "d": 2}}', {'d': 2}),
-    ],
-)
-def test_what_is_no_number_of_calls_is_left_out(text: str, calls: dict[str, int] | None) -> None:
-    assert decode_calls(text) == calls
+def test_the_caller_is_named_as_far_as_it_is_known() -> None:
+    named = [caller_text(others) for others in ([], [RQT], [RQT, '/cli'])]
+    assert named == ['an unknown node', '/rqt', 'one of /cli, /rqt']
 
 
 CONFIG = load_config()
@@ -279,12 +244,6 @@ steps: st.SearchStrategy[Step] = st.one_of(
 )
 
 
-def results_of(rules: AdapterRules, step: Step) -> None:
-    with suppress(MotionRefused):
-        step(rules)
-    rules.due()
-
-
 @settings(max_examples=examples(60))
 @given(
     st.lists(st.tuples(steps, st.sampled_from([0.0, 0.05, 0.3, 2.0, 9.0])), max_size=40),
@@ -301,7 +260,9 @@ def test_a_replayed_log_has_the_recorded_results(
         clock.steady_s += seconds
         if factor is not None:
             clock.ros_ns = (clock.ros_ns or 0) + round(seconds * factor * 1e9)
-        results_of(rules, step)
+        with suppress(MotionRefused):
+            step(rules)
+        rules.due()
     batch = log.take(0.0)
     assert batch is not None
     again = decode_batch(encode_batch(batch))
@@ -314,15 +275,6 @@ def test_a_replayed_log_has_the_recorded_results(
     assert run.rules.guard.last_error == rules.guard.last_error
     assert run.rules.guard.mast is rules.guard.mast
     assert run.rules.guard.motion is rules.guard.motion
-
-
-@given(st.lists(st.lists(numbers, max_size=3), max_size=5), st.integers(0, 10**9), numbers)
-def test_a_batch_is_read_as_it_was_written(
-    values: list[list[float]], first: int, offset_s: float
-) -> None:
-    entries = [LogEntry(1.5 * n, n or None, 'joints', each) for n, each in enumerate(values)]
-    batch = LogBatch(first, offset_s, entries)
-    assert decode_batch(encode_batch(batch)) == batch
 
 
 def test_a_full_log_drops_the_oldest_and_its_numbers_show_it() -> None:
@@ -364,36 +316,25 @@ class Publisher:
         self.transport.sent[self.topic].append(message)
 
 
-def command(
-    transport: Any, wheels: int = 6, topic: str = WHEELS, losses: LossCounter | None = None
-) -> StandstillCommand:
-    topics = ROVER.model_copy(update={'wheel_commands': topic})
-    return StandstillCommand.create(
-        transport, topics, wheels=wheels, losses=losses or LossCounter()
-    )
-
-
-@pytest.mark.parametrize('wheels', [1, 4, 6])
-def test_each_wheel_gets_a_zero_with_the_zero_twist(wheels: int) -> None:
-    transport = Transport()
-    assert command(transport, wheels).publish()
-    assert transport.sent[TWIST] == [Twist()]
-    assert [list(each.data) for each in transport.sent[WHEELS]] == [[0.0] * wheels]
-
-
-@pytest.mark.parametrize(('wheels', 'topic'), [(0, WHEELS), (6, '')])
-def test_a_robot_without_the_topic_gets_zero_twists_alone(wheels: int, topic: str) -> None:
-    transport = Transport()
-    assert command(transport, wheels, topic).publish()
-    assert transport.sent == {TWIST: [Twist()]}
-
-
-@pytest.mark.parametrize(('lost', 'kept'), [(TWIST, WHEELS), (WHEELS, TWIST)])
-def test_the_loss_of_one_keeps_the_other_and_is_told(lost: str, kept: str) -> None:
-    transport, losses = Transport(lost), LossCounter()
-    assert not command(transport, losses=losses).publish()
-    assert (len(transport.sent[kept]), len(transport.sent[lost])) == (1, 0)
-    assert losses.counts() == {lost: 1}
+def test_each_wheel_gets_a_zero_with_the_zero_twist_and_a_loss_of_one_keeps_the_other() -> None:
+    rows: list[tuple[int, str, list[str], dict[str, int]]] = [
+        (1, WHEELS, [], {TWIST: 1, WHEELS: 1}),
+        (6, WHEELS, [], {TWIST: 1, WHEELS: 1}),
+        (0, WHEELS, [], {TWIST: 1}),
+        (6, '', [], {TWIST: 1}),
+        (6, WHEELS, [TWIST], {TWIST: 0, WHEELS: 1}),
+        (6, WHEELS, [WHEELS], {TWIST: 1, WHEELS: 0}),
+    ]
+    for wheels, topic, lost, sent in rows:
+        transport, losses = Transport(*lost), LossCounter()
+        topics = ROVER.model_copy(update={'wheel_commands': topic})
+        node: Any = transport
+        command = StandstillCommand.create(node, topics, wheels=wheels, losses=losses)
+        assert command.publish() is not bool(lost)
+        assert {each: len(messages) for each, messages in transport.sent.items()} == sent
+        assert losses.counts() == dict.fromkeys(lost, 1)
+        assert all(each == Twist() for each in transport.sent[TWIST])
+        assert all(list(each.data) == [0.0] * wheels for each in transport.sent.get(WHEELS, []))
 
 
 SILENT: dict[str, float | None] = {'odometry': None, 'joint states': None, 'heartbeat': None}
@@ -440,16 +381,18 @@ def test_a_loss_is_a_warning_once_and_a_figure_from_then_on() -> None:
     assert later.values == {'mast': 'closed', 'lost /trace/events': 3}
 
 
-# --- adapter -------------------------------------------------------------------------------------
-
-
-def settled() -> World:
-    """It stands, its mast stowed."""
-    world = World()
-    world.step(1.0)
-    world.ask_mast(MastAction.CLOSE)
-    world.step(2.0)
-    return world
+RIVALS = {'/clock': ['/gazebo', '/curiosity_stand_in']}
+TOO_MANY = (
+    'several publishers of /clock: /gazebo, /curiosity_stand_in; end one rover or simulator, or '
+    'give each its own ROS_DOMAIN_ID'
+)
+LACKS: list[tuple[dict[str, Any], Level, str]] = [
+    ({'ages_s': {**SILENT, 'odometry': 1.9}}, Level.OK, 'standing still'),
+    ({'missing': ['/move_stop']}, Level.ERROR, 'Service unavailable: /move_stop'),
+    ({'ages_s': {'odometry': 7.0}}, Level.ERROR, 'No odometry for 7 s'),
+    ({'e_stop': True}, Level.WARN, 'E-stop pressed'),
+    ({'rivals': RIVALS}, Level.WARN, TOO_MANY),
+]
 
 
 def found_in(world: World, **facts: Any) -> Finding:
@@ -457,48 +400,26 @@ def found_in(world: World, **facts: Any) -> Finding:
     return diagnose_adapter(world.guard, **given)
 
 
-def test_an_adapter_that_knows_its_rover_is_well() -> None:
-    world = settled()
-    found = found_in(world, ages_s={**SILENT, 'odometry': 1.9})
-    assert (found.level, found.message) == (Level.OK, 'standing still')
-    assert (found.values['odometry_age_s'], found.values['joint_states_age_s']) == (1.9, None)
-    world.ask_move()
-    assert found_in(world).message == 'moving'
-
-
-@pytest.mark.parametrize(
-    ('facts', 'level', 'text'),
-    [
-        ({'missing': ['/move_stop']}, Level.ERROR, 'Service unavailable: /move_stop'),
-        ({'ages_s': {'odometry': 7.0}}, Level.ERROR, 'No odometry for 7 s'),
-        ({'e_stop': True}, Level.WARN, 'E-stop pressed'),
-        (
-            {'rivals': {'/clock': ['/gazebo', '/curiosity_stand_in']}},
-            Level.WARN,
-            'several publishers of /clock: /gazebo, /curiosity_stand_in; end one rover or '
-            'simulator, or give each its own ROS_DOMAIN_ID',
-        ),
-    ],
-)
-def test_what_the_adapter_lacks_is_named(facts: dict[str, Any], level: Level, text: str) -> None:
-    found = found_in(settled(), **facts)
-    assert (found.level, found.message) == (level, text)
-
-
-def test_an_adapter_that_has_just_started_or_cannot_stop_says_so() -> None:
-    found = found_in(World())
+def test_what_the_adapter_lacks_is_named() -> None:
+    world = World()
+    found = found_in(world)
     assert found.level is Level.WARN
     assert found.message == 'Mast unknown: mast_close makes it known'
     wanted = {'mast': 'unknown', 'move_allowed': False, 'stopping': True}
     assert {key: found.values[key] for key in wanted} == wanted
-    world = settled()
+    world.step(1.0)
+    world.ask_mast(MastAction.CLOSE)
+    world.step(2.0)
+    for facts, level, text in LACKS:
+        found = found_in(world, **facts)
+        assert (found.level, found.message) == (level, text)
+        assert found.values['odometry_age_s'] == facts.get('ages_s', SILENT)['odometry']
+    world.ask_move()
+    assert found_in(world).message == 'moving'
     world.drive.absent = True
     world.ask_stop()
     world.carry()
     assert found_in(world).message == 'Stopping: Service unavailable: /move_stop'
-
-
-# --- agent ---------------------------------------------------------------------------------------
 
 
 QUEUE = [
@@ -508,26 +429,18 @@ QUEUE = [
 CHARGED = RobotState(battery_pct=42.0, battery_state=BatteryLevel.OK)
 
 
+IN_SAFE = TasksState(mode=Mode.SAFE, mode_reason='tilt')
+LATCHED, DEAF = RobotState(safety_latch='tilt'), RobotState(silent=['scan', 'battery'])
+
+
 @pytest.mark.parametrize(
     ('tasks', 'robot', 'not_ready', 'level', 'text'),
     [
         (TasksState(), RobotState(), '', Level.OK, 'IDLE'),
         (TasksState(mode=Mode.EXEC, queue=QUEUE), CHARGED, '', Level.OK, 'EXEC'),
-        (
-            TasksState(mode=Mode.SAFE, mode_reason='tilt'),
-            RobotState(),
-            '',
-            Level.ERROR,
-            'SAFE: tilt',
-        ),
-        (
-            *(TasksState(), RobotState(safety_latch='tilt'), ''),
-            *(Level.ERROR, 'Latched until :clear: tilt'),
-        ),
-        (
-            *(TasksState(), RobotState(silent=['scan', 'battery']), ''),
-            *(Level.ERROR, 'Silent: scan, battery'),
-        ),
+        (IN_SAFE, RobotState(), '', Level.ERROR, 'SAFE: tilt'),
+        (TasksState(), LATCHED, '', Level.ERROR, 'Latched until :clear: tilt'),
+        (TasksState(), DEAF, '', Level.ERROR, 'Silent: scan, battery'),
         (TasksState(), RobotState(), 'no adapter', Level.WARN, 'no adapter'),
     ],
 )
@@ -545,8 +458,6 @@ def test_an_agent_says_what_keeps_it_from_acting_and_its_figures(
         assert found.values[f'tasks_{status}'] == (count if tasks.queue else 0)
 
 
-# --- messages --------------------------------------------------------------------------------
-
 NO_MESSAGES = ('', 'null', '[]', '{}', '7', '{"tick": 1}', '[' * 100_000)
 BATCH = '{"first": 0, "offset_s": 0.0, "entries": '
 OTHERS: dict[Callable[[str], object], tuple[str, ...]] = {
@@ -561,10 +472,13 @@ OTHERS: dict[Callable[[str], object], tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize('decode', OTHERS)
-def test_what_is_no_message_of_ours_is_ignored(decode: Callable[[str], object]) -> None:
-    texts = (*NO_MESSAGES, *OTHERS[decode])
-    assert [text for text in texts if decode(text) is not None] == []
+def test_what_is_no_message_of_ours_is_ignored() -> None:
+    for decode, others in OTHERS.items():
+        assert [text for text in (*NO_MESSAGES, *others) if decode(text) is not None] == []
+    counts = '{"calls": {"a": -1, "b": true, "c": "1", "d": 2}}'
+    for text in (*NO_MESSAGES, '{"calls": 3}'):
+        assert decode_calls(text) is None
+    assert decode_calls(counts) == {'d': 2}
 
 
 @given(st.integers(0), st.text(max_size=500), st.dictionaries(st.text(), st.integers(0)))

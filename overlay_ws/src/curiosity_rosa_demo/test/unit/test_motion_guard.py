@@ -213,10 +213,7 @@ def test_which_mast_motions_may_begin_meanwhile(
         assert told == (closes if action is MastAction.CLOSE else refusal)
 
 
-# --- the mast -------------------------------------------------------------------------------
-
-
-def test_joints_make_an_unknown_mast_open_but_never_closed() -> None:
+def test_joints_make_an_unknown_mast_open_but_never_closed(driving: World) -> None:
     world = World()
     world.mast = world.mast_target = CLOSED
     world.step(3.0)
@@ -227,19 +224,13 @@ def test_joints_make_an_unknown_mast_open_but_never_closed() -> None:
     assert world.guard.mast is Mast.OPEN
     assert world.ask_move() == NEED_TO_CLOSE_MAST
     assert not world.drive.queue
-
-
-def test_not_a_number_is_no_closed_mast_and_no_standstill(driving: World) -> None:
     driving.odometry_on = False
     driving.ask_stop()
-    driving.guard.record_odometry(float('nan'), 0.0)
+    driving.guard.record_odometry(float('nan'), 0.0)  # is no standstill
     driving.step(0.2)
     assert driving.guard.motion is Motion.MOVING
     driving.guard.record_joints(float('nan'), -1.57)
     assert driving.guard.mast is Mast.UNKNOWN
-
-
-# --- motions and their stops ----------------------------------------------------------------
 
 
 def test_a_start_stops_the_rover_that_somebody_left_driving() -> None:
@@ -259,18 +250,6 @@ def test_a_driver_that_goes_on_is_held_down_and_never_called_still(driving: Worl
         driven += driving.moving
         assert driving.guard.motion is Motion.MOVING
     assert driven < 40  # only while the zero Twists pause to see whether they worked
-
-
-def test_zero_twists_without_odometry_go_on_and_so_does_the_stop(driving: World) -> None:
-    driving.odometry_on, driving.drive.hanging = False, True
-    driving.step(2.0)
-    driving.ask_stop()
-    driving.step(MOTION.stop_confirm_s + 3.0)
-    assert not driving.moving
-    assert driving.guard.motion is Motion.MOVING  # nobody has confirmed it
-    driving.drive.hanging = False
-    driving.step(MOTION.settle_s + 2.0)
-    assert driving.guard.motion is Motion.STILL
 
 
 def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: World) -> None:
@@ -295,18 +274,20 @@ def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: W
 
 
 def test_a_stop_without_odometry_is_not_confirmed(driving: World) -> None:
-    driving.odometry_on = False
-    driving.step(MOTION.odometry_max_age_s + 0.1)
+    driving.odometry_on, driving.drive.hanging = False, True
+    driving.step(2.0)
     number = driving.ask_stop()
-    driving.step(0.5)
+    driving.step(MOTION.stop_confirm_s + 3.0)
+    assert not driving.moving
+    assert driving.guard.motion is Motion.MOVING  # nobody has confirmed it
+    assert driving.guard.stop_problem(number).startswith(f'{STOP_NOT_CONFIRMED}: no odometry')
+    driving.drive.hanging = False
+    driving.step(MOTION.settle_s + 2.0)
+    assert driving.guard.motion is Motion.STILL
     assert driving.guard.stops_ended >= number
-    assert driving.guard.stop_problem(number) == f'{STOP_NOT_CONFIRMED}: no odometry'
 
-
-# --- a slow simulation: as patient as its factor asks for, and no more ------------------------
 
 factors = st.floats(MOTION.slowest_real_time_factor, 0.99)
-HALF_WAY = (0.7, -1.0)
 
 
 def test_a_motion_in_safe_is_stopped_again(driving: World) -> None:
@@ -328,7 +309,7 @@ def slow_world(
     assert not world.guard.moving
     assert world.ask_mast(action) == ''
     world.step()
-    world.mast, world.mast_left_s = HALF_WAY, action.duration_s(CONFIG.mast) + late_s
+    world.mast, world.mast_left_s = (0.7, -1.0), action.duration_s(CONFIG.mast) + late_s
     return world
 
 
@@ -340,24 +321,18 @@ def slow_drive(factor: float) -> World:
     return world
 
 
-@given(factors, st.sampled_from(MastAction))
-def test_a_mast_has_its_duration_and_margin_in_simulated_time(
-    factor: float, action: MastAction
+@given(factors, st.floats(0.02, 0.99), st.sampled_from(MastAction))
+def test_a_mast_has_its_duration_and_margin_in_simulated_time_and_no_more(
+    factor: float, any_factor: float, action: MastAction
 ) -> None:
-    world = slow_world(factor, late_s=0.8 * CONFIG.mast.confirm_margin_s, action=action)
-    world.simulate(action.duration_s(CONFIG.mast) + 0.7 * CONFIG.mast.confirm_margin_s)
+    margin_s, duration_s = CONFIG.mast.confirm_margin_s, action.duration_s(CONFIG.mast)
+    world = slow_world(factor, late_s=0.8 * margin_s, action=action)
+    world.simulate(duration_s + 0.7 * margin_s)
     assert world.guard.mast is action.during
-    world.simulate(0.1 * CONFIG.mast.confirm_margin_s + 2 * REPORT_S)
+    world.simulate(0.1 * margin_s + 2 * REPORT_S)
     assert world.guard.mast is action.after
-
-
-@given(st.floats(0.02, 0.99), st.sampled_from(MastAction))
-def test_a_mast_that_never_arrives_fails_within_the_bound(
-    factor: float, action: MastAction
-) -> None:
-    world = slow_world(factor, late_s=1e9, action=action)
-    limit_s = action.duration_s(CONFIG.mast) + CONFIG.mast.confirm_margin_s
-    world.step(limit_s / MOTION.slowest_real_time_factor + 1.0)
+    world = slow_world(any_factor, late_s=1e9, action=action)
+    world.step((duration_s + margin_s) / MOTION.slowest_real_time_factor + 1.0)
     assert world.guard.mast is Mast.UNKNOWN
     assert world.guard.last_error.startswith('Mast not confirmed')
 

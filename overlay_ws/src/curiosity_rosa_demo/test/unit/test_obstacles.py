@@ -42,24 +42,12 @@ STOWED = Transform((0.22, 0.32, 0.33), (-0.35355339, -0.61237244, -0.35355339, 0
 RAISED = Transform((0.72, -0.56, 1.34), (0.0, 0.0, math.sin(0.26), math.cos(0.26)))
 BEAMS = 640
 STEP = 2.0 * math.pi / BEAMS
-
 places = st.floats(-30.0, 30.0)
-obstacle_points = st.lists(st.tuples(places, places), max_size=12).map(
-    lambda rows: np.array(rows).reshape(-1, 2)
-)
 
 
 def scan_with(ranges: list[float], **changes: float) -> Scan:
     given = {'angle_min': -math.pi, 'angle_increment': STEP, 'range_min': 0.1, 'range_max': 20.0}
     return Scan(**{**given, **changes}, ranges=ranges)
-
-
-def scan_of_wall(x: float) -> Scan:
-    """From the front: a wall across the way at ``x`` of the base frame."""
-    angles = -math.pi + STEP * np.arange(BEAMS)
-    with np.errstate(divide='ignore'):
-        metres = (x - FRONT.translation[0]) / np.cos(angles)
-    return scan_with([float(each) if each > 0.0 else math.inf for each in metres])
 
 
 def touches(points: np.ndarray, motion: str, metres: float, shape: RoverShape) -> bool:
@@ -82,9 +70,6 @@ def touches(points: np.ndarray, motion: str, metres: float, shape: RoverShape) -
     )
 
 
-# --- where the scan looks --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize('sensor', [STOWED, RAISED], ids=['stowed', 'raised'])
 @given(st.integers(0, 2**32 - 1))
 def test_the_demos_lidar_never_sees_the_way_ahead(sensor: Transform, seed: int) -> None:
@@ -94,19 +79,11 @@ def test_the_demos_lidar_never_sees_the_way_ahead(sensor: Transform, seed: int) 
     assert (view.sees_ahead, view.free_m) == (False, {})
 
 
-@pytest.mark.parametrize(
-    ('height', 'counts'),
-    [
-        (GROUND, False),
-        (SHAPE.floor_m - 0.01, False),
-        (SHAPE.floor_m + 0.01, True),
-        (SHAPE.ceiling_m - 0.01, True),
-        (SHAPE.ceiling_m + 0.01, False),
-    ],
-)
-def test_ground_and_what_is_above_the_rover_are_no_obstacles(height: float, counts: bool) -> None:
-    sensor = Transform((1.3, 0.0, height), LEVEL)
-    assert bool(view_of(scan_of_wall(3.0), sensor, SHAPE).points.size) is counts
+def test_ground_and_what_is_above_the_rover_are_no_obstacles() -> None:
+    low, high = SHAPE.floor_m, SHAPE.ceiling_m
+    for height in (GROUND, low - 0.01, low + 0.01, high - 0.01, high + 0.01):
+        view = view_of(scan_of_point(3.0, 0.0), Transform((0.01, 0.0, height), LEVEL), SHAPE)
+        assert bool(view.points.size) is (low < height < high)
 
 
 def scan_of_point(x: float, y: float) -> Scan:
@@ -117,8 +94,12 @@ def scan_of_point(x: float, y: float) -> Scan:
 
 
 @SHAPES
-@given(st.data())
-def test_the_rovers_own_body_is_no_obstacle(shape: RoverShape, data: st.DataObject) -> None:
+@given(st.data(), places, places)
+def test_the_rovers_own_body_is_no_obstacle(
+    shape: RoverShape, data: st.DataObject, x: float, y: float
+) -> None:
+    inside = any(box.holds(np.array([x]), np.array([y]))[0] for box in shape.boxes)
+    assert (shape.distance(x, y) < 0.0) == inside
     box = data.draw(st.sampled_from(shape.boxes))
     x = data.draw(st.floats(box.x_min + 0.01, box.x_max - 0.01))
     y = data.draw(st.floats(box.y_min + 0.01, box.y_max - 0.01))
@@ -126,24 +107,11 @@ def test_the_rovers_own_body_is_no_obstacle(shape: RoverShape, data: st.DataObje
     assert not view_of(scan, Transform((0.01, 0.0, 0.0), LEVEL), shape).points.size
 
 
-@SHAPES
-@given(places, places)
-def test_the_distance_to_a_point_is_below_0_inside_of_the_rover_only(
-    shape: RoverShape, x: float, y: float
-) -> None:
-    inside = any(box.holds(np.array([x]), np.array([y]))[0] for box in shape.boxes)
-    assert (shape.distance(x, y) < 0.0) == inside
-
-
-# --- invalid measurements --------------------------------------------------------------------
-
-
-measured_nothing = st.lists(
-    st.sampled_from([math.nan, -math.inf, 0.0, -1.0, 0.05]), max_size=BEAMS
-).map(scan_with)
-
-
-@given(measured_nothing)
+@given(
+    st.lists(st.sampled_from([math.nan, -math.inf, 0.0, -1.0, 0.05]), max_size=BEAMS).map(
+        scan_with
+    )
+)
 @example(scan_with([1.0], range_max=0.0))
 @example(scan_with([1.0], angle_min=math.nan))
 def test_rays_that_measured_nothing_give_neither_obstacles_nor_a_view(scan: Scan) -> None:
@@ -172,30 +140,18 @@ def test_any_scan_in_any_frame_gives_a_view_that_makes_sense(
     assert np.isfinite(view.points).all()
 
 
-# --- how far the rover may drive -------------------------------------------------------------
-
-
 @SHAPES
 @pytest.mark.parametrize('motion', TURN_DIRECTIONS)
-@given(obstacle_points, st.floats(0.0, 1.0))
-def test_within_the_free_distance_the_rover_touches_nothing(
-    shape: RoverShape, motion: str, points: np.ndarray, part: float
+@given(st.lists(st.tuples(places, places), max_size=12), st.floats(0.0, 1.0))
+def test_within_the_free_distance_the_rover_touches_nothing_and_at_it_something(
+    shape: RoverShape, motion: str, rows: list[tuple[float, float]], part: float
 ) -> None:
+    points = np.array(rows).reshape(-1, 2)
     clear = points[[not touches(point[None, :], motion, 0.0, shape) for point in points]]
     free_m = free_distance(clear, TURN_DIRECTIONS[motion], shape)
     lap = math.tau * shape.turn_radius_m
     metres = part * min(free_m, lap * 0.9)
     assert not touches(clear, motion, max(0.0, metres - 1e-6), shape)
-
-
-@SHAPES
-@pytest.mark.parametrize('motion', TURN_DIRECTIONS)
-@given(obstacle_points)
-def test_at_the_free_distance_the_rover_touches_something(
-    shape: RoverShape, motion: str, points: np.ndarray
-) -> None:
-    clear = points[[not touches(point[None, :], motion, 0.0, shape) for point in points]]
-    free_m = free_distance(clear, TURN_DIRECTIONS[motion], shape)
     if math.isfinite(free_m):
         moved = [free_m + more for more in (1e-6, 1e-3, 0.02, 0.1)]
         assert any(touches(clear, motion, metres, shape) for metres in moved)
@@ -248,20 +204,14 @@ def test_a_frame_counts_when_it_is_newer_than_the_last_motion(
     assert parts.moving([JOINT], taken, 1.0 + stands_s) == (JOINT if moving else '')
 
 
-def test_joints_without_stamps_are_judged_by_their_receipt() -> None:
-    parts = swept(1.5, moves_s=1.0, stands_s=0.5, stamps=0.0)
+def test_joints_without_stamps_silent_ones_and_a_clock_that_starts_anew() -> None:
+    parts = swept(1.5, moves_s=1.0, stands_s=0.5, stamps=0.0)  # judged by their receipt
     assert parts.moving([JOINT], frame(1.2), 1.5) == ''
     assert parts.moving([JOINT], frame(0.9), 1.5) == JOINT
-
-
-def test_what_is_silent_or_unknown_holds_nothing_up() -> None:
-    parts = swept(1.5, moves_s=1.0, stands_s=0.0)
+    parts = swept(1.5, moves_s=1.0, stands_s=0.0)  # what is silent or unknown holds nothing up
     assert parts.moving(['another'], frame(1.0), 1.0) == ''
     assert parts.moving([JOINT], frame(1.0), 1.5) == JOINT
     assert parts.moving([JOINT], frame(2.5), 2.5) == ''
-
-
-def test_a_restarted_clock_begins_anew() -> None:
     parts = swept(0.0, moves_s=1.0, stands_s=0.0)
     parts.record_angle(JOINT, 0.0, Instant(3.0, 1.1))
     assert parts.moving([JOINT], Instant(3.0, 1.15), 1.2) == JOINT
