@@ -23,7 +23,7 @@ from typing import Any
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.battery import Battery, Rates
 from curiosity_stand_in.body import Body, MOST_SAG_S, State, WHEELS
-from curiosity_stand_in.camera import SIZE
+from curiosity_stand_in.camera import mast_camera, SIZE
 from curiosity_stand_in.drivers import DemoRover, MOTIONS
 from curiosity_stand_in.kinematics import FORWARD, Pose
 from curiosity_stand_in.mast import CLOSED, Joints, MOVES, OPENED, ZERO
@@ -155,6 +155,17 @@ def test_whatever_the_rover_does_there_is_a_picture_and_only_one(
     assert picture.std() > 2.0
     RENDERER.render(Pose(1.0, 2.0, 3.0), ZERO)  # nothing of another view may stay behind
     assert (RENDERER.render(pose, joints) == picture).all()
+
+
+def test_the_camera_is_the_demos() -> None:
+    level = Pose(pitch=-0.07)
+    rows = ((level, OPENED, 0.02, 2.19), (level, ZERO, 0.52, 2.19), (Pose(), CLOSED, None, 1.46))
+    for pose, joints, heading, height in rows:
+        camera = mast_camera(pose, joints)
+        assert heading is None or camera.heading == pytest.approx(heading, abs=0.01)
+        tilt = -math.pi / 2 if heading is None else -0.07
+        assert camera.tilt == pytest.approx(tilt, abs=0.04)  # the foot turns the pitch into roll
+        assert camera.place[2] == pytest.approx(height, abs=0.02)
 
 
 class Timed:

@@ -134,6 +134,8 @@ def test_of_many_messages_few_are_kept_and_the_last_one_always(
 
 
 TRACE = channels()['trace']
+
+
 roles = st.sampled_from(sorted(set(channels()) - {'calls'}))
 messages = st.tuples(roles, st.floats(0.0, 1e5), st.binary(max_size=200))
 
@@ -449,7 +451,9 @@ class SlowFile(RunFile):
         super().flush()
 
 
-def test_a_slow_disk_costs_messages_and_nobody_waits(tmp_path: Path) -> None:
+def test_a_slow_disk_costs_messages_and_nobody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[str] = []
     file = SlowFile(tmp_path / 'run.mcap')
     file.answers.clear()
@@ -472,6 +476,14 @@ def test_a_slow_disk_costs_messages_and_nobody_waits(tmp_path: Path) -> None:
     reader = RunReader(done.path)
     assert [entry.at_ns - BEGAN_NS for entry in reader] == [*range(kept), 0]
     assert (reader.end or {})['dropped'] == str(500 - kept)
+    # A disk that never answers does not hold up the end.
+    monkeypatch.setattr('curiosity_rosa_demo.recording.mcap.writer.CLOSE_WAIT_S', 0.05)
+    file = SlowFile(tmp_path / 'never.mcap')
+    file.answers.clear()
+    writer = RunWriter(file, said.append, period_s=0.01)
+    writer.enqueue(TRACE, b'one', BEGAN_NS)
+    assert 'has not answered' in writer.close('').problem
+    file.answers.set()
 
 
 def files_held() -> list[str]:
@@ -505,33 +517,16 @@ def test_a_full_disk_ends_the_recording_and_says_so(tmp_path: Path) -> None:
     assert by_library(path) == [a_string('before')]
 
 
-def test_a_disk_that_never_answers_does_not_hold_up_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr('curiosity_rosa_demo.recording.mcap.writer.CLOSE_WAIT_S', 0.05)
-    file = SlowFile(tmp_path / 'run.mcap')
-    file.answers.clear()
-    writer = RunWriter(file, lambda _: None, period_s=0.01)
-    writer.enqueue(TRACE, b'one', BEGAN_NS)
-    assert 'has not answered' in writer.close('').problem
-    file.answers.set()
-
-
-def split_writer(folder: Path, said: list[str], max_bytes: int) -> RunWriter:
-    """Its files are 1.mcap, 2.mcap and so on."""
+def test_a_full_file_is_finished_and_the_recording_continues_in_the_next(tmp_path: Path) -> None:
+    said: list[str] = []
     numbers = count(1)
 
     def next_file() -> RunFile:
-        return RunFile(folder / f'{next(numbers)}.mcap', INFO)
+        return RunFile(tmp_path / f'{next(numbers)}.mcap', INFO)
 
-    return RunWriter(
-        next_file(), said.append, period_s=0.01, max_bytes=max_bytes, next_file=next_file
+    writer = RunWriter(
+        next_file(), said.append, period_s=0.01, max_bytes=100_000, next_file=next_file
     )
-
-
-def test_a_full_file_is_finished_and_the_recording_continues_in_the_next(tmp_path: Path) -> None:
-    said: list[str] = []
-    writer = split_writer(tmp_path, said, 100_000)
     static, sent = a_string('static'), [os.urandom(30_000) for _ in range(20)]
     writer.enqueue(channels()['tf_static'], static, BEGAN_NS)
     for number, data in enumerate(sent):
