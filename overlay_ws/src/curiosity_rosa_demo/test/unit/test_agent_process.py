@@ -12,7 +12,7 @@ a signal interrupts: a launcher closes the standard input and sends SIGTERM at t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 import json
 import math
 from pathlib import Path
@@ -155,9 +155,18 @@ def test_a_signal_at_any_line_of_the_end_closes_the_agent_once() -> None:
         assert status in {0, 130, 143}
 
 
-def test_each_step_of_the_end_has_its_turn_whatever_the_others_do(
+def test_the_parts_start_and_end_in_an_order_and_each_has_its_turn_whatever_the_others_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    start, end = [[s.__name__ for s in part] for part in (agent_node.START, agent_node.END)]
+    assert end[0] == 'halt'
+    for found, names in (
+        (start, ['start_runtime', 'start_ros', 'start_tasks']),
+        (end, ['halt', 'end_goals', 'close_runtime', 'linger_goals', 'close_ros']),
+        (end, ['close_autonomy', 'close_runtime', 'close_ros', 'destroy_nodes']),
+        (end, ['halt', 'close_logs', 'close_console_writer']),
+    ):
+        assert sorted(names, key=found.index) == names
     ended: list[str] = []
 
     def failing(name: str) -> Callable[[object], None]:
@@ -168,27 +177,9 @@ def test_each_step_of_the_end_has_its_turn_whatever_the_others_do(
         fail.__name__ = name
         return fail
 
-    names = [step.__name__ for step in agent_node.END]
-    monkeypatch.setattr(agent_node, 'END', [failing(name) for name in names])
+    monkeypatch.setattr(agent_node, 'END', [failing(name) for name in end])
     agent_node.AgentApp.close(SimpleNamespace())  # type: ignore[arg-type]
-    assert ended == names
-
-
-@pytest.mark.parametrize(
-    ('order', 'names'),
-    [
-        (agent_node.START, ['start_runtime', 'start_ros', 'start_tasks']),
-        (agent_node.END, ['halt', 'end_goals', 'close_runtime', 'linger_goals', 'close_ros']),
-        (agent_node.END, ['close_autonomy', 'close_runtime', 'close_ros', 'destroy_nodes']),
-        (agent_node.END, ['halt', 'close_logs', 'close_console_writer']),
-    ],
-)
-def test_the_parts_start_and_end_in_an_order(
-    order: Sequence[Callable[..., None]], names: list[str]
-) -> None:
-    found = [step.__name__ for step in order]
-    assert sorted(names, key=found.index) == names
-    assert order is agent_node.START or found[0] == 'halt'
+    assert ended == end
 
 
 WAITER = """
@@ -207,17 +198,14 @@ print('told', flush=True)
 """
 
 
-def test_nobody_types_to_a_headless_agent(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nobody_types_to_a_headless_agent_that_says_where_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert parse_arguments(['--headless']).headless
     assert not parse_arguments([]).headless
     with pytest.raises(SystemExit):
         parse_arguments(['--headless', '-c', ':status'])
     assert 'not allowed with argument' in capsys.readouterr().err
-
-
-def test_it_says_on_the_error_stream_where_it_is_reached(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
     for url, way in (
         ('http://127.0.0.1:8765/', 'at http://127.0.0.1:8765/ and'),
         ('', 'without a page, only'),
@@ -235,8 +223,6 @@ def test_a_signal_ends_it_and_a_shower_of_them_does_too(signals: list[signal.Sig
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, 'told\n'), done.stderr
 
-
-# --- readiness ------------------------------------------------------------------------------
 
 NEVER = math.inf
 BOUNDS_S = 20.0 + 10.0 + 3.0

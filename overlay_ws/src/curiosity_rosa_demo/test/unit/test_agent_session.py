@@ -86,33 +86,23 @@ def test_a_status_beside_a_skill_does_not_take_the_skills_stop_away(bench: Bench
     assert bench.said[-1] == 'Stopped by a test'
 
 
-def test_a_turn_leaves_the_rover_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def turn(_: RosaLoader, request: TurnRequest) -> TurnResult:
-        request.on_start(0)
-        bench.rover.motion = 'move_forward'
-        return TurnResult(ok=True, answer='done', score=0.5, is_good=False)
-
-    monkeypatch.setattr(RosaLoader, 'run_turn', turn)
-    outcome = bench.session.run_turn('drive', 'good_capture', Cancellation())
-    assert not outcome.ok  # a picture was expected
-    assert outcome.score == 0.5
-    assert not bench.rover.motion
-    assert bench.said == ['User: drive']
-
-
 @pytest.mark.parametrize(('door', 'said'), [('console', 'User'), ('action', 'User (action)')])
-def test_a_turn_says_through_which_door_its_text_came(
+def test_a_turn_leaves_the_rover_still_and_says_through_which_door_its_text_came(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, door: str, said: str
 ) -> None:
     def turn(_: RosaLoader, request: TurnRequest) -> TurnResult:
         request.on_start(0)
-        return TurnResult(ok=True, answer='done', goal='Charge')
+        bench.rover.motion = 'move_forward'
+        return TurnResult(ok=True, answer='done', score=0.5, is_good=False, goal='Charge')
 
     monkeypatch.setattr(RosaLoader, 'run_turn', turn)
+    outcome = bench.session.run_turn('look', 'good_capture', Cancellation(), door=door)
+    assert (outcome.ok, outcome.score) == (False, 0.5)  # a picture was expected
+    assert not bench.rover.motion
     outcome = bench.session.run_turn('look', 'answer', Cancellation(), door=door)
     assert (outcome.ok, outcome.goal) == (True, 'Charge')
-    assert bench.said == [f'{said}: look']
-    (begun,) = bench.session.trace_buffer.last()
+    assert bench.said[0] == f'{said}: look'
+    begun = bench.session.trace_buffer.last()[0]
     assert TurnStarted.of(begun) == TurnStarted(0, door)
 
 

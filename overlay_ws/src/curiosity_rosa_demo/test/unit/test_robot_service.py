@@ -49,55 +49,25 @@ def say(world: RobotServiceBench, text: str) -> LineResult:
     return run(lambda: world.robot.say(text))
 
 
-# --- the runner's loop ------------------------------------------------------------------------
-
-
-def test_a_loop_that_does_not_answer_is_told_and_the_work_does_not_come_late(
-    world: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_come_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(robot_service, 'CALL_TIMEOUT_S', 0.2)
-    done = list[str]()
+    done, late = list[str](), Task('react', metadata={'text': 'late'})
 
     async def ask() -> None:
         await world.robot.call(asyncio.to_thread(done.append, 'work'))
 
-    with world.bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
-        run(ask)
-    world.bench.runtime.call(asyncio.sleep(0))  # the loop is back
-    assert done == []
-
-
-def test_a_task_that_was_told_as_not_taken_does_not_run_later(
-    world: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(robot_service, 'CALL_TIMEOUT_S', 0.2)
-    late = Task('react', metadata={'text': 'late'})
-    with world.bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
-        run(lambda: world.robot.submit(late))
-    monkeypatch.undo()
-    run(lambda: world.robot.submit(Task('react', metadata={'text': 'in time'})))  # behind it
-    assert list(world.bench.tasks()) == ['in time']
-
-
-def test_an_agent_that_has_ended_says_so(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as bench:
         world = RobotServiceBench(bench)
-
-    async def ask() -> None:
-        await world.robot.call(asyncio.sleep(0))
-
+        with monkeypatch.context() as quick:
+            quick.setattr(robot_service, 'CALL_TIMEOUT_S', 0.2)
+            for work in (ask, lambda: world.robot.submit(late)):
+                with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
+                    run(work)
+        run(lambda: world.robot.submit(Task('react', metadata={'text': 'in time'})))  # behind it
+        assert (done, list(bench.tasks())) == ([], ['in time'])
     with pytest.raises(TaskError, match='The agent ends'):
         run(ask)
-
-
-# --- tasks ------------------------------------------------------------------------------------
-
-
-def test_a_task_with_wrong_arguments_is_refused(world: RobotServiceBench) -> None:
-    with pytest.raises(BadTask, match='duration_s'):
-        world.robot.make_task('move_forward', {'duration_s': 'long'})
-    with pytest.raises(TaskError, match='blocked_by'):
-        run(lambda: world.robot.submit(Task('cap', blocked_by=('nobody',))))
 
 
 def test_nothing_is_submitted_before_tasks_may_run(early: RobotServiceBench) -> None:
@@ -130,9 +100,6 @@ def test_a_task_that_a_stop_overtakes_is_not_submitted(world: RobotServiceBench)
     with pytest.raises(TaskError, match='A stop came first'):
         run(both)
     assert world.bench.session.ran == []
-
-
-# --- stop -------------------------------------------------------------------------------------
 
 
 def hanging(entered: threading.Semaphore, go_on: threading.Event) -> Callable[..., Any]:
@@ -182,9 +149,6 @@ def test_no_stop_waits_for_what_somebody_says(
 
     assert run(both).ok
     assert world.bench.session.stops == 2
-
-
-# --- what somebody says -----------------------------------------------------------------------
 
 
 SAID = [
@@ -246,8 +210,6 @@ def test_whatever_is_said_is_answered(world: RobotServiceBench, text: str) -> No
     assert not world.bench.console.busy
 
 
-# --- questions --------------------------------------------------------------------------------
-
 DRIVE = Question(
     id='q1a2b', text='Drive?', op={'skill': 'move_forward', 'arguments': {'duration_s': 9}}
 )
@@ -286,6 +248,9 @@ def test_a_question_is_answered(
         with pytest.raises(QuestionNotFound, match=r'open: q1a2b|Its id is missing'):
             run(lambda which=which: robot.answer(which, ApprovalAction.APPROVE, None, ''))
     assert not run(lambda: robot.answer('q1a2b', ApprovalAction.EDIT, None, '')).ok
+    for wrong in ({'duration_s': 'long'}, {'duration_s': -1}, {'speed': 3}, {}):
+        with pytest.raises(BadTask):
+            run(lambda wrong=wrong: robot.answer('q1a2b', ApprovalAction.EDIT, wrong, ''))
     outcome = run(lambda: robot.answer('q1a2b', action, arguments, why, by='Anna (page)'))
     assert outcome.ok
     assert words in outcome.answer
@@ -300,20 +265,6 @@ def test_a_question_is_answered(
         line.startswith('(http)') and line.endswith('q1a2b, by Anna (page)')
         for line in asking.bench.said
     )
-
-
-@pytest.mark.parametrize(
-    'arguments', [{'duration_s': 'long'}, {'duration_s': -1}, {'speed': 3}, {}]
-)
-def test_an_edit_with_wrong_values_leaves_the_question_open(
-    asking: RobotServiceBench, arguments: dict[str, Any]
-) -> None:
-    with pytest.raises(BadTask):
-        run(lambda: asking.robot.answer('q1a2b', ApprovalAction.EDIT, arguments, ''))
-    assert [each.id for each in asking.robot.questions()] == ['q1a2b']
-
-
-# --- what there is to know ----------------------------------------------------------------------
 
 
 def test_the_trail_follows_the_odometry(world: RobotServiceBench) -> None:

@@ -25,7 +25,6 @@ from chat_server import Say
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.execution.rover import crash_text
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
@@ -74,9 +73,6 @@ def nothing_begins(bench: RuntimeBench) -> None:
         bench.becomes('mast_open', 'PENDING')
         bench.runtime.call(settle())
     assert len(bench.session.ran) == ran
-
-
-# --- battery --------------------------------------------------------------------------------
 
 
 def test_a_low_battery_stops_and_stows_the_rover_and_the_task_goes_on_afterwards(
@@ -130,9 +126,6 @@ def test_a_stop_while_charging_is_not_overruled(bench: RuntimeBench) -> None:
     bench.until(
         lambda: [t.name for t in bench.runtime.list_tasks()].count('charge') == 2, 'charging'
     )
-
-
-# --- e-stop ---------------------------------------------------------------------------------
 
 
 def test_an_e_stop_stops_everything_until_it_is_released_and_cleared(bench: RuntimeBench) -> None:
@@ -209,9 +202,6 @@ def test_an_e_stop_waits_for_nothing_that_is_being_carried_out(
     assert len(bench.session.ran) == 1
 
 
-# --- silence --------------------------------------------------------------------------------
-
-
 @contextmanager
 def adapter(bench: RuntimeBench) -> Iterator[None]:
     """Tells its status until it is switched off."""
@@ -285,9 +275,6 @@ def test_nothing_that_waits_begins_after_a_fault_before_a_person_resumes(
         bench.console.handle_line(':resume')
         bench.finish()
         assert len(bench.session.ran) == 1 + len(waiting)
-
-
-# --- stops ----------------------------------------------------------------------------------
 
 
 def test_a_stop_and_the_watchdog_wait_for_nothing_in_a_blocked_loop(tmp_path: Path) -> None:
@@ -429,15 +416,11 @@ def test_a_motion_that_was_interrupted_is_not_repeated(bench: RuntimeBench) -> N
     bench.becomes('move_forward', 'FAILED')
     assert 'a motion is not repeated by itself' in bench.task('move_forward').reason
     assert len(bench.session.ran) == 1
-
-
-def test_a_motion_that_is_not_repeated_is_not_said_to_resume() -> None:
-    begun = Task('move_forward', metadata={'begun': True})
+    begun, turn = Task('move_forward', metadata={'begun': True}), Task('react')
     for tasks, text in (
         ([], 'no task was running'),
-        ([Task('react')], 'resumed tasks: 1'),
         ([Task('move_forward')], 'resumed tasks: 1'),  # it had not begun
-        ([Task('react'), begun], 'resumed tasks: 1; not repeated: move_forward'),
+        ([turn, begun], 'resumed tasks: 1; not repeated: move_forward'),
         ([begun], 'not repeated: move_forward'),
     ):
         assert crash_text(tasks) == text
@@ -458,9 +441,6 @@ def test_after_a_crash_a_skill_waits_until_the_rover_tells_how_it_stands(tmp_pat
         bench.becomes('look around', 'ACTIVE')
         bench.session.release.set()
         bench.becomes('look around', 'COMPLETED')
-
-
-# --- failures of ours -----------------------------------------------------------------------
 
 
 def test_a_crash_of_the_kernel_ends_all_motion(
@@ -529,22 +509,6 @@ def test_a_store_that_fails_stops_the_rover_and_nothing_begins_until_it_is_mende
     bench.runs(':cap')
     bench.finish()
 
-
-def test_a_store_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:
-    (tmp_path / 'tasks.db').mkdir()
-    with pytest.raises(StoreError, match=r'tasks\.db'):
-        RuntimeBench(tmp_path)
-
-
-def test_a_question_to_a_blocked_loop_is_an_error_with_a_way_out(bench: RuntimeBench) -> None:
-    with bench.blocked_loop(), pytest.raises(TaskError, match=r'within 0\.1 s; try again'):
-        bench.runtime.call(asyncio.sleep(0), 0.1)
-
-
-# --- order ----------------------------------------------------------------------------------
-
-
-# --- whatever happens -----------------------------------------------------------------------
 
 steps = st.one_of(
     st.sampled_from(

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from itertools import pairwise
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
@@ -73,13 +72,6 @@ def test_what_is_cut_fits_and_what_fits_is_whole(text: str, columns: int) -> Non
         assert get_cwidth(shown[:-3]) + next_width > columns - 3  # not shorter than it must be
 
 
-def test_a_long_text_is_cut() -> None:
-    """It took minutes when each cut measured all the rest."""
-    assert len(clip_columns('光 and shade ' * 100_000, 1000)) < 1000
-    task = aged(metadata={'calls': [{'result': 'x' * 1000}] * 500})
-    assert len(task_text(task)) < 2000
-
-
 def column_starts(line: str) -> list[int]:
     """Columns in which a cell may begin: after two spaces, measured as a terminal does."""
     return [
@@ -121,7 +113,7 @@ def part_from(line: str, column: int) -> str:
     return ''
 
 
-def test_what_a_row_says() -> None:
+def test_what_a_row_a_duration_a_step_and_the_mode_say() -> None:
     for shown, fields in {
         'PAUSED (held)  3     mast_open': {'state': S.PAUSED, 'held': True},
         'CANCELLED      3     mast_open': {'state': S.CANCELLED, 'held': True},
@@ -131,11 +123,19 @@ def test_what_a_row_says() -> None:
         rows = [aged(12.0, **fields), aged(state=S.PAUSED, held=True)]
         assert shown in tasks_table(rows, NOW).splitlines()[1]
     assert tasks_table([], NOW) == 'no tasks'
-
-
-def test_durations() -> None:
-    shown = [duration(seconds) for seconds in (-5, 0, 59, 60, 7200, 200_000)]
-    assert shown == ['0 s', '0 s', '59 s', '1 min', '2 h', '2 d']
+    shown_s = [duration(seconds) for seconds in (-5, 0, 59, 60, 7200, 200_000)]
+    assert shown_s == ['0 s', '0 s', '59 s', '1 min', '2 h', '2 d']
+    lines = history_table([HistoryRow(NOW, None, S.ACTIVE, 'a reason\nof two')]).splitlines()
+    assert [' '.join(line.split()[2:]) for line in lines] == ['- ACTIVE a reason of two']
+    assert mode_text(BrainState()) == 'IDLE: starting'
+    state = BrainState(
+        tasks=TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed'),
+        world=WorldState(summary='at x 1.0 m'),
+        robot=RobotState(safety_latch='e-stop pressed', silent=['scan', 'battery']),
+    )
+    latched = 'latched until :clear: e-stop pressed'
+    said = ['SAFE: e-stop pressed', 'at x 1.0 m', latched, 'silent: scan, battery']
+    assert mode_text(state).splitlines() == said
 
 
 def test_all_of_one_task() -> None:
@@ -155,27 +155,6 @@ def test_all_of_one_task() -> None:
     told |= {'waits': 'for  01234567', 'deadline': '90 s', 'retries': '1 of 3'}
     assert {**lines, **told, 'metadata': '{"note": "光"}'} == lines
     assert 'deadline' not in task_text(aged())
-
-
-def test_a_story_has_one_line_for_each_step() -> None:
-    path = [None, S.PENDING, S.ACTIVE, S.FAILED]
-    rows = [HistoryRow(NOW, a, b, 'a reason\nof two lines') for a, b in pairwise(path)]
-    lines = history_table(rows).splitlines()
-    assert [' '.join(line.split()[2:]) for line in lines] == [
-        f'{"-" if a is None else a.name} {b.name} a reason of two lines' for a, b in pairwise(path)
-    ]
-
-
-def test_the_mode_with_what_is_known_and_without() -> None:
-    assert mode_text(BrainState()) == 'IDLE: starting'
-    state = BrainState(
-        tasks=TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed'),
-        world=WorldState(summary='at x 1.0 m'),
-        robot=RobotState(safety_latch='e-stop pressed', silent=['scan', 'battery']),
-    )
-    assert mode_text(state).splitlines() == [
-        'SAFE: e-stop pressed',
-        'at x 1.0 m',
-        'latched until :clear: e-stop pressed',
-        'silent: scan, battery',
-    ]
+    # It took minutes when each cut measured all the rest.
+    assert len(clip_columns('光 and shade ' * 100_000, 1000)) < 1000
+    assert len(task_text(aged(metadata={'calls': [{'result': 'x' * 1000}] * 500}))) < 2000
