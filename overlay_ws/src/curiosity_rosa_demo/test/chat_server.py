@@ -22,6 +22,7 @@ import threading
 from typing import Any
 
 LONGEST_HANG_S = 30.0
+HEAD = {'id': 'chatcmpl-1', 'created': 1, 'model': 'scripted'}
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class ChatServer:
     def __init__(self, *script: Reply) -> None:
         self.script: Sequence[Reply] = script
         self.requests: list[Request] = []
-        self._closing = threading.Event()
+        self.closing = threading.Event()
         self._lock = threading.Lock()
         self._calls = 0
         self._http = _Http(('127.0.0.1', 0), _handler_of(self))
@@ -151,7 +152,7 @@ class ChatServer:
         self.close()
 
     def close(self) -> None:
-        self._closing.set()
+        self.closing.set()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join(timeout=5)
@@ -171,10 +172,6 @@ class ChatServer:
         with self._lock:
             self._calls += 1
             return f'call_{self._calls}'
-
-    def wait(self, seconds: float) -> bool:
-        """True once the server closes."""
-        return self._closing.wait(seconds)
 
 
 class _Http(ThreadingHTTPServer):
@@ -215,31 +212,26 @@ def _handler_of(server: ChatServer) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(reply.body)
                 self.close_connection = True
             elif isinstance(reply, Slow):
-                server.wait(reply.seconds)
+                server.closing.wait(reply.seconds)
                 self._answer(reply.answer, streaming=streaming, key=key)
             elif isinstance(reply, Hang):
-                server.wait(LONGEST_HANG_S)
+                server.closing.wait(LONGEST_HANG_S)
                 self.close_connection = True
             elif isinstance(reply, Trickle):
                 self._head(200, streaming, length=1_000_000)
-                while not server.wait(0.05):
+                while not server.closing.wait(0.05):
                     self._body(b': \n\n' if streaming else b' ', streaming)
                 self.close_connection = True
             elif isinstance(reply, Cut):
                 self._cut(reply.answer, streaming)
-            elif isinstance(reply, Raw) and not streaming:
+            elif streaming:
+                raw = isinstance(reply, Raw)
+                call_id, counts = server.call_id, self._counts
+                self._stream(iter([reply.body]) if raw else _chunks(reply, call_id, counts))
+            elif isinstance(reply, Raw):
                 self._send(200, reply.body)
             else:
-                chunks = (
-                    iter([reply.body])
-                    if isinstance(reply, Raw)
-                    else _chunks(reply, server.call_id, self._counts)
-                )
-                if streaming:
-                    self._stream(chunks)
-                else:
-                    assert isinstance(reply, Say)
-                    self._send(200, json.dumps(_whole(reply, server.call_id)))
+                self._send(200, json.dumps(_whole(reply, server.call_id)))
 
         def _cut(self, answer: Say, streaming: bool) -> None:
             if streaming:
@@ -295,22 +287,14 @@ def _finish(say: Say) -> str:
 def _whole(say: Say, call_id: Any) -> dict[str, Any]:
     message: dict[str, Any] = {'role': 'assistant', 'content': say.text or None}
     if say.calls:
-        message['tool_calls'] = [
-            {
-                'id': call_id(),
-                'type': 'function',
-                'function': {'name': call.name, 'arguments': call.text},
-            }
-            for call in say.calls
-        ]
-    return {
-        'id': 'chatcmpl-1',
-        'object': 'chat.completion',
-        'created': 1,
-        'model': 'scripted',
-        'choices': [{'index': 0, 'message': message, 'finish_reason': _finish(say)}],
-        'usage': _usage(say.tokens or (1, 1)),
-    }
+        message['tool_calls'] = [_tool(call_id(), call.name, call.text) for call in say.calls]
+    choice = {'index': 0, 'message': message, 'finish_reason': _finish(say)}
+    usage = _usage(say.tokens or (1, 1))
+    return {**HEAD, 'object': 'chat.completion', 'choices': [choice], 'usage': usage}
+
+
+def _tool(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    return {'id': call_id, 'type': 'function', 'function': {'name': name, 'arguments': arguments}}
 
 
 def _usage(tokens: tuple[int, int]) -> dict[str, int]:
@@ -320,15 +304,8 @@ def _usage(tokens: tuple[int, int]) -> dict[str, int]:
 
 def _chunks(say: Say, call_id: Any, counts: bool = False) -> Iterator[str]:
     def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
-        return json.dumps(
-            {
-                'id': 'chatcmpl-1',
-                'object': 'chat.completion.chunk',
-                'created': 1,
-                'model': 'scripted',
-                'choices': [{'index': 0, 'delta': delta, 'finish_reason': finish}],
-            }
-        )
+        choice = {'index': 0, 'delta': delta, 'finish_reason': finish}
+        return json.dumps({**HEAD, 'object': 'chat.completion.chunk', 'choices': [choice]})
 
     def pieces(text: str) -> Iterator[str]:
         for start in range(0, len(text), say.piece):
@@ -338,13 +315,7 @@ def _chunks(say: Say, call_id: Any, counts: bool = False) -> Iterator[str]:
     for piece in pieces(say.text):
         yield chunk({'content': piece})
     for index, call in enumerate(say.calls):
-        head = {
-            'index': index,
-            'id': call_id(),
-            'type': 'function',
-            'function': {'name': call.name, 'arguments': ''},
-        }
-        yield chunk({'tool_calls': [head]})
+        yield chunk({'tool_calls': [{'index': index, **_tool(call_id(), call.name, '')}]})
         for piece in pieces(call.text):
             yield chunk({'tool_calls': [{'index': index, 'function': {'arguments': piece}}]})
     yield chunk({}, _finish(say))

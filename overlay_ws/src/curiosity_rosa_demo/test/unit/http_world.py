@@ -50,20 +50,12 @@ async def alone(runner: SkillRunner | None = None) -> AsyncIterator[httpx.AsyncC
 
 
 @asynccontextmanager
-async def running(runner: SkillRunner) -> AsyncIterator[httpx.AsyncClient]:
-    """A client within the app's lifespan."""
-    app = create_app(runner)
-    async with app.router.lifespan_context(app), client(app) as http:
-        yield http
-
-
-@asynccontextmanager
-async def with_robot(
-    robot: FakeRobot, *, token: str = '', config: HttpConfig = STANDALONE_SETTINGS, **options: Any
+async def running(
+    runner: SkillRunner, robot: FakeRobot | None = None
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of a robot, within the lifespan."""
-    app = create_app(robot.runner, robot=robot, settings=config, token=token)
-    async with app.router.lifespan_context(app), client(app, **options) as http:
+    """A client within the app's lifespan."""
+    app = create_app(runner, robot=robot)
+    async with app.router.lifespan_context(app), client(app) as http:
         yield http
 
 
@@ -74,7 +66,7 @@ def by_http(test: Callable[..., Any]) -> Callable[..., None]:
     def run(**given: Any) -> None:
         async def before_robot() -> None:
             with FakeRobot() as robot:
-                async with with_robot(robot) as http:
+                async with running(robot.runner, robot) as http:
                     await asyncio.wait_for(test(robot, http, **given), LONG_S * 2)
 
         asyncio.run(before_robot())
@@ -132,20 +124,12 @@ class Wire:
 
     def __init__(self, app: Any, method: str, path: str, **headers: str) -> None:
         path, _, query = path.partition('?')
-        pairs = {
-            'host': HOST,
-            **{name.replace('_', '-'): value for name, value in headers.items()},
-        }
+        pairs = {'host': HOST, **{key.replace('_', '-'): headers[key] for key in headers}}
         self.scope = {
             'type': 'http',
-            'asgi': {'version': '3.0', 'spec_version': '2.3'},
-            'http_version': '1.1',
-            'method': method,
-            'scheme': 'http',
-            'path': path,
-            'raw_path': path.encode(),
-            'query_string': query.encode(),
-            'root_path': '',
+            **{'asgi': {'version': '3.0', 'spec_version': '2.3'}, 'http_version': '1.1'},
+            **{'method': method, 'scheme': 'http', 'path': path, 'raw_path': path.encode()},
+            **{'query_string': query.encode(), 'root_path': ''},
             'headers': [(name.encode(), value.encode('utf-8')) for name, value in pairs.items()],
             'client': ('127.0.0.1', 4711),
             'server': ('127.0.0.1', 8765),

@@ -6,7 +6,6 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-
 """A robot behind a real HTTP server with /mcp, and clients of the SDK."""
 
 from __future__ import annotations

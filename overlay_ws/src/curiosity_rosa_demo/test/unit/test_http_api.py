@@ -27,7 +27,6 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import Question
@@ -37,6 +36,7 @@ from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from examples import examples
 from fake_robot import FakeRobot, jpeg
 from ground_world import analyzed
+from http_world import served as serve
 from http_world import settings as http_settings
 from http_world import URL, Wire
 import httpx
@@ -93,7 +93,8 @@ def described() -> Any:
         return create_app(robot.runner, robot=robot).openapi()
 
 
-SCHEMA = schemathesis.openapi.from_dict(described())
+DESCRIBED = described()
+SCHEMA = schemathesis.openapi.from_dict(DESCRIBED)
 
 
 @pytest.fixture
@@ -140,32 +141,24 @@ class Example:
     command: str
     shown: Any = None
 
-    @property
-    def streams(self) -> bool:
-        return ' -N ' in self.command
-
-    def run(self, folder: Path, **names: str) -> str:
-        """Its output, with ``names`` as the variables; ``folder`` takes what it writes. Fails when
-        curl does, also by an error of the server.
+    def run(self, folder: Path, **names: str) -> None:
+        """With ``names`` as the variables; ``folder`` takes what it writes. Fails when curl does,
+        also by an error of the server, and when what is shown is missing.
         """
         shim = folder / 'bin/curl'
         shim.parent.mkdir(exist_ok=True)
         shim.write_text(CURL)
         shim.chmod(0o755)
+        environment = {**names, 'PATH': f'{shim.parent}:{os.environ["PATH"]}'}
+        bash = ['bash', '-euo', 'pipefail', '-c', self.command]
         ended = subprocess.run(
-            ['bash', '-euo', 'pipefail', '-c', self.command],
-            env={**names, 'PATH': f'{shim.parent}:{os.environ["PATH"]}'},
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=60,
+            bash, env=environment, cwd=folder, capture_output=True, text=True, timeout=60
         )
-        fine = ended.returncode == (TIMED_OUT if self.streams else 0)
+        fine = ended.returncode == (TIMED_OUT if ' -N ' in self.command else 0)
         assert fine, f'{self.command}\n{ended.stdout}\n{ended.stderr}'
         if self.shown is not None:
             missing = missing_in(json.loads(ended.stdout), self.shown)
             assert not missing, f'{self.command} answers nothing of {missing}: {ended.stdout}'
-        return ended.stdout
 
 
 def missing_in(answer: Any, shown: Any) -> list[str]:
@@ -202,51 +195,36 @@ DRIVE = Question(
 )
 
 
-class Served:
-    """A robot behind a server: something runs, something waits, and somebody is asked."""
-
-    def __init__(self, bench: RuntimeBench) -> None:
-        self.bench, service_bench = bench, RobotServiceBench(bench, TriggerBoard([TRIGGER]))
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The variables of the page: something runs, something waits, and somebody is asked."""
+    with RuntimeBench(tmp_path) as bench:
+        service_bench = RobotServiceBench(bench, TriggerBoard([TRIGGER]))
         picture = Picture(jpeg(1.0), time.time(), time.monotonic() + 3600.0)
         service_bench.eyes.shown, service_bench.eyes.ground = picture, analyzed()
         runner = bench.runtime.runner
-        self.server = HttpThread(
-            lambda: create_app(runner, robot=service_bench.robot, settings=SETTINGS), SETTINGS
-        )
         bench.session.asks = [DRIVE]
         bench.console.handle_line('go')
         bench.asked(DRIVE)
         waiting = Task('mast_open', metadata={'arguments': {}})
-        self.task = bench.runtime.call(runner.submit(waiting)).id
-        self.url = self.server.start().rstrip('/')
-
-    def run(self, example: Example, folder: Path) -> str:
-        return example.run(folder, URL=self.url, TASK=self.task, QUESTION=DRIVE.id, TRIGGER='x')
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with RuntimeBench(tmp_path) as bench:
-        served = Served(bench)
-        yield served
-        served.server.close()
+        task = bench.runtime.call(runner.submit(waiting)).id
+        with serve(lambda: create_app(runner, robot=service_bench.robot), SETTINGS) as url:
+            yield {'URL': url, 'TASK': task, 'QUESTION': DRIVE.id, 'TRIGGER': 'x'}
 
 
 @pytest.mark.parametrize('example', EXAMPLES, ids=[each.command[:60] for each in EXAMPLES])
-def test_an_example_of_the_page_works(served: Served, example: Example, tmp_path: Path) -> None:
-    served.run(example, tmp_path)  # it fails when curl does, or what is shown is missing
+def test_an_example_of_the_page_works(
+    served: dict[str, str], example: Example, tmp_path: Path
+) -> None:
+    example.run(tmp_path, **served)
 
 
-def test_every_route_has_an_example(tmp_path: Path) -> None:
-    with RuntimeBench(tmp_path) as bench:
-        app = create_app(
-            bench.runtime.runner, robot=RobotServiceBench(bench).robot, settings=SETTINGS
-        )
-        routes = {
-            (method.upper(), re.sub(r'\{[a-z_]+\}', '*', path))
-            for path, methods in app.openapi()['paths'].items()
-            for method in methods
-        }
+def test_every_route_has_an_example() -> None:
+    routes = {
+        (method.upper(), re.sub(r'\{[a-z_]+\}', '*', path))
+        for path, methods in DESCRIBED['paths'].items()
+        for method in methods
+    }
     shown = set()
     for each in EXAMPLES:
         method = re.findall(r'-X ([A-Z]+)', each.command) or ['GET']
@@ -256,7 +234,6 @@ def test_every_route_has_an_example(tmp_path: Path) -> None:
     assert all(f'`{path}`' in PAGE or path in PAGE for _, path in routes if '*' not in path)
 
 
-JOB = {'name': 'errand', 'priority': 5}
 # ROS as it is on a machine that has none: neither the client library nor any generated message.
 WITHOUT_ROS = """
 import sys
@@ -300,15 +277,12 @@ with TestClient(create_app(SkillRunner(db_path='robot.db'))) as client:
     assert ended.stderr.endswith("No module named 'rclpy'\n"), ended.stderr
 
 
-# --- test clients -----------------------------------------------------------------------------
-
-
 @in_loop
 async def test_the_transport_of_httpx_may_call_the_app_by_any_name():
     runner = SkillRunner(':memory:')
     transport = httpx.ASGITransport(create_app(runner))
     async with httpx.AsyncClient(transport=transport, base_url='http://test') as http_client:
-        assert (await http_client.post('/tasks', json=JOB)).status_code == 201
+        assert (await http_client.post('/tasks', json={'name': 'errand'})).status_code == 201
         misdirected = await http_client.get('/health', headers={'Host': 'evil.example'})
         assert misdirected.status_code == 421
     await runner.stop()

@@ -6,7 +6,6 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-
 """The MCP server before a robot in memory: the SDK's own client, a real socket, both protocols."""
 
 from __future__ import annotations
