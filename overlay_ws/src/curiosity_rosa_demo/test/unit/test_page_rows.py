@@ -19,7 +19,6 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.page import status_rows, task_detail, timeline
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
-from curiosity_rosa_demo.agent.interfaces.page.panels import read_look
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
@@ -220,21 +219,19 @@ def task(text: str, state: LifecycleState, *, held: bool = False, minutes: float
     return made
 
 
-def test_safe_has_its_cause_and_the_way_out() -> None:
-    calm = alarms(nodes=[NodeStatus('adapter', ok=True, age_s=0.1)])
+def test_every_failure_is_told_and_safe_has_its_cause_and_the_way_out() -> None:
+    calm = alarms(nodes=NODES[:1])
     assert (calm['safe'], calm['rows'], calm['replay']) == (None, [], False)
-    pressed = {'estop': True, 'safety_latch': 'e-stop'}
-    for robot, way_out, latched in (
-        (pressed, 'Release the e-stop, then press Clear.', True),
-        ({'safety_latch': 'e-stop'}, 'Look at the rover, then press Clear.', True),
-        ({}, 'SAFE ends when it is back.', False),
+    latched = {'safety_latch': 'e-stop'}
+    for robot, way_out in (
+        ({'estop': True, **latched}, 'Release the e-stop, then press Clear.'),
+        (latched, 'Look at the rover, then press Clear.'),
+        ({}, 'SAFE ends when it is back.'),
     ):
         tasks = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
         safe = alarms(BrainState(tasks=tasks, robot=RobotState(**robot)))['safe']
-        assert safe == {'cause': 'e-stop pressed', 'way_out': way_out, 'latched': latched}
-
-
-def test_every_failure_is_told() -> None:
+        told = {'cause': 'e-stop pressed', 'way_out': way_out, 'latched': bool(robot)}
+        assert safe == told
     low = {'battery_state': BatteryLevel.LOW, 'battery_pct': 11.6}
     state = BrainState(robot=RobotState(silent=['odometry'], estop=True, **low))
     nodes = [NODES[1], NodeStatus('kernel', ok=False, age_s=1.0)]
@@ -272,14 +269,6 @@ def test_a_task_that_waits_its_turn_says_behind_what_and_the_head_counts_it() ->
     ):
         facts = status(BrainState(), tasks=shown)
         assert tuple(facts[name] for name in ('task', 'queued', 'pausable', 'held')) == head
-
-
-@given(json_values | st.fixed_dictionaries({'width': json_values, 'height': json_values}))
-def test_whatever_size_a_browser_reports_is_one_that_can_be_drawn(args: Any) -> None:
-    look = read_look(args)
-    assert look is None or (120.0 <= look.width <= 2560.0 and 120.0 <= look.height <= 2560.0)
-    near = [read_look({'width': each, 'height': 300}) for each in (441, 447, 449)]
-    assert (near[0] == near[1], near[0] == near[2]) == (True, False)  # some share a drawing
 
 
 tokens = st.sampled_from(['a', 'b', '', 'x' * (timeline.MAX_TOKEN_CHARS + 1), None, 7])
@@ -354,8 +343,9 @@ def test_the_steps_of_a_plan_have_their_state_and_what_came_of_them() -> None:
         assert [(s['status'], s['why']) for s in steps] == [('failed', 'stuck'), (second, '')]
 
 
-def test_a_task_has_its_own_captures_and_progress_only() -> None:
+def test_a_task_has_its_own_captures_progress_and_use_of_a_model() -> None:
     told = TaskEvents()
+    assert detail(told)['usage'] == ''
     taken = event_of('t1', TraceKind.RESULT, tool_name='capture_and_score', ok=True)
     told.add(taken.model_copy(update={'event_id': 'mine'}))
     half = {'start_time': 0.0, 'timeout_s': 9.0, 'progress': {'fraction': 0.5}}
@@ -363,29 +353,24 @@ def test_a_task_has_its_own_captures_and_progress_only() -> None:
         RunningSkill(goal_id=f'g{each}', task_id=each, skill_name='wait', **half)
         for each in ('t1', 't2')
     ]
+    usage = (100, 20, 0, 0, False)
+    costs = (None, 0.25, 0.5)
+    free, quarter, dear = (ModelCalled('p', 'm', *usage, cost, 'USD', 't1') for cost in costs)
+    for called in (quarter, dear):
+        told.add(new_event(**called.trace_fields(called.text())))
     facts = detail(told, BrainState(skills=SkillsState(running=runs)))
+    assert facts['usage'] == '2 calls: 200 tokens in, 40 out, 0.750000 USD'
     assert [row['id'] for row in facts['captures']['rows']] == ['mine']
     assert [row['id'] for row in facts['progress']['rows']] == ['gt1']
     for number in range(task_detail.MAX_TASKS):
         told.add(event_of(f'another {number}', TraceKind.ACT))
     assert told.captures('t1') == set()  # old tasks are forgotten
-
-
-def test_the_use_of_a_model_is_told_while_the_turn_runs_and_after_it() -> None:
-    told = TaskEvents()
-    assert detail(told)['usage'] == ''
-    free, quarter, half = (
-        ModelCalled('p', 'm', 100, 20, 0, 0, False, cost, 'USD', 't1')
-        for cost in (None, 0.25, 0.5)
-    )
-    for called in (quarter, half):
-        told.add(new_event(**called.trace_fields(called.text())))
-    assert detail(told)['usage'] == '2 calls: 200 tokens in, 40 out, 0.750000 USD'
-    told_once = '1 call: 100 tokens in, 20 out, cost unknown'
-    assert task_detail.usage_text(None, [free]) == told_once
     stored = {'calls': 7, 'input': 9, 'output': 8, 'cost': None, 'currency': 'USD'}
-    said = '7 calls: 9 tokens in, 8 out, cost unknown'
-    assert task_detail.usage_text(stored, [quarter]) == said
+    for kept, call, said in (
+        (None, free, '1 call: 100 tokens in, 20 out, cost unknown'),
+        (stored, quarter, '7 calls: 9 tokens in, 8 out, cost unknown'),
+    ):
+        assert task_detail.usage_text(kept, [call]) == said
 
 
 @given(st.lists(events, max_size=5), json_values, json_values)
