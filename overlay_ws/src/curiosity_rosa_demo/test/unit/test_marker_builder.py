@@ -61,11 +61,9 @@ def drawn(array: MarkerArray) -> dict[str, list[Marker]]:
 
 
 def numbers(marker: Marker) -> Iterator[float]:
-    yield from (getattr(marker.pose.position, axis) for axis in 'xyz')
-    yield from (getattr(marker.pose.orientation, axis) for axis in 'xyzw')
-    yield from (getattr(marker.scale, axis) for axis in 'xyz')
-    yield from (getattr(marker.color, channel) for channel in 'rgba')
-    yield from (getattr(point, axis) for point in marker.points for axis in 'xyz')
+    pose = marker.pose
+    for each in (pose.position, pose.orientation, marker.scale, marker.color, *marker.points):
+        yield from (getattr(each, name) for name in each.get_fields_and_field_types())
 
 
 @settings(max_examples=examples(40))
@@ -166,17 +164,12 @@ def test_a_line_is_clean_and_fits(words: str, columns: int) -> None:
 
 
 told_captures = st.builds(
-    lambda event, ok, score, said: event.model_copy(
-        update={
-            'kind': TraceKind.RESULT,
-            'tool_name': 'capture_and_score',
-            'ok': ok,
-            'score': score,
-            'data': {'is_good': said},
-        }
+    lambda ok, score, said: new_event(
+        TraceKind.RESULT, '', tool_name='capture_and_score', ok=ok, score=score, data=said
     ),
-    *(events, st.none() | st.booleans(), st.none() | fraction | finite),
-    st.none() | st.booleans() | st.text() | st.integers(),
+    st.none() | st.booleans(),
+    st.none() | fraction | finite,
+    st.fixed_dictionaries({'is_good': st.none() | st.booleans() | st.text() | st.integers()}),
 )
 
 
