@@ -57,23 +57,15 @@ T = TypeVar('T')
 WAIT_S = 30.0
 
 
+def nothing(*_: Any) -> None: ...
+
+
 class FakeGoalHandles:
     """Stands for the action's side of ROS: a goal comes in by ``begin``."""
 
     def __init__(self, name: str, *, begin: Callable[[Any], None], **_: Any) -> None:
         self.begin = begin
-        self.results: dict[int, Any] = {}
-
-    def finish(self, handle: Any, result: Any) -> None:
-        self.results[id(handle)] = result
-
-    def feedback(self, *_: Any) -> None: ...
-
-    def execute(self, _: Any) -> None: ...
-
-    def refuse(self) -> None: ...
-
-    def close(self) -> None: ...
+        self.finish = self.feedback = self.execute = self.refuse = self.close = nothing
 
 
 class DoorsWorld(AgentWorld):
@@ -150,13 +142,8 @@ def plan(world: DoorsWorld) -> Task:
 
 def autonomy(world: DoorsWorld) -> None:
     step = {'skill': world.name, 'arguments': world.arguments}
-    view = config_with_world(
-        {
-            'activities': {'x': {'says': 'does it', 'does': [step]}},
-            'routine': [],
-            'emergencies': [],
-        }
-    ).world
+    activities = {'x': {'says': 'does it', 'does': [step]}}
+    view = config_with_world({'activities': activities, 'routine': [], 'emergencies': []}).world
     ongoing = Ongoing(
         activity='x', by=Source.ROUTINE, began_at=5.0, energy_at=5.0, task_ids=[uuid.uuid4().hex]
     )
@@ -173,13 +160,8 @@ def trigger(world: DoorsWorld) -> None:
     facts = iter(({'mode': 'IDLE'}, {'mode': 'EXEC'}))
 
     async def fire() -> None:
-        door = TriggerDoor(
-            board,
-            world.robot,
-            world.runtime.loop,
-            facts=lambda: next(facts),
-            trace=world.session.trace,
-        )
+        trace, loop = world.session.trace, world.runtime.loop
+        door = TriggerDoor(board, world.robot, loop, facts=lambda: next(facts), trace=trace)
         door.on_tick(None)  # arms
         door.on_tick(None)  # fires
 
@@ -199,17 +181,14 @@ def charge(world: DoorsWorld) -> None:
         world.session.admit(world.name, Cancellation(), **world.arguments)
 
 
-def line_of(world: DoorsWorld) -> str:
-    return f':submit {world.name} {json.dumps(world.arguments)}'
-
-
 def console(world: DoorsWorld) -> None:
-    assert world.console.handle_line(line_of(world))
+    assert world.console.handle_line(f':submit {world.name} {json.dumps(world.arguments)}')
 
 
 def page(world: DoorsWorld) -> None:
     controller = PageController(world.robot, world.runtime.runner)
-    ok, text, _ = world.run(lambda: controller.say(line_of(world)))
+    line = f':submit {world.name} {json.dumps(world.arguments)}'
+    ok, text, _ = world.run(lambda: controller.say(line))
     assert ok, text
 
 
@@ -245,16 +224,7 @@ def mcp(world: DoorsWorld) -> None:
     threading.Thread(target=lambda: world.run(call), name='mcp client', daemon=True).start()
 
 
+ORDERS = (model, plan, autonomy, trigger, recovery, charge, console, page, http, action, mcp)
 DOORS: dict[Origin, Callable[[DoorsWorld], Any]] = {
-    Origin.MODEL: model,
-    Origin.PLAN: plan,
-    Origin.AUTONOMY: autonomy,
-    Origin.TRIGGER: trigger,
-    Origin.RECOVERY: recovery,
-    Origin.CHARGE: charge,
-    Origin.CONSOLE: console,
-    Origin.PAGE: page,
-    Origin.HTTP: http,
-    Origin.ACTION: action,
-    Origin.MCP: mcp,
+    Origin[each.__name__.upper()]: each for each in ORDERS
 }
