@@ -39,6 +39,7 @@ from curiosity_rosa_demo.tools.tool_impl import make_tools
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
+from react_world import with_rules
 from tool_rover import (
     Hurry,
     OwnedClock,
@@ -97,15 +98,12 @@ def test_a_motion_starts_waits_stops_and_waits_until_the_rover_is_still(
     assert result.data['cost'] == COSTS[name]
 
 
-@pytest.mark.parametrize('mast', [True, None])
-def test_a_refused_motion_is_neither_stopped_nor_measured(mast: bool | None) -> None:
-    rover = SimulatedRover(mast_is_open=mast)
-    result = tools_of(rover).run('move_forward', duration_s=1.0)
-    assert result == failed(NEED_TO_CLOSE_MAST, cost=COSTS['move_forward'])
-    assert rover.calls == ['move_forward']
-
-
-def test_a_start_without_an_answer_is_stopped_for_it_may_have_begun() -> None:
+def test_a_refused_motion_is_not_stopped_and_one_without_an_answer_is() -> None:
+    for mast in (True, None):
+        rover = SimulatedRover(mast_is_open=mast)
+        result = tools_of(rover).run('move_forward', duration_s=1.0)
+        assert result == failed(NEED_TO_CLOSE_MAST, cost=COSTS['move_forward'])
+        assert rover.calls == ['move_forward']
     rover = SimulatedRover()
     timeout = service_timeout('/adapter/move_forward')
 
@@ -121,26 +119,23 @@ def test_a_start_without_an_answer_is_stopped_for_it_may_have_begun() -> None:
     assert not rover.motion
 
 
-@pytest.mark.parametrize('refusals', [1, 10])
-def test_a_motion_begins_once_the_adapter_hears_the_agent_again(refusals: int) -> None:
-    rover = SimulatedRover()
-    silent = [lambda: ServiceFailed(AGENT_IS_SILENT)] * refusals
-    rover.faults['move_forward'] = in_turn(*silent)
-    assert tools_of(rover).run('move_forward', duration_s=1.0).ok
-    assert orders_of(rover) == ['move_forward'] * (refusals + 1) + ['move_stop']
-
-
-def test_an_adapter_that_never_hears_the_agent_is_not_asked_for_ever(
+def test_a_motion_begins_once_the_adapter_hears_the_agent_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rover = SimulatedRover()
+    for refusals in (1, 10):
+        rover = SimulatedRover()
+        silent = [lambda: ServiceFailed(AGENT_IS_SILENT)] * refusals
+        rover.faults['move_forward'] = in_turn(*silent)
+        assert tools_of(rover).run('move_forward', duration_s=1.0).ok
+        assert orders_of(rover) == ['move_forward'] * (refusals + 1) + ['move_stop']
+    rover = SimulatedRover()  # one that never does is not asked for ever
     monkeypatch.setattr(time, 'monotonic', lambda: rover.clock.seconds)
     rover.faults['move_forward'] = lambda: ServiceFailed(AGENT_IS_SILENT)
     began = rover.clock.seconds
     result = tools_of(rover).run('move_forward', duration_s=1.0)
     assert result.error_reason == AGENT_IS_SILENT
     assert rover.clock.seconds - began == pytest.approx(LINK_TIMEOUT_S, abs=0.5)
-    assert orders_of(rover).count('move_stop') == 0
+    assert 'move_stop' not in rover.calls
 
 
 def real_tools(rover: SimulatedRover) -> RoverTools:
@@ -227,29 +222,21 @@ def slow_rover(factor: float) -> SimulatedRover:
     return rover
 
 
-@pytest.mark.parametrize(('factor', 'legs'), [(1.0, 1), (0.5, 1), (0.1, 3)])
-def test_a_motion_longer_than_the_leash_of_a_slow_simulation_has_legs(
-    factor: float, legs: int
-) -> None:
-    rover = slow_rover(factor)
-    result = tools_of(rover).run('move_forward', duration_s=6.0)
-    assert result.ok, result.error_reason
-    assert orders_of(rover) == ['move_forward', 'move_stop'] * legs
-    assert result.data['duration_s'] == pytest.approx(6.0)
-    assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.05)
-
-
-def test_a_leg_that_is_refused_ends_the_motion() -> None:
-    rover = slow_rover(0.1)
+def test_a_motion_longer_than_the_leash_of_a_slow_simulation_has_legs() -> None:
+    for factor, legs in ((1.0, 1), (0.5, 1), (0.1, 3)):
+        rover = slow_rover(factor)
+        result = tools_of(rover).run('move_forward', duration_s=6.0)
+        assert result.ok, result.error_reason
+        assert orders_of(rover) == ['move_forward', 'move_stop'] * legs
+        assert result.data['duration_s'] == pytest.approx(6.0)
+        assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.05)
+    rover = slow_rover(0.1)  # a leg that is refused ends the motion
     rover.faults['move_forward'] = in_turn(lambda: None, lambda: ServiceFailed('Obstacle ahead'))
     result = tools_of(rover).run('move_forward', duration_s=6.0)
     assert result.error_reason == 'Motion ended early: Obstacle ahead'
     assert result.data['duration_s'] == pytest.approx(2.0)
     assert not rover.motion
-
-
-def test_the_way_is_told_although_something_of_ours_broke_on_it() -> None:
-    rover = SimulatedRover()
+    rover = SimulatedRover()  # and the way is told although something of ours broke on it
     rover.faults['get_status'] = lambda: ZeroDivisionError('a bug')
     result = tools_of(rover).run('move_forward', duration_s=4.0)
     assert result.error_reason.startswith('Internal error in move_forward: ZeroDivisionError')
@@ -338,14 +325,12 @@ def test_a_path_is_between_its_ends_and_its_hops(seen: list[RoverPose | None]) -
         path.add(pose)
     known = [pose for pose in seen if pose is not None]
     assert path.last == (known[-1] if known else None)
-    if len(known) < 2:
-        assert path.length is None
-        return
-    first, last = known[0], known[-1]
-    assert path.length is not None
-    assert path.length >= math.hypot(last.x - first.x, last.y - first.y) - 1e-6
-    hops = pairwise(known)
-    assert path.length <= sum(math.hypot(b.x - a.x, b.y - a.y) for a, b in hops) + 1e-6
+    assert (path.length is None) is (len(known) < 2)
+    if path.length is not None:
+        hops = [math.hypot(b.x - a.x, b.y - a.y) for a, b in pairwise(known)]
+        first, last = known[0], known[-1]
+        ends_m = math.hypot(last.x - first.x, last.y - first.y)
+        assert ends_m - 1e-6 <= path.length <= sum(hops) + 1e-6
 
 
 def test_the_nine_tools_are_described_with_their_costs() -> None:
@@ -369,14 +354,11 @@ def test_a_status_that_is_no_json_object_is_a_failed_service(text: str) -> None:
 
 
 def with_metres(most: float) -> Config:
-    rules = SHIPPED.guardrails
-    budget = rules.budget.model_copy(update={'max_metres': most})
-    guardrails = rules.model_copy(update={'budget': budget})
-    return SHIPPED.model_copy(update={'guardrails': guardrails})
+    return with_rules(budget={'max_metres': most})
 
 
-def drive(world: Any, seconds: float = 2.0) -> Any:
-    return world.tool('move_forward', Cancellation(), duration_s=seconds)
+def drive(world: Any) -> Any:
+    return world.tool('move_forward', Cancellation(), duration_s=2.0)
 
 
 def test_of_a_silent_adapter_nothing_is_known() -> None:
@@ -444,21 +426,10 @@ def test_a_skill_of_others_drives_nowhere_the_guardrails_would_not() -> None:
     assert drive(world).ok
     far = GuardedWorld(SimulatedRoverWorld(rover, with_metres(1.0)))
     assert drive(far).error_reason.startswith('BUDGET: ')
+    unstoppable = GuardedWorld(SimulatedRoverWorld(rover, SHIPPED), may_move=False)
+    assert drive(unstoppable).error_reason == NO_MOTION_TEXT  # by a pause
+    assert unstoppable.tool('mast_open', Cancellation()).ok
     assert rover.starts == ['move_forward']
-
-
-def test_a_skill_of_others_that_a_pause_cannot_stop_does_not_drive() -> None:
-    rover = SimulatedRover(mast_is_open=False)
-    world = GuardedWorld(SimulatedRoverWorld(rover, SHIPPED), may_move=False)
-    assert drive(world).error_reason == NO_MOTION_TEXT
-    assert rover.starts == []
-    assert world.tool('mast_open', Cancellation()).ok
-
-
-def fenced(**fence: object) -> Config:
-    rules = SHIPPED.guardrails
-    guardrails = rules.model_copy(update={'geofence': rules.geofence.model_copy(update=fence)})
-    return SHIPPED.model_copy(update={'guardrails': guardrails})
 
 
 @given(
@@ -476,7 +447,7 @@ def test_no_sequence_of_calls_leaves_the_fence_or_drives_with_the_mast_up(
 ) -> None:
     rover = SimulatedRover()
     fence = {'x_min': -half_m, 'x_max': half_m, 'y_min': -half_m, 'y_max': half_m}
-    world = SimulatedRoverWorld(rover, fenced(**fence))
+    world = SimulatedRoverWorld(rover, with_rules(geofence=fence))
     for name, seconds in calls:
         arguments = {'duration_s': seconds} if name in MOTIONS else {}
         mast_was_open, starts = rover.mast_is_open, len(rover.starts)
