@@ -493,15 +493,7 @@ def test_a_goal_of_nav2_ends_as_it_says_and_what_fails_stops_the_rover(
         assert (result.data['x'], result.data['y']) == (1.0, 1.0)
 
 
-@pytest.mark.parametrize('world', [PosedWorld(), StillWorld()])
-def test_what_may_not_be_driven_or_is_nowhere_is_not_sent(world: StillWorld) -> None:
-    nav2 = ScriptedNav2()
-    world.refuses = OUTSIDE
-    assert drove(nav2, world)[0].error_reason.startswith('NAV_GOAL_REJECTED: ')
-    assert nav2.goal is None
-
-
-def test_the_guardrails_hold_on_the_way() -> None:
+def test_nav2_drives_nothing_that_is_refused_nowhere_or_stopped() -> None:
     class Fenced(PosedWorld):
         asked = 0
 
@@ -509,13 +501,13 @@ def test_the_guardrails_hold_on_the_way() -> None:
             self.asked += 1
             return OUTSIDE if self.asked == 3 else None
 
+    for world in (PosedWorld(), StillWorld()):
+        nav2, world.refuses = ScriptedNav2(), OUTSIDE
+        assert drove(nav2, world)[0].error_reason.startswith('NAV_GOAL_REJECTED: ')
+        assert nav2.goal is None
     nav2, world = ScriptedNav2((None, 2.0), (None, 1.0)), Fenced()
     assert drove(nav2, world)[0].error_reason == f'NAV_BLOCKED: {OUTSIDE.reason}'
-    assert nav2.cancelled
-    assert world.tools == [('move_stop', {})]
-
-
-def test_a_stop_cancels_the_goal_and_stops_the_rover() -> None:
+    assert (nav2.cancelled, world.tools) == (True, [('move_stop', {})])
     button, nav2, world = Cancellation(), ScriptedNav2((None, 2.0)), PosedWorld()
     nav2.send = lambda *goal: button.cancel('Stopped by a test') or ''  # type: ignore
     with pytest.raises(TurnCancelled):

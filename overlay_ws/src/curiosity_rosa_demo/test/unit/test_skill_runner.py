@@ -317,15 +317,21 @@ BAD_TASKS: list[tuple[dict[str, Any], str]] = [
 
 
 @in_loop
-async def test_a_bad_task_is_refused_and_leaves_nothing():
-    runner = staged(':memory:', Stage())
-    await runner.start()
-    twin = await runner.submit(Task('job', id='twin'))
-    for fields, words in BAD_TASKS:
-        with pytest.raises(BadTask, match=words):
-            await runner.submit(Task(**{'name': 'job', **fields}))
-    assert runner.list_tasks() == [twin]
-    await runner.stop()
+async def test_a_bad_task_is_refused_an_unknown_one_is_named_and_waiting_has_an_end():
+    async with looping(staged(':memory:', Stage())) as runner:
+        twin = await runner.submit(Task('job', id='twin'))
+        for fields, words in BAD_TASKS:
+            with pytest.raises(BadTask, match=words):
+                await runner.submit(Task(**{'name': 'job', **fields}))
+        assert runner.list_tasks() == [twin]
+        for request in (runner.cancel, runner.pause, runner.resume, runner.wait):
+            with pytest.raises(UnknownTask, match='nobody'):
+                await request('nobody')
+        assert runner.get_task('nobody') is None
+        with pytest.raises(UnknownTask):
+            runner.history('nobody')
+        with pytest.raises(TimeoutError, match=r'ACTIVE|PENDING'):
+            await runner.wait(twin.id, 0.02)
 
 
 @in_loop
@@ -405,20 +411,6 @@ async def test_the_same_key_is_one_task_even_at_the_same_moment_and_after_its_en
     async with looping(staged(tmp_path / 't.db', stage)) as runner:
         again = await runner.submit(Task('job', idempotency_key='once'))
         assert (again.id, again.state) == (tasks[0].id, S.COMPLETED)
-
-
-@in_loop
-async def test_an_unknown_task_is_named_and_waiting_has_an_end():
-    async with looping(staged(':memory:', Stage())) as runner:
-        for request in (runner.cancel, runner.pause, runner.resume, runner.wait):
-            with pytest.raises(UnknownTask, match='nobody'):
-                await request('nobody')
-        assert runner.get_task('nobody') is None
-        with pytest.raises(UnknownTask):
-            runner.history('nobody')
-        task = await runner.submit(Task('job'))
-        with pytest.raises(TimeoutError, match=r'ACTIVE|PENDING'):
-            await runner.wait(task.id, 0.02)
 
 
 def test_a_skill_is_checked_when_it_is_registered():

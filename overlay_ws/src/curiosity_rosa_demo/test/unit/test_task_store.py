@@ -219,6 +219,9 @@ async def test_what_ended_long_ago_is_deleted_when_opened_and_hourly(tmp_path: P
     async with opened(TaskStore(path, retention_days=float('inf'), clock=lambda: time)):
         with closing(sqlite3.connect(path)) as other:
             assert other.execute('SELECT DISTINCT seq FROM history').fetchall() == [(2,)]
+    for days in (-1.0, float('nan')):
+        with pytest.raises(ValueError, match='retention_days'):
+            TaskStore(':memory:', retention_days=days)
 
 
 @in_loop
@@ -241,12 +244,6 @@ async def test_whoever_asks_is_called_at_once_and_one_that_raises_spares_the_oth
     assert [type(fault) for fault in faults] == [ZeroDivisionError]
     assert 'exception=TaskError' in next(turn for turn in turns if turn != 'next turn')
     assert second.exception() is not None
-
-
-def test_a_retention_that_is_no_number_of_days_is_refused() -> None:
-    for days in (-1.0, float('nan')):
-        with pytest.raises(ValueError, match='retention_days'):
-            TaskStore(':memory:', retention_days=days)
 
 
 zones = st.integers(-14 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=m)))
