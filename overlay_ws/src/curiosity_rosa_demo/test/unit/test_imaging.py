@@ -246,12 +246,7 @@ def expected(image: Raw) -> Any:
     lacks_last=st.booleans(),
 )
 def test_each_encoding_gives_its_colour(
-    encoding: str,
-    width: int,
-    height: int,
-    padding: int,
-    is_bigendian: bool,
-    lacks_last: bool,
+    encoding: str, width: int, height: int, padding: int, is_bigendian: bool, lacks_last: bool
 ) -> None:
     image = raw(encoding, width, height, padding=padding, is_bigendian=is_bigendian)
     if lacks_last:  # the padding of the last row
