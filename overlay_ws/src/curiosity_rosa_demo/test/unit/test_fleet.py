@@ -251,11 +251,9 @@ async def test_the_door_tells_the_result_of_each() -> None:
             one = await http.post('/fleet/stop')
             unknown = await http.get('/fleet/r9/frame.jpg')
     stopped = {'ok': True, 'answer': 'stopped', 'took_ms': 10}
-    assert both.json() == {
-        'ok': True,
-        'answer': 'r1: stopped (10 ms); r2: stopped (10 ms)',
-        'robots': [{'name': 'r1', **stopped}, {'name': 'r2', **stopped}],
-    }
+    each_one = [{'name': 'r1', **stopped}, {'name': 'r2', **stopped}]
+    said = 'r1: stopped (10 ms); r2: stopped (10 ms)'
+    assert both.json() == {'ok': True, 'answer': said, 'robots': each_one}
     assert (one.status_code, [each['ok'] for each in one.json()['robots']]) == (503, [True, False])
     assert robots[0].stopped_by == ['Anna', '']
     assert unknown.status_code == 404
