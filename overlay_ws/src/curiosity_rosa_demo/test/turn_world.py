@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 import os
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -44,27 +43,18 @@ from langchain_core.language_models import BaseChatModel
 from tool_rover import Hurry, SimulatedRover
 
 KEY = 'sk-Zq7Xv0PpW3Kj9Lm2Nb5Tg8Rf4Hd6Yc1'
-LLM = {
+LLM: dict[str, Any] = {
     'provider': 'openai',
     'model': 'scripted',
     'temperature': 0.25,
     'timeout_s': 5.0,
-    'max_retries': 0,
 }
+LLM['max_retries'] = 0
 SHIPPED = load_config()
 OFFERED = [*(skill.definition.name for skill in make_registry(SHIPPED).for_model()), 'decide']
 BY_ROUTINE = 'The routine decides this step: '
-NINE = [
-    'capture_and_score',
-    'mast_open',
-    'mast_close',
-    'mast_rotate',
-    'move_forward',
-    'turn_left',
-    'turn_right',
-    'move_stop',
-    'get_status',
-]
+NINE = ['capture_and_score', 'mast_open', 'mast_close', 'mast_rotate', 'move_forward', 'turn_left']
+NINE += ['turn_right', 'move_stop', 'get_status']
 
 
 def config_of(
@@ -120,7 +110,6 @@ def rosa_of(
     *,
     trace: TraceFunction = lambda *_, **__: None,
     memory: Callable[[], str] = lambda: '',
-    checkpoints: Path | str = ':memory:',
     approval_queue: ApprovalQueue | None = None,
     saver: TurnCheckpointer | None = None,
     shown: Callable[[ReactState], None] = lambda react: None,
@@ -142,7 +131,7 @@ def rosa_of(
         registry=registry or make_registry(config),
         world=world or SimulatedRoverWorld(rover, config, pictures),
         approval_queue=approval_queue,
-        checkpoints=checkpoints,
+        checkpoints=':memory:',
         trace=trace,
         recall=memory,
         on_react_state=shown,
@@ -151,7 +140,7 @@ def rosa_of(
     )
     if model is None:
         model = model_of(config, usage)
-    return CuriosityRosa(model, environment, saver or TurnCheckpointer(checkpoints))
+    return CuriosityRosa(model, environment, saver or TurnCheckpointer(':memory:'))
 
 
 class World:
@@ -182,20 +171,13 @@ class World:
         self.monitor, self.saver = SkillMonitor(), saver or TurnCheckpointer(':memory:')
         self.rover_world = SimulatedRoverWorld(self.rover, self.config, pictures)
         self.model = model_of(self.config, self.usage)
-        self.rosa = rosa_of(
-            self.rover,
-            self.config,
-            trace=self.trace,
-            memory=memory if callable(memory) else lambda: recall(self.events, 10 * memory),
-            shown=self.reacts.append,
-            approval_queue=approval_queue,
-            saver=self.saver,
-            model=self.model,
-            usage=self.usage,
-            world=self.rover_world,
-            monitor=self.monitor,
-        )
-        self.renew_button()
+        told: dict[str, Any] = {'trace': self.trace, 'shown': self.reacts.append}
+        told['memory'] = memory if callable(memory) else lambda: recall(self.events, 10 * memory)
+        kept: dict[str, Any] = {'saver': self.saver, 'usage': self.usage, 'monitor': self.monitor}
+        made: dict[str, Any] = {'model': self.model, 'world': self.rover_world}
+        queue = approval_queue
+        self.rosa = rosa_of(self.rover, self.config, approval_queue=queue, **told, **kept, **made)
+        self.button = Cancellation()
 
     def __enter__(self) -> World:
         return self
@@ -214,15 +196,12 @@ class World:
         self.events.clear()
         self.reacts.clear()
         self.rosa.clear_chat()
-        self.renew_button()
+        self.button = Cancellation()
         SimulatedRover.__init__(self.rover, self.rover.clock)
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
         self.events.append(new_event(kind, message, **fields))
         self.hear(self.events[-1])
-
-    def renew_button(self) -> None:
-        self.button = Cancellation()
 
     def turn(
         self, text: str = 'Go on.', *, plan: Json | None = None, task: str = ''
@@ -236,8 +215,6 @@ class World:
         assert last.answer == answer
         return last
 
-    # --- reading ----------------------------------------------------------------------------
-
     @property
     def requests(self) -> list[Any]:
         return self.server.requests
@@ -246,9 +223,6 @@ class World:
     def calls(self) -> list[str]:
         """What the rover was asked to do."""
         return [call for call in self.rover.calls if call != 'get_status']
-
-    def kinds(self) -> list[str]:
-        return [event.kind.value for event in self.events]
 
     def errors(self) -> list[str]:
         return [event.error_reason or '' for event in self.events if event.kind == 'ERROR']

@@ -39,26 +39,22 @@ STATUSES = ('PENDING', 'WAITING', 'ACTIVE', 'PAUSED', 'RECOVERING', 'COMPLETED',
 metres = st.floats(-100.0, 100.0)
 unit = st.floats(-1.0, 1.0)
 good_values = {
-    'odometry': st.fixed_dictionaries(
-        {
-            **dict.fromkeys(('x', 'y', 'z'), metres),
-            **dict.fromkeys(('orientation_z', 'orientation_w'), unit),
-            **dict.fromkeys(('linear_x', 'angular_z'), st.just(0.0) | unit),
-        }
-    ),
+    'odometry': st.fixed_dictionaries({
+        **dict.fromkeys(('x', 'y', 'z'), metres),
+        **dict.fromkeys(('orientation_z', 'orientation_w'), unit),
+        **dict.fromkeys(('linear_x', 'angular_z'), st.just(0.0) | unit),
+    }),
     'battery': st.fixed_dictionaries({'fraction': st.floats(0.0, 1.0)}),
     'adapter': st.fixed_dictionaries(
         {'mast': st.sampled_from(MAST_STATES), 'moving': st.booleans()},
         optional={'rover_x': metres},
     ),
-    'scan': st.fixed_dictionaries(
-        {
-            'view': st.booleans(),
-            **dict.fromkeys((*SECTORS, *PATHS), st.none() | st.floats(0.0, 30.0)),
-        }
-    ),
+    'scan': st.fixed_dictionaries({
+        'view': st.booleans(),
+        **dict.fromkeys((*SECTORS, *PATHS), st.none() | st.floats(0.0, 30.0)),
+    }),
     'estop': st.fixed_dictionaries({'pressed': st.booleans()}),
-}
+}  # fmt: skip
 SOURCES = tuple(good_values)
 NOT_NUMBERS = (True, False, None, 'x', [1.0], {}, math.nan, math.inf, -math.inf, 10**4000)
 

@@ -56,13 +56,8 @@ def asking(*skills: str, **approval: Any) -> Config:
 
 
 def action(tool: str, arguments: Any = None, *, text: str = '') -> ToolAgentAction:
-    return ToolAgentAction(
-        tool=tool,
-        tool_input={} if arguments is None else arguments,
-        log='',
-        tool_call_id=f'c{next(_ids)}',
-        message_log=[AIMessage(text)],
-    )
+    call: Any = {'tool': tool, 'tool_input': {} if arguments is None else arguments, 'log': ''}
+    return ToolAgentAction(**call, tool_call_id=f'c{next(_ids)}', message_log=[AIMessage(text)])
 
 
 def finish(answer: Any = 'Done.') -> AgentFinish:
@@ -154,6 +149,3 @@ class Nodes:
     def calls(self) -> list[tuple[str, Any]]:
         """The calls as the model is told that it made them."""
         return [(str(m['tool']), json.loads(str(m['input']))) for m in self.state.messages]
-
-    def kinds(self) -> list[str]:
-        return [event.kind.value for event in self.events]

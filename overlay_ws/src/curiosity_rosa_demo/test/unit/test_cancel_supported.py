@@ -52,27 +52,26 @@ async def ask(runner: SkillRunner, how: str, task: Task) -> None:
         await requests[how]()
 
 
+ENDS = {
+    'pause': (S.PAUSED, S.ACTIVE),
+    'interrupt': (S.PAUSED, S.ACTIVE),
+    'cancel': (S.CANCELLED, S.ACTIVE),
+    'hold': (S.PAUSED, S.PAUSED),
+    'stop': (S.CANCELLED, S.CANCELLED),
+    'deadline': (S.FAILED, S.FAILED),
+}
+
+
 @pytest.mark.parametrize('paused', [False, True])
-@pytest.mark.parametrize(
-    ('how', 'soft', 'firm'),
-    [
-        ('pause', S.PAUSED, S.ACTIVE),
-        ('interrupt', S.PAUSED, S.ACTIVE),
-        ('cancel', S.CANCELLED, S.ACTIVE),
-        ('hold', S.PAUSED, S.PAUSED),
-        ('stop', S.CANCELLED, S.CANCELLED),
-        ('deadline', S.FAILED, S.FAILED),
-    ],
-)
+@pytest.mark.parametrize('how', ENDS)
 @in_loop
-async def test_what_stops_a_skill(how: str, soft: S, firm: S, paused: bool) -> None:
+async def test_what_stops_a_skill(how: str, paused: bool) -> None:
     """``paused``: a pause waits for the end of what cannot be cancelled."""
-    for name, after in [('firm', firm)] if paused else [('soft', soft), ('firm', firm)]:
+    for name, after in list(zip(('soft', 'firm'), ENDS[how], strict=True))[paused:]:
         stage = Stage()
         async with looping(runner_of(stage)) as runner:
-            task = await runner.submit(
-                titled(name, 'job', deadline_s=0.05 if how == 'deadline' else None)
-            )
+            deadline_s = 0.05 if how == 'deadline' else None
+            task = await runner.submit(titled(name, 'job', deadline_s=deadline_s))
             await stage.until('begin job')
             if paused:
                 assert await runner.pause(task.id) is False

@@ -185,15 +185,13 @@ def test_state_serialization_roundtrip(state: BrainState) -> None:
 def test_a_state_manager_holds_one_state_and_refuses_what_is_none() -> None:
     manager: IStateManager = StateManager()
     after = manager.update_state({'tasks': {'mode': 'SAFE'}, 'messages': [{'a': 1}]})
-    assert after is manager.get_state()
     assert (after.tasks.mode, after.messages, after.hci) == (Mode.SAFE, [{'a': 1}], HCIState())
     assert StateManager().deserialize(manager.serialize()) == after
-    for bad in ({'tasks': {'mode': 'RUN'}}, {'robots': {}}):
-        with pytest.raises(ValidationError):
-            manager.update_state(bad)
+    with pytest.raises(ValidationError):
+        manager.update_state({'tasks': {'mode': 'RUN'}})
     with pytest.raises(SerdeError):
         manager.deserialize('{}}')
-    assert manager.get_state() == after
+    assert manager.get_state() is after
 
 
 def test_the_kernel_s_nodes_make_the_graph_s_tick() -> None:

@@ -129,13 +129,9 @@ async def turns_until(condition: Callable[[], bool], what: str) -> None:
 messages = st.sampled_from(
     [
         *({'intent': name, 'payload': {}} for name in ('STOP', 'PAUSE', 'RESUME', 'CLEAR')),
-        {'text': 'find the light'},
-        {'text': 'go to the shade immediately'},
-        {'text': ''},
-        {'text': 'yes'},
-        {'text': 'no'},
-        {'text': 'yes', 'question': 'q1'},
-        {'text': 'no', 'question': 'q1'},
+        *({'text': text} for text in ('find the light', 'go to the shade immediately', '')),
+        *({'text': text} for text in ('yes', 'no')),
+        *({'text': text, 'question': 'q1'} for text in ('yes', 'no')),
         {'intent': 'APPROVAL', 'payload': {'action': 'APPROVE', 'id': 'q1'}},
         {'nonsense': 1},
     ]
@@ -342,14 +338,9 @@ graph.invoke({'brain': BrainState()})
 
 
 def test_no_tick_is_traced_whatever_the_environment_says() -> None:
-    tracing = {'LANGSMITH_TRACING': 'true', 'LANGSMITH_API_KEY': 'none'}
+    environment = {**os.environ, 'LANGSMITH_TRACING': 'true', 'LANGSMITH_API_KEY': 'none'}
+    command = [sys.executable, '-W', 'ignore', '-c', TRACED]
     done = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', TRACED],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-        check=True,
-        env={**os.environ, **tracing},
+        command, capture_output=True, text=True, timeout=60, check=True, env=environment
     )
     assert done.stdout.startswith('and otherwise\ntraced')

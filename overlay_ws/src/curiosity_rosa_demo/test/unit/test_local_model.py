@@ -229,12 +229,9 @@ def test_calls_and_results_are_text_with_the_roles_in_turn() -> None:
     assert tools.endswith('You drive.')
     assert json.loads(call) == {'tool': 'mast_open', 'arguments': {}}
     assert result == 'Result: done\n\nAnd?'
-
-
-def test_a_request_without_tools_stays_free() -> None:
-    sent = forced_request({'messages': [{'role': 'user', 'content': 'Go.'}], 'max_tokens': 9})
-    assert sent['messages'] == [{'role': 'user', 'content': 'Go.'}]
-    assert ('response_format' in sent, sent['max_tokens']) == (False, 9)
+    free = forced_request({'messages': [{'role': 'user', 'content': 'Go.'}], 'max_tokens': 9})
+    assert free['messages'] == [{'role': 'user', 'content': 'Go.'}]
+    assert ('response_format' in free, free['max_tokens']) == (False, 9)
 
 
 def test_an_answer_that_is_no_call_is_left_alone() -> None:

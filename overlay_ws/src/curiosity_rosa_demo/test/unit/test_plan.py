@@ -249,21 +249,14 @@ def made(steps: str) -> Plan:
     return create_plan_from_llm_response(f'{{"goal": "g", "steps": [{steps}]}}')
 
 
-def test_an_answer_of_a_model_is_understood() -> None:
-    plan = create_plan_from_llm_response(
-        """Sure! For {your rover} I suggest the following plan:
-
+WRITTEN = """Sure! For {your rover} I suggest the following plan:
 ```json
 {
   // first things first
   "goal": "photograph the \\"dune\\" // not a comment",  # nor is this
-  'risk_level': 'HIGH',
-  "requires_confirmation": False,
-  "confirmation_message": None,
-  "plan_id": null,
+  'risk_level': 'HIGH', "requires_confirmation": False, "plan_id": null,
   "steps": [
-    {"step_id": "3", "action": "mast_close", "parameters": {},},
-    {"action": "move_forward", "parameters": {"duration_s": +2.50}, /* slow { */ "fallback": null},
+    {"step_id": "3", "action": "move_forward", "parameters": {"duration_s": +2.50}, /* slow { */},
     {"action": "Speak", "parameters": {"text": "don't
 worry # be happy"}},
     {"action": "ask", "toolCallType": "Ask-User", "precondition": {"mast": "open"}},
@@ -271,17 +264,20 @@ worry # be happy"}},
 }
 ```
 Tell me {if} you like it."""
-    )
+
+
+def test_an_answer_of_a_model_is_understood() -> None:
+    plan = create_plan_from_llm_response(WRITTEN)
     assert plan.goal == 'photograph the "dune" // not a comment'
-    assert plan.risk_level is RiskLevel.HIGH
-    assert plan.requires_confirmation is False
+    assert (plan.risk_level, plan.requires_confirmation) == (RiskLevel.HIGH, False)
     assert plan.plan_id.startswith('plan_')
-    assert [step.step_id for step in plan.steps] == [3, 1, 2, 4]
-    assert plan.steps[1].parameters == {'duration_s': 2.5}
-    assert plan.steps[2].tool_call_type is ToolCallType.SPEAK
-    assert plan.steps[2].parameters == {'text': "don't\nworry # be happy"}
-    assert plan.steps[3].tool_call_type is ToolCallType.ASK_USER
-    assert plan.steps[3].preconditions == {'mast': 'open'}
+    assert [step.step_id for step in plan.steps] == [3, 1, 2]
+    drives, speaks, asks = plan.steps
+    assert drives.parameters == {'duration_s': 2.5}
+    assert speaks.tool_call_type is ToolCallType.SPEAK
+    assert speaks.parameters == {'text': "don't\nworry # be happy"}
+    assert asks.tool_call_type is ToolCallType.ASK_USER
+    assert asks.preconditions == {'mast': 'open'}
 
 
 def test_the_kind_of_a_step_is_told_by_its_action() -> None:

@@ -228,14 +228,9 @@ def test_sentences_are_told_while_the_model_still_speaks() -> None:
             late.sent.set()
         thread.join(timeout=20)
         assert not thread.is_alive()
-    assert [(e.kind.value, e.message) for e in world.events[2:]] == [
-        ('HYPOTHESIZE', 'Then I look'),
-        ('DECIDE', 'mast_open()'),
-        ('ACT', 'mast_open()'),
-        ('RESULT', 'mast_open: done'),
-        ('OBSERVE', 'Up.'),
-        ('RESULT', 'Up. Bright.'),
-    ]
+    kinds = ['HYPOTHESIZE', 'DECIDE', 'ACT', 'RESULT', 'OBSERVE', 'RESULT']
+    assert [event.kind for event in world.events[2:]] == kinds
+    assert [event.message for event in world.events[-2:]] == ['Up.', 'Up. Bright.']
 
 
 @given(st.lists(text | st.sampled_from(['A. ', 'B? ', '。', '\n', ' ', '.']), max_size=12))
@@ -308,12 +303,9 @@ def test_the_facts_are_those_of_the_rover_and_of_the_kernel() -> None:
     assert set(seen) == FLAT
     assert (seen['x'], seen['mast'], seen['moving'], seen['mode']) == (0.0, 'open', False, 'EXEC')
     assert (seen['safety_latch'], seen['score'], seen['battery_pct']) == ('e-stop', 0.5, None)
-    assert seen['budget'] == {
-        'steps': SHIPPED.agent.turn.max_steps - 3,
-        'cost': 990.0,
-        'metres': 180.0,
-        'seconds': 3540.0,
-    }
+    steps = SHIPPED.agent.turn.max_steps - 3
+    left = {'steps': steps, 'cost': 990.0, 'metres': 180.0, 'seconds': 3540.0}
+    assert seen['budget'] == left
 
 
 def test_what_cannot_be_measured_is_unknown_and_unsafe() -> None:

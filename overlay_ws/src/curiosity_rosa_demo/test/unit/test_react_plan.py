@@ -132,16 +132,6 @@ def test_what_needs_a_yes_waits_for_it_once(answer: ApprovalAnswer) -> None:
                 assert statuses(world) == ['failed', 'skipped']
 
 
-def test_an_edited_step_is_done_as_edited() -> None:
-    with asked_world() as world:
-        drive = step('move_forward', parameters={'duration_s': 9}, requires_confirmation=True)
-        edit = ApprovalAnswer(ApprovalAction.EDIT, {'duration_s': 2.0})
-        last, _ = run(world, a_plan(drive), edit)
-        assert last.ok
-        acts = [event.message for event in world.events if event.kind == 'ACT']
-        assert acts == ['move_forward(duration_s=2.0)']
-
-
 def test_what_cannot_be_done_fails_the_plan() -> None:
     with asked_world() as world:
         for plan, answer in (

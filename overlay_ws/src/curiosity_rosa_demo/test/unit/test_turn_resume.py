@@ -50,14 +50,11 @@ class Crash(BaseException):
 
 
 class CrashingSaver(TurnCheckpointer):
-    """The process ends with its commit number ``crash_at``, before or after it is on the disk."""
+    """Ends the process at commit ``crash_at``, before or after it is on the disk."""
 
-    def __init__(
-        self, file: Path, crash_at: int | None, *, before: bool, committed: Callable[[], None]
-    ) -> None:
-        super().__init__(file)
-        self.commits, self._crash_at, self._before = 0, crash_at, before
-        self._committed = committed
+    def __init__(self, story: Story, crash_at: int | None, *, before: bool) -> None:
+        super().__init__(story.file)
+        self.commits, self._story, self._crash_at, self._before = 0, story, crash_at, before
 
     def put(self, *args: Any) -> Any:
         self.commits += 1
@@ -66,7 +63,7 @@ class CrashingSaver(TurnCheckpointer):
         kept = super().put(*args)
         if self.commits == self._crash_at:
             raise Crash
-        self._committed()
+        self._story.committed()
         return kept
 
 
@@ -111,19 +108,10 @@ class Story:
         """The turn, or the rest of it, in a new process. Raises Crash and TurnCancelled."""
         self.rover.halt()  # the adapter's doing, when the agent is gone
         self.events, self.button = [], Cancellation()
-        saver = CrashingSaver(
-            self.file, crash_at, before=before, committed=lambda: self.committed()
-        )
+        saver = CrashingSaver(self, crash_at, before=before)
         model = model_of(self.config)
-        rosa = rosa_of(
-            self.rover,
-            self.config,
-            model=model,
-            trace=self._trace,
-            approval_queue=self.approval_queue,
-            saver=saver,
-            registry=REGISTRY,
-        )
+        own: Any = {'model': model, 'trace': self._trace, 'approval_queue': self.approval_queue}
+        rosa = rosa_of(self.rover, self.config, saver=saver, registry=REGISTRY, **own)
         try:
             rosa.turn_executor.request = TurnRequest(self.goal, self.button, THREAD, plan)
             rosa.invoke(self.goal)
@@ -288,23 +276,6 @@ class Scripted(Story):
 @pytest.fixture
 def scripted(tmp_path: Path) -> Scripted:
     return Scripted(tmp_path)
-
-
-def test_the_call_in_flight_is_told_as_interrupted_and_not_repeated(scripted: Scripted) -> None:
-    scripted.says(Say('First.', (Call('mast_open'),)), Say('', (Call('mast_rotate'),)))
-    scripted.cut(RESULT + 2, before=True)
-    assert scripted.done() == ['mast_open', 'mast_rotate']
-    assert scripted.says(Say('Done.')).process().answer == 'Done.'
-    assert scripted.done() == ['mast_open', 'mast_rotate']
-    opened, rotated = scripted.told()
-    assert opened.ok
-    assert rotated.error_reason == INTERRUPTED_TEXT
-    (request,) = scripted.requests
-    asked = [c for m in request.messages('assistant') for c in m.get('tool_calls') or ()]
-    answered = [m['tool_call_id'] for m in request.messages('tool')]
-    assert [c['function']['name'] for c in asked] == ['mast_open', 'mast_rotate']
-    assert [c['id'] for c in asked] == answered
-    assert request.messages('assistant')[0]['content'] == 'First.'
 
 
 @pytest.mark.parametrize(
