@@ -147,17 +147,13 @@ def test_each_domain_and_namespace_has_its_tasks_in_the_state_folder(
         monkeypatch.setenv('XDG_STATE_HOME', state)
         assert state_folder() == tmp_path / folder / 'curiosity_rosa'
         assert state_folder().is_dir()
-    for domain, namespace, name in (
-        ('', '', 'tasks.db'),
-        ('0', '/', 'tasks.db'),
-        ('42', '', 'tasks_42.db'),
-        ('', '/r1', 'tasks_0_r1.db'),
-        ('42', '/mars/r1', 'tasks_42_mars_r1.db'),
-    ):
+    names = {('', ''): '', ('0', '/'): '', ('42', ''): '_42', ('42', '/mars/r1'): '_42_mars_r1'}
+    for (domain, namespace), name in {**names, ('', '/r1'): '_0_r1'}.items():
         monkeypatch.setenv('ROS_DOMAIN_ID', domain)
-        assert task_database_file('', namespace) == state_folder() / name
-    monkeypatch.setenv('XDG_STATE_HOME', f'{tmp_path}/state/curiosity_rosa/file')
-    (tmp_path / 'state/curiosity_rosa/file').touch()
+        assert task_database_file('', namespace) == state_folder() / f'tasks{name}.db'
+    file = tmp_path / 'state/curiosity_rosa/file'
+    monkeypatch.setenv('XDG_STATE_HOME', str(file))
+    file.touch()
     with pytest.raises(OSError, match='file'):
         state_folder()
 
