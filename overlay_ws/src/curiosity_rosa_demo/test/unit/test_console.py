@@ -318,6 +318,14 @@ def test_one_failed_command_fails_them_all_and_in_safe_an_order_fails_at_once(
         assert run(bench, line).ok
 
 
+def test_a_held_command_has_failed(bench: RuntimeBench) -> None:
+    handle = bench.console.handle_remote_line
+    pausing = threading.Thread(target=handle, args=(':pause', 'x', print))
+    bench.session.on_begin = lambda what: pausing.start()
+    outcome = run(bench, 'look around')
+    assert (outcome.ok, ':resume' in outcome.answer) == (False, True)
+
+
 def test_a_command_that_safe_interrupts_has_failed_and_a_pipe_leaves_it(
     bench: RuntimeBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,18 +338,6 @@ def test_a_command_that_safe_interrupts_has_failed_and_a_pipe_leaves_it(
         other.session.on_begin = lambda what: other.hear('estop', pressed=True)
         run_pipe(other.console, grace_s=GRACE_S)
         assert other.tasks() == {'move_forward': 'PAUSED'}
-
-
-def test_a_held_command_has_failed(bench: RuntimeBench) -> None:
-    def pause(what: str) -> None:
-        threading.Thread(
-            target=bench.console.handle_remote_line, args=(':pause', 'x', print)
-        ).start()
-
-    bench.session.on_begin = pause
-    outcome = run(bench, 'look around')
-    assert not outcome.ok
-    assert ':resume' in outcome.answer
 
 
 def test_an_interrupt_stops_the_rover_and_no_further_command_begins(bench: RuntimeBench) -> None:

@@ -192,28 +192,24 @@ def test_a_question_about_a_task_is_no_step_of_the_turn_that_runs(robot: FakeRob
     assert svg(look(model), 'steps') != before
 
 
-def test_a_drawing_that_fails_takes_nothing_else_with_it(
-    robot: FakeRobot, monkeypatch: pytest.MonkeyPatch
+@settings(max_examples=examples(30))
+@given(st.lists(st.dictionaries(text, json_values, max_size=3), max_size=3))
+def test_no_plan_of_a_model_breaks_the_map_and_a_drawing_that_fails_no_other(
+    steps: list[Any],
 ) -> None:
     def broken(*given: object) -> str:
         raise ValueError('no')
 
-    monkeypatch.setattr(world_map, 'render_in', broken)
-    robot.trace(TraceKind.ACT, 'one')
-    shown = look(model_of(robot))
-    assert svg(shown) == DRAWING_FAILED_HTML
-    assert svg(shown, 'plot').startswith('<svg')
-    assert texts(shown.lines) == ['one']
-
-
-@settings(max_examples=examples(30))
-@given(st.lists(st.dictionaries(text, json_values, max_size=3), max_size=3))
-def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
     robot = FakeRobot()
     steps = [{**step, 'action': 'navigate_to_pose', 'status': 'running'} for step in steps]
     react = robot.brain_state.react.model_copy(update={'plan': {'steps': steps, 'goal': 'g'}})
     robot.brain_state = robot.brain_state.model_copy(update={'react': react})
     assert svg(look(model_of(robot))).startswith('<svg')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world_map, 'render_in', broken)
+        shown = look(model_of(robot))
+        assert svg(shown) == DRAWING_FAILED_HTML
+    assert svg(shown, 'plot').startswith('<svg')
 
 
 def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
