@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 import os
 from pathlib import Path
+import re
 import shutil
 import signal
 import subprocess
@@ -189,6 +190,15 @@ def test_when_launch_is_killed_the_rovers_nodes_end_after_the_overlays(
     os.kill(container.launch, signal.SIGKILL)
     assert run.wait(timeout=40) == 1  # so that restart: on-failure starts it again
     assert [line for line in container.story if 'ends' in line or 'hears' in line] == told
+
+
+def test_a_stop_takes_no_longer_than_docker_waits(container: Container) -> None:
+    text = (container.docker / 'with_overlay.sh').read_text()
+    limits = re.findall(r'^ +wait_for_exit (\d+) ', text, re.MULTILINE)
+    grace = re.search(r'stop_grace_period: (\d+)s', (ROOT / 'compose.override.yaml').read_text())
+    assert grace is not None
+    assert len(limits) == 4
+    assert sum(map(int, limits)) <= int(grace[1]) - 5
 
 
 def runs(words: str) -> bool:

@@ -300,6 +300,17 @@ def test_each_namespace_moves_its_own_names_and_no_others(own: str, rover: str) 
         assert config == CONFIG
 
 
+def test_the_rviz_preset_agrees_with_the_contracts() -> None:
+    topics = CONFIG.topics
+    preset = yaml.safe_load((shipped_config_dir() / 'rviz.yaml').read_text(encoding='utf-8'))
+    manager = preset['Visualization Manager']
+    assert manager['Global Options']['Fixed Frame'] == topics.tf.world_frame.lstrip('/')
+    shown = {each['Class'].split('/')[1]: each.get('Topic', {}) for each in manager['Displays']}
+    assert shown['MarkerArray']['Value'] == topics.viz.marker_array
+    assert shown['MarkerArray']['Durability Policy'] == 'Transient Local'
+    assert shown['Image']['Value'] == topics.images.output_capture_compressed
+
+
 # --- world views --------------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from agent_world import AgentWorld
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
+from curiosity_rosa_demo.agent.llm.model_span import response_attributes
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
 from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
@@ -41,6 +42,7 @@ from curiosity_rosa_demo.trace.bus import EventBus
 from http_world import alone
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 import pytest
 from react_world import asking
@@ -213,6 +215,19 @@ def test_a_file_holds_the_tree_and_the_console_prints_it(tmp_path: Path) -> None
     assert event['attributes'] == [{'key': EVENT_ID, 'value': {'stringValue': 'e1'}}]
     exported_by('console', Path('unused'), said.append)
     assert [line.split()[2] for line in said] == ['task', '└─', '└─']
+
+
+def test_a_model_call_says_its_tokens_and_how_it_finished() -> None:
+    usage: Any = {'input_tokens': 3, 'output_tokens': 5, 'total_tokens': 8}
+    for one, other in (('finish_reason', 'model_name'), ('stop_reason', 'model')):
+        answer = AIMessage('x', usage_metadata=usage, response_metadata={one: 'end', other: 'm'})
+        assert response_attributes(answer) == {
+            'gen_ai.usage.input_tokens': 3,
+            'gen_ai.usage.output_tokens': 5,
+            'gen_ai.response.finish_reasons': ['end'],
+            'gen_ai.response.model': 'm',
+        }
+    assert response_attributes(AIMessage('x')) == {}
 
 
 def test_a_collector_gets_the_same_spans_by_otlp() -> None:
