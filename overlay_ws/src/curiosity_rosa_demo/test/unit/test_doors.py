@@ -145,7 +145,6 @@ def test_a_rule_refuses_at_every_door_in_the_same_words(
                 assert task is not None
                 assert task.reason == texts[origin]
                 assert task.metadata['outcome']['refusal']['rule'] == rule
-            print(f'{rule:15} {origin.value:9} {texts[origin]}')
         assert world.rover.starts == []
         assert 'mast_open' not in world.rover.calls
     if rule == APPROVAL_RULE:
@@ -155,13 +154,8 @@ def test_a_rule_refuses_at_every_door_in_the_same_words(
 
 
 ADAPTER_REFUSES = (
-    NO_CLOCK,
-    E_STOP_PRESSED,
-    OTHER_ADAPTER,
-    TWO_AGENTS,
-    AGENT_IS_SILENT,
-    OBSTACLE_AHEAD,
-    VIEW_LOST,
+    *(NO_CLOCK, E_STOP_PRESSED, OTHER_ADAPTER, TWO_AGENTS),
+    *(AGENT_IS_SILENT, OBSTACLE_AHEAD, VIEW_LOST),
 )
 
 
@@ -207,7 +201,6 @@ def test_every_door_asks_the_operator_the_same_question(
                 world.until(lambda: world.runtime.shown_questions, f'the question of {origin}')
                 (question,) = world.runtime.shown_questions
                 asked.add((question.text, *question.reasons))
-                print(f'{rule:9} {origin.value:9} {question.text} {question.reasons}')
                 no = ApprovalAnswer(ApprovalAction.REJECT, why='not today')
                 world.session.approval_queue.answer(no, question.id)
                 world.ended(task)
