@@ -373,26 +373,36 @@ def driven_plan(proposal: Proposal, situation: Situation, limits: Limits) -> lis
 def test_a_navigation_that_passes_keeps_its_planned_way_inside(
     world: World, offset: tuple[float, float], yaw: float | None, radius: float, still: bool
 ) -> None:
-    """And none is refused but where its way, or a stop on it, leads outside."""
     limits, situation = world
     limits = dataclasses.replace(limits, turn_radius_m=radius)
-    proposal = navigation(situation, offset, yaw)
-    way = driven_plan(proposal, situation, limits)
-    if radius >= 1.0:
-        margin = limits.geofence.margin_m + limits.geofence.max_speed_mps * limits.reaction_s
-        goal = proposal.op.arguments['x'], proposal.op.arguments['y']
-        corners = [*(place[:2] for place in way), goal]
-        box = box_around(corners, margin + 0.05 * radius)  # between two points of the way
-        assert not geofence_reason(proposal, situation, with_fence(limits, **box))
     situation = dataclasses.replace(situation, moving=False if still else None)
+    proposal = navigation(situation, offset, yaw)
     limits = fence_around(proposal, situation, limits)
+    assert not geofence_reason(proposal, situation, limits)
     ahead = metres_ahead(proposal, situation, limits)
     assert ahead is not None
+    way = driven_plan(proposal, situation, limits)
     metres = sum(math.dist(a[:2], b[:2]) for a, b in pairwise(way))
     if ahead > limits.geofence.max_speed_mps * limits.reaction_s:  # it drives
         assert metres <= ahead
         way += arc(way[-1], limits.geofence.max_speed_mps, 0.0, limits.reaction_s)
         assert_inside(limits.geofence, way)
+
+
+@some
+@given(worlds(), OFFSETS, HEADINGS, st.floats(1.0, 20.0))
+def test_a_navigation_is_refused_only_where_its_way_or_a_stop_on_it_leads_outside(
+    world: World, offset: tuple[float, float], yaw: float | None, radius: float
+) -> None:
+    limits, situation = world
+    limits = dataclasses.replace(limits, turn_radius_m=radius)
+    proposal = navigation(situation, offset, yaw)
+    way = driven_plan(proposal, situation, limits)
+    goal = (proposal.op.arguments['x'], proposal.op.arguments['y'])
+    margin = limits.geofence.margin_m + limits.geofence.max_speed_mps * limits.reaction_s
+    margin += 0.05 * radius  # between two points of the way
+    box = box_around([*(place[:2] for place in way), goal], margin)
+    assert not geofence_reason(proposal, situation, with_fence(limits, **box))
 
 
 @some
