@@ -146,9 +146,6 @@ def test_nothing_begins_until_every_halt_is_released(steps: list[str]) -> None:
     asyncio.run(test())
 
 
-# --- the button itself ----------------------------------------------------------------------
-
-
 def test_whoever_presses_waits_for_what_is_being_sent() -> None:
     button, order = Cancellation(), list[str]()
     sending = threading.Event()
@@ -187,27 +184,21 @@ def test_the_first_reason_stays_and_a_sleep_ends_at_once() -> None:
 LIMIT_S = 2.0
 
 
-class Kennel:
-    def __init__(self) -> None:
-        self.now_s = 100.0
-        self.barks: list[str] = []
-        self.dog = Watchdog(LIMIT_S, self.barks.append, lambda: self.now_s)
-
-
 @given(st.lists(st.tuples(st.sampled_from(['beat', 'look']), st.floats(0.0, 4.0)), max_size=40))
 def test_it_barks_at_the_first_look_after_each_silence(script: list[tuple[str, float]]) -> None:
-    kennel = Kennel()
+    barks, now_s = list[str](), 100.0
+    dog = Watchdog(LIMIT_S, barks.append, lambda: now_s)
     last, owed, expected = None, True, 0
     for what, seconds in script:
-        kennel.now_s += seconds
+        now_s += seconds
         if what == 'beat':
-            kennel.dog.beat()
-            last, owed = kennel.now_s, True
+            dog.beat()
+            last, owed = now_s, True
         else:
-            kennel.dog.check()
-            if last is not None and owed and kennel.now_s - last > LIMIT_S:
+            dog.check()
+            if last is not None and owed and now_s - last > LIMIT_S:
                 expected, owed = expected + 1, False
-        assert len(kennel.barks) == expected
+        assert len(barks) == expected
 
 
 def test_its_thread_looks_by_itself_and_survives_what_a_bark_raises() -> None:

@@ -42,7 +42,6 @@ from curiosity_rosa_demo.tools.rover_client import answered_failure
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-import pytest
 from rule_model_rover import FIGURES
 
 ANSWERS = {
@@ -67,14 +66,14 @@ FACTS = {
 }
 
 
-@pytest.mark.parametrize('end', ENDS)
-@pytest.mark.parametrize('answer', ANSWERS)
-def test_what_a_service_answers_has_its_code_and_keeps_its_words(answer: str, end: str) -> None:
-    failure = answered_failure(f'{answer}{end}', 'move_forward')
-    assert (failure.code, str(failure)) == (ANSWERS[answer].value, f'{answer}{end}')
-    assert failure.facts == (FACTS.get(answer, {}) if not end else failure.facts)
-    told = ToolResult.failure(str(failure), failure.code)
-    assert from_json(ToolResult, to_json(told)) == told
+def test_what_a_service_answers_has_its_code_and_keeps_its_words() -> None:
+    for answer, code in ANSWERS.items():
+        for end in ENDS:
+            failure = answered_failure(f'{answer}{end}', 'move_forward')
+            assert (failure.code, str(failure)) == (code.value, f'{answer}{end}')
+            assert failure.facts == (FACTS.get(answer, {}) if not end else failure.facts)
+            told = ToolResult.failure(str(failure), failure.code)
+            assert from_json(ToolResult, to_json(told)) == told
 
 
 @settings(max_examples=examples(200))
@@ -92,24 +91,19 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize('words', WORDS)
-def test_the_words_of_a_plugin_are_not_taken_for_a_refusal(words: str) -> None:
-    step = ToolStep('survey', {}, ToolResult.failure(words))
-    assert not step.refused
-    assert not step.interrupted
-    beliefs = Beliefs(FIGURES)
-    beliefs.add_step(step)
-    assert (beliefs.must_stop, beliefs.stow_first) == (False, '')
-    assert beliefs.in_doubt
-
-
-@pytest.mark.parametrize(('code', 'rejected'), [('', False), ('REJECTED', True)])
-def test_the_words_of_a_plugin_are_not_taken_for_the_operators_no(
-    code: str, rejected: bool
-) -> None:
-    result = ToolResult.failure('Rejected by the operator: says the plugin', code)
-    entry = {'tool': 'survey', 'input': '{}', 'call_id': 'c1', 'result': to_json(result)}
-    assert was_rejected(BrainState(messages=[entry])) is rejected
+def test_the_words_of_a_plugin_are_not_taken_for_a_refusal_or_the_operators_no() -> None:
+    for words in WORDS:
+        step = ToolStep('survey', {}, ToolResult.failure(words))
+        assert not step.refused
+        assert not step.interrupted
+        beliefs = Beliefs(FIGURES)
+        beliefs.add_step(step)
+        assert (beliefs.must_stop, beliefs.stow_first) == (False, '')
+        assert beliefs.in_doubt
+    for code, rejected in (('', False), ('REJECTED', True)):
+        result = ToolResult.failure('Rejected by the operator: says the plugin', code)
+        entry = {'tool': 'survey', 'input': '{}', 'call_id': 'c1', 'result': to_json(result)}
+        assert was_rejected(BrainState(messages=[entry])) is rejected
 
 
 TEXTS = st.text(max_size=600) | st.none() | st.integers()
