@@ -204,8 +204,9 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
             assert getattr(skill.definition, field) == getattr(given_, field), (name, field)
         assert skill.risk is given_.risk
         assert skill.description.endswith(f' Cost: {CONFIG.tool_costs.of(name):g}.')
-    result = registry.get('charge').run(call_of(StillWorld()))
-    assert result.error_reason.startswith('SKILL_NOT_FOUND: charge is a task')
+    for name, arguments in (('charge', {}), ('react', {'text': 'Go'}), ('activity', NAP)):
+        result = registry.get(name).run(call_of(StillWorld()), **arguments)
+        assert result.error_reason.startswith(f'SKILL_NOT_FOUND: {name} is a task')
 
 
 @pytest.mark.parametrize(
