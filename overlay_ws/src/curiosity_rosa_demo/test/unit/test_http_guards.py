@@ -603,3 +603,14 @@ async def test_streams_leave_room_for_requests_and_end_with_their_client_or_the_
         await last.ended()
         robot.trace(TraceKind.OBSERVE, 'late')
         assert b'late' not in last.body
+
+
+@in_loop
+async def test_a_client_that_leaves_as_an_event_wakes_its_stream_frees_its_seat():
+    with FakeRobot() as robot:
+        app = app_of(robot)
+        async with client(app) as http, Wire(app, 'GET', '/events') as one:
+            await one.got('retry')
+            await http.post('/stop')
+            one.leave()
+            await one.ended()

@@ -35,6 +35,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 
 SEND_TIMEOUT_S = 10.0  # longest wait for a client that reads nothing
+CANCEL_AGAIN_S = 0.1
 CLIENT_GONE = (OSError, asyncio.TimeoutError)  # the client is gone, or slow
 
 
@@ -89,9 +90,11 @@ class StreamingResponse(Response):
         try:
             await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for job in jobs:
-                job.cancel()
-            await asyncio.wait(jobs)
+            left = set(jobs)
+            while left:  # before Python 3.12 wait_for swallows a cancel that meets its result
+                for job in left:
+                    job.cancel()
+                _, left = await asyncio.wait(left, timeout=CANCEL_AGAIN_S)
         sender = jobs[0]
         error = None if sender.cancelled() else sender.exception()
         if error is not None and not isinstance(error, CLIENT_GONE):
