@@ -25,7 +25,7 @@ from uuid import UUID
 from curiosity_rosa_demo.adapter.adapter_node import AdapterApp
 from curiosity_rosa_demo.agent.agent_node import AgentApp
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
-from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -25,7 +25,7 @@ def _replace(owner: Any, name: str, faulty: Any) -> None:
 
 
 def _mast_is_ignored(_: Any) -> None:
-    from curiosity_rosa_demo.adapter.mast import Mast
+    from curiosity_rosa_demo.adapter.appendage import Mast
     from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 
     sound = MotionGuard.check_move

@@ -60,8 +60,8 @@ def mission_config(folder: Path, fence_m: float = FENCE_M, robot: str = '') -> P
     """The shipped contracts in ``folder``, with a near fence, questions, and without HTTP.
     ``robot``: the profile, in place of the shipped one.
     """
+    from curiosity_rosa_demo.infra.config.base import read_yaml
     from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
-    from curiosity_rosa_demo.infra.yaml_file import read_yaml
 
     shutil.copytree(shipped_config_dir(), folder, dirs_exist_ok=True)
 

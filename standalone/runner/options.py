@@ -17,7 +17,7 @@ import re
 from typing import Any, NoReturn
 
 from curiosity_physics import settings as physics
-from curiosity_rosa_demo.infra.yaml_file import parse_yaml, YamlError
+from curiosity_rosa_demo.infra.config.base import parse_yaml, YamlError
 from curiosity_stand_in import settings as stand_in
 
 from runner.plan import MUJOCO, Options, STAND_IN

@@ -28,7 +28,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.fleet import FleetRobot
 from curiosity_rosa_demo.infra.config.topics import Config
 from fake_robot import CONFIG, FakeRobot

@@ -28,7 +28,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from fake_robot import FakeRobot
 from page_site import DRIVE, fits, Site, Tab, until

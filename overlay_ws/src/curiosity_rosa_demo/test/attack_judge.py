@@ -33,7 +33,7 @@ import math
 import sys
 from typing import Any
 
-from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -26,10 +26,9 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentHeartbeatMonitor, AgentLink, NO_TICK
 from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
-from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
+from curiosity_rosa_demo.adapter.appendage import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
-from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
-from curiosity_rosa_demo.adapter.stop_result import Runaway
+from curiosity_rosa_demo.adapter.stop import Odometry, Runaway, StopProcedure
 from curiosity_rosa_demo.adapter.watches import Settling, UnexpectedMotion
 from curiosity_rosa_demo.infra.config_loader import load_config
 

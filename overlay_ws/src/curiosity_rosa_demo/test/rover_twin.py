@@ -25,7 +25,7 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
 from curiosity_rosa_demo.adapter.status import status_of
 from curiosity_rosa_demo.adapter.watches import ObstacleStop

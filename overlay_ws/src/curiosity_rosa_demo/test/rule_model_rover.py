@@ -21,7 +21,7 @@ from typing import Any
 from coded_failures import failed
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
-from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
     MAST_IS_CLOSED,

@@ -31,22 +31,25 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, STOPPED_WHILE_STARTING
+from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.call_trace import CallTrace
-from curiosity_rosa_demo.adapter.graph_names import GraphThread, offers, other_publishers
+from curiosity_rosa_demo.adapter.graph_names import (
+    GraphThread,
+    offers,
+    other_publishers,
+    RivalPublishers,
+)
 from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
 from curiosity_rosa_demo.adapter.joint_commands import (
     AppendageCommands,
     JointCommand,
     ServiceCommand,
+    StandstillCommand,
 )
-from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
-from curiosity_rosa_demo.adapter.presence import PresenceLink
 from curiosity_rosa_demo.adapter.profile_figures import mismatch
-from curiosity_rosa_demo.adapter.rival_publishers import RivalPublishers
-from curiosity_rosa_demo.adapter.standstill_command import StandstillCommand
 from curiosity_rosa_demo.adapter.status import diagnose, status_of, StatusSchedule
-from curiosity_rosa_demo.adapter.telemetry_inputs import ScanInput, TelemetryInputs
+from curiosity_rosa_demo.adapter.telemetry_inputs import PresenceLink, ScanInput, TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.clocks import ClockWatch, SimulationClock

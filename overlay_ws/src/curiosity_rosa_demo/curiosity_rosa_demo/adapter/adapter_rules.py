@@ -18,12 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, cast, TypeVar
+from typing import Any, cast, Protocol, TypeVar
 
+from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
 from curiosity_rosa_demo.adapter.input_log import InputLog, LogEntry
-from curiosity_rosa_demo.adapter.instant import Instant, RosClock
-from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
 from curiosity_rosa_demo.adapter.profile_figures import ProfileFigures
 from curiosity_rosa_demo.adapter.watches import ObstacleStop, OdometrySilence
@@ -32,6 +31,49 @@ from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
 import numpy as np
+
+# --- The time of one step of the adapter's rules. Pure: the clocks are given -------------------
+
+
+class RosTime(Protocol):
+    nanoseconds: int
+
+
+class RosClock(Protocol):
+    """The part of rclpy's clock that the rules need."""
+
+    @property
+    def ros_time_is_active(self) -> bool: ...
+
+    def now(self) -> RosTime: ...
+
+
+class Instant:
+    """The time of a step: the steady and the ROS clock, read together. Without simulated time the
+    ROS clock shows the steady one.
+    """
+
+    def __init__(self, steady: Callable[[], float], ros_clock: RosClock) -> None:
+        self._steady, self._ros_clock = steady, ros_clock
+        self.read()
+
+    def read(self) -> None:
+        self._now = self._steady()
+        self.ros_time_is_active = bool(self._ros_clock.ros_time_is_active)
+        is_active = self.ros_time_is_active
+        self.nanoseconds = int(self._ros_clock.now().nanoseconds if is_active else self._now * 1e9)
+
+    def __call__(self) -> float:
+        """Steady seconds."""
+        return self._now
+
+    def now(self) -> RosTime:
+        return self
+
+    @property
+    def ros_ns(self) -> int | None:
+        return self.nanoseconds if self.ros_time_is_active else None
+
 
 F = TypeVar('F', bound=Callable[..., Any])
 STEPS: set[str] = set()  # the names of the methods that a log of inputs calls

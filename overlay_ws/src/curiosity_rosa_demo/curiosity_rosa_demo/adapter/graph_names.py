@@ -14,7 +14,8 @@ names up: the thread does, and gives the rules what it has seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 import threading
 import time
@@ -138,3 +139,38 @@ def _serves(node: Node, name: str, service: str) -> bool:
     except TRANSPORT_ERRORS:  # the node has just left
         return False
     return any(each == service for each, _ in served)
+
+
+# -----------------------------------------------------------------------------------------------
+# Topics of the rover that several nodes publish: two rovers in one domain, or two simulators
+#
+# Their messages mix, and no message says from whom it is. It is shown and forbids nothing: several
+# broadcasters may share the joint states, and readings that contradict each other stop a motion.
+
+
+CLOCK = '/clock'
+
+
+class RivalPublishers:
+    """``found``: the publishing nodes by topic, of those topics that have several. Read it from
+    any thread.
+    """
+
+    def __init__(self, node: Node, graph: GraphThread, topics: Sequence[str]) -> None:
+        self._node, self._topics = node, topics
+        self.found: dict[str, list[str]] = {}
+        graph.add(self._check)
+
+    def _check(self) -> None:
+        clock = [CLOCK] if self._node.get_clock().ros_time_is_active else []
+        several = [
+            topic for topic in (*self._topics, *clock) if self._node.count_publishers(topic) > 1
+        ]
+        names = {topic: publishers(self._node, topic) for topic in several}
+        self.found = {topic: _counted(nodes) for topic, nodes in names.items() if len(nodes) > 1}
+
+
+def _counted(nodes: Sequence[str]) -> list[str]:
+    return [
+        name if count == 1 else f'{name} ({count} times)' for name, count in Counter(nodes).items()
+    ]

@@ -13,6 +13,7 @@ the topic or to the action of a joint trajectory controller (ros2_control).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 import math
 import threading
 import time
@@ -21,18 +22,63 @@ from typing import Any, Protocol, TYPE_CHECKING
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
+from curiosity_rosa_demo.infra.config.topics import RoverTopics
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher, TRANSPORT_ERRORS
+from geometry_msgs.msg import Twist
 from rclpy.client import Client
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.adapter.trajectory_action import TrajectoryAction
+
+
+# -----------------------------------------------------------------------------------------------
+# What the adapter publishes while a stop is not confirmed: zeros for the robot's wheels
+#
+# A zero Twist asks the node that drives the wheels. When that node is dead, the controller of the
+# wheels keeps its last command. So the zeros go to the topic of that controller too.
+
+
+DEPTH = 10
+
+
+@dataclass(frozen=True)
+class StandstillCommand:
+    """``wheel_commands``: None for a robot without that topic. ``wheels``: how many values its
+    controller takes; it rejects any other number.
+    """
+
+    cmd_vel: GuardedPublisher[Twist]
+    wheel_commands: GuardedPublisher[Float64MultiArray] | None
+    wheels: int
+
+    @classmethod
+    def create(
+        cls, node: Node, topics: RoverTopics, *, wheels: int, losses: LossCounter
+    ) -> StandstillCommand:
+        cmd_vel = GuardedPublisher.create(node, Twist, topics.cmd_vel, DEPTH, losses)
+        if not (wheels and topics.wheel_commands):
+            return cls(cmd_vel, None, 0)
+        wheel_commands = GuardedPublisher.create(
+            node, Float64MultiArray, topics.wheel_commands, DEPTH, losses
+        )
+        return cls(cmd_vel, wheel_commands, wheels)
+
+    def publish(self) -> bool:
+        """Returns whether the transport accepted all of it."""
+        sent = self.cmd_vel.publish(Twist())
+        if self.wheel_commands is None:
+            return sent
+        zeros = Float64MultiArray(data=[0.0] * self.wheels)
+        return self.wheel_commands.publish(zeros) and sent
+
 
 SERVICE_TYPES: dict[str, Any] = {
     'std_srvs/srv/Empty': Empty,

@@ -49,15 +49,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from curiosity_rosa_demo.adapter.agent_link import AgentLink
+from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest, stopped_for_others
 from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
-from curiosity_rosa_demo.adapter.appendage import Appendage
-from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
-from curiosity_rosa_demo.adapter.other_adapters import contest, stopped_for_others
-from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
-from curiosity_rosa_demo.adapter.stop_result import (
+from curiosity_rosa_demo.adapter.appendage import Appendage, Joints, Mast, MastAction, MastMotion
+from curiosity_rosa_demo.adapter.stop import (
     motion_text,
+    Odometry,
     Runaway,
+    StopProcedure,
     unconfirmed_stop,
     violation_text,
 )

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from curiosity_rosa_demo.adapter.mast import Mast
+from curiosity_rosa_demo.adapter.agent_link import contest
+from curiosity_rosa_demo.adapter.appendage import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-from curiosity_rosa_demo.adapter.other_adapters import contest
 from curiosity_rosa_demo.adapter.watches import ObstacleStop, ViewState
 from curiosity_rosa_demo.domain.adapter_status import rival_texts, Status, without_measured
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable, VIEW_LOST

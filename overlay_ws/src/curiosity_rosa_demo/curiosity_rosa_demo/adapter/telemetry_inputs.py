@@ -15,18 +15,29 @@ from contextlib import AbstractContextManager
 import math
 import time
 from typing import Any
+import uuid
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
+from curiosity_rosa_demo.adapter.agent_link import (
+    decode_presence,
+    encode_presence,
+    OtherAdapters,
+    PERIOD_S,
+    Presence,
+)
 from curiosity_rosa_demo.adapter.drive_watch import tilt_of
 from curiosity_rosa_demo.adapter.graph_names import GraphThread, publishers
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
 from curiosity_rosa_demo.infra.clocks import SimulationClock
-from curiosity_rosa_demo.infra.config.topics import Config, Topics
+from curiosity_rosa_demo.infra.config.topics import Config, RoverTopics, Topics
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
+from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
 from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
 from curiosity_rosa_demo.infra.ros_io import (
     NEWEST_ONLY,
+    STEADY_CLOCK,
     subscribe_to_button,
     subscribe_to_heartbeat,
 )
@@ -38,8 +49,56 @@ from curiosity_rosa_demo.infra.tf.listener import (
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState, LaserScan
 from std_msgs.msg import String
+
+# -----------------------------------------------------------------------------------------------
+# Publishes the adapter's presence, and tells the rules of other adapters of the same rover.
+
+
+PRESENCE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class PresenceLink:
+    """Updates the rules only under ``lock``, and calls ``on_input`` under the same lock."""
+
+    def __init__(
+        self,
+        node: Node,
+        rover: RoverTopics,
+        rules: AdapterRules,
+        losses: LossCounter,
+        *,
+        lock: AbstractContextManager[Any],
+        on_input: Callable[[], None],
+    ) -> None:
+        self._rules, self._lock, self._on_input = rules, lock, on_input
+        own = Presence(node.get_fully_qualified_name(), uuid.uuid4().hex, rover.cmd_vel)
+        self._message = String(data=encode_presence(own))
+        self._others = OtherAdapters(own)
+        topic = rover.adapter_presence
+        self._publisher = GuardedPublisher.create(node, String, topic, PRESENCE_QOS, losses)
+        node.create_subscription(String, topic, self._on_presence, PRESENCE_QOS)
+        node.create_timer(PERIOD_S, self._on_timer, clock=STEADY_CLOCK)
+
+    def _on_presence(self, message: String) -> None:
+        presence = decode_presence(message.data)
+        if presence is not None:
+            self._others.record(presence, time.monotonic())
+            self._update_rules()
+
+    def _on_timer(self) -> None:
+        self._publisher.publish(self._message)
+        self._update_rules()
+
+    def _update_rules(self) -> None:
+        names = self._others.names(time.monotonic())
+        with self._lock:
+            if names != self._rules.guard.other_adapters:
+                self._rules.adapters(names)
+                self._on_input()
+
 
 # -----------------------------------------------------------------------------------------------
 # The rover's scan, on a ROS node and a thread of its own, so that no other lane waits for it

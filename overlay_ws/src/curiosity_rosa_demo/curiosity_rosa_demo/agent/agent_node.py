@@ -73,7 +73,7 @@ from curiosity_rosa_demo.agent.startup.web import (
 from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed, RoverPictures
 from curiosity_rosa_demo.agent.topics.captures import Analyses, Artifacts, Captures
-from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor
+from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor, ReplayMonitor
 from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers
 from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
 from curiosity_rosa_demo.agent.topics.node_health import (
@@ -82,12 +82,11 @@ from curiosity_rosa_demo.agent.topics.node_health import (
     own_findings,
     read_process_events,
 )
-from curiosity_rosa_demo.agent.topics.replay_monitor import ReplayMonitor
 from curiosity_rosa_demo.agent.topics.speech import SpeechPublisher
 from curiosity_rosa_demo.agent.topics.telemetry import MessageIntake, TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Mode
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config_loader import ConfigError

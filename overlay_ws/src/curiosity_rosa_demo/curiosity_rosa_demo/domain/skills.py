@@ -11,9 +11,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from curiosity_rosa_demo.domain.brain_state import SkillDef
+from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from pydantic import BaseModel
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
@@ -50,3 +51,17 @@ class OfferedSkill(Protocol):
 class OfferedSkills(Protocol):
     def for_model(self) -> Sequence[OfferedSkill]:
         """The skills that the model may use."""
+
+
+# --- Outcome of a request ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a command, for a person and for a script."""
+
+    ok: bool
+    answer: str
+    score: float | None = None
+    goal: str = ''  # the goal of the task that replaces this turn; empty: none
+    refusal: Json | None = None  # the guardrail's refusal (domain/refusal.py) that ended it

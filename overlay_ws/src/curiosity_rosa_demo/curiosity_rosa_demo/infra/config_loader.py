@@ -17,14 +17,13 @@ from typing import Any, get_args, get_origin
 
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.infra.config.agent import AgentConfig, below_own_texts, Prompts, ToolCosts
-from curiosity_rosa_demo.infra.config.base import RULE, with_our_names
+from curiosity_rosa_demo.infra.config.base import read_yaml, RULE, with_our_names, YamlError
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config.topics import Config, Nodes, Topics
 from curiosity_rosa_demo.infra.config.triggers import TriggersConfig
 from curiosity_rosa_demo.infra.config.world import WorldView
-from curiosity_rosa_demo.infra.yaml_file import read_yaml, YamlError
 from pydantic import BaseModel, ValidationError
 
 CONFIG_FILES: dict[str, type[BaseModel]] = {

@@ -6,15 +6,68 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A subscriber of the event bus that may wait: for a file, a network or a picture."""
+"""Threads: one that drains a queue, one that runs an event loop, one for a single call."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
+import threading
 from typing import Generic, TypeVar
 
-from curiosity_rosa_demo.infra.drain_thread import DrainThread
 from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
+
+# --- A thread for work that is rare and may block: it lives only while there is some -----------
+
+
+class DrainThread:
+    """Calls ``drain`` after each ``wake``, in one thread at a time. Several wakes during a call
+    lead to one further call. An exception of ``drain`` ends the thread; the next wake starts one.
+    """
+
+    def __init__(self, name: str, drain: Callable[[], None]) -> None:
+        self._name, self._drain = name, drain
+        self._condition = threading.Condition()
+        self._woken = self._running = False
+
+    def wake(self) -> None:
+        """Have ``drain`` called. Thread-safe; never waits for a call."""
+        with self._condition:
+            self._woken = True
+            if self._running:
+                return
+            self._running = True
+        try:
+            threading.Thread(target=self._run, name=self._name, daemon=True).start()
+        except RuntimeError:  # no more threads can be started; the next wake tries again
+            with self._condition:
+                self._running = False
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until all is done; False after ``timeout_s``."""
+        with self._condition:
+            return self._condition.wait_for(lambda: not self._running, timeout_s)
+
+    def _run(self) -> None:
+        while True:
+            with self._condition:
+                if not self._woken:
+                    self._running = False
+                    self._condition.notify_all()
+                    return
+                self._woken = False
+            try:
+                self._drain()
+            except BaseException:
+                with self._condition:
+                    self._running = False
+                    self._condition.notify_all()
+                raise
+
+
+# --- A subscriber of the event bus that may wait: for a file, a network or a picture -----------
+
 
 MAX_BATCH = 50  # events that the thread takes from the ring at once
 END_TIMEOUT_S = 4.0  # for the events that are not yet delivered
@@ -52,3 +105,28 @@ class EventThread(Generic[T]):
             self._listener(event)
         except Exception as error:
             self._bus.report(self._name, error)
+
+
+# --- Blocking work that a coroutine awaits, in a thread of its own -----------------------------
+# No pool: the work never waits for other work, no idle thread stays, and none keeps the process
+# alive.
+
+
+async def run_in_thread(name: str, work: Callable[[], T]) -> T:
+    """Run ``work`` in a new daemon thread; returns its result or raises its exception. Work goes
+    on when the caller is cancelled.
+    """
+    result: Future[T] = Future()
+    result.set_running_or_notify_cancel()  # a caller cannot cancel it
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:
+            result.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    done = asyncio.wrap_future(result)
+    # Its exception is not logged as unretrieved when the caller was cancelled.
+    done.add_done_callback(lambda _: done.cancelled() or done.exception())
+    return await done

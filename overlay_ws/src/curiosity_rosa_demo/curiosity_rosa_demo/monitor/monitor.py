@@ -21,8 +21,8 @@ from pathlib import Path
 import re
 from typing import Literal
 
+from curiosity_rosa_demo.infra.config.base import read_yaml, YamlError
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
-from curiosity_rosa_demo.infra.yaml_file import read_yaml, YamlError
 from pydantic import BaseModel, ConfigDict, Field, model_validator, ValidationError
 from reelay import dense_timed_monitor
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import re
 import threading
 
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.recording.mcap.channels import (

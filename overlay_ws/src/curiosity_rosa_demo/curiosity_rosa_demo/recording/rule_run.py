@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, Due, REFUSED, STEPS
+from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.input_log import LogEntry
-from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.infra.config.topics import Config

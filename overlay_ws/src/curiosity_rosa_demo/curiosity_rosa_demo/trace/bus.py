@@ -22,8 +22,8 @@ import logging
 import threading
 from typing import Any, cast, Generic, TypeVar
 
-from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.text import memory_size
 from curiosity_rosa_demo.trace.trace_codec import event_memory
 
 MAX_EVENTS, MAX_BYTES = 2000, 16 * 1024 * 1024  # of the ring

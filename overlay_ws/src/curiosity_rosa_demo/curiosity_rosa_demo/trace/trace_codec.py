@@ -14,10 +14,9 @@ import time
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
-from curiosity_rosa_demo.domain.text import clip, valid_unicode, visible
+from curiosity_rosa_demo.domain.text import clip, memory_size, valid_unicode, visible
 
 MAX_EVENT_BYTES = 16_384  # of JSON; a trace is for people, larger data has its own topic
 MAX_EVENT_MEMORY = 65_536  # bytes; 16 kB of nested lists would take 700 kB

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.server import (
 from curiosity_rosa_demo.agent.runtime.execution.context import store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import SpinThread
 from curiosity_rosa_interfaces.action import RunTask

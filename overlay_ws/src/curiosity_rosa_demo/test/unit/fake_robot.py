@@ -40,9 +40,9 @@ from curiosity_rosa_demo.domain.adapter_status import (
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import TurnStarted, with_task

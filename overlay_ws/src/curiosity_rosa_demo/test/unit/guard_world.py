@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, MotionRefused
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.robot import RobotProfile

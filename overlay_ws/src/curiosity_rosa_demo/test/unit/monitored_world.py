@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import random
 from typing import Any
 
-from curiosity_rosa_demo.adapter.mast import Mast, MastAction
+from curiosity_rosa_demo.adapter.appendage import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import DueCommands, Motion, MotionGuard
 from curiosity_rosa_demo.adapter.watches import OdometrySilence
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED

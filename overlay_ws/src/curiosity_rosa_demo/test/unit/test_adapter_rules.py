@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 import math
 
-from curiosity_rosa_demo.adapter.agent_link import AgentLink
+from curiosity_rosa_demo.adapter.agent_link import AgentLink, MAX_AGE_S, OtherAdapters, Presence
 from curiosity_rosa_demo.adapter.alarm_fold import ALARM_PERIOD_S, AlarmFold
-from curiosity_rosa_demo.adapter.other_adapters import MAX_AGE_S, OtherAdapters, Presence
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import (
     ObstacleStop,

@@ -18,6 +18,8 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
+from curiosity_rosa_demo.adapter.agent_link import decode_presence, encode_presence, Presence
+from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.call_log import Call, caller_text, CallLog, CLAIM_WAIT_S
 from curiosity_rosa_demo.adapter.input_log import (
     decode_batch,
@@ -26,10 +28,8 @@ from curiosity_rosa_demo.adapter.input_log import (
     LogEntry,
     MAX_ENTRIES,
 )
-from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.joint_commands import StandstillCommand
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
-from curiosity_rosa_demo.adapter.other_adapters import decode_presence, encode_presence, Presence
-from curiosity_rosa_demo.adapter.standstill_command import StandstillCommand
 from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.watches import ObstacleStop

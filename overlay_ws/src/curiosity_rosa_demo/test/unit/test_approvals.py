@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.trace.events import QuestionAsked
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples

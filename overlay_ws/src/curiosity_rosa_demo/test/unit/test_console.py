@@ -39,7 +39,7 @@ from curiosity_rosa_demo.agent.topics.node_health import read_process_events
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from examples import examples
 from harness import wait_until

@@ -25,20 +25,18 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     AgentRefused,
     AgentUnavailable,
 )
-from curiosity_rosa_demo.agent.interfaces.console_client.event_reader import (
-    read_events,
-    ServerEvent,
-)
 from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import RemoteConsole
 from curiosity_rosa_demo.agent.interfaces.console_client.transcript import (
     ATTACHED_TEXT,
     LOST_TEXT,
+    read_events,
+    ServerEvent,
     Transcript,
 )
 from curiosity_rosa_demo.agent.interfaces.http.console_stream import ConsoleHub
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.trace.bus import EventBus

@@ -44,8 +44,8 @@ from curiosity_rosa_demo.domain.brain_state import (
     WorldState,
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.reporter import status_text

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import logging
 from typing import Any
 
-from curiosity_rosa_demo.adapter.mast import Mast
+from curiosity_rosa_demo.adapter.appendage import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.agent.kernel import loop
 from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate

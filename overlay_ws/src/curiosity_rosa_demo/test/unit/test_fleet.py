@@ -41,7 +41,7 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, QueuedTask, TasksState
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.fleet import fleet_text, FleetRobot, read_fleet
 from fake_robot import CONFIG, FakeRobot
 from fastapi import FastAPI

@@ -29,14 +29,12 @@ from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, Tok
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.session import (
     cookie_name,
-    SESSION_LIFETIME_S,
-    Sessions,
-)
-from curiosity_rosa_demo.agent.interfaces.http.wrong_tokens import (
     IN_TOTAL,
     IN_TOTAL_S,
     PER_ADDRESS,
     PER_ADDRESS_S,
+    SESSION_LIFETIME_S,
+    Sessions,
     WrongTokens,
 )
 from curiosity_rosa_demo.agent.tasks import SkillRunner

@@ -28,8 +28,8 @@ from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, ReactState
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import json_object, TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.trace.events import ModelCalled
 import cv2
 from examples import examples

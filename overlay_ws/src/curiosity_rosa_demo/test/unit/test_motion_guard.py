@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from curiosity_rosa_demo.adapter.mast import Mast, MastAction
+from curiosity_rosa_demo.adapter.appendage import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
 from curiosity_rosa_demo.domain.models import (
     agent_is_safe,

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from action_profile import action_profile, profiles
-from curiosity_rosa_demo.adapter.mast import Mast, MastAction
+from curiosity_rosa_demo.adapter.appendage import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config

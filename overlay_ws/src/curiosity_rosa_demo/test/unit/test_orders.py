@@ -37,7 +37,7 @@ from curiosity_rosa_demo.agent.kernel.intent.normalize import canonical, fold
 from curiosity_rosa_demo.agent.kernel.intent.questions import Kind, order_in, read_text
 from curiosity_rosa_demo.agent.rule_model.language.frames import MOTIONS
 from curiosity_rosa_demo.agent.rule_model.language.lexicon import lexicon
-from curiosity_rosa_demo.agent.rule_model.language.tokens import UNKNOWN
+from curiosity_rosa_demo.agent.rule_model.language.places import UNKNOWN
 from curiosity_rosa_demo.agent.rule_model.language.words import split_words
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language, Intent, parse_intent
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task

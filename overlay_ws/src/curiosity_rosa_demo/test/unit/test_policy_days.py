@@ -29,9 +29,12 @@ from curiosity_rosa_demo.agent.policy.decision_record import Decision, decision_
 from curiosity_rosa_demo.agent.policy.guards import MayAsk
 from curiosity_rosa_demo.agent.policy.leaves import ChoosingLeaf
 from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS
-from curiosity_rosa_demo.agent.policy.prompt_situation import situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import (
+    PromptSituation,
+    situation_text,
+    SuggestionFailed,
+)
 from curiosity_rosa_demo.agent.policy.world_state import (
     ActionEnded,
     ActionStarted,

@@ -44,7 +44,7 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     TtlCache,
 )
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
-from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from examples import examples

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
 from curiosity_rosa_demo.agent.check import operation_in, replay, run
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.ros.serialized import UnreadableMessage
+from curiosity_rosa_demo.infra.ros.qos import UnreadableMessage
 from curiosity_rosa_demo.recording.check import (
     NO_LOG,
     NOT_SEEN,

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from examples import examples
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st

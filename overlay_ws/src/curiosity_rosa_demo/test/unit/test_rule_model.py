@@ -25,12 +25,6 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Obstacle,
     Pose,
 )
-from curiosity_rosa_demo.agent.rule_model.context import (
-    Decision,
-    FinalAnswer,
-    MAX_ATTEMPTS,
-    ToolCall,
-)
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import Look, next_look
 from curiosity_rosa_demo.agent.rule_model.model import read_result, read_view, RuleChatModel
@@ -41,6 +35,12 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import (
     X,
     Y,
     YAW,
+)
+from curiosity_rosa_demo.agent.rule_model.parser import (
+    Decision,
+    FinalAnswer,
+    MAX_ATTEMPTS,
+    ToolCall,
 )
 from curiosity_rosa_demo.agent.rule_model.rules import decide, MAX_CALLS, MAX_INTERRUPTIONS
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of, search_motion

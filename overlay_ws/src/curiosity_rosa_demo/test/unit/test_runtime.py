@@ -23,7 +23,7 @@ from agent_world import AgentWorld
 from chat_server import call as model_call
 from chat_server import Say
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
-from curiosity_rosa_demo.agent.runtime.execution.rover import crash_text
+from curiosity_rosa_demo.agent.runtime.execution.react import crash_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind

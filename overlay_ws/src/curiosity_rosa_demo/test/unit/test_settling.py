@@ -14,7 +14,7 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import Settling
 from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, STOP_NOT_CONFIRMED

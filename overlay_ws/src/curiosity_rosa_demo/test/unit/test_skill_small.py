@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.skills.library.knowledge import (
     search_terms,
 )
 from curiosity_rosa_demo.agent.skills.library.queries import matching_facts
-from curiosity_rosa_demo.agent.skills.library.waiting import (
+from curiosity_rosa_demo.agent.skills.library.tasks import (
     MAX_TIMEOUT_S,
     POLL_PERIOD_S,
     wait_result,

@@ -26,8 +26,8 @@ from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.agent.memory import event_line, LINE_LENGTH, recall
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER_NAME
-from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.text import memory_size
 from curiosity_rosa_demo.infra.config.topics import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.storage.paths import (

@@ -20,7 +20,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
-from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
+from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import call, Heartbeat, ServiceFailed, TracePublisher
 from hypothesis import given
 from hypothesis import strategies as st
@@ -162,7 +162,7 @@ def test_all_of_the_product_reads_serialized_bytes_there() -> None:
         if file.is_relative_to(PACKAGE / 'curiosity_rosa_demo')
         if any(name == 'rclpy.serialization.deserialize_message' for _, name in imports(tree))
     }
-    assert readers == {'curiosity_rosa_demo/infra/ros/serialized.py'}
+    assert readers == {'curiosity_rosa_demo/infra/ros/qos.py'}
 
 
 TOPIC = '/agent/messages'

@@ -15,8 +15,8 @@ from pathlib import Path
 import shutil
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.terminal.command_tasks import triggers_outcome
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, parse
-from curiosity_rosa_demo.agent.interfaces.terminal.trigger_lines import triggers_outcome
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import HOUR_S, Machine, Sample

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.brain_state import BrainState, RobotState, TasksState
-from curiosity_rosa_demo.infra.drain_thread import DrainThread
+from curiosity_rosa_demo.infra.event_thread import DrainThread
 
 # --- Validate the readings of each source. Pure; accepts any value -----------------------------
 

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.llm.keys import key_name, KEY_NAMES
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.llm.wire import REFUSAL
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
-from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
 from curiosity_rosa_demo.infra.config.topics import Config

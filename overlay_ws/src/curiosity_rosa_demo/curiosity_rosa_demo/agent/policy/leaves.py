@@ -23,9 +23,13 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     reader,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
-from curiosity_rosa_demo.agent.policy.prompt_situation import prompt_situation, situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import NoSuggestion, PendingSuggestion
+from curiosity_rosa_demo.agent.policy.suggestion import (
+    NoSuggestion,
+    PendingSuggestion,
+    prompt_situation,
+    situation_text,
+)
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import ExternalMessage, Source
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel

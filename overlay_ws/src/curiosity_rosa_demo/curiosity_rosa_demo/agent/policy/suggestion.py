@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.domain.text import printable
 
 MAX_TEXT_CHARS = 300  # characters of a model's text that are kept
@@ -89,3 +91,54 @@ def checked_action(action: object) -> PolicyAction:
 def suggestion_text(action: PolicyAction, why: str) -> str:
     name = f'{action.type} (preemptive)' if action.preemptive else action.type
     return f'{name}: {why}' if why else name
+
+
+# --- The current situation, as values and as text for the model's prompt -----------------------
+
+
+MAX_RECENT = 6  # past events in the text, the latest first
+
+
+def prompt_situation(
+    world: WorldModel, state: WorldState, at: float, options: tuple[str, ...]
+) -> PromptSituation:
+    """The situation without its text, which costs more and is needed only for a call."""
+    activity = state.activity.activity if state.activity else ''
+    return PromptSituation(
+        place=state.place,
+        activity=activity,
+        energy=energy_now(state, world, at),
+        options=options,
+        text='',
+    )
+
+
+def situation_text(world: WorldModel, state: WorldState, at: float) -> str:
+    """The text of the situation. Times are local."""
+    place = state.place or 'an unknown place'
+    energy = energy_now(state, world, at)
+    lines = [f'It is {world.describe(at)}.', f'Place: {place}. Energy: {energy:.0%}.']
+    if state.activity:
+        since = _time(world, state.activity.began_at)
+        lines.append(f'Goes on: {state.activity.activity}, since {since}.')
+    if state.suspended:
+        names = ', '.join(ongoing.activity for ongoing in reversed(state.suspended))
+        lines.append(f'Put aside, goes on afterwards: {names}.')
+    missing = [name for name, usable in state.devices.items() if not usable]
+    if missing:
+        lines.append(f'Cannot be used: {", ".join(missing)}.')
+    lines += _recent_lines(world, state)
+    return '\n'.join(lines)
+
+
+def _recent_lines(world: WorldModel, state: WorldState) -> list[str]:
+    memory = state.memory
+    events = [(at, f'{name} ended') for name, at in memory.ended.items()]
+    events += [(at, f'{name} failed') for name, at in memory.failed.items()]
+    events += [(at, f'came to {place}') for place, at in memory.arrived.items()]
+    latest = sorted(events, reverse=True)[:MAX_RECENT]
+    return [f'{_time(world, at)}: {event}.' for at, event in latest]
+
+
+def _time(world: WorldModel, at: float) -> str:
+    return world.local(at).strftime('%a %H:%M')

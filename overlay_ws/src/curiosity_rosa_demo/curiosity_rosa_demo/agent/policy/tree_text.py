@@ -13,9 +13,37 @@ from __future__ import annotations
 from collections.abc import Collection
 import re
 
+from curiosity_rosa_demo.agent.policy.world_state import Ongoing, WorldState
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
+from curiosity_rosa_demo.domain.text import printable
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 from py_trees.display import ascii_tree, dot_tree
+
+# --- The policy's state as one line for the operator. Pure -------------------------------------
+
+
+def state_text(state: WorldState, world: WorldModel, at: float, holding: str) -> str:
+    """Place, energy, ongoing and suspended activities, hold reason. Times are local."""
+    where = f'at {state.place}' if state.place else 'at an unknown place'
+    parts = [f'{where}, energy {energy_now(state, world, at):.0%}']
+    if state.activity is None:
+        parts.append('nothing goes on')
+    else:
+        parts.append(_ongoing(state.activity, world))
+    if state.suspended:
+        names = ', '.join(each.activity for each in reversed(state.suspended))
+        parts.append(f'goes on afterwards: {names}')
+    if holding:
+        parts.append(f'held: {holding}')
+    return printable('; '.join(parts))
+
+
+def _ongoing(ongoing: Ongoing, world: WorldModel) -> str:
+    since = f'{world.local(ongoing.began_at):%H:%M}'
+    until = '' if ongoing.until is None else f' until {world.local(ongoing.until):%H:%M}'
+    return f'{ongoing.activity} since {since}{until}, by the {ongoing.by.value}'
+
 
 ANSI_COLOUR = re.compile('\x1b\\[[0-9;]*m')
 STATUS_TEXTS = {

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 import math
 
-from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
-from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep, TurnView
 from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS

@@ -17,14 +17,14 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Mast
-from curiosity_rosa_demo.agent.rule_model.context import (
+from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
+from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
+from curiosity_rosa_demo.agent.rule_model.parser import (
     Decision,
     FinalAnswer,
     MAX_ATTEMPTS,
     RuleContext,
 )
-from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
-from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
 from curiosity_rosa_demo.agent.rule_model.step_texts import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.texts import found_text, ground_text

@@ -20,10 +20,9 @@ import re
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.rule_model.context import ToolCall
-from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.parser import ToolCall
 from curiosity_rosa_demo.agent.rule_model.rules import decide
-from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep, TurnView
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle, Pose
-from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 import numpy as np
 from numpy.typing import NDArray

@@ -19,16 +19,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from
-from curiosity_rosa_demo.agent.rule_model.context import (
+from curiosity_rosa_demo.agent.rule_model.explore import analyze_or_report
+from curiosity_rosa_demo.agent.rule_model.language.frames import Step
+from curiosity_rosa_demo.agent.rule_model.operations import NEEDS_PLACE, operations, TIMED
+from curiosity_rosa_demo.agent.rule_model.parser import (
     Decision,
     FinalAnswer,
     MAX_ATTEMPTS,
     RuleContext,
     ToolCall,
 )
-from curiosity_rosa_demo.agent.rule_model.explore import analyze_or_report
-from curiosity_rosa_demo.agent.rule_model.language.frames import Step
-from curiosity_rosa_demo.agent.rule_model.operations import NEEDS_PLACE, operations, TIMED
 from curiosity_rosa_demo.agent.rule_model.step_texts import (
     condition_text,
     done_text,

@@ -14,15 +14,20 @@ quotation or an unknown word therefore never drives the rover. A stop is found b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 import re
-from typing import Literal
+from typing import Any, Literal
 import unicodedata
 
 from curiosity_rosa_demo.agent.rule_model import vocabulary
+from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, Mast
 from curiosity_rosa_demo.agent.rule_model.language.frames import Step, TOOLS
 from curiosity_rosa_demo.agent.rule_model.language.sentence import read_sentence, Sentence
+from curiosity_rosa_demo.agent.rule_model.step_texts import reason, reason_text
+from curiosity_rosa_demo.agent.rule_model.texts import text_for
+from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
 SkillWords = tuple[tuple[str, str], ...]  # phrases of skills, with the skills' names
 MAX_REQUEST_CHARS = 500  # longer texts are rejected; this also bounds the matching time
@@ -107,3 +112,70 @@ def _intent_of(sentence: Sentence) -> Intent:
             tool = TOOLS[step.verb]
             return Intent('command', tool, seconds, sentence.steps)
     return Intent('orders', steps=sentence.steps)
+
+
+# -----------------------------------------------------------------------------------------------
+# The input of a rule of the rule model, and the decisions that a rule can return. Pure.
+
+
+MAX_ATTEMPTS = 3  # calls of a failing tool
+_GOOD_ENDS = ('greeting', 'help')  # every other answer without a result is a failure
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """Call this tool next. ``thought`` is the reason, in the language of the user."""
+
+    tool: str
+    thought: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FinalAnswer:
+    """End the turn. ``text`` is the answer, in the language of the user. ``ok``: the user has got
+    what was asked for.
+    """
+
+    text: str
+    ok: bool = True
+
+
+Decision = ToolCall | FinalAnswer
+Rule = Callable[['RuleContext'], Decision | None]
+
+
+@dataclass(frozen=True)
+class RuleContext:
+    """The view of a turn, with the beliefs, the intent and the language derived from it."""
+
+    view: TurnView
+    beliefs: Beliefs
+    intent: Intent
+    language: str
+    explore_rules: tuple[Rule, ...] = ()  # for a drive to the light within an order
+
+    def answer(self, key: str, **values: Any) -> FinalAnswer:
+        return FinalAnswer(text_for(key, self.language, **values), ok=key in _GOOD_ENDS)
+
+    def call(
+        self, tool: str, key: str, arguments: Mapping[str, Any] | None = None, /, **values: Any
+    ) -> ToolCall:
+        """The call of ``tool`` for the reason ``key``."""
+        return ToolCall(tool, reason_text(reason(key, **values), self.language), arguments or {})
+
+    def capture(self, key: str, **values: Any) -> ToolCall:
+        """The next call towards a capture: open a closed or unknown mast first, then capture."""
+        if self.beliefs.mast in (Mast.UNKNOWN, Mast.CLOSED):
+            return self.call('mast_open', 'open_to_capture', why=reason(key, **values))
+        return self.call('capture_and_score', key, **values)
+
+    def figures(self) -> dict[str, Any]:
+        """The counts and values of the turn so far, for the texts of answers."""
+        captures = self.beliefs.captures
+        return {
+            'score': f'{captures[-1].score:.2f}' if captures else '-',
+            'captures': len(captures),
+            'moves': len(self.beliefs.moves),
+            'metres': f'{self.beliefs.driven_m():.1f}',
+        }

@@ -17,22 +17,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
-from curiosity_rosa_demo.agent.rule_model.context import (
-    Decision,
-    FinalAnswer,
-    MAX_ATTEMPTS,
-    Rule,
-    RuleContext,
-    ToolCall,
-)
 from curiosity_rosa_demo.agent.rule_model.explore import EXPLORE_RULES, report_a_good_capture
 from curiosity_rosa_demo.agent.rule_model.operations import DEFAULT_DRIVE_S
 from curiosity_rosa_demo.agent.rule_model.orders import carry_out, limit_refusal
 from curiosity_rosa_demo.agent.rule_model.parser import (
+    Decision,
     detect_language,
+    FinalAnswer,
     Intent,
+    MAX_ATTEMPTS,
     parse_intent,
+    Rule,
+    RuleContext,
     SkillWords,
+    ToolCall,
 )
 from curiosity_rosa_demo.agent.rule_model.step_texts import steps_text
 from curiosity_rosa_demo.agent.rule_model.texts import (

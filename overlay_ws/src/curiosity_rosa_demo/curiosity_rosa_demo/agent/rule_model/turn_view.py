@@ -15,12 +15,42 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.rover import RoverFigures
-from curiosity_rosa_demo.domain.models import (
-    ToolResult,
-)
+from curiosity_rosa_demo.domain.geometry import MotionSpeeds
+from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.obstacles import RoverShape
+
+# -----------------------------------------------------------------------------------------------
+# What the rule model knows of the rover before it has measured it: the profile's figures.
+
+
+@dataclass(frozen=True)
+class RoverFigures:
+    """Metres from the base of a rover that drives, with its appendages stowed: ``front_m`` and
+    ``rear_m`` to the ends of the body, ``half_m`` to each side of its corridor. ``stop_m``: the
+    adapter stops a motion with less free way.
+    """
+
+    speeds: MotionSpeeds
+    front_m: float
+    rear_m: float
+    half_m: float
+    stop_m: float
+
+    @classmethod
+    def of(cls, config: Config) -> RoverFigures:
+        thresholds = config.thresholds
+        shape = RoverShape.of(thresholds, stowed=config.robot.appendages)
+        return cls(
+            speeds=thresholds.speeds,
+            front_m=shape.front_m,
+            rear_m=thresholds.obstacles.rear_m,
+            half_m=shape.half_width_m + shape.margin_m,
+            stop_m=thresholds.telemetry.obstacle_stop_m,
+        )
+
 
 # Of refused calls: nothing is broken and nothing was started.
 REFUSALS = frozenset(

@@ -43,9 +43,9 @@ from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import count_text, printable
-from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100

@@ -32,7 +32,7 @@ from curiosity_rosa_demo.domain.operation import full_call_text
 from curiosity_rosa_demo.domain.origin import named_caller
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import clip, printable, visible
-from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 

@@ -10,17 +10,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
+import threading
 import time
 from typing import Protocol
 
+from curiosity_rosa_demo.agent.kernel.hci_ingress import InboxMessage
 from curiosity_rosa_demo.agent.react.turn.texts import question_summary
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 
 
 class ConsolePort(Protocol):
@@ -86,3 +90,105 @@ def console_status(console: ConsolePort, session: AgentSession) -> str:
     if activity is None:
         return ''
     return f'{activity.description}  {time.monotonic() - activity.since:.0f} s'
+
+
+# --- The messages of the runtime's inbox, which is the kernel's. Each has its reply ------------
+
+
+@dataclass(frozen=True, eq=False)
+class UserMessage(InboxMessage):
+    """A message of an operator or a client. ``on_reply`` gets its result. ``origin``: the door
+    through which it came.
+    """
+
+    on_reply: ReplyCallback
+    stop_count: int  # stops requested before it; a later stop drops it
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TaskMessage(InboxMessage):
+    """A task to submit. ``on_reply`` gets the stored task, or the reason why there is none. It is
+    not submitted if it is no longer ``wanted`` when its turn comes.
+    """
+
+    task: Task
+    on_reply: ReplyCallback
+    stop_count: int
+    wanted: Callable[[], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class StopMessage(InboxMessage):
+    """Reports a stop: ``stopped_by`` has already halted the skills and stopped the rover."""
+
+    stopped_by: str
+
+
+# -----------------------------------------------------------------------------------------------
+# Replies that are still pending: each callback is called exactly once, also after a failure, and
+# a task whose reply came too late does not run.
+
+
+class PendingReplies:
+    """Thread-safe. A callback is called in the thread that calls its wrapper, or ``fail_all``."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: set[ReplyCallback] = set()
+        self._failure = ''
+
+    def expect_reply(self, on_reply: ReplyCallback) -> ReplyCallback:
+        """A wrapper to call in place of ``on_reply``. After ``fail_all`` it is called at once."""
+
+        def once(reply: MessageReply) -> None:
+            with self._lock:
+                is_first = once in self._waiting
+                self._waiting.discard(once)
+            if is_first:
+                on_reply(reply)
+
+        with self._lock:
+            self._waiting.add(once)
+            failure = self._failure
+        if failure:
+            once(MessageReply([failure], ok=False))
+        return once
+
+    def fail_all(self, why: str) -> None:
+        """Call all pending callbacks, and each later one, with the failure ``why``."""
+        with self._lock:
+            self._failure, waiting = why, list(self._waiting)
+        for once in waiting:
+            once(MessageReply([why], ok=False))
+
+
+class Submission:
+    """A task on its way to the runner, and ``reply``, what became of it. After ``withdraw`` the
+    task must not start: if the runner stores it nevertheless, ``cancel`` is called in the
+    runtime's loop.
+    """
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self.reply: Future[MessageReply] = Future()
+        self.reply.set_running_or_notify_cancel()  # who waits for it cannot cancel it
+        self._cancel, self._lock = cancel, threading.Lock()
+        self._withdrawn = False
+
+    def wanted(self) -> bool:
+        return not self._withdrawn
+
+    def settle(self, reply: MessageReply) -> None:
+        with self._lock:
+            late = self._withdrawn
+            self.reply.set_result(reply)
+        if late and reply.task is not None:
+            self._cancel()
+
+    def withdraw(self) -> MessageReply | None:
+        """The reply, if it has come meanwhile."""
+        with self._lock:
+            if self.reply.done():
+                return self.reply.result()
+            self._withdrawn = True
+            return None

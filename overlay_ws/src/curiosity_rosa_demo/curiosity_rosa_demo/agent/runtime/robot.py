@@ -25,9 +25,9 @@ from curiosity_rosa_demo.domain.adapter_status import NodeStatus, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')

@@ -27,10 +27,9 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
-from curiosity_rosa_demo.agent.runtime.console_port import console_status, ConsolePort
+from curiosity_rosa_demo.agent.runtime.console_port import console_status, ConsolePort, Submission
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
-from curiosity_rosa_demo.agent.runtime.pending_replies import Submission
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
@@ -50,13 +49,13 @@ from curiosity_rosa_demo.domain.adapter_status import (
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import caller_text, named_caller, operator_name, Origin
-from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, MAX_CAPTURES, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
-from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.infra.storage.session_folder import EarlierSession, MAX_PLACES
 from curiosity_rosa_demo.trace.bus import EventBus
 

@@ -45,6 +45,12 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import (
 )
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
+from curiosity_rosa_demo.agent.runtime.console_port import (
+    PendingReplies,
+    StopMessage,
+    TaskMessage,
+    UserMessage,
+)
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
     make_task,
@@ -53,8 +59,6 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext, TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, TaskMessage, UserMessage
-from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
 from curiosity_rosa_demo.agent.runtime.task_client import TaskClient
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
@@ -76,10 +80,10 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import named_caller, Origin
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS, printable
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
 from curiosity_rosa_demo.trace.bus import EventBus
 

@@ -13,25 +13,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from curiosity_rosa_demo.agent.skills.library.knowledge import make_search_knowledge
-from curiosity_rosa_demo.agent.skills.library.look import look
 from curiosity_rosa_demo.agent.skills.library.queries import query_graph, query_world
 from curiosity_rosa_demo.agent.skills.library.rover import (
     analyze_ground,
     capture_and_score,
     get_status,
+    look,
     make_appendage_skill,
     mast_close,
     mast_open,
     mast_rotate,
     move_forward,
     move_stop,
+    speak,
     stop_base,
     turn_left,
     turn_right,
 )
-from curiosity_rosa_demo.agent.skills.library.speak import speak
-from curiosity_rosa_demo.agent.skills.library.tasks import activity, charge, react
-from curiosity_rosa_demo.agent.skills.library.waiting import wait, wait_until
+from curiosity_rosa_demo.agent.skills.library.tasks import (
+    activity,
+    charge,
+    react,
+    wait,
+    wait_until,
+)
 from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.navigation.navigate import navigate_to_pose
 from curiosity_rosa_demo.agent.skills.navigation.relative import drive_distance, turn_angle

@@ -18,7 +18,7 @@ from pathlib import Path
 import queue
 
 from curiosity_rosa_demo.domain.text import without_controls
-from curiosity_rosa_demo.infra.drain_thread import DrainThread
+from curiosity_rosa_demo.infra.event_thread import DrainThread
 
 CLOSE_TIMEOUT_S = 3.0
 LOGGER_NAME = 'curiosity_rosa'

@@ -17,7 +17,7 @@ import threading
 
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
-from curiosity_rosa_demo.agent.runtime.execution.rover import crash_text
+from curiosity_rosa_demo.agent.runtime.execution.react import crash_text
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
@@ -26,10 +26,10 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import count_text
-from curiosity_rosa_demo.tools.readiness import wait_for_nodes
 from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.tools.tool_impl import wait_for_nodes
 
 CLOSE_TIMEOUT_S = 5.0
 

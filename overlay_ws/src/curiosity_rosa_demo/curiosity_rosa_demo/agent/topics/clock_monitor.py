@@ -11,9 +11,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import time
 from typing import Any
 
 from curiosity_rosa_demo.infra.clocks import ClockWatch
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.ros_io import history_qos
+from curiosity_rosa_demo.recording.replay.main import playing_text, STATUS_PERIOD_S
+from rclpy.node import Node
+from std_msgs.msg import String
 
 CLOCK_IS_BACK = '/clock advances again; motions are allowed.'
 
@@ -34,3 +40,25 @@ class ClockMonitor:
             self._notice(f'! {self.problem}')
         elif before and not self.problem:
             self._notice(CLOCK_IS_BACK)
+
+
+# --- Whether a recording is played back onto the topics that the agent hears -------------------
+
+
+MAX_AGE_S = 6.0 * STATUS_PERIOD_S  # a replay that was killed ends without a word
+
+
+class ReplayMonitor:
+    def __init__(self, node: Node, config: Config) -> None:
+        self._heard = ('', 0.0)  # the text, and its time of arrival in steady seconds
+        topic = config.topics.status.replay
+        node.create_subscription(String, topic, self._on_status, history_qos(1))
+
+    def text(self) -> str:
+        """File, position and speed of the replay; empty: none plays. Thread-safe."""
+        text, at_s = self._heard
+        return text if time.monotonic() - at_s <= MAX_AGE_S else ''
+
+    def _on_status(self, message: String) -> None:
+        """Runs in the thread that spins the node."""
+        self._heard = (playing_text(message.data), time.monotonic())

@@ -23,8 +23,8 @@ from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
+from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
-from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, subscribe_to_button
 from curiosity_rosa_demo.infra.tf.listener import level_pose, TransformSource, TransformUnavailable
 from nav_msgs.msg import Odometry

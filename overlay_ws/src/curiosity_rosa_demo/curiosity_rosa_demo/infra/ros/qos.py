@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
@@ -22,6 +23,7 @@ from rclpy.qos import (
     QoSProfile,
     ReliabilityPolicy,
 )
+from rclpy.serialization import deserialize_message
 from std_msgs.msg import Bool, String
 
 try:
@@ -98,3 +100,26 @@ def subscribe_to_heartbeat(
             liveliness=lambda event: on_publishers(event.alive_count)
         ),
     )
+
+
+# -----------------------------------------------------------------------------------------------
+# Read the serialized bytes of a ROS message, from a raw subscription or a recording.
+
+
+# The representation of the data, before the data itself. Cyclone DDS reads it without looking at
+# the length: with fewer bytes it ends the process by a segmentation fault.
+HEADER_BYTES = 4
+
+
+class UnreadableMessage(Exception):
+    """The bytes are no message of the type."""
+
+
+def read_message(data: bytes, message_type: Any) -> Any:
+    """Raises UnreadableMessage."""
+    if len(data) < HEADER_BYTES:
+        raise UnreadableMessage(f'{len(data)} bytes, and the header alone has {HEADER_BYTES}')
+    try:
+        return deserialize_message(data, message_type)
+    except Exception as error:  # the middleware's error type is not exported
+        raise UnreadableMessage(str(error)) from error

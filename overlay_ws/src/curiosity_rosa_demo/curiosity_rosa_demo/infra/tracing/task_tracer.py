@@ -20,7 +20,7 @@ import threading
 import time
 
 from curiosity_rosa_demo.infra.config.agent import TracingConfig
-from curiosity_rosa_demo.infra.drain_thread import DrainThread
+from curiosity_rosa_demo.infra.event_thread import DrainThread
 from curiosity_rosa_demo.infra.tracing.exporters import is_root, make_exporter, SpanExporter
 from curiosity_rosa_demo.infra.tracing.span import (
     Attributes,

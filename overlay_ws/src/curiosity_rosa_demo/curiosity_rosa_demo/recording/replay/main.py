@@ -29,7 +29,7 @@ from curiosity_rosa_demo.domain.text import clip, count_text, one_line
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
-from curiosity_rosa_demo.infra.ros.serialized import UnreadableMessage
+from curiosity_rosa_demo.infra.ros.qos import UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
 from curiosity_rosa_demo.recording.mcap.channels import (
     CDR,

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled, TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import SkillProgressed
 from rclpy.node import Node

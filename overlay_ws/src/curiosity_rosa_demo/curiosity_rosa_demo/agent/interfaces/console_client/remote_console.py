@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.domain.origin import caller_prefix, caller_text
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.domain.text import marked_lines, without_controls
 

@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
+import json
 import threading
 import time
 
@@ -20,7 +22,51 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     AgentRefused,
     AgentUnavailable,
 )
-from curiosity_rosa_demo.agent.interfaces.console_client.event_reader import read_events
+
+# --- Server-sent events out of lines. Pure -----------------------------------------------------
+# Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
+
+
+MAX_DATA_BYTES = 1_000_000  # of one event; the rest of it is dropped
+
+
+@dataclass(frozen=True)
+class ServerEvent:
+    """``event``: text, status or gap. ``event_id``: '' if it has none."""
+
+    event: str
+    event_id: str
+    text: str
+
+
+def read_events(lines: Iterable[bytes]) -> Iterator[ServerEvent]:
+    """The events whose data is JSON with a text; any other event is skipped. Of the fields, only
+    the ones that ``/console`` sends have a meaning.
+    """
+    fields: dict[str, str] = {}
+    for line in lines:
+        stripped = line.decode('utf-8', 'replace').rstrip('\r\n')
+        if stripped:
+            name, _, value = stripped.partition(':')
+            if len(value) <= MAX_DATA_BYTES:
+                fields[name] = value.removeprefix(' ')
+            continue
+        if (text := _text(fields.get('data', ''))) is not None:
+            yield ServerEvent(fields.get('event', 'message'), fields.get('id', ''), text)
+        fields = {}
+
+
+def _text(data: str) -> str | None:
+    """What a person reads of the event: its text, or the detail of a gap."""
+    try:
+        content = json.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(content, dict):
+        return None
+    text = content.get('text', content.get('detail'))
+    return text if isinstance(text, str) else None
+
 
 RETRY_S = 1.0
 LOST_TEXT = '! The agent does not answer any more; this console attaches again once it does.'

@@ -30,14 +30,14 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     summary,
 )
 from curiosity_rosa_demo.agent.interfaces.http.auth import FLEET_PAGE
-from curiosity_rosa_demo.agent.interfaces.http.caller import Operator
+from curiosity_rosa_demo.agent.interfaces.http.connections import Operator
 from curiosity_rosa_demo.agent.interfaces.http.limits import FLEET_STOP_PATH
 from curiosity_rosa_demo.agent.interfaces.http.openapi import problems
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
-from curiosity_rosa_demo.agent.interfaces.page.browser_settings import BrowserSettings
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import battery_row, wheels_text
 from curiosity_rosa_demo.agent.interfaces.page.layout import head_html
 from curiosity_rosa_demo.agent.interfaces.page.open_pages import (
+    BrowserSettings,
     OpenPage,
     OpenPages,
     UPDATE_PERIOD_S,

@@ -28,8 +28,12 @@ from curiosity_rosa_demo.agent.interfaces.http.host_check import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, STOP_PATHS
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
-from curiosity_rosa_demo.agent.interfaces.http.session import cookie_name, Sessions, set_cookie
-from curiosity_rosa_demo.agent.interfaces.http.wrong_tokens import WrongTokens
+from curiosity_rosa_demo.agent.interfaces.http.session import (
+    cookie_name,
+    Sessions,
+    set_cookie,
+    WrongTokens,
+)
 from starlette.datastructures import MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -15,10 +15,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from typing import Annotated
 
 from curiosity_rosa_demo.agent.interfaces.http import limits
 from curiosity_rosa_demo.agent.interfaces.http.acceptor import Acceptor
 from curiosity_rosa_demo.agent.interfaces.http.limits import TimeoutProtocol
+from curiosity_rosa_demo.domain.origin import caller_text
+from fastapi import Depends, Query
 import uvicorn
 from uvicorn.server import ServerState
 
@@ -106,3 +109,25 @@ def make_acceptor(
         max_head_bytes=server.config.h11_max_incomplete_event_size or 0,
         head_timeout_s=limits.HEAD_TIMEOUT_S,
     )
+
+
+# --- Who makes a request, as its query says: for display only ----------------------------------
+
+
+OPERATOR = Query(description='your name, for the others to see; at most 40 characters are shown')
+CLIENT = Query(description='what you use, such as page; lower-case letters, digits and hyphens')
+
+
+async def _caller(
+    operator: Annotated[str, OPERATOR] = '', client: Annotated[str, CLIENT] = ''
+) -> str:
+    """No value is refused: that could block a stop. A coroutine, since others need a thread."""
+    return caller_text(client, operator)
+
+
+async def _operator(operator: Annotated[str, OPERATOR] = '') -> str:
+    return operator
+
+
+Caller = Annotated[str, Depends(_caller)]
+Operator = Annotated[str, Depends(_operator)]

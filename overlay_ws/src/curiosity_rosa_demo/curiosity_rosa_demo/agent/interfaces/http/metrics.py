@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Mapping
 
-from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
+from curiosity_rosa_demo.agent.interfaces.http.session import RunnerAccess
 from curiosity_rosa_demo.agent.llm.budget import SCOPES
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner

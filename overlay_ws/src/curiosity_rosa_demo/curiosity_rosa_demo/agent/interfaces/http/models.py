@@ -20,12 +20,11 @@ from curiosity_rosa_demo.agent.tasks.validation import ALLOWED_PRIORITIES, ALLOW
 from curiosity_rosa_demo.domain.adapter_status import TriggerState, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
-from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.text import visible
+from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.domain.text import memory_size, visible
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 Priority = Annotated[int, Field(strict=True, ge=ALLOWED_PRIORITIES[0], le=ALLOWED_PRIORITIES[-1])]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any
 
-from curiosity_rosa_demo.agent.interfaces.http.caller import Caller, Operator
+from curiosity_rosa_demo.agent.interfaces.http.connections import Caller, Operator
 from curiosity_rosa_demo.agent.interfaces.http.event_stream import (
     ConnectionSlots,
     EventHub,

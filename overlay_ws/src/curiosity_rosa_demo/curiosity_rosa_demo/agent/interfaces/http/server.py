@@ -20,7 +20,6 @@ from contextlib import asynccontextmanager
 import logging
 
 from curiosity_rosa_demo.agent.interfaces.http import problems
-from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.auth import Auth
 from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
 from curiosity_rosa_demo.agent.interfaces.http.console_stream import console_routes, ConsoleHub
@@ -37,7 +36,7 @@ from curiosity_rosa_demo.agent.interfaces.http.openapi import describe
 from curiosity_rosa_demo.agent.interfaces.http.openapi import problems as may_answer
 from curiosity_rosa_demo.agent.interfaces.http.readiness import not_ready_reasons
 from curiosity_rosa_demo.agent.interfaces.http.robot_routes import event_routes, robot_routes
-from curiosity_rosa_demo.agent.interfaces.http.session import Sessions
+from curiosity_rosa_demo.agent.interfaces.http.session import RunnerAccess, Sessions
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import task_routes
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner

@@ -12,12 +12,53 @@ server.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 import hashlib
 import hmac
 import re
 import secrets
+import threading
 import time
+from typing import TypeVar
+
+from curiosity_rosa_demo.agent.interfaces.http.limits import MAX_CLIENTS, TokenBuckets
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
+
+# --- Limits for wrong tokens, per address and in total -----------------------------------------
+# Every token is compared, so that the right one works at any time and from any address. What is
+# limited are the answers to wrong ones: beyond the limit a guess is answered 429 and costs its
+# connection.
+
+
+PER_ADDRESS = 10  # wrong tokens at once
+PER_ADDRESS_S = 0.1  # further ones per second
+IN_TOTAL = 100
+IN_TOTAL_S = 1.0
+
+
+class WrongTokens:
+    """Thread-safe: the stop is served in a thread of its own. Memory is bounded by MAX_CLIENTS."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lock = threading.Lock()
+        self._addresses = TokenBuckets(
+            PER_ADDRESS_S, PER_ADDRESS, clients=MAX_CLIENTS, clock=clock
+        )
+        self._total = TokenBuckets(IN_TOTAL_S, IN_TOTAL, clients=1, clock=clock)
+
+    def record(self, address: str) -> float:
+        """Count a wrong token. 0.0: it is within the limits; otherwise the seconds until the next
+        one is.
+        """
+        with self._lock:
+            wait_s = self._addresses.seconds_until_granted(address)
+            # An address over its limit takes nothing from the others.
+            return wait_s or self._total.seconds_until_granted('')
+
 
 SESSION_LIFETIME_S = 30 * 86_400
 SALT = b'curiosity rosa: the session of the page'
@@ -60,3 +101,61 @@ def set_cookie(host: bytes, session_id: str, *, secure: bool) -> str:
     """The value of a Set-Cookie header."""
     attributes = f'Path=/; Max-Age={SESSION_LIFETIME_S}; HttpOnly; SameSite=Strict'
     return f'{cookie_name(host)}={session_id}; {attributes}{"; Secure" if secure else ""}'
+
+
+# --- Calls into the SkillRunner, in the loop to which it belongs -------------------------------
+
+
+T = TypeVar('T')
+
+
+class RunnerAccess:
+    """With a ``robot``, the runner belongs to the robot's loop, in another thread.
+
+    Without one, the runner belongs to the server's loop. The first request starts it if needed, so
+    that tasks can be submitted and queried without a lifespan. Tasks run only in a lifespan.
+    """
+
+    def __init__(self, runner: SkillRunner, robot: Robot | None) -> None:
+        self.runner = runner
+        self._robot = robot
+        self._starting: asyncio.Task[bool] | None = None
+
+    async def call(self, work: Callable[[SkillRunner], Awaitable[T]]) -> T:
+        """Run ``work`` in the runner's loop; returns its result or raises its exception."""
+
+        async def run() -> T:
+            return await work(self.runner)
+
+        if self._robot is not None:
+            return await self._robot.call(run())
+        await self.start()
+        return await run()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run the tasks within the context, then stop the runner. Ignores a foreign runner."""
+        if self._robot is not None or not await self.start():
+            yield
+            return
+        loop = asyncio.get_running_loop().create_task(self.runner.run_loop())
+        try:
+            yield
+        finally:
+            await self.runner.stop()
+            await loop
+
+    async def start(self) -> bool:
+        """Start the runner. False: other code had started it already. Raises StoreError."""
+        if self._starting is None:
+            self._starting = asyncio.get_running_loop().create_task(self._start())
+        return await asyncio.shield(self._starting)
+
+    async def _start(self) -> bool:
+        try:
+            await self.runner.start()
+        except StoreError:
+            raise
+        except TaskError:
+            return False
+        return True

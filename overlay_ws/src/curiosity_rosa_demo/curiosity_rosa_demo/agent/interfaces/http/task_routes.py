@@ -15,8 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.interfaces.http import cursor as cursors
-from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
-from curiosity_rosa_demo.agent.interfaces.http.caller import Caller
+from curiosity_rosa_demo.agent.interfaces.http.connections import Caller
 from curiosity_rosa_demo.agent.interfaces.http.models import (
     CancelledTaskView,
     EXAMPLE_ID,
@@ -29,6 +28,7 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.openapi import problems, ResponseSpecs
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.interfaces.http.session import RunnerAccess
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task

@@ -23,7 +23,7 @@ import time
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
+from curiosity_rosa_demo.agent.interfaces.http.session import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.mcp import results
 from curiosity_rosa_demo.agent.interfaces.mcp.approvals import (
     answer_of,

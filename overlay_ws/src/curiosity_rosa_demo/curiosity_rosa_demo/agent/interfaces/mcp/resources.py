@@ -17,8 +17,8 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.models import TaskView
+from curiosity_rosa_demo.agent.interfaces.http.session import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
@@ -26,7 +26,7 @@ from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.trace_codec import encode
 import mcp_types as types
 

@@ -38,7 +38,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 
 RECORD_PERIOD_S = 1.0
 MAX_UNWRITTEN = 100  # changes, while the disk is slow

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import panels
-from curiosity_rosa_demo.agent.interfaces.page.browser_settings import BrowserSettings
 from curiosity_rosa_demo.agent.interfaces.page.controller import (
     ActionResult,
     event_json,
     PageController,
 )
+from curiosity_rosa_demo.agent.interfaces.page.open_pages import BrowserSettings
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
 from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines

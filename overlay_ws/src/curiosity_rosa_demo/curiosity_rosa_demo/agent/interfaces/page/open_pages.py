@@ -17,6 +17,20 @@ import logging
 import time
 from typing import Generic, Protocol, TypeVar
 
+from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS
+from nicegui import ui
+
+# --- What one browser keeps: the name of its person, and how it calls that person --------------
+
+
+class BrowserSettings(ui.element, component='components/browser_settings.js'):
+    """Its event ``operator`` tells the name, '' for none: at once, and after each change."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.props['longest'] = MAX_OPERATOR_CHARS
+
+
 UPDATE_PERIOD_S = 0.2
 
 _log = logging.getLogger('curiosity_rosa.page')

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.interfaces.page.past_view import (
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 # --- The time that one page shows: now, or an earlier one, which may move on. Pure -------------

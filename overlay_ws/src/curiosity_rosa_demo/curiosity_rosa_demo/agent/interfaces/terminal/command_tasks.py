@@ -14,6 +14,11 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.plan_file import plan_task
+from curiosity_rosa_demo.domain.adapter_status import Triggers, TriggerStatus, UnknownTrigger
+from curiosity_rosa_demo.domain.plan.validation import short_repr
+from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.domain.text import visible
+from curiosity_rosa_demo.infra.config.triggers import ALL
 
 COMMAND_SKILLS = {
     'cap': 'capture_and_score',
@@ -38,3 +43,36 @@ def task_for_command(command: Command, runtime: Runtime) -> Task | None:
     if name == 'run':
         return plan_task(command.text)
     return None
+
+
+# --- The command ``:triggers`` -----------------------------------------------------------------
+
+
+NO_TRIGGERS = 'no triggers; triggers.yaml can have some (docs/howto/triggers.md)'
+
+
+def triggers_outcome(command: Command, triggers: Triggers) -> Outcome:
+    """Run ``:triggers``: the list, or a switch."""
+    if command.text:
+        on = bool(command.number)
+        found = [each.name for each in triggers.statuses()] if command.text == ALL else []
+        try:
+            for name in found or [command.text]:
+                triggers.switch(name, on)
+        except UnknownTrigger as error:
+            return Outcome(False, str(error))
+        return Outcome(True, '\n'.join(trigger_text(each) for each in triggers.statuses()))
+    rows = [trigger_text(each) for each in triggers.statuses()]
+    return Outcome(True, '\n'.join(rows) or NO_TRIGGERS)
+
+
+def trigger_text(status: TriggerStatus) -> str:
+    """One line: name, state, condition, action, last value, last firing, why not."""
+    fired = status.fired_s_ago
+    parts = [
+        f'when {status.condition}: {status.action}',
+        f'last value {short_repr(status.value)}',
+        'not fired' if fired is None else f'fired {status.fired_count}x, {fired:.0f} s ago',
+        *([status.why_not] if status.why_not else []),
+    ]
+    return visible(f'{status.name}  {status.state.value}  {"; ".join(parts)}')

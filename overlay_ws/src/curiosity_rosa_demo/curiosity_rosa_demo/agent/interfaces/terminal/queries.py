@@ -13,12 +13,12 @@ from __future__ import annotations
 from datetime import datetime, timezone
 import time
 
+from curiosity_rosa_demo.agent.interfaces.terminal.command_tasks import triggers_outcome
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     Command,
     help_text,
     with_templates,
 )
-from curiosity_rosa_demo.agent.interfaces.terminal.trigger_lines import triggers_outcome
 from curiosity_rosa_demo.agent.llm.budget import usage_table
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
@@ -29,8 +29,8 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks.texts import history_table, table, task_text, tasks_table
 from curiosity_rosa_demo.domain.adapter_status import NoTriggers, Triggers
-from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.reporter import result_summary, status_text

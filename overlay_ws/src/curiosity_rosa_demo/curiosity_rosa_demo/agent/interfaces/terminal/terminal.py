@@ -21,9 +21,9 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
-from curiosity_rosa_demo.agent.interfaces.terminal.line_console import LineConsole
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.agent.interfaces.terminal.writer import LineConsole
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.storage.paths import state_folder
 
 DOUBLE_PRESS_S = 3.0

@@ -14,7 +14,9 @@ import os
 import queue
 import signal
 import threading
+from typing import Protocol
 
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText, printable_lines
 from curiosity_rosa_demo.trace.bus import EventBus
 
@@ -62,3 +64,35 @@ class ConsoleWriter:
                     os.close(null_fd)
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
+
+
+# -----------------------------------------------------------------------------------------------
+# What a source of lines needs of a console: that of this process, or of a running agent.
+
+
+class LineConsole(Protocol):
+    """Every method is thread-safe."""
+
+    def handle_line(self, line: str) -> bool:
+        """Run a line of the operator. Returns False for ``:quit``."""
+
+    def stop(self, by: str) -> Outcome:
+        """Stop the rover and end all tasks. Blocks until the rover's answer."""
+
+    def print_notice(self, text: str) -> None:
+        """Print a text that is not the outcome of a command."""
+
+    def wait_until_idle(self, timeout_s: float | None = None) -> bool:
+        """Wait until all requests of the operator have ended; False after ``timeout_s``."""
+
+    def take_outcome(self) -> Outcome | None:
+        """The outcome of the operator's last request; None: there is none since the last call."""
+
+    def blocked_reason(self) -> str:
+        """Why the operator's requests wait for a person; '': they do not."""
+
+    def cancel_requests(self, why: str) -> None:
+        """Cancel the unfinished tasks that the operator asked for."""
+
+    def reject_questions(self) -> None:
+        """No further line of this console can answer a question."""

@@ -33,8 +33,8 @@ from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
 from curiosity_rosa_demo.agent.policy.decision_record import decision_log
 from curiosity_rosa_demo.agent.policy.policy import PolicyTick
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
-from curiosity_rosa_demo.agent.policy.state_text import state_text
 from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
+from curiosity_rosa_demo.agent.policy.tree_text import state_text
 from curiosity_rosa_demo.agent.policy.world_state import ActionStarted
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
@@ -43,7 +43,7 @@ from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWo
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import BrainState, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import TraceFunction

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import ACTIVITY_KE
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
-from curiosity_rosa_demo.agent.runtime.pending_replies import Submission
+from curiosity_rosa_demo.agent.runtime.console_port import Submission
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task

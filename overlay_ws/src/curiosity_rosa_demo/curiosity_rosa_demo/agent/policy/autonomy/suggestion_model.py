@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.tick_scheduler import PolicyClock
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import one_line
 from curiosity_rosa_demo.infra.config.topics import Config
 from rclpy.node import Node

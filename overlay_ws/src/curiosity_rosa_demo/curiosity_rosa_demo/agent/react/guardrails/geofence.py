@@ -107,7 +107,8 @@ def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> Reacha
             # Between two points an arc is this far from their line.
             sagitta_m = limits.turn_radius_m * (1.0 - math.cos(ARC_STEP_RAD / 2.0))
             return ReachableArea((*way.points, goal), stop_m + sagitta_m)
-        return ReachableArea((pose, goal), 2 * limits.turn_radius_m + stop_m + drift_m)
+        # Of three arcs the middle one may lead four radii away from both ends.
+        return ReachableArea((pose, goal), 4 * limits.turn_radius_m + stop_m + drift_m)
     path_m = fastest * motion_seconds(proposal, limits)
     yaw = situation.yaw_rad
     if proposal.skill == 'move_forward' and yaw is not None and situation.moving is False:

@@ -21,9 +21,9 @@ from curiosity_rosa_demo.agent.react.plan.steps import (
     revised_plan,
     trace_plan,
 )
-from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED_KEY
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields, with_result
+from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.agent.rule_model.rules import is_understood
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, Json, ProposedOps
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
@@ -42,7 +42,7 @@ from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, 
 from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.tools.arguments import arguments_error_text
+from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
 from pydantic import ValidationError
 
 # -----------------------------------------------------------------------------------------------

@@ -49,7 +49,6 @@ from curiosity_rosa_demo.agent.react.plan.steps import (
     next_step,
     trace_steps,
 )
-from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import (
     DecideArguments,
     PROPOSED_KEY,
@@ -59,6 +58,7 @@ from curiosity_rosa_demo.agent.react.turn.messages import (
     picture_references,
     with_react_fields,
 )
+from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
@@ -77,7 +77,7 @@ from curiosity_rosa_demo.domain.operation import (
 )
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
 from curiosity_rosa_demo.domain.text import clip, count_text, printable
-from curiosity_rosa_demo.tools.arguments import arguments_error_text
+from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
 from curiosity_rosa_demo.trace.events import BudgetLimitReached
 from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain.agents.output_parsers.tools import ToolAgentAction

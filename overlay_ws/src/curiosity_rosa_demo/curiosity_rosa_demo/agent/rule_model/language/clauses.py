@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.rule_model.language.frames import (
     Step,
     steps_of,
 )
-from curiosity_rosa_demo.agent.rule_model.language.tokens import Token, Words
+from curiosity_rosa_demo.agent.rule_model.language.places import Token, Words
 
 MAX_GROUP = 16
 MAX_READINGS = 256  # of a group

@@ -11,8 +11,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from curiosity_rosa_demo.agent.rule_model.language.tokens import Token
+from curiosity_rosa_demo.agent.rule_model.language.lexicon import Meaning
+
+# --- The tokens of a sentence. Pure ------------------------------------------------------------
+
+
+UNKNOWN: Meaning = ('UNKNOWN',)
+
+
+@dataclass(frozen=True)
+class Token:
+    """``text`` as folded, ``meanings`` in the order of the lexicon, ``value`` of a quantity."""
+
+    text: str
+    meanings: tuple[Meaning, ...]
+    value: float = 0.0
+    y: float = 0.0  # of a place, whose ``value`` is its x
+
+    def can_be(self, tag: str) -> bool:
+        return any(tag in meaning for meaning in self.meanings)
+
+    def tag_with(self, prefix: str) -> str:
+        """The tag that begins with ``prefix``; '' for none."""
+        for meaning in self.meanings:
+            for tag in meaning:
+                if tag.startswith(prefix):
+                    return tag
+        return ''
+
+
+@dataclass(frozen=True)
+class Words:
+    """The tokens of a ``text``. ``sayings``: the words to speak, as given, by their index."""
+
+    tokens: tuple[Token, ...]
+    text: str = ''
+    sayings: tuple[str, ...] = ()
+
 
 BRACKETS = ('()', '[]', '【】')
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import zip_longest
 import re
 
-from curiosity_rosa_demo.agent.rule_model.language.tokens import Token
+from curiosity_rosa_demo.agent.rule_model.language.places import Token
 
 _DIGITS = {**{digit: i for i, digit in enumerate('〇一二三四五六七八九')}, '两': 2, '零': 0}
 _POWERS = {'十': 10, '百': 100, '千': 1000}

@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 from curiosity_rosa_demo.agent.rule_model.language.clauses import group_of, is_mark, MARKS
 from curiosity_rosa_demo.agent.rule_model.language.frames import Step
 from curiosity_rosa_demo.agent.rule_model.language.lexicon import lexicon
-from curiosity_rosa_demo.agent.rule_model.language.places import with_places
+from curiosity_rosa_demo.agent.rule_model.language.places import Token, UNKNOWN, with_places, Words
 from curiosity_rosa_demo.agent.rule_model.language.step_order import plan_of
-from curiosity_rosa_demo.agent.rule_model.language.tokens import Token, UNKNOWN, Words
 from curiosity_rosa_demo.agent.rule_model.language.words import as_typed, split_words
 
 MAX_TOKENS = 120

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.rule_model.language.clauses import (
     separates,
 )
 from curiosity_rosa_demo.agent.rule_model.language.frames import MOTIONS, Step
-from curiosity_rosa_demo.agent.rule_model.language.tokens import Token, Words
+from curiosity_rosa_demo.agent.rule_model.language.places import Token, Words
 
 _DIRECTIONS = ('LEFT', 'RIGHT', 'FORWARD')
 _AMOUNTS = ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT', 'PCT')

@@ -17,8 +17,8 @@ import re
 import unicodedata
 
 from curiosity_rosa_demo.agent.rule_model.language.lexicon import folded_text, Lexicon, Meaning
+from curiosity_rosa_demo.agent.rule_model.language.places import Token, UNKNOWN, Words
 from curiosity_rosa_demo.agent.rule_model.language.quantities import cjk_number, with_quantities
-from curiosity_rosa_demo.agent.rule_model.language.tokens import Token, UNKNOWN, Words
 
 # --- Misspelt English words. Pure --------------------------------------------------------------
 

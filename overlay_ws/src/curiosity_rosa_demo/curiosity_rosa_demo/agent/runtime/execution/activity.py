@@ -18,7 +18,7 @@ import asyncio
 
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext, store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 
 POLL_PERIOD_S = 0.1  # wall time; the policy's clock may run much faster
 

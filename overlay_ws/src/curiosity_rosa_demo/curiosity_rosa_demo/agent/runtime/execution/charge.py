@@ -28,8 +28,8 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.run_in_thread import run_in_thread
+from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 
 
 async def run_charge(task: Task, context: SkillContext) -> None:

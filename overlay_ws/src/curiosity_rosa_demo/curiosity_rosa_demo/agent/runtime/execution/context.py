@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.tasks.events import Event
 from curiosity_rosa_demo.domain.brain_state import RobotState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.tracing.span import activated, Span, TRACEPARENT
 from curiosity_rosa_demo.trace.bus import EventBus
 

@@ -57,10 +57,9 @@ from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.origin import named_caller, Origin
-from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS, Outcome
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS, ToolResult
+from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS, NO_IMAGE_RECEIVED, ToolResult
 from curiosity_rosa_demo.domain.refusal import LINK_LOST
 from pydantic import Field
 
@@ -102,3 +102,38 @@ def make_appendage_skill(name: str, description: str) -> Callable[[SkillCall], T
 def stop_base(call: SkillCall) -> ToolResult:
     """The same as move_stop: stop the rover at once. Always allowed."""
     return call.world.tool('move_stop', call.cancellation)
+
+
+# -----------------------------------------------------------------------------------------------
+# The skill ``look``: a picture of the camera. A model that can see gets it after the result.
+
+
+Source = Annotated[
+    Literal['camera', 'capture'],
+    Field(description='camera: what it shows now; capture: the newest picture that was taken'),
+]
+NO_CAPTURE_TEXT = 'There is no capture yet: call capture_and_score first'
+
+
+def look(call: SkillCall, source: Source = 'camera') -> ToolResult:
+    """Look at what the camera shows now, or at the newest capture. Moves nothing."""
+    pictures = call.world.pictures
+    if source == 'camera':
+        facts, problem = pictures.see_camera(call.cancellation), NO_IMAGE_RECEIVED
+    else:
+        facts, problem = pictures.see_capture(call.cancellation), NO_CAPTURE_TEXT
+    return ToolResult.failure(problem) if facts is None else ToolResult(ok=True, data=facts)
+
+
+# --- The skill ``speak``: a message to the people around the robot -----------------------------
+
+
+SpokenText = Annotated[
+    str, Field(min_length=1, max_length=500, description='at most 500 characters')
+]
+
+
+def speak(call: SkillCall, text: SpokenText) -> ToolResult:
+    """Say something to the people around: on the console, in the trace and on the speech topic."""
+    call.world.say(text)
+    return ToolResult.success(said=text)

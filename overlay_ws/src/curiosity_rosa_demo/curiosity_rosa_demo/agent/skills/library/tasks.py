@@ -14,11 +14,14 @@ see them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+import time
 from typing import Annotated, Literal
 
-from curiosity_rosa_demo.agent.skills.skill import SkillCall
+from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.infra.config.world import DAY_MIN
 from pydantic import Field
 
@@ -50,3 +53,76 @@ def activity(call: SkillCall, activity: Text, minutes: Minutes) -> ToolResult:
 
 def _only_as_a_task(name: str) -> ToolResult:
     return ToolResult.failure(f'SKILL_NOT_FOUND: {name} is a task of its own; submit it as one')
+
+
+# --- The skills ``wait`` and ``wait_until`` ----------------------------------------------------
+
+
+# --- The skill ``wait``: let time pass ---------------------------------------------------------
+
+
+POLL_PERIOD_S = 0.2
+MAX_WAIT_S = 3600.0
+
+WaitSeconds = Annotated[float, Field(gt=0.0, le=MAX_WAIT_S, description='seconds')]
+
+
+def wait(call: SkillCall, duration_s: WaitSeconds) -> ToolResult:
+    """Wait for duration_s seconds, without a motion."""
+    started_s = time.monotonic()
+    while (left_s := duration_s - (time.monotonic() - started_s)) > 0.0:
+        call.progress({'fraction': part_done(duration_s, left_s), 'left_s': round(left_s, 1)})
+        call.cancellation.sleep(min(POLL_PERIOD_S, left_s))
+    return ToolResult.success(waited_s=duration_s)
+
+
+# --- The skill ``wait_until``: poll the facts of the world until a condition holds -------------
+
+
+MAX_TIMEOUT_S = 3600.0
+
+Condition = Annotated[
+    Json,
+    Field(
+        description='facts by name, all of which must hold: {"mast": "closed", '
+        '"battery_pct_above": 50}; also _below, _at_least, _at_most, _is_not, _in, _within'
+    ),
+]
+TimeoutSeconds = Annotated[float, Field(gt=0.0, le=MAX_TIMEOUT_S, description='seconds')]
+
+
+def wait_until(
+    call: SkillCall, condition: Condition, timeout_s: TimeoutSeconds = 60.0
+) -> ToolResult:
+    """Wait until a condition on the facts of query_world holds, for timeout_s seconds at most."""
+    return wait_result(call, condition, timeout_s)
+
+
+def wait_result(
+    call: SkillCall,
+    condition: Json,
+    timeout_s: float,
+    now: Callable[[], float] = time.monotonic,
+) -> ToolResult:
+    """Wait and return the result. ``now``: steady clock in seconds. Raises TurnCancelled."""
+    try:
+        check(condition)
+    except BadCondition as error:
+        return ToolResult.failure(f'PARAM_INVALID: {error}')
+    started_s = now()
+    while True:
+        verdict = holds(condition, call.world.facts())
+        passed_s = now() - started_s
+        if verdict.ok:
+            return ToolResult.success(held=verdict.why, waited_s=round(passed_s, 3))
+        if passed_s >= timeout_s:
+            why = f'Not within {timeout_s:g} s: {verdict.why}'
+            return ToolResult.failure(why, waited_s=round(passed_s, 3))
+        call.progress(
+            {
+                'fraction': part_done(timeout_s, timeout_s - passed_s),
+                'waited_s': round(passed_s, 3),
+                'why': verdict.why,
+            }
+        )
+        call.cancellation.sleep(min(POLL_PERIOD_S, timeout_s - passed_s))

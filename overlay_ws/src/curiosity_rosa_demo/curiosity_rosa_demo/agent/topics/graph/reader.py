@@ -36,7 +36,7 @@ from curiosity_rosa_demo.domain.graph import (
     TopicInfo,
 )
 from curiosity_rosa_demo.domain.text import clip, printable
-from curiosity_rosa_demo.infra.ros.serialized import read_message, UnreadableMessage
+from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
 from curiosity_rosa_demo.infra.tf.listener import TransformSource
 from rcl_interfaces.srv import GetParameters, ListParameters
