@@ -37,14 +37,15 @@ from cases import named
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / 'overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo'
 TESTS = PACKAGE.parent / 'test'
+STORES = (ROOT / 'standalone/test/test_durable_files.py',)  # a unit test of many stores
 EXPECTED = ROOT / 'net/expected/mutants.tsv'
 FOLDERS = ('adapter', 'agent/react/guardrails', 'agent/kernel', 'agent/tasks', 'agent/interfaces')
 EACH = 40  # mutants of each folder
 SEED = 16
-MOST_FILES = 4  # of tests for a mutant, the closest first
+MOST_FILES = 8  # of tests for a mutant, the closest first
 SLOW = ('test_exploration.py', 'test_missions.py')
 WORKERS = 2
-TEST_S, SESSION_S = 30, 12  # a test that hangs kills its mutant; the tests end after the second
+TEST_S, SESSION_S = 30, 60  # a test that hangs kills its mutant; the tests end after the second
 
 
 class Mutant(NamedTuple):
@@ -118,7 +119,7 @@ def tests_of(file: str) -> tuple[str, ...]:
     """The test files that import a module: those named after it, then those that import least."""
     module = module_of(file)
     found = []
-    for test in TESTS.rglob('test_*.py'):
+    for test in (*TESTS.rglob('test_*.py'), *STORES):
         imports = imports_of(test)
         if 'integration' in test.parts or test.name in SLOW:
             continue

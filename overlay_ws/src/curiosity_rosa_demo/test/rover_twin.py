@@ -132,7 +132,12 @@ class RoverTwin:
         self.state: State = self.rover.body.state()
         self.simulation = SimulationClock.of(None, thresholds.motion, steady)
         self.guard = MotionGuard(
-            thresholds.motion, thresholds.mast, clock=steady, simulation=self.simulation
+            thresholds.motion,
+            thresholds.mast,
+            clock=steady,
+            simulation=self.simulation,
+            mobile_base=True,
+            has_mast=True,
         )
         self._scan = ObstacleStop(thresholds, steady)
         self.path.append((self.origin.x, self.origin.y))

@@ -110,8 +110,8 @@ class MotionGuard:
         travel_clock: Callable[[], float] | None = None,
         simulation: SimulationClock | None = None,
         appendages: Mapping[str, AppendageProfile] | None = None,
-        mobile_base: bool = True,
-        has_mast: bool = True,
+        mobile_base: bool,
+        has_mast: bool,
     ) -> None:
         self._config, self._mast_config, self._has_base = motion, mast, mobile_base
         self._clock, self._travel_clock = clock, travel_clock or clock

@@ -90,6 +90,10 @@ def test_a_measured_number_alone_can_wait_and_what_could_not_be_sent_comes_soon(
         assert pace.take_due(MOVED, 0.0)
         assert not pace.take_due({**MOVED, key: 9.0}, 0.9)
         assert pace.next_wakeup() == PERIOD_S
+        decided = {**MOVED, 'moving': False}
+        assert not pace.take_due(decided, MIN_PERIOD_S / 2)
+        assert pace.next_wakeup() == MIN_PERIOD_S
+        assert not pace.take_due(MOVED, MIN_PERIOD_S / 2)
         assert pace.take_due({**MOVED, key: 9.0}, PERIOD_S)
         pace.lost()
         assert pace.next_wakeup() == pytest.approx(PERIOD_S + MIN_PERIOD_S)

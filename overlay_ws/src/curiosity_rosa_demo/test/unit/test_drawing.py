@@ -348,7 +348,7 @@ def test_each_state_is_a_bar_to_the_next_one_and_the_last_to_now_with_sign_and_w
         root = checked(timeline.render([task_row((30, state))], NOON))
         assert classed(root, f'cr-{state.value}')
         assert STATE_SIGNS[state] in ''.join(words(root))
-        assert any(state.value in told for told in titles(root))
+        assert any(state.value in told for told in titles(root) if told.startswith('a: '))
     assert len(set(STATE_SIGNS.values())) == len(S)
 
 
