@@ -70,7 +70,7 @@ from guardrails_world import (
     with_approval,
     with_fence,
 )
-from hypothesis import assume, given, HealthCheck, settings
+from hypothesis import assume, example, given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
 
@@ -368,8 +368,18 @@ def driven_plan(proposal: Proposal, situation: Situation, limits: Limits) -> lis
     return way
 
 
+# Three arcs, whose middle one leads far away from both ends.
+LOOP = (
+    dataclasses.replace(
+        SHIPPED, geofence=SHIPPED.geofence.model_copy(update={'margin_m': 0.0}), reaction_s=0.0
+    ),
+    dataclasses.replace(READY, yaw_rad=0.29),
+)
+
+
 @some
 @given(worlds(), OFFSETS, HEADINGS, st.floats(0.1, 20.0), st.booleans())
+@example(LOOP, (0.75, -11.13), -1.63, 7.4, False)
 def test_a_navigation_that_passes_keeps_its_planned_way_inside(
     world: World, offset: tuple[float, float], yaw: float | None, radius: float, still: bool
 ) -> None:
