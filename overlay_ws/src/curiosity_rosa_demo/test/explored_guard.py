@@ -181,7 +181,7 @@ class GuardSystem:
         return world
 
     def _new_guard(self) -> MotionGuard:
-        return self._guard_type(MOTION, MAST, clock=self._clock)
+        return self._guard_type(MOTION, MAST, clock=self._clock, mobile_base=True, has_mast=True)
 
     def inputs(self, world: GuardedRover) -> Iterable[str]:
         for name in self._events:

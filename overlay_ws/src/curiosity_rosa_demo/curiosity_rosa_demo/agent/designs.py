@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.kernel import loop as kernel
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.agent.react import graph as react
 from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks.engine import MAX_ENDED_TASKS
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel as RARKKernel

@@ -31,8 +31,9 @@ from curiosity_rosa_demo.agent.llm.wire import (
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext, TurnEnvironment
+from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model.model import read_view, RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor

@@ -23,7 +23,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import NO_IMAGE_RECEIVED
-from curiosity_rosa_demo.imaging.pixels import MAX_PIXELS
+from curiosity_rosa_demo.imaging.image_header import MAX_PIXELS
 from curiosity_rosa_demo.infra.config.topics import Images
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
 from rclpy.node import Node

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from curiosity_rosa_demo.imaging.pixels import check_size, DecodeError
+from curiosity_rosa_demo.imaging.image_header import check_size, DecodeError
 from curiosity_rosa_demo.imaging.score_label import Pixels
 import cv2
 import numpy as np

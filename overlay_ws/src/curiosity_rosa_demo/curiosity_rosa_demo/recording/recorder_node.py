@@ -16,7 +16,7 @@ from functools import partial
 import time
 from typing import Any
 
-from curiosity_rosa_demo.imaging.pixels import ImageError
+from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, SpinThread, STEADY_CLOCK
 from curiosity_rosa_demo.recording.mcap.channels import Channel, ChannelSource, message_class

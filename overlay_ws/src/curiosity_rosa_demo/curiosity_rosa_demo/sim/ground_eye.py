@@ -125,7 +125,8 @@ class GroundEye:
         Raises GroundRefused and ImageError.
         """
         from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused
-        from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg, picture_size
+        from curiosity_rosa_demo.imaging.image_header import picture_size
+        from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
         from curiosity_rosa_demo.imaging.raw_image import pixels_of
 
         taken = self._taken

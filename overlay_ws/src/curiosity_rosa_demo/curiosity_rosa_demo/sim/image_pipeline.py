@@ -14,14 +14,13 @@ Brightness factor = min_brightness + (1 - min_brightness) * score, applied to R,
 from __future__ import annotations
 
 from curiosity_rosa_demo.domain.models import LightScore
-from curiosity_rosa_demo.imaging.pixels import (
-    decode_picture,
+from curiosity_rosa_demo.imaging.image_header import (
     DecodeError,
-    encode_jpeg,
     EncodeError,
     ImageError,
     picture_size,
 )
+from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
 from curiosity_rosa_demo.imaging.raw_image import pixels_of, RawImage
 from curiosity_rosa_demo.imaging.score_label import Label, Pixels
 import cv2

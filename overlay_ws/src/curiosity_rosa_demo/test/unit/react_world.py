@@ -18,7 +18,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.react.graph import STAGES
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState

@@ -20,7 +20,7 @@ from typing import Any
 import zlib
 
 from curiosity_rosa_demo.domain.models import LightScore
-from curiosity_rosa_demo.imaging.pixels import picture_size
+from curiosity_rosa_demo.imaging.image_header import picture_size
 from curiosity_rosa_demo.imaging.raw_image import ALIASES, ENCODINGS
 from curiosity_rosa_demo.imaging.raw_image import pixels_of as pixels_of_raw
 from curiosity_rosa_demo.imaging.score_label import Label, Pixels

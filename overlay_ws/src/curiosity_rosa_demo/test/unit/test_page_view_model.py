@@ -54,7 +54,7 @@ from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.drawing.svg import LabelPlace, LabelPlacer
 from curiosity_rosa_demo.drawing.view import Frame, View
-from curiosity_rosa_demo.imaging.pixels import picture_size
+from curiosity_rosa_demo.imaging.image_header import picture_size
 from curiosity_rosa_demo.trace.events import QuestionAsked, TurnStarted
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples

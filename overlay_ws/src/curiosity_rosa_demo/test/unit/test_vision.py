@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import Json
-from curiosity_rosa_demo.imaging.pixels import picture_size
+from curiosity_rosa_demo.imaging.image_header import picture_size
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage

@@ -25,7 +25,7 @@ from typing import Any
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import Json
 from curiosity_rosa_demo.domain.pictures import Picture, PictureSource
-from curiosity_rosa_demo.imaging.pixels import ImageError, picture_size
+from curiosity_rosa_demo.imaging.image_header import ImageError, picture_size
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, PROVIDERS_WITHOUT_VISION
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 

@@ -28,8 +28,8 @@ from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval,
 from curiosity_rosa_demo.agent.react.nodes.observe_result import observe_result
 from curiosity_rosa_demo.agent.react.nodes.react_decide import react_decide
 from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import stop_or_loop
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import MemorySaver

@@ -31,9 +31,10 @@ from curiosity_rosa_demo.agent.react.nodes.observe_result import (
 from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import stop_or_loop
 from curiosity_rosa_demo.agent.react.plan.steps import trace_plan
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED_KEY
 from curiosity_rosa_demo.agent.react.turn.messages import StepCache
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext, TurnRequest, TurnResult
+from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.imaging.camera import Camera, Frame
-from curiosity_rosa_demo.imaging.pixels import ImageError, is_jpeg, picture_size
+from curiosity_rosa_demo.imaging.image_header import ImageError, is_jpeg, picture_size
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from rclpy.node import Node

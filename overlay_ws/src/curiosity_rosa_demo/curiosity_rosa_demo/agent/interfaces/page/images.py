@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.interfaces.http.camera import (
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.pictures import Picture
-from curiosity_rosa_demo.imaging.pixels import ImageError
+from curiosity_rosa_demo.imaging.image_header import ImageError
 from fastapi import APIRouter, Query, Response
 
 MAX_PX, STEP_PX = 4096, 64

@@ -15,8 +15,8 @@ import json
 import time
 
 from curiosity_rosa_demo.agent.react.nodes.supervision import last_failure
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.reporter import result_summary

@@ -21,9 +21,9 @@ from curiosity_rosa_demo.agent.react.plan.steps import (
     revised_plan,
     trace_plan,
 )
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED_KEY
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields, with_result
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.agent.rule_model.rules import is_understood
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, Json, ProposedOps
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.react.guardrails.gate import (
 )
 from curiosity_rosa_demo.agent.react.nodes.guardrails_check import FENCE_KEY
 from curiosity_rosa_demo.agent.react.nodes.rehearse import trace_op_compared
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState, ProposedOps
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation

@@ -21,8 +21,8 @@ from curiosity_rosa_demo.agent.react.guardrails.gate import (
 )
 from curiosity_rosa_demo.agent.react.guardrails.rules import Ask, NOTHING
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, situation_of
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation

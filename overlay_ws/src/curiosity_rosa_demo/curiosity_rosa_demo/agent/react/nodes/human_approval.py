@@ -25,8 +25,8 @@ from curiosity_rosa_demo.agent.react.nodes.dispatch_skills import APPROVED_KEY, 
 from curiosity_rosa_demo.agent.react.nodes.guardrails_check import FENCE_KEY, guardrails_check
 from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_op
 from curiosity_rosa_demo.agent.react.plan.steps import approve_step
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields, with_result
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,

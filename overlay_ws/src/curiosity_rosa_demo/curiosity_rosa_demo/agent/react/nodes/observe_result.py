@@ -22,13 +22,13 @@ from curiosity_rosa_demo.agent.react.plan.steps import (
     retry_step,
     trace_steps,
 )
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import (
     PICTURE,
     result_of,
     with_react_fields,
     with_result,
 )
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.agent.skills.builtin import VISION_SKILLS
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled

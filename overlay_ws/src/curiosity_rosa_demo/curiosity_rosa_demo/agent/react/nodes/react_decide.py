@@ -49,6 +49,7 @@ from curiosity_rosa_demo.agent.react.plan.steps import (
     next_step,
     trace_steps,
 )
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import (
     DecideArguments,
     PROPOSED_KEY,
@@ -58,7 +59,6 @@ from curiosity_rosa_demo.agent.react.turn.messages import (
     picture_references,
     with_react_fields,
 )
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language

@@ -25,8 +25,8 @@ from curiosity_rosa_demo.agent.react.rehearsal.comparison import (
     trace_step_refusal,
 )
 from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage, stage_of
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.geometry import Place

@@ -19,8 +19,8 @@ from curiosity_rosa_demo.agent.react.nodes.human_approval import (
     ASK_TO_CONTINUE,
     state_with_question,
 )
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json, SkillStatus
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import count_text

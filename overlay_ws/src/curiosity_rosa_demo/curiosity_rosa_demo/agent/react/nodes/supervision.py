@@ -24,8 +24,8 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import BY, ROUTINE
 from curiosity_rosa_demo.agent.react.nodes.observe_result import comparable_result
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
-from curiosity_rosa_demo.agent.react.turn.request import TurnContext
 from curiosity_rosa_demo.agent.rule_model.language.frames import TOOLS
 from curiosity_rosa_demo.agent.rule_model.parser import Intent, parse_intent
 from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json
