@@ -13,14 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from curiosity_rosa_demo.domain.adapter_status import Status
-from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import OfferedSkills
-from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.tools.rover_client import RoverClient
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, ValidationError
 
 
 class RunSkill(Protocol):
@@ -44,73 +39,3 @@ def make_tools(skills: OfferedSkills, run: RunSkill) -> list[BaseTool]:
         )
         for skill in skills.for_model()
     ]
-
-
-# --- Error texts for invalid arguments of a skill ----------------------------------------------
-
-
-def arguments_error_text(error: ValidationError, schema: type[BaseModel]) -> str:
-    """The first validation error, followed by the names of all arguments."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = '.'.join(str(part) for part in first['loc']) or 'arguments'
-    takes = ', '.join(schema.model_fields) or 'none'
-    return f'{clip(where)}: {clip(first["msg"])}; it takes: {takes}'
-
-
-# -----------------------------------------------------------------------------------------------
-# Readiness at the start of the agent: the services are discovered and the rover stands still.
-
-
-SERVICES_TIMEOUT_S = 20.0
-STATUS_TIMEOUT_S = 10.0  # the rover may start after its adapter
-POSE_TIMEOUT_S = 3.0  # a robot without TF never has one
-PERIOD_S = 0.05
-
-
-def wait_for_nodes(
-    client: RoverClient,
-    status_of: Callable[[], ToolResult],
-    heard: Callable[[], Status | None],
-    cancellation: Cancellation,
-    notice: Callable[[str], None],
-) -> None:
-    """Wait for the services, for a status that says that the rover stands still, and for a pose,
-    each for a limited time. So the first question has an answer.
-
-    ``status_of`` asks the adapter for the status; ``heard`` is the last one that came without
-    asking, from which the agent answers questions. ``notice`` gets the text about a missing
-    condition. Raises TurnCancelled.
-    """
-
-    def services() -> str:
-        return '' if client.ready() else 'The adapter or the simulator node did not appear'
-
-    def standstill() -> str:
-        """The adapter begins by stopping the rover."""
-        asked, last = status_of(), heard()
-        if not asked.ok or asked.data.get('moving'):
-            reason = asked.error_reason or asked.data.get('last_error_reason')
-            return f'The rover does not stand still: {reason or "it still moves"}'
-        is_heard = last is not None and not last.get('moving')
-        return '' if is_heard else 'The status of the rover did not arrive'
-
-    def pose() -> str:
-        is_known = client.pose() is not None and (heard() or {}).get('rover_x') is not None
-        return '' if is_known else 'The pose is unknown'
-
-    for problem, timeout_s in ((services, SERVICES_TIMEOUT_S), (standstill, STATUS_TIMEOUT_S)):
-        if why := _problem_after(problem, timeout_s, cancellation):
-            notice(f'! {why} (within {timeout_s:g} s); commands will say what is missing.')
-            return
-    _problem_after(pose, POSE_TIMEOUT_S, cancellation)
-
-
-def _problem_after(
-    problem: Callable[[], str], timeout_s: float, cancellation: Cancellation
-) -> str:
-    """Wait until ``problem`` returns ''. What it last returned, after ``timeout_s`` at most."""
-    for _ in range(round(timeout_s / PERIOD_S)):
-        if not problem():
-            return ''
-        cancellation.sleep(PERIOD_S)
-    return problem()

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavail
 from curiosity_rosa_demo.agent.startup.startup import Startup
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.tools.tool_impl import wait_for_nodes
+from curiosity_rosa_demo.tools.readiness import wait_for_nodes
 from harness import wait_until
 import pytest
 from runtime_world import CONFIG

@@ -1,0 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Error texts for invalid arguments of a skill."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.domain.text import clip
+from pydantic import BaseModel, ValidationError
+
+
+def arguments_error_text(error: ValidationError, schema: type[BaseModel]) -> str:
+    """The first validation error, followed by the names of all arguments."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = '.'.join(str(part) for part in first['loc']) or 'arguments'
+    takes = ', '.join(schema.model_fields) or 'none'
+    return f'{clip(where)}: {clip(first["msg"])}; it takes: {takes}'
