@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Subscriptions that feed the rules: odometry, joint states, e-stop, the agent's heartbeat."""
+"""Subscriptions that feed the rules: odometry, joint states, e-stop, the agent's heartbeat, the
+other adapters.
+"""
 
 from __future__ import annotations
 

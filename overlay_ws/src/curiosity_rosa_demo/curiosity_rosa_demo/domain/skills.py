@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Names of skills with special rules, and the interface of a skill that is offered to a model."""
+"""Names of skills with special rules, the interface of a skill that is offered to a model, and the
+outcome of a command.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Formats a tree as text for a terminal or as a DOT graph, with the last tick's outcome."""
+"""Formats a tree as text for a terminal or as a DOT graph, with the last tick's outcome, and
+the policy's state as text.
+"""
 
 from __future__ import annotations
 

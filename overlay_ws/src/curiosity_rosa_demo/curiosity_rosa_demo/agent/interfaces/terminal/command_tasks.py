@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Tasks for the console commands that start one."""
+"""Tasks for the console commands that start one, and what ``:triggers`` prints."""
 
 from __future__ import annotations
 
