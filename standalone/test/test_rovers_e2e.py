@@ -129,7 +129,10 @@ def one_stop_of_the_fleet_stops_both(
 ) -> None:
     """And a frozen agent keeps no other from its stop; test_fleet_browser.py has the page."""
     with big_page() as page:
-        page.goto(f'{url}/fleet')
+        page.goto(f'{url}/fleet')  # before the drives: on a busy machine a browser starts for long
+        console.enter(':forward 20')
+        first.drives()
+        second.drives()
         for name in ('r1', 'r2'):
             robot = page.locator('.robot', has_text=name)
             expect(robot).to_contain_text('moving')
@@ -187,9 +190,6 @@ def test_two_rovers_side_by_side_and_nothing_crosses_over(bench: Bench) -> None:
     second.stands()
     console.expect(r'\[r2\] \(Ctrl-C: the rover is stopped; press it again to exit\)')
 
-    console.enter(':forward 20')
-    first.drives()
-    second.drives()
     one_stop_of_the_fleet_stops_both(f'http://127.0.0.1:{port}', console, first, second)
 
     console.enter(':forward 20')  # the agent that was frozen may have latched SAFE
