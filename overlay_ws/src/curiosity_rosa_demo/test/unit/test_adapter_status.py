@@ -20,7 +20,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
 from curiosity_rosa_demo.adapter.agent_link import decode_presence, encode_presence, Presence
 from curiosity_rosa_demo.adapter.appendage import MastAction
-from curiosity_rosa_demo.adapter.call_log import Call, caller_text, CallLog, CLAIM_WAIT_S
+from curiosity_rosa_demo.adapter.call_log import Call, CallLog, CLAIM_WAIT_S
 from curiosity_rosa_demo.adapter.input_log import (
     decode_batch,
     encode_batch,
@@ -31,10 +31,9 @@ from curiosity_rosa_demo.adapter.input_log import (
 from curiosity_rosa_demo.adapter.joint_commands import StandstillCommand
 from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
 from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
-from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
+from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, StatusSchedule
 from curiosity_rosa_demo.adapter.watches import ObstacleStop
 from curiosity_rosa_demo.agent.topics.node_health import own_findings as diagnose_agent
-from curiosity_rosa_demo.domain.adapter_status import MEASURED_FIELDS
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
@@ -45,10 +44,9 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat, encode_heartbeat
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level, with_losses
+from curiosity_rosa_demo.infra.diagnostics import Finding, Level
 from curiosity_rosa_demo.infra.diagnostics import status_of as diagnostic_status
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.obstacles import ObstacleView
 from curiosity_rosa_demo.recording.rule_run import ReplayClock, RuleRun
 from examples import examples
 from fake_robot import FakeRobot
@@ -56,49 +54,11 @@ from geometry_msgs.msg import Twist
 from guard_world import World
 from hypothesis import given, settings
 from hypothesis import strategies as st
-import numpy as np
 import pytest
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.serialization import serialize_message
 
 OBSTACLES = ObstacleStop(load_config().thresholds, time.monotonic)
-MOVED = {'rover_x': 1.0, 'rover_y': 0.0, 'yaw_rad': 0.1, 'mast_yaw_rad': 0.2, 'moving': True}
-
-
-def test_the_mast_turns_only_while_it_is_not_closed() -> None:
-    world = World()
-    world.step(1.0)
-    pose = (1.0, 2.0, 0.5)
-    assert status_of(world.guard, pose, -0.5, OBSTACLES)['mast_yaw_rad'] == -0.5
-    world.ask_mast(MastAction.CLOSE)
-    world.step(2.0)
-    status = status_of(world.guard, pose, -1.57, OBSTACLES)
-    assert (status['mast_is_open'], status['mast_yaw_rad']) == (False, None)
-    assert (status['rover_x'], status['rover_y'], status['yaw_rad']) == pose
-    assert status['move_allowed']
-    OBSTACLES.record_scan(ObstacleView(False, {}, np.empty((0, 2))))
-    status = status_of(world.guard, pose, -1.57, OBSTACLES)
-    assert (status['obstacle_view'], status['obstacle_ahead_m']) == (
-        'no view ahead while stowed',
-        None,
-    )
-
-
-def test_a_measured_number_alone_can_wait_and_what_could_not_be_sent_comes_soon() -> None:
-    for key in MEASURED_FIELDS:
-        pace = StatusSchedule()
-        assert pace.take_due(MOVED, 0.0)
-        assert not pace.take_due({**MOVED, key: 9.0}, 0.9)
-        assert pace.next_wakeup() == PERIOD_S
-        decided = {**MOVED, 'moving': False}
-        assert not pace.take_due(decided, MIN_PERIOD_S / 2)
-        assert pace.next_wakeup() == MIN_PERIOD_S
-        assert not pace.take_due(MOVED, MIN_PERIOD_S / 2)
-        assert pace.take_due({**MOVED, key: 9.0}, PERIOD_S)
-        pace.lost()
-        assert pace.next_wakeup() == pytest.approx(PERIOD_S + MIN_PERIOD_S)
-        assert pace.take_due(MOVED, pace.next_wakeup())
-        assert pace.next_wakeup() == pytest.approx(2 * PERIOD_S + MIN_PERIOD_S)
 
 
 @given(
@@ -193,11 +153,6 @@ def test_a_call_is_reported_unless_the_agent_claims_it_or_is_on_its_way_out() ->
         call = world.arrives(STOP_CALL, *others, agent=agent)
         world.wait(5.0)
         assert world.foreign == ([call] if reported else [])
-
-
-def test_the_caller_is_named_as_far_as_it_is_known() -> None:
-    named = [caller_text(others) for others in ([], [RQT], [RQT, '/cli'])]
-    assert named == ['an unknown node', '/rqt', 'one of /cli, /rqt']
 
 
 CONFIG = load_config()
@@ -343,21 +298,6 @@ def test_each_wheel_gets_a_zero_with_the_zero_twist_and_a_loss_of_one_keeps_the_
 
 SILENT: dict[str, float | None] = {'odometry': None, 'joint states': None, 'heartbeat': None}
 
-words = st.text(max_size=30)
-
-
-@given(st.dictionaries(words, st.sampled_from(Level)), words)
-def test_a_finding_is_as_bad_as_the_worst_and_tells_all(
-    amiss: dict[str, Level], well: str
-) -> None:
-    found = finding(amiss, well)
-    real = {text: level for text, level in amiss.items() if text}
-    assert found.level == max(real.values(), default=Level.OK)
-    if real:
-        assert all(text in found.message for text in real)
-    else:
-        assert found.message == well
-
 
 @given(
     st.text(),
@@ -372,17 +312,6 @@ def test_whatever_a_finding_holds_can_be_sent(message: str, values: dict[str, ob
     assert serialize_message(status)
     assert (status.name, status.level) == ('ns/adapter: rover', b'\x01')
     assert [each.key for each in status.values] == list(values)
-
-
-def test_a_loss_is_a_warning_once_and_a_figure_from_then_on() -> None:
-    well = Finding(Level.OK, 'standing still', {'mast': 'closed'})
-    assert with_losses(well, {}) == well
-    first = with_losses(well, {'/trace/events': 3})
-    assert (first.level, first.message) == (Level.WARN, 'Lost 3 for /trace/events')
-    assert first.values == {'mast': 'closed', 'lost /trace/events': 3}
-    later = with_losses(well, {'/trace/events': 3}, {'/trace/events': 3})
-    assert (later.level, later.message) == (Level.OK, 'standing still')
-    assert later.values == {'mast': 'closed', 'lost /trace/events': 3}
 
 
 RIVALS = {'/clock': ['/gazebo', '/curiosity_stand_in']}

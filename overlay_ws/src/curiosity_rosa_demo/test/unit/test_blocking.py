@@ -14,12 +14,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 import threading
 import time
-from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
 from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
-from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,18 +50,6 @@ async def test_what_work_returns_or_raises_comes_back(blocking: BlockingCalls) -
     with pytest.raises(KeyError, match='x'):
         await blocking.run(fail)
     assert not blocking.busy
-
-
-@pytest.mark.parametrize('error', [StopIteration(), SystemExit(3), KeyboardInterrupt()])
-def test_what_would_end_the_loop_ends_the_work_only(error: BaseException) -> None:
-    def fail(_: Cancellation) -> None:
-        raise error
-
-    async def test() -> None:
-        with pytest.raises(RuntimeError, match=type(error).__name__):
-            await asyncio.wait_for(BlockingCalls().run(fail), LONG_S)
-
-    asyncio.run(test())
 
 
 @in_loop
@@ -146,41 +133,6 @@ def test_nothing_begins_until_every_halt_is_released(steps: list[str]) -> None:
     asyncio.run(test())
 
 
-def test_whoever_presses_waits_for_what_is_being_sent() -> None:
-    button, order = Cancellation(), list[str]()
-    sending = threading.Event()
-
-    def send() -> None:
-        with button.hold_back():
-            sending.set()
-            time.sleep(0.1)
-            order.append('sent')
-
-    thread = threading.Thread(target=send)
-    thread.start()
-    assert sending.wait(LONG_S)
-    button.cancel('stop')
-    order.append('stopped')
-    thread.join()
-    assert order == ['sent', 'stopped']
-    with pytest.raises(TurnCancelled, match='stop'), button.hold_back():
-        order.append('sent after the stop')
-    assert len(order) == 2
-
-
-def test_the_first_reason_stays_and_a_sleep_ends_at_once() -> None:
-    button = Cancellation()
-    thread = threading.Timer(0.05, button.cancel, ['first'])
-    thread.start()
-    begin = time.monotonic()
-    with pytest.raises(TurnCancelled, match='first'):
-        button.sleep(LONG_S)
-    assert time.monotonic() - begin < LONG_S / 2
-    button.cancel('second')
-    assert button.reason == 'first'
-    thread.join()
-
-
 LIMIT_S = 2.0
 
 
@@ -199,20 +151,3 @@ def test_it_barks_at_the_first_look_after_each_silence(script: list[tuple[str, f
             if last is not None and owed and now_s - last > LIMIT_S:
                 expected, owed = expected + 1, False
         assert len(barks) == expected
-
-
-def test_its_thread_looks_by_itself_and_survives_what_a_bark_raises() -> None:
-    barked = threading.Semaphore(0)
-
-    def lost(why: str) -> Any:
-        barked.release()
-        raise OSError('no space left')
-
-    dog = Watchdog(0.05, lost)
-    dog.start()
-    try:
-        for _ in range(2):
-            dog.beat()
-            assert barked.acquire(timeout=LONG_S)
-    finally:
-        dog.close()

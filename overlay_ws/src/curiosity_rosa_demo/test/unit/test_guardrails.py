@@ -295,24 +295,6 @@ def test_each_rule_refuses_what_it_is_for_and_nothing_else(
         assert rule_of(wiggle, ready(**facts)) in refused.values()
 
 
-@pytest.mark.parametrize(
-    ('rule', 'last', 'over'),
-    [
-        ('steps_left', {'steps': 79}, {'steps': 80}),
-        ('cost_left', {'cost': 995.0}, {'cost': 995.1}),
-        ('metres_left', {'metres': 194.5}, {'metres': 194.6}),
-        ('seconds_left', {'seconds': 3594.5}, {'seconds': 3594.6}),
-    ],
-)
-def test_a_budget_may_be_used_up_and_no_more(
-    rule: str, last: dict[str, Any], over: dict[str, Any]
-) -> None:
-    """Two seconds at 1 m/s, and 3.5 s until the rover stands for sure."""
-    proposal = propose('move_forward', duration_s=2.0)
-    assert rule_of(proposal, ready(spent=Spent(**last))) == ''
-    assert rule_of(proposal, ready(spent=Spent(**over))) == rule
-
-
 # --- approvals -------------------------------------------------------------------------------
 
 NEVER_ASKED = ('move_stop', 'mast_close', 'get_status')
@@ -336,18 +318,6 @@ def test_what_is_asked_for_is_what_the_file_says(rules: dict[str, Any], asked: s
     assert told == asked - {*NEVER_ASKED, *STOPS}
     unknown = what_to_ask(propose('turn_left'), ready(battery=None), limits).reasons
     assert any('battery' in each for each in unknown) is ('battery_below' in rules)
-
-
-def test_all_reasons_are_told() -> None:
-    changes = {'skills': ['turn_left'], 'risk_levels': [RiskLevel.MEDIUM], 'battery_below': 0.3}
-    limits = with_fence(with_approval(**changes), leaving='ask', x_max=2.5)
-    reasons = what_to_ask(propose('turn_left', duration_s=1.0), ready(battery=0.2), limits).reasons
-    assert reasons[:3] == (
-        'turn_left is in approval.skills',
-        'its risk is medium (approval.risk_levels)',
-        'the battery is at 20%, the limit 30% (approval.battery_below)',
-    )
-    assert reasons[3].startswith('GEOFENCE: ')
 
 
 # --- what is known ---------------------------------------------------------------------------
@@ -493,15 +463,6 @@ def test_a_question_has_the_text_of_its_plan_and_all_reasons(
     assert proposed(after) == ProposedOps(
         to_dispatch=[DRIVE], need_approval=True, approval_payload=payload
     )
-
-
-def test_what_is_said_cancelled_or_only_asked_passes_through() -> None:
-    rest = {'to_cancel': ['g1'], 'to_speak': ['hello']}
-    after, _ = check(state_of(EXPOSED, proposed=rest))
-    assert proposed(after) == ProposedOps(**rest)
-    asked = {**rest, 'need_approval': True, 'approval_payload': {'text': 'Which way?'}}
-    for before in (state_of(EXPOSED, None, proposed=asked, refused_in_a_row=1), BrainState()):
-        assert check(before)[0] == before
 
 
 @some

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from curiosity_rosa_demo.adapter.appendage import Mast, MastAction
-from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
+from curiosity_rosa_demo.adapter.motion_guard import Motion
 from curiosity_rosa_demo.domain.models import (
     agent_is_safe,
     AGENT_IS_SILENT,
@@ -185,34 +185,6 @@ def test_what_ends_a_motion_forbids_the_next_until_it_is_over(driving: World, na
         assert driving.ask_move() == end.then
 
 
-@pytest.mark.parametrize(
-    ('name', 'refusal', 'closes'),
-    [
-        ('', '', ''),
-        ('the e-stop', E_STOP_PRESSED, E_STOP_PRESSED),
-        ('SAFE', SAFE, ''),
-        ('another adapter', TWIN, ''),
-        ('a silent agent', '', ''),
-        ('two agents', '', ''),
-    ],
-)
-def test_which_mast_motions_may_begin_meanwhile(
-    world: World, name: str, refusal: str, closes: str
-) -> None:
-    world.agent_lives = True
-    world.step(0.5)
-    if name:
-        ENDS[name].cause(world)
-        world.step(MAX_AGE_S + 1.5)
-    for action in MastAction:
-        told = ''
-        try:
-            world.guard.check_mast(action)
-        except MotionRefused as refused:
-            told = str(refused)
-        assert told == (closes if action is MastAction.CLOSE else refusal)
-
-
 def test_joints_make_an_unknown_mast_open_but_never_closed(driving: World) -> None:
     world = World()
     world.mast = world.mast_target = CLOSED
@@ -273,31 +245,7 @@ def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: W
     assert driving.guard.stop_problem(number) == ''
 
 
-def test_a_stop_without_odometry_is_not_confirmed(driving: World) -> None:
-    driving.odometry_on, driving.drive.hanging = False, True
-    driving.step(2.0)
-    number = driving.ask_stop()
-    driving.step(MOTION.stop_confirm_s + 3.0)
-    assert not driving.moving
-    assert driving.guard.motion is Motion.MOVING  # nobody has confirmed it
-    assert driving.guard.stop_problem(number).startswith(f'{STOP_NOT_CONFIRMED}: no odometry')
-    driving.drive.hanging = False
-    driving.step(MOTION.settle_s + 2.0)
-    assert driving.guard.motion is Motion.STILL
-    assert driving.guard.stops_ended >= number
-
-
 factors = st.floats(MOTION.slowest_real_time_factor, 0.99)
-
-
-def test_a_motion_in_safe_is_stopped_again(driving: World) -> None:
-    driving.latch = 'a reason'
-    driving.step(1.0)
-    driving.guard.take_alarms()
-    driving.driving = True
-    driving.step(0.5)
-    assert not driving.moving
-    assert 'Stopped: the rover moved unasked in SAFE' in driving.guard.take_alarms()
 
 
 def slow_world(

@@ -181,29 +181,6 @@ def frame(at_s: float, stamps: float = 100.0, *, late_s: float = 0.0) -> Instant
     return Instant(at_s + stamps if stamps else 0.0, at_s + late_s)
 
 
-@pytest.mark.parametrize(
-    ('speed', 'stands_s', 'taken', 'moving'),
-    [
-        (1.5, 0.5, frame(1.2), False),
-        (1.5, 0.5, frame(0.9), True),  # in the motion
-        (1.5, 0.5, frame(0.9, late_s=0.3), True),  # in the motion, and received after it
-        (1.5, 0.1, frame(1.1), True),  # not yet still for long enough
-        (0.3, 0.1, frame(1.1), True),  # a slow one, read at 100 Hz
-        (0.01, 0.1, frame(1.1), False),  # slower than the limit
-        (1.5, 0.5, frame(1.6), True),  # not read since the frame
-        (1.5, 0.5, frame(1.2, 0.0), False),  # no stamp: by the receipt
-        (1.5, 0.5, frame(0.9, 0.0), True),
-        (1.5, 0.5, frame(1.2, 5000.0), False),  # a clock of its own
-        (1.5, 0.5, frame(0.9, 5000.0), True),
-    ],
-)
-def test_a_frame_counts_when_it_is_newer_than_the_last_motion(
-    speed: float, stands_s: float, taken: Instant, moving: bool
-) -> None:
-    parts = swept(speed, moves_s=1.0, stands_s=stands_s)
-    assert parts.moving([JOINT], taken, 1.0 + stands_s) == (JOINT if moving else '')
-
-
 def test_joints_without_stamps_silent_ones_and_a_clock_that_starts_anew() -> None:
     parts = swept(1.5, moves_s=1.0, stands_s=0.5, stamps=0.0)  # judged by their receipt
     assert parts.moving([JOINT], frame(1.2), 1.5) == ''

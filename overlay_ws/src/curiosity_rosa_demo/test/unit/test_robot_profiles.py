@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from pathlib import Path
 import re
-import string
 from typing import Any
 
 from action_profile import GAP_RAD, profiles
@@ -32,12 +31,10 @@ from curiosity_rosa_demo.infra.config_loader import (
 )
 from examples import examples
 from hypothesis import given, settings
-from hypothesis import strategies as st
 import pytest
 import yaml
 
 ARM = yaml.safe_load((shipped_config_dir() / 'robots' / 'curiosity.yaml').read_text())
-angles = st.floats(-6.3, 6.3).map(lambda angle: round(angle, 3))
 
 
 def folder_with(folder: Path, profile: object) -> Path:
@@ -143,58 +140,6 @@ def test_a_robot_without_a_mast_has_neither_its_skills_nor_its_services(tmp_path
 
 
 # --- refusals --------------------------------------------------------------------------------
-
-letters = st.text(string.ascii_uppercase, min_size=1, max_size=12)
-too_many_angles = st.lists(angles, min_size=4, max_size=9)  # a drawn part has one to three joints
-below_zero = st.floats(-1e9, -1e-6)
-not_numbers = st.sampled_from([float('nan'), float('inf'), None])
-BAD_NAMES = st.sampled_from(['', 'two words', '/1', 7, None])
-BAD_VALUES: dict[str, st.SearchStrategy[object]] = {
-    'joints': st.sampled_from([[], ['a', 'a'], [*string.ascii_letters], 'arm', None]),
-    'stowed_rad': too_many_angles | st.sampled_from([[], ['x'], [float('nan')], 3]),
-    'commands': st.sampled_from([{}, [], 'open', None]),
-    'type': letters | st.sampled_from(['std_srvs/srv/None', 'std_msgs/msg/String', None]),
-    'target_rad': too_many_angles | st.sampled_from([[], ['up'], [1e9], [float('inf')], 'up']),
-    'duration_s': below_zero | letters | not_numbers | st.sampled_from([0.0, 1e9]),
-    'only_after': st.lists(letters, min_size=1) | letters | st.sampled_from([[3], 3]),
-    'description': st.sampled_from(['', 'x' * 301, None]),
-    'cost': below_zero | letters | not_numbers,
-    'risk': letters | st.integers() | st.none(),
-    'words': letters | st.dictionaries(letters, st.just(['go']), min_size=1, max_size=3),
-}
-OF_PART = ('joints', 'stowed_rad', 'commands')
-OPTIONAL = ('only_after', 'words')
-
-
-@given(valid=profiles(), data=st.data())
-@settings(max_examples=examples(200))
-def test_an_invalid_profile_is_refused_with_its_key(
-    valid: dict[str, Any], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """A key of a valid profile is missing or unknown, or its value is wrong."""
-    part = data.draw(st.sampled_from(sorted(valid['appendages'])), label='part')
-    appendage = valid['appendages'][part]
-    command = data.draw(st.sampled_from(sorted(appendage['commands'])), label='command')
-    key = data.draw(st.sampled_from([*BAD_VALUES, 'name', 'unknown']), label='key')
-    place = appendage if key in OF_PART else appendage['commands'][command]
-    if key == 'unknown':
-        key = data.draw(letters)
-        value: object = 1.0
-    elif key == 'name':
-        (key,) = place.keys() & {'service', 'topic', 'action'}
-        value = data.draw(BAD_NAMES)
-    else:
-        value = data.draw(BAD_VALUES[key])
-    if data.draw(st.booleans(), label='missing') and key in place.keys() - OPTIONAL:
-        del place[key]
-    else:
-        place[key] = value
-    with pytest.raises(ConfigError) as refused:
-        load_config(folder_with(tmp_path_factory.mktemp('bad'), valid))
-    text = str(refused.value)
-    where = part if key in OF_PART else f'{part}.commands.{command}'
-    assert f'robots/mine.yaml: appendages.{where}.{key}' in text
-    assert '\n' not in text
 
 
 PART: dict[str, Any] = ARM['appendages']['arm']

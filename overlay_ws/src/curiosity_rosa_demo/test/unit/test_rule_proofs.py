@@ -46,8 +46,8 @@ unit/test_motion_guard_machine.py
     no_motion_outlives_safe: AGENT_IS_SAFE
     no_motion_outlives_the_agents_silence: AGENT_IS_SILENT AGENT_IS_GONE AGENT_FELL_SILENT
     the_leash_holds: LEASH
-unit/test_motion_guard.py
-    test_a_stop_without_odometry_is_not_confirmed: STOP_NOT_CONFIRMED
+unit/test_settling.py
+    test_no_stop_is_confirmed_and_no_drive_begins_while_the_body_moves: STOP_NOT_CONFIRMED
 unit/test_adapter_rules.py
     test_nothing_but_a_beat_of_a_single_agent_lifts_the_latch: TWO_AGENTS
     test_it_names_exactly_the_living_others_of_its_own_rover: OTHER_ADAPTER

@@ -164,25 +164,6 @@ def test_a_slow_disk_holds_up_no_tick_and_gets_the_newest_state() -> None:
     assert [state.tasks.active_task_id for state in disk.states] == [None, 't49']
 
 
-def test_a_disk_that_fails_is_told_once_and_tried_at_the_next_change() -> None:
-    disk, errors = Disk(), []
-    told = threading.Event()
-
-    def tell(error: Exception) -> None:
-        errors.append(str(error))
-        told.set()
-
-    checkpoint = KernelCheckpoint(lambda: disk, tell)
-    checkpoint.open()
-    disk.broken = True
-    checkpoint.record(SAFE)
-    assert told.wait(WAIT_S)
-    disk.broken = False
-    checkpoint.record(BrainState())
-    checkpoint.close()
-    assert (errors, disk.states) == (['disk I/O error'], [durable_part(BrainState())])
-
-
 # --- in the runtime --------------------------------------------------------------------------
 
 

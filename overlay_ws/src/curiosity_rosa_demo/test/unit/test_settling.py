@@ -14,10 +14,8 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import Settling
-from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from guard_world import CONFIG, drive_off, World
 from hypothesis import given
@@ -26,8 +24,6 @@ import pytest
 
 MOTION, MAX_AGE_S = CONFIG.motion, CONFIG.mast.joint_max_age_s
 SAG_MPS, SAG_S = 0.28, 2.5  # measured: the demo's free bogie folds
-CREEP_MPS = 0.05  # and comes to rest slowly
-RUNAWAY_S = MOTION.stop_timeout_s + MOTION.settle_s
 
 
 @pytest.fixture
@@ -37,71 +33,6 @@ def driving() -> World:
     world.wheels_shown = True
     drive_off(world)
     return world
-
-
-def test_a_body_that_sags_is_waited_for_and_then_confirmed(driving: World) -> None:
-    driving.sag = SAG_MPS
-    number = driving.ask_stop()
-    driving.step(SAG_S)
-    assert driving.guard.settles
-    assert driving.guard.moving
-    assert driving.ask_move() == MOVE_IN_PROGRESS
-    assert driving.ask_mast(MastAction.OPEN) == MOVE_IN_PROGRESS
-    seen = 'the wheels stand, the body still moves at 0.28 m/s'
-    assert driving.guard.stop_problem(number) == f'{STOP_NOT_CONFIRMED}: {seen}'
-    driving.sag = 0.0
-    driving.step(0.5)
-    assert driving.guard.stop_problem(number) == ''
-    assert (driving.twists_due, driving.guard.violation) == (0, '')
-    assert driving.guard.take_alarms() == []
-    assert driving.ask_move() == ''
-
-
-@pytest.mark.parametrize('speed_mps', [SAG_MPS, CREEP_MPS])
-def test_a_body_that_never_comes_to_rest_is_reported_with_what_was_seen(
-    driving: World, speed_mps: float
-) -> None:
-    driving.sag = speed_mps
-    driving.ask_stop()
-    bound_s = min(MOTION.settling_max_s, MOTION.settling_way_m / speed_mps)
-    driving.step(bound_s - 0.3)
-    assert driving.twists_due == 0
-    driving.step(0.7)
-    assert driving.twists_due > 0
-    assert driving.guard.violation == ''
-    driving.ask_stop()  # asking again does not begin its time anew
-    driving.step(RUNAWAY_S)
-    seen = f'(the wheels stand, the body still moves at {speed_mps:.2f} m/s)'
-    assert driving.guard.violation == f'The rover moves on although it was stopped {seen}'
-    assert driving.guard.violation in driving.guard.take_alarms()
-    driving.sag = 0.0
-    driving.step(12.0)
-    assert (driving.guard.violation, driving.guard.moving) == ('', False)
-
-
-@pytest.mark.parametrize(
-    ('wheels_shown', 'sag', 'wheels', 'seen'),
-    [
-        (False, SAG_MPS, 0.0, '(no other driver)'),
-        (True, 0.0, 0.5, '(the wheels still turn, the rover moves at 0.50 m/s; no other driver)'),
-        (True, 2 * SAG_MPS, 0.0, '(the wheels stand, the body still moves at 0.56 m/s)'),
-    ],
-)
-def test_what_does_not_settle_is_a_runaway_as_soon_as_ever(
-    driving: World, wheels_shown: bool, sag: float, wheels: float, seen: str
-) -> None:
-    driving.step(MOTION.settle_s)
-    driving.wheels_shown = wheels_shown
-    driving.guard.set_other_drivers('')
-    driving.step(MAX_AGE_S + 0.1)
-    driving.ask_stop()
-    driving.step(0.1)
-    driving.sag = sag
-    for _ in range(round((RUNAWAY_S + 0.2) / 0.05)):
-        driving.wheels = wheels  # a driver who never lets go
-        driving.step()
-    assert driving.guard.violation == f'The rover moves on although it was stopped {seen}'
-    assert driving.twists_due > 0
 
 
 readings = st.tuples(

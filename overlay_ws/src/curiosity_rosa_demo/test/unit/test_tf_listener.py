@@ -234,9 +234,3 @@ def test_whatever_is_heard_a_look_up_gives_a_finite_pose_or_the_reason(
             assert heard.refusal().startswith('TF unavailable: odom -> base: ')
         else:
             assert all(map(math.isfinite, (pose.x, pose.y, pose.yaw_rad)))
-
-
-@pytest.mark.parametrize('max_age_s', [0.0, -1.0, math.nan])
-def test_an_age_that_makes_no_sense_is_refused(max_age_s: float) -> None:
-    with pytest.raises(ValueError, match='max_age_s'):
-        TransformSource(max_age_s)

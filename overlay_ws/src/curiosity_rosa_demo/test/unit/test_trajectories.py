@@ -22,10 +22,6 @@ from curiosity_rosa_demo.adapter.trajectory_action import failure, TrajectoryAct
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from examples import examples
-from guard_world import CONFIG, RESTS_S, World
-from hypothesis import given, settings
-from hypothesis import strategies as st
 import pytest
 from rclpy.task import Future
 
@@ -33,76 +29,6 @@ ROBOTS = {
     'topic': load_config(robot='canadarm2').robot,
     'action': RobotProfile.model_validate(action_profile()),
 }
-COMMANDS = sorted(ROBOTS['topic'].commands)
-ENDS_S = 4.0 + CONFIG.mast.confirm_margin_s + 1.0
-
-
-def world_of_the_arm(channel: str = 'topic') -> World:
-    world = World(ROBOTS[channel])
-    world.step(RESTS_S)
-    return world
-
-
-@given(history=st.lists(st.sampled_from((*COMMANDS, 'stop')), max_size=20))
-@settings(max_examples=examples(50))
-def test_the_grapple_pose_is_left_for_and_reached_from_the_extended_arm_only(
-    history: list[str],
-) -> None:
-    world = world_of_the_arm()
-    last = ''
-    for what in history:
-        refused = world.ask_appendage('arm', what) if what in COMMANDS else ''
-        if what == 'arm_grapple' and last != 'arm_extend':
-            assert refused == 'arm must first be where arm_extend leads'
-        else:
-            assert refused == ''
-        if what == 'stop':
-            world.ask_stop()
-        elif not refused:
-            last = what
-        world.step(ENDS_S)
-
-
-@pytest.mark.parametrize('channel', ROBOTS)
-def test_an_arm_that_is_stopped_aborted_moved_by_others_or_left_moving_is_held(
-    channel: str,
-) -> None:
-    def is_held(world: World) -> bool:
-        """Nothing moves the arm, nobody knows where it is, and it can be stowed."""
-        world.step(RESTS_S)
-        arm, guard = world.guard.appendages['arm'], world.guard
-        assert (world.part_motions, arm.posture.value, guard.holding) == ({}, 'unknown', False)
-        assert world.ask_appendage('arm', 'arm_stow') == ''
-        world.step(ENDS_S)
-        return arm.reached('arm_stow')
-
-    for seconds in (0.1, 1.0, 3.9):
-        world = world_of_the_arm(channel)
-        assert world.ask_appendage('arm', 'arm_extend') == ''
-        world.step(seconds)
-        number = world.ask_stop()
-        assert is_held(world)
-        assert world.guard.stop_problem(number) == ''
-    world.follow('arm', [1.0] * 7, 30.0)
-    assert is_held(world)
-    assert world.ask_appendage('arm', 'arm_extend') == ''
-    world.step(1.0)
-    if channel == 'action':
-        world.abort_goal('arm')
-        assert world.guard.last_error == 'aborted'
-        assert is_held(world)
-    world = World(ROBOTS[channel])
-    world.follow('arm', [1.0] * 7, 30.0)
-    assert is_held(world)
-    world.ask_appendage('arm', 'arm_extend')
-    world.joints_on = False
-    world.step(CONFIG.mast.joint_max_age_s + 0.5)
-    number = world.ask_stop()
-    world.step(1.0)
-    assert bool(world.part_motions) == (channel == 'topic')  # a goal is cancelled all the same
-    assert world.guard.stop_problem(number) == 'sent and not confirmed: arm: no joint states'
-    told = 'arm: no joint states, so a stop could not hold it'
-    assert world.ask_appendage('arm', 'arm_stow') == told
 
 
 HOLD = trajectory(['elbow'], [0.5], 0.1)
