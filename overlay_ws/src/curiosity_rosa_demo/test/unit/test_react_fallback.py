@@ -30,8 +30,8 @@ from curiosity_rosa_demo.agent.react.nodes.supervision import (
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.navigation import navigate
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, RunningSkill, TasksState
-from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, TasksState
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import STOPPED_FOR_MAST, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.serde import to_json
@@ -98,17 +98,6 @@ def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failur
         assert world.calls == []
 
 
-def test_a_routine_that_is_refused_as_well_ends_the_turn() -> None:
-    nodes = nodes_of([action('mast_open')], text='Open the mast.')
-    nodes.now(mode='SAFE')
-    run(nodes)
-    react = nodes.state.react
-    assert (react.stop_reason, react.ok) == ('ABORT', False)
-    assert react.answer.startswith('The model and the routine proposed 4 calls in a row that were')
-    assert nodes.acts == []
-    assert len(nodes.agent.asked) == PATIENCE.refused_in_a_row
-
-
 def test_a_no_of_a_person_is_not_passed_by(monkeypatch: pytest.MonkeyPatch) -> None:
     for first in (
         [action('mast_open'), action('mast_close')],
@@ -121,21 +110,6 @@ def test_a_no_of_a_person_is_not_passed_by(monkeypatch: pytest.MonkeyPatch) -> N
         nodes.think()
         assert nodes.act().react.stop_reason == 'ABORT'
         assert (handed_over(nodes.events), nodes.acts) == ([], [])
-
-
-def test_a_stop_between_the_model_and_the_routine_ends_the_turn() -> None:
-    nodes = nodes_of(TimeoutError(), text=FIND)
-    trace = nodes.turn.trace
-
-    def press(kind: TraceKind, message: str, **fields: Any) -> None:
-        trace(kind, message, **fields)
-        if message.startswith(BY_ROUTINE):
-            nodes.turn.cancellation.cancel('Stopped by a test')
-
-    nodes.turn.trace = press
-    with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        nodes.think()
-    assert nodes.acts == []
 
 
 class Watched(SkillExecutor):
@@ -318,6 +292,7 @@ STUCK: list[tuple[list[Json], str]] = [
         (LOOP * 3, ''),
         (LOOP * 4, '12 calls of the model brought the goal no nearer.'),
         ([*LOOP * 3, entry('capture_and_score', score=0.1), *LOOP * 3], ''),
+        ([*LOOP * 4, entry('get_status', by='routine')], ''),
         ([entry('wait_until', n=n, cost=100.0) for n in range(3)], 'Calls of the model for a'),
     ]  # fmt: skip
 
@@ -327,27 +302,6 @@ def test_a_model_is_stuck_without_a_gain_and_only_then() -> None:
         reason = stuck(EXPLORE, *messages)
         assert reason.startswith(why)
         assert bool(reason) is bool(why)
-
-
-tools = st.sampled_from([name for name in OFFERED if name != 'decide'])
-entries = st.builds(
-    lambda tool, error, by, score: entry(tool, error, by=by, score=score),
-    tools,
-    st.sampled_from(['', '', 'no']),
-    st.sampled_from(['', 'routine']),
-    st.floats(0.0, 1.0),
-)
-
-
-@given(st.lists(entries, max_size=40), st.sampled_from([EXPLORE, DRIVE, OPEN]))
-def test_after_the_routines_step_and_after_a_gain_patience_is_new(
-    messages: list[Json], goal: str
-) -> None:
-    assert stuck(goal, *messages, entry('get_status', by='routine')) == ''
-    if goal == EXPLORE:
-        assert stuck(goal, *messages, entry('capture_and_score', score=2.0)) == ''
-    idle = [entry('get_status', n=n) for n in range(PATIENCE.idle_steps)]
-    assert stuck(goal, *messages, *idle)
 
 
 WEAK: dict[str, tuple[Reply, ...]] = {
@@ -453,56 +407,14 @@ def test_what_the_loop_does_about_a_code(code: str, monkeypatch: pytest.MonkeyPa
         assert ('error_map' in measured and SEED[code] in measured) is last.ok
 
 
-@pytest.mark.parametrize('yes', [True, False])
-def test_a_person_decides_whether_it_goes_on(yes: bool, tmp_path: Path) -> None:
-    wrong = call('wait_until', condition={'x_above': 'far'})
-    with AgentWorld(tmp_path, wrong, DONE) as world:
-        world.submit('react', text='Wait.')
-        world.until(lambda: world.runtime.shown_questions, 'the question')
-        (question,) = world.runtime.shown_questions
-        assert question.text.endswith('Go on?')
-        assert 'PARAM_INVALID' in question.text
-        answer = {'action': 'APPROVE' if yes else 'REJECT', 'id': question.id, 'why': ''}
-        message: Any = {'intent': 'APPROVAL', 'payload': answer}
-        world.runtime.post_message(message, lambda reply: None, world.runtime.stop_count)
-        world.until(
-            lambda: world.session.react_state.stop_reason in ('FINISH', 'ABORT'), 'its end'
-        )
-        assert (world.session.react_state.stop_reason == 'FINISH') is yes
-
-
-def test_a_conflict_is_tried_again_by_the_loop() -> None:
-    """The resource is free by then."""
-    with World(call('mast_open'), DONE) as world:
-        world.monitor.enter(RunningSkill(
-            goal_id='r', skill_name='deaf', start_time=0.0, timeout_s=1.0,
-            resources_occupied=['mast'],
-        ))  # fmt: skip
-        world.hear = lambda event: world.monitor.release('r') if event.kind == 'ERROR' else None
-        assert world.turn().ok
-        assert [error.partition(':')[0] for error in world.errors()] == ['RESOURCE_CONFLICT']
-        assert world.calls == ['mast_open']
-        assert len(world.requests) == 2  # the model was not asked about the conflict
-
-
-def post(world: AgentWorld, intent: str) -> None:
-    message: Any = {'intent': intent, 'payload': {}}
-    world.runtime.post_message(message, lambda reply: None, world.runtime.stop_count)
-
-
 def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -> None:
     def breaks(call: SkillCall) -> ToolResult:
         return ToolResult.failure(f'{SAFETY_VIOLATION}: {STOPPED_FOR_MAST} open', SAFETY_VIOLATION)
 
     skill = skill_named('drive', breaks, resources_required=['base'])
     with AgentWorld(tmp_path, call('drive'), DONE, skills=(skill,)) as world:
-        task = world.submit('react', text='Drive.')
+        world.submit('react', text='Drive.')
         world.until(lambda: world.state.tasks.mode is Mode.SAFE, 'SAFE')
         assert world.state.robot.safety_latch == f'SAFETY_VIOLATION: {STOPPED_FOR_MAST} open'
         world.until(lambda: 'move_stop' in world.rover.calls, 'the stop')
         assert len(world.server.requests) == 1  # the model is not asked again
-        post(world, 'CLEAR')
-        world.until(lambda: not world.state.robot.safety_latch, 'a person to clear it')
-        world.until(lambda: task.held, 'the hold after the clear')
-        post(world, 'RESUME')
-        world.until(lambda: task.terminal, 'its end')

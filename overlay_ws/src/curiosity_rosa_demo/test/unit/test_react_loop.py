@@ -5,16 +5,18 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-"""One loop of a turn: what the model is shown, what it decides, and when the turn ends."""
+"""The loop of a turn: what each answer of a model decides, and the plans that it carries out."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 import json
 import threading
 from typing import Any
 
-from chat_server import Call, Say
+from chat_server import Call, Reply, Say
 from curiosity_rosa_demo.agent.react.guardrails.situation import situation_of
 from curiosity_rosa_demo.agent.react.nodes.build_observation import (
     build_observation,
@@ -24,16 +26,22 @@ from curiosity_rosa_demo.agent.react.nodes.build_observation import (
 from curiosity_rosa_demo.agent.react.nodes.human_approval import ASK_TO_CONTINUE
 from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT
 from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import MAX_LOOPS_PER_STEP, stop_or_loop
-from curiosity_rosa_demo.agent.react.nodes.supervision import (
-    LONGEST_PIECE,
-    LONGEST_WAIT_S,
-    SentenceStream,
+from curiosity_rosa_demo.agent.react.nodes.supervision import SentenceStream
+from curiosity_rosa_demo.agent.react.turn.approval_queue import (
+    ApprovalAnswer,
+    ApprovalQueue,
+    QuestionNotFound,
 )
 from curiosity_rosa_demo.agent.react.turn.messages import call_entry, with_result
+from curiosity_rosa_demo.agent.react.turn.request import TurnResult
+from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
     BrainState,
     Decision,
     DecisionType,
+    Json,
+    Question,
     ReactState,
     RobotState,
     SkillResult,
@@ -46,8 +54,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text
-from curiosity_rosa_demo.domain.plan.plan import Plan
-from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, StepStatus
 from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
@@ -188,17 +195,6 @@ def test_what_a_decision_does() -> None:
         assert bool(told) is bool(refused)
 
 
-def test_a_question_of_the_model_is_put_and_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for said, read in (('APPROVE', {'answer': 'yes'}), ('REJECT', {'answer': 'no', 'why': 'x'})):
-        nodes = Nodes(decided('ASK_HUMAN', reason='Is it safe?'))
-        question = nodes.think().react.question
-        assert question is not None
-        assert (question.text, question.op, question.reasons) == ('Is it safe?', None, [])
-        nodes.answer(monkeypatch, said, why='x')
-        assert nodes.act().react.stop_reason == ''
-        assert ([result.data for result in nodes.told()], nodes.acts) == ([read], [])
-
-
 @dataclass(frozen=True)
 class Late(Call):
     """Its arguments are sent only when ``sent`` is set."""
@@ -246,21 +242,6 @@ def test_the_sentences_are_the_text_whatever_the_pieces(pieces: list[str]) -> No
     assert ''.join(''.join(unsplit).split()) == ''.join(whole.split())
 
 
-def test_text_without_an_end_is_told_by_time_and_by_length() -> None:
-    told, now = list[str](), [0.0]
-    listener = SentenceStream(told.append, lambda: now[0])
-    now[0] = 60.0  # the first word may come late
-    listener.on_llm_new_token('I drive on ')
-    assert told == []
-    now[0] += LONGEST_WAIT_S
-    listener.on_llm_new_token('and')
-    assert told == ['I drive on']
-    for _ in range(2):
-        listener.on_llm_new_token('光' * LONGEST_PIECE)
-    listener.finish('')
-    assert ''.join(told).count('光') == 2 * LONGEST_PIECE
-
-
 def test_a_stopped_question_closes_its_ears() -> None:
     nodes = Nodes(finish())
     heard: list[Any] = []
@@ -306,17 +287,6 @@ def test_the_facts_are_those_of_the_rover_and_of_the_kernel() -> None:
     steps = SHIPPED.agent.turn.max_steps - 3
     left = {'steps': steps, 'cost': 990.0, 'metres': 180.0, 'seconds': 3540.0}
     assert seen['budget'] == left
-
-
-def test_what_cannot_be_measured_is_unknown_and_unsafe() -> None:
-    nodes = Nodes([action('move_forward', {'duration_s': 1})])
-    nodes.rover.faults['get_status'] = lambda: ServiceFailed('gone')
-    seen = nodes.run(build_observation).react.observation
-    assert {seen[name] for name in ('x', 'y', 'yaw_rad', 'moving')} == {None}
-    assert seen['mast'] == 'unknown'
-    nodes.think()
-    nodes.act()
-    assert nodes.acts == []
 
 
 long = st.integers(0, 9000).map(lambda size: 'x' * size) | st.text(
@@ -467,3 +437,219 @@ def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
     else:
         assert react.stop_reason == 'ABORT'
         assert react.answer == f'{failures} failures in a row; the last: boom'
+
+
+DONE = Say('Done.')
+YES, NO = (
+    ApprovalAnswer(ApprovalAction.APPROVE),
+    ApprovalAnswer(ApprovalAction.REJECT, why='not now'),
+)
+
+
+@contextmanager
+def asked_world(*script: Reply) -> Iterator[World]:
+    queue = ApprovalQueue(timeout_s=20.0)
+    with World(*(script or (DONE,)), approval_queue=queue) as world:
+        yield world
+
+
+def a_plan(*steps: Json, **more: Any) -> Json:
+    numbered = [{'step_id': number, **each} for number, each in enumerate(steps, 1)]
+    plan = {'plan_id': 'plan_1', 'goal': 'Look around', 'steps': numbered, **more}
+    return Plan.from_dict(plan).to_dict()
+
+
+def step_of(action: str, **more: Any) -> Json:
+    return {'action': action, **more}
+
+
+def run_plan(
+    world: World, plan: Json | None, *answers: ApprovalAnswer
+) -> tuple[TurnResult, list[str]]:
+    """The turn, and what was asked in it."""
+    ends: list[TurnResult] = []
+    asked: list[str] = []
+    queue = world.approval_queue
+    assert queue is not None
+    thread = threading.Thread(target=lambda: ends.append(world.turn(plan=plan)), daemon=True)
+    thread.start()
+    for answer in answers:
+        wait_until(lambda: queue.oldest_question or ends, 'the question')
+        assert queue.oldest_question is not None, ends
+        asked.append(queue.oldest_question.text)
+        queue.answer(answer)
+    thread.join(timeout=30)
+    assert not thread.is_alive(), f'it still asks: {queue.oldest_question}'
+    return ends[0], asked
+
+
+def results(world: World) -> list[tuple[int, StepStatus, str]]:
+    """The steps' results, as they were traced."""
+    found = (event for event in world.events if event.message.startswith('plan step '))
+    read = [(event, ExecutionResult.from_dict(event.data)) for event in found]  # type: ignore
+    for event, result in read:
+        assert event.ok is result.success
+    return [(result.step_id, result.status, result.message) for _, result in read]
+
+
+def statuses(world: World) -> list[str]:
+    plan: Any = world.reacts[-1].plan
+    return [each['status'] for each in plan['steps']]
+
+
+def test_the_shape_of_the_example_is_carried_out_step_by_step() -> None:
+    confirmed = {'requires_confirmation': True, 'confirmation_message': 'It is dark. Raise it?'}
+    plan = a_plan(
+        step_of('query_world_state', tool_call_type='query_world', parameters={'query': 'mast'}),
+        step_of(
+            'confirm_action', tool_call_type='ask_user', parameters={'prompt': 'X'}, **confirmed
+        ),
+        step_of('mast_open', preconditions={'mast': 'closed'}, fallback='get_status'),
+        step_of('say', tool_call_type='speak', parameters={'message': 'The mast is up'}),
+        step_of('nothing', tool_call_type='noop'),
+        risk_level='medium',
+    )
+    with asked_world() as world:
+        last, asked = run_plan(world, plan, YES)
+        assert (last.ok, asked) == (True, ['It is dark. Raise it?'])
+        assert last.answer == 'Plan plan_1: completed, 5 of 5 steps done.'
+        assert (world.calls, world.requests) == (['mast_open'], []), 'no model is asked'
+        ends = [(number, status) for number, status, _ in results(world)]
+        assert ends == [(number, StepStatus.SUCCESS) for number in range(1, 6)]
+
+
+@pytest.mark.parametrize('answer', [YES, NO])
+def test_what_needs_a_yes_waits_for_it_once(answer: ApprovalAnswer) -> None:
+    asking: list[tuple[Json, Json, str]] = [
+        ({'requires_confirmation': True}, {}, 'failed'),
+        ({}, {'risk_level': 'high'}, 'cancelled'),
+    ]
+    for of_the_step, of_the_plan, ends in asking:
+        with asked_world() as world:
+            plan = a_plan(
+                step_of('mast_open', **of_the_step), step_of('mast_close'), **of_the_plan
+            )
+            last, asked = run_plan(world, plan, answer)
+            assert (asked, last.ok) == (['mast_open()'], answer is YES)
+            assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
+            if answer is NO:
+                plan_now: Any = world.reacts[-1].plan
+                assert plan_now['status'] == ends
+                assert results(world)[0][1:] == (StepStatus.FAILED, 'rejected: not now')
+                assert statuses(world) == ['failed', 'skipped']
+
+
+WITH_REMARKS = {
+    **{'goal': 'Look', 'confidence': 0.9},
+    'steps': [{'action': 'mast_open', 'note': 'for the view'}, {'action': 'capture_and_score'}],
+}
+LEFT_OUT = 'left out, as no plan has it: confidence, steps[0].note'
+
+
+def patched(action: str, plan: Any = None) -> Say:
+    patch = {'action': action} if plan is None else {'action': action, 'plan': plan}
+    return Say('', (Call('decide', {'type': 'REPLAN', 'plan_patch': patch}),))
+
+
+def plan_told(world: World, request: int = -1) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in world.requests[request].texts('tool')]
+
+
+GOAL = {'goal': 'Look', 'steps': [{'action': 'mast_open'}, {'action': 'capture_and_score'}]}
+
+
+def test_a_plan_of_the_model_is_carried_out_and_the_model_goes_on() -> None:
+    for plan in (GOAL, f'```json\n{json.dumps(GOAL)}\n```', WITH_REMARKS):
+        with asked_world(patched('propose', plan), Say('Bright.')) as world:
+            last, _ = run_plan(world, None)
+            assert (last.ok, last.answer, last.score) == (True, 'Bright.', 0.9)
+            assert world.calls == ['mast_open', 'capture_and_score']
+            assert len(world.requests) == 2
+            assert [result['ok'] for result in plan_told(world)] == [True] * 3
+            measured = world.requests[1].texts('system')[-1]
+            assert '"status": "completed"' in measured
+            assert '1 mast_open: success' in measured
+    assert plan_told(world)[0]['data']['left_out'] == LEFT_OUT
+    messages = [event.message for event in world.events]
+    assert f'Plan: Look (2 steps); {LEFT_OUT}' in messages
+
+
+def test_a_plan_that_failed_can_be_revised_and_dropped_and_what_was_done_is_not_repeated() -> None:
+    mast: Json = {'action': 'mast_open'}
+    drive: Json = {'action': 'move_forward', 'parameters': {'duration_s': 2}}
+    first = {'goal': 'Go', 'steps': [mast, drive]}
+    better = {'goal': 'Go', 'steps': [mast, {'action': 'mast_close'}, drive]}
+    script = patched('propose', first), patched('revise', better), patched('drop'), DONE
+    with asked_world(*script) as world:
+        last, _ = run_plan(world, None)
+        assert last.ok
+        assert world.calls == ['mast_open', 'mast_close', 'move_forward', 'move_stop']
+        assert '"status": "completed"' in world.requests[2].texts('system')[-1]
+        assert world.reacts[-1].plan is None
+        assert '"plan"' not in world.requests[-1].texts('system')[-1]
+
+
+BAD_PLANS: list[tuple[Any, str]] = [
+    (None, 'That is no plan: '),
+    ({'steps': []}, 'goal'),
+    ({'goal': 'x', 'steps': []}, 'the plan has no steps'),
+    ({'goal': 'x', 'steps': [{'action': 'fly'}]}, "there is no action 'fly'"),
+    ({'goal': 'x', 'steps': [{'action': 'mast_open', 'if': 1}]}, 'steps[0].if is no field'),
+    ('{"goal": "x", "steps": [{"action": "mast_open"', 'That is no plan: '),
+]
+
+
+def test_a_bad_plan_is_a_refusal_that_names_the_problem() -> None:
+    with asked_world() as world:
+        for plan, problem in BAD_PLANS:
+            world.reset(patched('propose', plan), DONE)
+            assert world.turn().ok
+            (result,) = plan_told(world)
+            assert not result['ok']
+            assert problem in result['error_reason']
+            assert world.calls == []
+            assert world.reacts[-1].plan is None
+        assert world.turn(plan={'goal': 'x'}).answer.startswith('That is no plan: ')
+        fails = a_plan(step_of('mast_open', parameters={'angle': 3}))
+        assert world.turn(plan=fails).answer.startswith('Plan plan_1: failed, 0 of 1')
+        assert world.calls == []
+
+
+questions = st.builds(
+    Question,
+    id=st.text('q0123456789abcdef-', min_size=1, max_size=36),
+    text=st.text(st.characters(exclude_categories=['Cs']), max_size=900),
+)
+
+
+asked = st.lists(questions, max_size=4, unique_by=lambda each: each.id)
+
+
+@given(asked, st.text('q0123456789abcdef-', max_size=3))
+def test_a_question_is_found_by_the_beginning_of_its_id(open_: list[Question], start: str) -> None:
+    exact = [each for each in open_ if each.id == start]
+    fitting = exact or [each for each in open_ if each.id.startswith(start)]
+    if fitting and (start == '' or len(fitting) == 1):
+        assert find_question(open_, start) == fitting[0]
+        return
+    with pytest.raises(QuestionNotFound) as refused:
+        find_question(open_, start)
+    if not open_:
+        assert str(refused.value) == 'No question is open.'
+    assert all(each.id[:8] in str(refused.value) for each in open_)
+
+
+MEANT = {
+    '': ('', ''),
+    'q1': ('q1', ''),
+    'q7 too  Far': ('q7', 'too  Far'),
+    'Ｑ１ too far': ('q1', 'too far'),
+    '3F2 wet': ('3f2', 'wet'),
+    **{words: ('', words) for words in ('too far', '300 s is far', 'bad', 'quite far')},
+    'fe it is mine': ('fe', 'it is mine'),  # it begins one that is open
+}
+
+
+def test_a_first_word_that_is_an_id_is_no_reason() -> None:
+    open_ = [Question(id='q1a2b3c4', text=''), Question(id='fee1dead', text='')]
+    assert {words: split_id_and_reason(words, open_) for words in MEANT} == MEANT
