@@ -13,10 +13,9 @@ in the same words. Nothing is killed here, so its tests share the demo.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 import json
-from pathlib import Path
 import subprocess
 import sys
 import threading
@@ -27,7 +26,6 @@ from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED
 from curiosity_rosa_demo.domain.models import AGENT_IS_SAFE, STOP_NOT_CONFIRMED
 from curiosity_rosa_interfaces.action import RunTask
 from demo_bench import Bench, READY_S, Run
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist
 from harness import DIES_WITH_US, ROOT, Sandbox, wait_until
 from http_client import Api
@@ -38,7 +36,6 @@ import pytest
 from std_srvs.srv import Trigger
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
-DIAGNOSED = ('adapter: rover', 'agent: runtime', 'simulator: camera', 'visualizer: markers')
 PROCESSES = ('stand_in', 'adapter', 'simulator', 'visualizer', 'agent')
 PROBLEM = 'application/problem+json'
 DRIVER_PERIOD_S = 0.02
@@ -75,15 +72,9 @@ class Goals:
 
     def __init__(self, bench: Bench) -> None:
         self.feedback: list[RunTask.Feedback] = []
-        self._node = bench.box.node
+        self.ask = bench.box.ask
         self._client = bench.box.action_client(RunTask, '/agent/run_task')
         bench.box.introduce(self._client, RunTask.Goal(), READY_S)
-
-    def ask(self, ask: Callable[[], Any]) -> Any:
-        """What it returns in the thread that spins: in another one an answer may be lost."""
-        asked = self._node.executor.create_task(ask)
-        wait_until(asked.done, 'the request to be sent')
-        return asked.result()
 
     def send(self, **goal: str) -> tuple[Any, Any]:
         """The handle of a goal that was accepted, and the future of its result."""
@@ -172,24 +163,6 @@ def no_drive(doors: Doors) -> bool:
     return not any(each.linear.x or each.angular.z for each in doors.commands)
 
 
-def test_each_node_tells_how_it_is(doors: Doors) -> None:
-    arrays: list[DiagnosticArray] = doors.bench.box.collect(DiagnosticArray, '/diagnostics')
-
-    def last() -> dict[str, Any]:
-        return {status.name: status for array in list(arrays) for status in array.status}
-
-    doors.run.until(lambda: sorted(last()) == sorted(DIAGNOSED), 'the four of them')
-    doors.run.until(
-        lambda: (
-            all(status.level == b'\0' for status in last().values())
-            and last()['agent: runtime'].message == 'IDLE'
-        ),
-        'all to be well and the agent idle',
-    )
-    values = {each.key: each.value for each in last()['agent: runtime'].values}
-    assert (values['mode'], values['ready'], values['model']) == ('IDLE', 'true', 'routine')
-
-
 def test_the_nodes_talk_on_this_machine_alone_and_not_through_shared_memory(doors: Doors) -> None:
     """Through shared memory the successor of a killed node may stay deaf."""
     for name in PROCESSES:
@@ -211,21 +184,6 @@ def test_the_fence_binds_every_door(doors: Doors) -> None:
     assert refused.result.answer == reason
     doors.run.send(f':submit move_forward {json.dumps(FAR)}')
     doors.run.expect(f'! {reason}', times=2)
-    assert no_drive(doors)
-
-
-def test_a_plan_that_would_leave_the_fence_is_rehearsed_and_not_begun(
-    doors: Doors, tmp_path: Path
-) -> None:
-    plan = tmp_path / 'too_far.json'
-    steps = [{'action': 'mast_close'}, {'action': 'move_forward', 'parameters': FAR}]
-    plan.write_text(json.dumps({'goal': 'drive too far', 'steps': steps}), encoding='utf-8')
-    doors.run.send(f':run {plan}')
-    doors.run.expect('Rehearsal: ')
-    doors.run.expect('The plan was not begun')
-    rehearsal = doors.api.get('/plan')['rehearsal']
-    assert [each['verdict'] for each in rehearsal['steps']] == ['pass', 'refuse']
-    assert rehearsal['fence_margin_m'] < 0.0
     assert no_drive(doors)
 
 

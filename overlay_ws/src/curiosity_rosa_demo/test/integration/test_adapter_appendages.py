@@ -10,14 +10,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from action_profile import ACTION, NAME, write_action_profile
 from adapter_world import AdapterWorld, TOLERANCE
-from arm_world import ARM, ArmWorld, EXTENDED
 from control_msgs.action import FollowJointTrajectory
 from curiosity_rosa_demo.adapter.adapter_rules import STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.joint_commands import trajectory
@@ -27,6 +26,7 @@ from curiosity_rosa_demo.domain.models import (
     need_to_stow,
     service_unavailable,
 )
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from harness import Sandbox, wait_until
 import pytest
@@ -40,6 +40,8 @@ pytestmark = pytest.mark.ros
 POSES = {'open': (0.0, -0.5, 3.0, 1.0, 0.0), 'closed': (-1.57, -0.4, -1.1, -1.57, -1.57)}
 NAMES = ('arm_01_joint', 'arm_02_joint', 'arm_03_joint', 'arm_04_joint', 'arm_tools_joint')
 NEED_TO_STOW_ARM = need_to_stow('arm', 'arm_close')
+ARM = load_config(robot='canadarm2').robot.appendages['arm']
+EXTENDED = ARM.commands['arm_extend'].target_rad
 LATE = '/no_such/action'
 (TOPIC,) = ARM.names('topic')
 TRIGGER, SET_BOOL = 'std_srvs/srv/Trigger', 'std_srvs/srv/SetBool'
@@ -95,6 +97,30 @@ def test_the_rover_drives_only_with_its_arm_stowed(sandbox: Sandbox) -> None:
     wait_until(world.moves, 'the rover to move again')
 
 
+class ArmWorld(AdapterWorld):
+    def angles(self) -> list[float]:
+        """Radians, in the order of the profile."""
+        wait_until(lambda: self.joints, 'joint states')
+        message = self.joints[-1]
+        measured = dict(zip(message.name, message.position, strict=True))
+        return [measured[name] for name in ARM.joints]
+
+    def is_at(self, target: Sequence[float]) -> bool:
+        return self.angles() == pytest.approx(target, abs=TOLERANCE)
+
+    def extends(self) -> bool:
+        """Whether the arm is between its stowed and its extended pose."""
+        return 0.3 < abs(self.angles()[3]) < 2.8
+
+    def arm_stands(self) -> bool:
+        """Whether the newest ten joint states, half a second of the robot's, are the same."""
+        newest = [tuple(message.position) for message in self.joints[-10:]]
+        return len(newest) == 10 and len(set(newest)) == 1
+
+    def wait_for_posture(self, posture: str) -> None:
+        wait_until(lambda: self.status()['appendages'] == {'arm': posture}, f'the arm {posture}')
+
+
 def by_actions(sandbox: Sandbox) -> ArmWorld:
     folder = write_action_profile(sandbox.config_dir())
     return ArmWorld(sandbox, robot=NAME, config_dir=folder, speed=2.0)
@@ -110,7 +136,24 @@ def test_an_arm_takes_its_poses_and_is_held_whoever_moves_it(
 ) -> None:
     world = start(sandbox)
     button = sandbox.node.create_publisher(Bool, '/e_stop', history_qos(1))
-    world.takes_its_poses_and_is_held()
+    wait_until(lambda: world.joints, 'joint states')
+    assert world.refuses('arm_grapple') == 'arm must first be where arm_extend leads'
+    world.does('arm_extend')
+    assert world.is_at(EXTENDED)
+    world.does('arm_grapple')
+    assert world.is_at(ARM.commands['arm_grapple'].target_rad)
+    world.does('arm_stow')
+
+    answer = world.ask_later('arm_extend')
+    wait_until(world.extends, 'the arm to move')
+    world.does('move_stop')
+    assert world.arm_stands()
+    assert world.extends()
+    wait_until(answer.done, 'the answer of arm_extend')
+    assert not answer.result().success
+    assert world.status()['appendages'] == {'arm': 'unknown'}
+    world.does('arm_stow')
+    assert world.is_at(ARM.stowed_rad)
 
     strangers = trajectory(ARM.joints, EXTENDED, 8.0)
     if start is by_topic:
