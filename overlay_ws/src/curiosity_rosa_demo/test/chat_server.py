@@ -85,14 +85,6 @@ class Wire:
     kind: str = 'text/event-stream'
 
 
-@dataclass(frozen=True)
-class Slow:
-    """An answer that begins after ``seconds``."""
-
-    answer: Say
-    seconds: float
-
-
 class Hang:
     """No answer while the server lives."""
 
@@ -108,7 +100,7 @@ class Cut:
     answer: Say
 
 
-Reply = Say | Fault | Raw | Wire | Slow | Hang | Trickle | Cut
+Reply = Say | Fault | Raw | Wire | Hang | Trickle | Cut
 
 
 @dataclass(frozen=True)
@@ -211,9 +203,6 @@ def _handler_of(server: ChatServer) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 self.wfile.write(reply.body)
                 self.close_connection = True
-            elif isinstance(reply, Slow):
-                server.closing.wait(reply.seconds)
-                self._answer(reply.answer, streaming=streaming, key=key)
             elif isinstance(reply, Hang):
                 server.closing.wait(LONGEST_HANG_S)
                 self.close_connection = True

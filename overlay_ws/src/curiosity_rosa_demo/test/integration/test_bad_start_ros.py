@@ -12,9 +12,13 @@ whether a rover has simulated time, which decides how the nodes are started.
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.triggers import topics
+from curiosity_rosa_demo.infra.config.triggers import TopicField
+from curiosity_rosa_demo.infra.config_loader import ConfigError
 from harness import Process, Sandbox, wait_until
 import pytest
 from rosgraph_msgs.msg import Clock
@@ -70,3 +74,18 @@ def test_a_clock_is_found_by_its_publisher_alone_and_by_its_own_name(sandbox: Sa
     sandbox.node.create_publisher(Clock, '/clock', 10)  # never publishes, as a paused simulation
     assert look(sandbox, '/clock', 30.0) == 'True'
     assert look(sandbox, '/r1/clock', 1.0) == 'False'
+
+
+BATTERY = 'sensor_msgs/msg/BatteryState'
+UNREADABLE = [
+    ('no_such_msgs/msg/Thing', 'x', "low.watch.type = 'no_such_msgs/msg/Thing': this type is"),
+    (BATTERY, 'charge_pct', "BatteryState has no field 'charge_pct'; it has header, voltage"),
+    (BATTERY, 'header', 'header is std_msgs/Header; name a field that is a number'),
+    (BATTERY, 'cell_voltage', 'cell_voltage is sequence<float>; name a field'),
+]
+
+
+def test_what_a_trigger_cannot_read_of_a_topic_is_told_at_the_start() -> None:
+    for kind, field, words in UNREADABLE:
+        with pytest.raises(ConfigError, match=re.escape(words)):
+            topics.message_type('low', TopicField(topic='/x', type=kind, field=field))

@@ -43,8 +43,7 @@ CAPTURED = new_event(
     TraceKind.RESULT, 'captured', tool_name='capture_and_score', ok=True, score=0.5
 )
 
-# Records into argv[2] with the configuration argv[1]. USR1: :record status. USR2: :record off.
-# TERM: closes.
+# Records into argv[1]. USR1: :record status. USR2: :record off. TERM: closes.
 RECORDER = """
 import signal, sys
 from pathlib import Path
@@ -54,7 +53,7 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 signals = [signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM]
 signal.pthread_sigmask(signal.SIG_BLOCK, signals)
 rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
-recording = RecordingControl(load_config(sys.argv[1]), Path(sys.argv[2]), print)
+recording = RecordingControl(load_config(), Path(sys.argv[1]), print)
 for command in ('status', 'off', 'on', 'on'):
     print(recording.run_command(command), flush=True)
 while (heard := signal.sigwait(signals)) != signal.SIGTERM:
@@ -66,9 +65,9 @@ rclpy.shutdown()
 
 
 class Recorder:
-    def __init__(self, sandbox: Sandbox, config_dir: str = '') -> None:
+    def __init__(self, sandbox: Sandbox) -> None:
         folder = sandbox.folder / 'recordings'
-        command = [sys.executable, '-c', RECORDER, config_dir, str(folder)]
+        command = [sys.executable, '-c', RECORDER, str(folder)]
         self.process: Process = sandbox.run(command, 'recorder')
         wait_until(lambda: 'records already' in self.process.output(), 'the recording to begin')
         (self.path,) = folder.iterdir()
@@ -97,19 +96,34 @@ def told(sandbox: Sandbox, recorder: Recorder, role: str, message: Any, topic: s
     return publisher
 
 
-def test_a_run_that_is_killed_is_read_by_the_library(sandbox: Sandbox) -> None:
+def test_what_is_heard_is_recorded_and_told_until_the_operator_ends_it(sandbox: Sandbox) -> None:
     trace = TracePublisher(sandbox.node, CONFIG, LossCounter())
-    trace.publish(new_event(TraceKind.DECIDE, 'before the recording'))
+    trace.publish(new_event(TraceKind.DECIDE, 'before the recording 火'))
+    captures = sandbox.node.create_publisher(
+        CompressedImage, TOPICS.images.output_capture_compressed, history_qos(1)
+    )
+    captures.publish(CompressedImage(format='jpeg', data=b'\xff\xd8capture'))
     recorder = Recorder(sandbox)
-    trace.publish(new_event(TraceKind.DECIDE, 'go 火'))
-    odometry = Odometry()
-    odometry.pose.pose.position.x = 1.5
-    publisher = told(sandbox, recorder, 'odometry', odometry, TOPICS.rover.odometry)
+    lines = recorder.process.output().splitlines()
+    assert "'nothing is recorded'" in lines[0]
+    assert 'ok=False' in lines[1]
+    assert f'recording to {recorder.path}' in lines[2]
+    assert recorder.path.name.endswith(f'Z_{sandbox.domain}.mcap')
+
+    trace.publish(CAPTURED.model_copy(update={'event_id': 'old', 'ts': CAPTURED.ts - 60.0}))
+    recorder.wait_for('trace', 2)
+    assert captures.get_subscription_count() == 0  # else the simulator made pictures all the time
+    trace.publish(CAPTURED.model_copy(update={'ts': time.time()}))
+    (picture,) = recorder.wait_for('capture')
+    assert bytes(picture.data) == b'\xff\xd8capture'
+    wait_until(lambda: captures.get_subscription_count() == 0, 'the recorder to leave')
+
     link = TransformStamped(child_frame_id='base')
     told(sandbox, recorder, 'tf', TFMessage(transforms=[link]), '/tf')
     battery = BatteryState(percentage=0.75)
     told(sandbox, recorder, 'battery', battery, TOPICS.rover.battery_state)
-    recorder.wait_for('trace', 2)
+    odometry = Odometry()
+    publisher = told(sandbox, recorder, 'odometry', odometry, TOPICS.rover.odometry)
     for number in range(5):
         odometry.pose.pose.position.x = float(number)
         publisher.publish(odometry)
@@ -117,53 +131,23 @@ def test_a_run_that_is_killed_is_read_by_the_library(sandbox: Sandbox) -> None:
             lambda at=float(number): recorder.messages('odometry')[-1].pose.pose.position.x == at,
             'the newest odometry in the file, although it came too soon',
         )
-    recorder.process.kill(signal.SIGKILL)
-
-    assert len(by_library(recorder.path)) >= 7
-    reader = RunReader(recorder.path)
-    entries = list(reader)
-    assert (reader.end_problem, reader.end) == ('', None)
-    assert reader.info['domain'] == str(sandbox.domain)
-    assert {entry.topic for entry in entries} >= {'/tf', TOPICS.trace.events}
-    events = [decode(message.data).message for message in recorder.messages('trace')]
-    assert events == ['before the recording', 'go 火']
-    assert recorder.messages('battery')[0].percentage == 0.75
-    assert abs(entries[-1].at_ns * 1e-9 - time.time()) < 60.0
-
-
-def test_record_tells_what_it_does_and_closes_its_file(sandbox: Sandbox) -> None:
-    recorder = Recorder(sandbox)
-    lines = recorder.process.output().splitlines()
-    assert "'nothing is recorded'" in lines[0]
-    assert 'ok=False' in lines[1]
-    assert f'recording to {recorder.path}' in lines[2]
-    assert recorder.path.name.endswith(f'Z_{sandbox.domain}.mcap')
-    publisher = told(sandbox, recorder, 'battery', BatteryState(), TOPICS.rover.battery_state)
     recorder.process.popen.send_signal(signal.SIGUSR1)
     wait_until(lambda: ', none dropped' in recorder.process.output(), 'the status')
     recorder.process.popen.send_signal(signal.SIGUSR2)
     wait_until(lambda: "'recorded " in recorder.process.output(), 'the end of the recording')
     wait_until(lambda: publisher.get_subscription_count() == 0, 'it to leave the graph')
     assert recorder.process.kill(signal.SIGTERM) == 0
+
     reader = RunReader(recorder.path)
-    assert len(list(reader)) == len(by_library(recorder.path)) >= 1
+    entries = list(reader)
+    assert len(entries) == len(by_library(recorder.path)) >= 11
     assert (reader.end or {})['why'] == 'by the operator'
-
-
-def test_a_capture_brings_its_picture_once(sandbox: Sandbox) -> None:
-    topic = TOPICS.images.output_capture_compressed
-    publisher = sandbox.node.create_publisher(CompressedImage, topic, history_qos(1))
-    publisher.publish(CompressedImage(format='jpeg', data=b'\xff\xd8capture'))
-    recorder = Recorder(sandbox)
-    trace = TracePublisher(sandbox.node, CONFIG, LossCounter())
-    trace.publish(CAPTURED.model_copy(update={'event_id': 'old', 'ts': CAPTURED.ts - 60.0}))
-    trace.publish(new_event(TraceKind.RESULT, 'turned', tool_name='turn_left', ok=True))
-    recorder.wait_for('trace', 2)
-    assert publisher.get_subscription_count() == 0  # else the simulator made pictures all the time
-    trace.publish(CAPTURED.model_copy(update={'ts': time.time()}))
-    (picture,) = recorder.wait_for('capture')
-    assert bytes(picture.data) == b'\xff\xd8capture'
-    wait_until(lambda: publisher.get_subscription_count() == 0, 'the recorder to leave')
+    assert reader.info['domain'] == str(sandbox.domain)
+    assert {entry.topic for entry in entries} >= {'/tf', TOPICS.trace.events}
+    events = [decode(message.data).message for message in recorder.messages('trace')]
+    assert events == ['before the recording 火', 'captured', 'captured']
+    assert recorder.messages('battery')[0].percentage == 0.75
+    assert abs(entries[-1].at_ns * 1e-9 - time.time()) < 60.0
 
 
 def a_file(sandbox: Sandbox, name: str = 'run.mcap') -> Path:

