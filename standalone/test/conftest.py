@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+import subprocess
 from typing import Any, TYPE_CHECKING
 
 from demo_bench import Bench
@@ -24,6 +25,20 @@ if TYPE_CHECKING:  # only the tests of the page need a browser
     from playwright.sync_api import Browser, BrowserContext
 
 
+IMAGES = ('osrf/space-ros:curiosity_demo', 'osrf/space-ros:curiosity_gui')
+
+
+def missing_images() -> str:
+    """What docker says if an image of the demo, or docker itself, is missing; '' if none is."""
+    try:
+        done = subprocess.run(
+            ['docker', 'image', 'inspect', *IMAGES], capture_output=True, text=True, timeout=30
+        )
+    except (FileNotFoundError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return done.stderr.strip() if done.returncode else ''
+
+
 @pytest.hookimpl(trylast=True)  # after -m
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The tests of the containers run only by "-m container", and only with the demo's images. A
@@ -33,8 +48,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not containers:
         return
     if config.getoption('markexpr') == 'container':
-        from rover_containers import missing_images
-
         missing = missing_images()
         if not missing:
             return

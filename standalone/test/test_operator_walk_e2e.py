@@ -84,10 +84,7 @@ def test_an_operator_needs_no_mouse(bench: Bench, page: Page) -> None:
     api = demo_with_page(
         bench,
         page,
-        guardrails={
-            'approval': {'skills': ['navigate_to_pose']},
-            'origins': {'page': 'ask'},
-        },
+        guardrails={'approval': {'skills': ['navigate_to_pose']}, 'origins': {'page': 'ask'}},
     )
     task, talk = page.locator('tr.task').first, page.locator('.talk-lines')
     banner = page.locator('.time-bar .banner')

@@ -43,6 +43,9 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
     page.on('pageerror', lambda error: faults.append(str(error)))
     page.on('console', lambda each: faults.append(each.text) if each.type == 'error' else None)
     api = demo_with_page(bench, page)
+    an_agent_killed_in_mid_goal_leaves_its_story(bench, api, page)
+    approval_of_a_task_stands_in_the_conversation_and_in_the_trace(api.ready(), page)
+    faults.clear()  # the agent was away
 
     say(page, ':demo')
     expect(page.locator('figcaption')).to_contain_text('✓ good')
@@ -78,22 +81,12 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
     expect(page.locator('tr.task').first).to_contain_text('cancelled')
     assert faults == []
 
-    old = bench.kill('agent_node')
-    expect(page.locator('#link')).to_contain_text('Connection lost')
-    picture(page, 'lost')
-    bench.back('agent_node', old)
-    expect(page.locator('html[data-link=live]')).to_be_attached()
-    expect(page.locator('tr.task').first).to_contain_text('cancelled')
-
     bench.turn(e_stop=True)
     expect(page.get_by_text('SAFE: e-stop pressed').first).to_be_visible()
     picture(page, 'safe')
 
 
-def test_an_agent_killed_in_mid_goal_leaves_its_story_to_the_page(
-    bench: Bench, page: Page
-) -> None:
-    api = demo_with_page(bench, page)
+def an_agent_killed_in_mid_goal_leaves_its_story(bench: Bench, api: Api, page: Page) -> None:
     slider = page.get_by_role('slider', name='Time that the page shows')
     place, task = page.locator('.fact', has_text='Place'), page.locator('tr.task').first
     talk, banner = page.locator('.talk-lines'), page.locator('.time-bar .banner')
@@ -114,6 +107,8 @@ def test_an_agent_killed_in_mid_goal_leaves_its_story_to_the_page(
     api.run.until(drive_is_recorded, 'the drive, in the file')
     driving = page.evaluate('window.curiosity.now()')
     old = bench.kill('agent_node')
+    expect(page.locator('#link')).to_contain_text('Connection lost')
+    picture(page, 'lost')
     bench.back('agent_node', old)
 
     expect(talk).to_contain_text('The agent was restarted')  # the page has loaded itself anew
@@ -144,7 +139,6 @@ def test_an_agent_killed_in_mid_goal_leaves_its_story_to_the_page(
     expect(lines).to_contain_text('The agent was restarted')
     page.locator('#stop').click()
     expect(page.locator('#stop-status')).to_contain_text('Stopped after')
-    approval_of_a_task_stands_in_the_conversation_and_in_the_trace(api.ready(), page)
 
 
 def approval_of_a_task_stands_in_the_conversation_and_in_the_trace(api: Api, page: Page) -> None:
