@@ -49,7 +49,7 @@ from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.scenery import Disc, Light
 import numpy as np
 from numpy.typing import NDArray
-from tool_rover import ANALYSIS, OwnedClock, with_figures
+from tool_rover import ANALYSIS, ANALYSIS_TOPIC, OwnedClock, PICTURE_TOPIC, with_figures
 
 Points = NDArray[np.float64]
 
@@ -59,8 +59,6 @@ FASTEST_WHEEL = max(map(abs, WHEELS.values()))
 REPORT_STEPS = 2  # odometry, joint states and scan at 10 Hz
 RIM_POINTS = 48  # returns of the scan from one obstacle
 SCAN_RANGE_M = 20.0
-PICTURE_TOPIC = '/capture/image_raw/compressed'
-ANALYSIS_TOPIC = '/capture/analysis/compressed'
 SLACK_S = 0.2  # of the leash: the guard looks each LEASH_CHECK_S
 
 
@@ -183,7 +181,8 @@ class RoverTwin:
     def analyze_ground(self) -> SimpleNamespace:
         self._catch_up()
         stamp = SimpleNamespace(sec=int(self._now), nanosec=0)
-        return SimpleNamespace(analysis=ANALYSIS, image_topic=ANALYSIS_TOPIC, stamp=stamp)
+        analysis = ANALYSIS.model_dump_json()
+        return SimpleNamespace(analysis=analysis, image_topic=ANALYSIS_TOPIC, stamp=stamp)
 
     def pose(self) -> RoverPose | None:
         self._catch_up()

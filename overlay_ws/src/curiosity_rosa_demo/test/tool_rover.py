@@ -21,7 +21,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.ground import Geometry, GroundAnalysis, TextureClass, TextureResult
+from curiosity_rosa_demo.domain.ground import (
+    Geometry,
+    GroundAnalysis,
+    RockResult,
+    TextureClass,
+    TextureResult,
+)
 from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
@@ -31,46 +37,41 @@ from curiosity_rosa_demo.domain.models import (
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import answered_failure
+from curiosity_rosa_demo.tools.rover_tools import RoverTools
 from curiosity_stand_in.body import RAMP_S, ROCKING, START_S, State, TICK_S
 from curiosity_stand_in.drivers import DemoRover, REPEAT_S
 from curiosity_stand_in.kinematics import Pose
 
-FIGURES = load_config().thresholds
+SHIPPED = load_config()
+FIGURES = SHIPPED.thresholds
 SPEED_MPS, TURN_MPS = FIGURES.body.forward_mps, FIGURES.body.turn_mps
 RADIUS_M = FIGURES.obstacles.turn_radius_m
 START_LATE_S = REPEAT_S + TICK_S + START_S + RAMP_S / 2  # a motion behind its call, at most
 STOP_LATE_S = TICK_S + ROCKING[-1][0]  # from /move_stop until the body stands, at most
+ROCK = RockResult(6.25, -12.0, 0.8, 0.5, (10, 20, 30, 40), 0.3)
 ANALYSIS = GroundAnalysis(
     texture=TextureResult(
-        name=TextureClass.SMOOTH,
-        contrast=1.0,
-        homogeneity=0.5,
-        energy=0.1,
-        lbp_uniform=0.7,
-        lbp_entropy=2.0,
-        orientation_deg=0.0,
-        coherence=0.1,
-        grain_px=4.0,
-        grain_cm=1.0,
-        confidence=0.8,
+        TextureClass.COARSE_GRAINED, 4.0, 0.4, 0.1, 0.7, 0.8, 20.0, 0.2, 12.0, 3.14, 0.83
     ),
-    rocks=0,
-    rock_coverage_pct=0.0,
-    largest_rock=None,
-    nearest_rocks=(),
-    rocks_confidence=0.9,
+    rocks=5,
+    rock_coverage_pct=1.26,
+    largest_rock=ROCK,
+    nearest_rocks=(ROCK,),
+    rocks_confidence=0.6,
     range_m=20.0,
-    sharpness=100.0,
+    sharpness=0.77,
     exposure_luma=120.0,
     clipped_pct=0.0,
     camera_height_m=2.0,
-    geometry=Geometry.MEASURED,
-    geometry_note='',
-    took_ms=100.0,
-).model_dump_json()
+    geometry=Geometry.ESTIMATED,
+    geometry_note='No camera info on <b>/camera_info</b>',
+    took_ms=300.0,
+)
+PICTURE_TOPIC, ANALYSIS_TOPIC = '/capture/image_raw/compressed', '/capture/analysis/compressed'
 
 
 def with_figures(
@@ -113,7 +114,8 @@ class Hurry(Cancellation):
 class SimulatedRover:
     """``calls`` are the services called, in order. A fault raises what it returns, if anything.
 
-    ``mast_is_open`` and ``motion`` are what the adapter says, ``state`` is the truth.
+    ``mast_is_open`` and ``motion`` are what the adapter says, ``state`` is the truth; ``figures``
+    and ``origin``: its body, and where that stands at first.
     """
 
     clock: OwnedClock = field(default_factory=OwnedClock)
@@ -126,11 +128,13 @@ class SimulatedRover:
     motion: str = ''
     starts: list[str] = field(default_factory=list)
     overlapped: bool = False
+    figures: Thresholds = FIGURES
+    origin: Pose = field(default_factory=Pose)
 
     def __post_init__(self) -> None:
         # Without simulated time: a busy machine would make the simulation count as slow.
         self.simulation = SimulationClock.of(None, FIGURES.motion)
-        self._demo = DemoRover(FIGURES, seconds=self.clock.seconds)
+        self.demo = DemoRover(self.figures, seconds=self.clock.seconds, pose=self.origin)
         self._body = threading.Lock()
         self._one_at_a_time = threading.Lock()
         self.last_error = ''
@@ -177,22 +181,21 @@ class SimulatedRover:
 
     def capture(self) -> SimpleNamespace:
         with self._called('capture_and_score'):
-            topic = '/capture/image_raw/compressed'
             return SimpleNamespace(
                 score=self.light,
                 is_good=self.light >= 0.8,
-                image_topic=topic,
+                image_topic=PICTURE_TOPIC,
                 stamp=SimpleNamespace(sec=1, nanosec=500_000_000),
             )
 
     def analyze_ground(self) -> SimpleNamespace:
         with self._called('analyze_ground'):
-            topic, stamp = '/capture/analysis/compressed', SimpleNamespace(sec=1, nanosec=0)
-            return SimpleNamespace(analysis=ANALYSIS, image_topic=topic, stamp=stamp)
+            stamp, analysis = SimpleNamespace(sec=1, nanosec=0), ANALYSIS.model_dump_json()
+            return SimpleNamespace(analysis=analysis, image_topic=ANALYSIS_TOPIC, stamp=stamp)
 
     def place(self, x: float) -> None:
         """Put it there, facing ahead, with its mast as at the start."""
-        self._demo = DemoRover(FIGURES, seconds=self.clock.seconds, pose=Pose(x))
+        self.demo = DemoRover(self.figures, seconds=self.clock.seconds, pose=Pose(x))
 
     def pose(self) -> RoverPose | None:
         if not self.tells_pose:
@@ -203,19 +206,19 @@ class SimulatedRover:
     @property
     def state(self) -> State:
         with self._body:
-            return self._demo.advance_to(self.clock.seconds)
+            return self.demo.advance_to(self.clock.seconds)
 
     def _ask(self, service: str) -> None:
         with self._body:
-            self._demo.advance_to(self.clock.seconds)
-            self._demo.call(service)
+            self.demo.advance_to(self.clock.seconds)
+            self.demo.call(service)
 
     # --- what the tests do to it ------------------------------------------------------------
 
     def halt(self, why: str = '') -> None:
         """The adapter stops it, and waits until it stands."""
         self._ask('move_stop')
-        self.clock.seconds = max(self.clock.seconds, self._demo.body.moves_until)
+        self.clock.seconds = max(self.clock.seconds, self.demo.body.moves_until)
         self.motion, self.last_error = '', why
 
     @contextmanager
@@ -242,3 +245,10 @@ class SimulatedRover:
             yield
         finally:
             self._one_at_a_time.release()
+
+
+def tools_of(rover: SimulatedRover, config: Config = SHIPPED) -> RoverTools:
+    """The tools of that rover, whose waits take no time."""
+    tools = RoverTools(rover, config, rover.clock)  # type: ignore[arg-type]
+    tools.cancellation = Hurry(rover.clock)
+    return tools

@@ -10,36 +10,11 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.domain.ground import (
-    Geometry,
-    GroundAnalysis,
-    RockResult,
-    TextureClass,
-    TextureResult,
-)
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Picture
 from fake_robot import jpeg
+from tool_rover import ANALYSIS, ANALYSIS_TOPIC
 
-ROCK = RockResult(6.25, -12.0, 0.8, 0.5, (10, 20, 30, 40), 0.3)
-ANALYSIS = GroundAnalysis(
-    texture=TextureResult(
-        TextureClass.COARSE_GRAINED, 4.0, 0.4, 0.1, 0.7, 0.8, 20.0, 0.2, 12.0, 3.14, 0.83
-    ),
-    rocks=5,
-    rock_coverage_pct=1.26,
-    largest_rock=ROCK,
-    nearest_rocks=(ROCK,),
-    rocks_confidence=0.6,
-    range_m=20.0,
-    sharpness=0.77,
-    exposure_luma=120.0,
-    clipped_pct=0.0,
-    camera_height_m=2.0,
-    geometry=Geometry.ESTIMATED,
-    geometry_note='No camera info on <b>/camera_info</b>',
-    took_ms=300.0,
-)
 FIGURES = [  # of ANALYSIS: name, value, how sure it is
     ('Class', 'coarse grained', '83 %'),
     ('Grain', 'about 3.1 cm (12 px)', '83 %'),
@@ -66,7 +41,7 @@ def analysis_event(event_id: str, ts: float, stamp_s: float) -> TraceEvent:
         ok=True,
         data={
             **ANALYSIS.model_dump(mode='json'),
-            'image_topic': '/capture/analysis/compressed',
+            'image_topic': ANALYSIS_TOPIC,
             'image_stamp_s': stamp_s,
         },
     )

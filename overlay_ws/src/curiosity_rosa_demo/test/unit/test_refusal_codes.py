@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import was_rejected
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs
-from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (
@@ -38,11 +38,11 @@ from curiosity_rosa_demo.domain.origin import (
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.serde import from_json, to_json
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.tools.rover_client import answered_failure
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_model_rover import FIGURES
 
 ANSWERS = {
     NEED_TO_CLOSE_MAST: RefusalCode.MAST_NOT_CLOSED,
@@ -96,7 +96,7 @@ def test_the_words_of_a_plugin_are_not_taken_for_a_refusal_or_the_operators_no()
         step = ToolStep('survey', {}, ToolResult.failure(words))
         assert not step.refused
         assert not step.interrupted
-        beliefs = Beliefs(FIGURES)
+        beliefs = Beliefs(RoverFigures.of(load_config()))
         beliefs.add_step(step)
         assert (beliefs.must_stop, beliefs.stow_first) == (False, '')
         assert beliefs.in_doubt

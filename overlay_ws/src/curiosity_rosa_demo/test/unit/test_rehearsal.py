@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
-from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import MotionSpeeds, Place
@@ -49,7 +49,6 @@ from hypothesis import strategies as st
 import pytest
 from react_world import with_rules
 from rover_twin import RoverTwin
-from rule_model_rover import FIGURES
 from tool_rover import START_LATE_S
 from turn_world import BY_ROUTINE, KEY, SimulatedRoverWorld, World
 
@@ -299,7 +298,9 @@ AWAY, TO_THE_LIGHT = math.pi, 0.0
 def test_a_long_way_from_the_light_is_a_detour(
     tool: str, yaw: float, arguments: dict[str, Any], is_detour: bool
 ) -> None:
-    view = TurnView(FIGURES, EXPLORE, (), frozenset(PRICES), PRICES, BRIGHT_X, longest_s=20.0)
+    view = TurnView(
+        RoverFigures.of(CONFIG), EXPLORE, (), frozenset(PRICES), PRICES, BRIGHT_X, longest_s=20.0
+    )
     assert (detour_cost(view, tool, arguments, Pose(0.0, 0.0, yaw)) > LIMIT) is is_detour
 
 

@@ -65,7 +65,7 @@ from curiosity_rosa_demo.trace.plan_events import (
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
 from drawing_checks import checked, classed, titles
 from examples import examples
-from ground_world import ANALYSIS, analysis_event, FIGURES
+from ground_world import analysis_event, FIGURES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap_world import (
@@ -80,6 +80,7 @@ from mcap_world import (
 )
 import pytest
 from strategies import events
+from tool_rover import ANALYSIS
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'&\x00\x1b[31m\u202eevil'
 

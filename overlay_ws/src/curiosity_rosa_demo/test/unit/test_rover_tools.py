@@ -17,7 +17,6 @@ from typing import Any
 
 from coded_failures import failed
 from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld, NO_MOTION_TEXT
-from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
@@ -35,31 +34,23 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools import rover_tools
 from curiosity_rosa_demo.tools.rover_client import _json_object
 from curiosity_rosa_demo.tools.rover_tools import DrivenPath, LINK_TIMEOUT_S, RoverTools
-from curiosity_rosa_demo.tools.tool_impl import make_tools
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from react_world import with_rules
 from tool_rover import (
-    Hurry,
     OwnedClock,
     RADIUS_M,
     SimulatedRover,
     SPEED_MPS,
     START_LATE_S,
     STOP_LATE_S,
+    tools_of,
     TURN_MPS,
 )
 from turn_world import NINE, SHIPPED, SimulatedRoverWorld
 
-REGISTRY = make_registry(SHIPPED)
 COSTS = SHIPPED.tool_costs.tools.model_dump()
-
-
-def tools_of(rover: SimulatedRover, config: Config = SHIPPED) -> RoverTools:
-    tools = RoverTools(rover, config, rover.clock)  # type: ignore[arg-type]
-    tools.cancellation = Hurry(rover.clock)
-    return tools
 
 
 def in_turn(*steps: Callable[[], Any]) -> Callable[[], Exception | None]:
@@ -119,6 +110,20 @@ def test_a_refused_motion_is_not_stopped_and_one_without_an_answer_is() -> None:
     assert not rover.motion
 
 
+class Slowing(Cancellation):
+    """Waits take real time. The rover's clock runs at real time until the rover drives, then at
+    ``factor`` of it.
+    """
+
+    def __init__(self, rover: SimulatedRover, factor: float = 1.0) -> None:
+        super().__init__()
+        self._rover, self._factor = rover, factor
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        self._rover.clock.seconds += seconds * (self._factor if self._rover.motion else 1.0)
+
+
 def test_a_motion_begins_once_the_adapter_hears_the_agent_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -138,46 +143,21 @@ def test_a_motion_begins_once_the_adapter_hears_the_agent_again(
     assert 'move_stop' not in rover.calls
 
 
-def real_tools(rover: SimulatedRover) -> RoverTools:
-    """Tools whose waits take real time, at 20 times the pace of the rover's clock."""
-
-    class Paced(Hurry):
-        def sleep(self, seconds: float) -> None:
-            Cancellation.sleep(self, seconds / 5)
-            super().sleep(seconds / 50)
-
-    tools = tools_of(rover)
-    tools.cancellation = Paced(rover.clock)
-    return tools
-
-
 @pytest.mark.parametrize(
     ('reason', 'said'), [('Leash: stopped after 30 s',) * 2, ('', 'the rover was stopped')]
 )
 def test_a_motion_that_something_ended_says_so_and_how_far_it_came(reason: str, said: str) -> None:
     rover = SimulatedRover()
     rover.faults['get_status'] = in_turn(lambda: rover.halt(reason))
-    result = real_tools(rover).run('move_forward', duration_s=20.0)
+    tools = tools_of(rover)
+    tools.cancellation = Slowing(rover)
+    result = tools.run('move_forward', duration_s=20.0)
     assert result.error_reason == f'Motion ended early: {said}'
     assert rover.calls == ['move_forward', 'get_status', 'move_stop', 'get_status']
     seconds = result.data['duration_s']
     assert isinstance(seconds, float)
     assert 0.0 < seconds < 1.0
     assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.1)
-
-
-class Slowing(Cancellation):
-    """Waits take real time. The rover's clock runs at real time until the rover drives, then at
-    ``factor`` of it.
-    """
-
-    def __init__(self, rover: SimulatedRover, factor: float) -> None:
-        super().__init__()
-        self._rover, self._factor = rover, factor
-
-    def sleep(self, seconds: float) -> None:
-        super().sleep(seconds)
-        self._rover.clock.seconds += seconds * (self._factor if self._rover.motion else 1.0)
 
 
 def impatient_tools(rover: SimulatedRover, factor: float) -> RoverTools:
@@ -331,16 +311,6 @@ def test_a_path_is_between_its_ends_and_its_hops(seen: list[RoverPose | None]) -
         first, last = known[0], known[-1]
         ends_m = math.hypot(last.x - first.x, last.y - first.y)
         assert ends_m - 1e-6 <= path.length <= sum(hops) + 1e-6
-
-
-def test_the_nine_tools_are_described_with_their_costs() -> None:
-    made = make_tools(REGISTRY, lambda name, **_: ToolResult.failure(name))
-    assert [tool.name for tool in made][:9] == NINE
-    assert set(NINE) <= set(COSTS)
-    for tool in made[:9]:
-        assert tool.description.endswith(f'Cost: {COSTS[tool.name]:g}.')
-        assert ('duration_s is at most 20 s.' in tool.description) is (tool.name in MOTIONS)
-        assert set(tool.args) == ({'duration_s'} if tool.name in MOTIONS else set())
 
 
 @given(
