@@ -12,58 +12,200 @@ from the code. ``scripts/contracts.sh`` writes them anew.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-import sys
+from collections.abc import Iterable, Iterator, Mapping
+import json
+import re
 from typing import Any
 
-from contract_run import ContractRun, PATIENCE_S
-from contract_tables import contracts, table
-from curiosity_rosa_demo.infra.config.world import WorldView
+from contract_run import ContractRun, OWN_SERVICES, PATIENCE_S, Use
+from curiosity_rosa_demo.domain import models
+from curiosity_rosa_demo.infra.config import base, world
+from curiosity_rosa_demo.infra.config.agent import checked_time_zone
+from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
 from harness import ROOT, Sandbox, wait_until
-from yaml_keys import rows
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+import yaml
 
 TYPES = ROOT / 'overlay_ws/src/curiosity_rosa_interfaces'
 PARTS = {'.action': ('goal', 'result', 'feedback'), '.srv': ('request', 'response')}
-CONTRACTS, CONFIGURATION = (
-    ROOT / 'docs/reference/contracts.md',
-    ROOT / 'docs/reference/configuration.md',
-)
+CONTRACTS = ROOT / 'docs/reference/contracts.md'
+CONFIGURATION = ROOT / 'docs/reference/configuration.md'
 
 
-class PageError(Exception):
-    """The message names the page and the part."""
-
-
-def with_parts(page: str, parts: Mapping[str, str], name: str) -> str:
-    """The page with each part between its markers exchanged. Raises PageError."""
+def with_parts(page: str, parts: Mapping[str, str]) -> str:
+    """The page with each part between its markers exchanged."""
     for part, text in parts.items():
         begin, end = f'<!-- begin: {part} -->\n', f'<!-- end: {part} -->'
         before, found, rest = page.partition(begin)
         _, ended, after = rest.partition(end)
-        if not (found and ended):
-            raise PageError(f'{name}: needs the lines {begin.strip()} and {end}')
+        assert found, f'the page needs the line {begin}'
+        assert ended, f'the page needs the line {end}'
         page = f'{before}{begin}{text}\n{end}{after}'
     return page
+
+
+def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
+    cells = [list(head), *([each.replace('|', '\\|') for each in line] for line in lines)]
+    cells.insert(1, ['---'] * len(cells[0]))
+    return '\n'.join(f'| {" | ".join(line)} |' for line in cells)
 
 
 # --- docs/reference/configuration.md ---------------------------------------------------------
 
 
+WORDS = {
+    models.json_object: 'keys with JSON values',
+    base.ros_name: 'ROS name',
+    base.optional_ros_name: 'ROS name, or empty',
+    base._frame_name: 'frame name',
+    checked_time_zone: 'time zone',
+    world._key: 'name',
+    world._window: '`HH:MM-HH:MM`, or empty',
+}
+PLAIN = {'boolean': 'true or false', 'integer': 'whole number', 'string': 'text'}
+BOUNDS = {
+    'exclusiveMinimum': 'above {:.15g}',
+    'minimum': 'from {:.15g}',
+    'maximum': 'to {:.15g}',
+    'maxLength': 'at most {} long',
+    'maxItems': 'at most {} long',
+    'minLength': 'not empty',
+    'minItems': 'not empty',
+    'pattern': 'matches `{}`',
+}
+DEFAULTS: dict[Any, Any] = {'array': [], 'object': {}}
+REQUIRED, OPTIONAL = object(), object()
+LONGEST = 60  # characters of a value that is shown
+
+
+class Schema(GenerateJsonSchema):
+    """With the words for what a function checks."""
+
+    def function_after_schema(self, schema: Any) -> Any:
+        words = WORDS.get(schema['function']['function'])
+        return {'words': words} if words else super().function_after_schema(schema)
+
+
 def configuration() -> dict[str, str]:
     """The parts of docs/reference/configuration.md."""
-    files = {
-        name: (model, shipped_config_dir() / f'{name}.yaml')
-        for name, model in CONFIG_FILES.items()
-    }
-    parts = {name: _keys(model, shipped) for name, (model, shipped) in files.items()}
-    return {**parts, 'world': _keys(WorldView, None)}
+    parts = {}
+    for name, model in CONFIG_FILES.items():
+        text = (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8')
+        parts[name] = _keys(model, yaml.safe_load(text), comments(text))
+    return {**parts, 'world': _keys(world.WorldView, {}, {})}
 
 
-def _keys(model: Any, shipped: Path | None) -> str:
-    lines = [(f'`{row.key}`', row.default, row.kind, row.says) for row in rows(model, shipped)]
+def _keys(model: type[BaseModel], values: Any, said: Mapping[str, str]) -> str:
+    schema = model.model_json_schema(schema_generator=Schema)
+    lines = _section(schema, schema.get('$defs', {}), '', values, said)
     return table(('key', 'default', 'may be', ''), lines)
+
+
+def comments(text: str) -> dict[str, str]:
+    """What a YAML text says of each of its keys, behind it and in lines that go on below that."""
+    found: dict[str, str] = {}
+    path: list[str] = []
+    key, column = '', -1
+    for line in text.splitlines():
+        at = re.search(r'(?<!\S)#', line)
+        code, comment = (line[: at.start()], line[at.end() :].strip()) if at else (line, '')
+        if named := re.match(r'( *)(\w+):', code):
+            path[len(named[1]) // 2 :] = [named[2]]
+            key, column = '.'.join(path), at.start() if at else -1
+            found[key] = comment
+        elif at and not code.strip() and at.start() == column:
+            found[key] += f' {comment}'
+    return found
+
+
+def _section(
+    schema: Any, types: Any, path: str, values: Any, said: Mapping[str, str]
+) -> Iterator[tuple[str, ...]]:
+    for name, field in schema['properties'].items():
+        default = field.get('default', DEFAULTS.get(field.get('type')))
+        default = OPTIONAL if default is None else default
+        if name in schema.get('required', ()):
+            default = REQUIRED
+        value = values.get(name, default) if isinstance(values, dict) else default
+        yield from _key(field, types, f'{path}{name}', value, said)
+    if isinstance(others := schema.get('additionalProperties'), dict):
+        yield from _key(others, types, f'{path}<any other>', OPTIONAL, said)
+
+
+def _key(
+    field: Any, types: Any, key: str, value: Any, said: Mapping[str, str]
+) -> Iterator[tuple[str, ...]]:
+    field = _resolved(field, types)
+    comment = said.get(key, '')
+    for below, what, inside in (
+        ('', 'keys', field),
+        ('.<name>', 'any names, each with keys', _values_of(field)),
+        ('[]', 'list of keys', field.get('items')),
+    ):
+        section = _resolved(inside, types) if isinstance(inside, dict) else {}
+        if 'properties' not in section:
+            continue
+        if section['properties'].get('kind', {}).get('const') == 'service':
+            kind = kind_of(section['properties']['type'], types)
+            yield (
+                f'`{key}`',
+                _shown(value['name']),
+                f'service with its `name`, of type {kind}',
+                comment,
+            )
+            return
+        says = comment or ' '.join(section.get('description', '').split()).replace('``', '`')
+        if says or below:
+            yield f'`{key}`', '', what, says
+        yield from _section(section, types, f'{key}{below}.', {} if below else value, said)
+        return
+    yield f'`{key}`', _shown(value), kind_of(field, types), comment
+
+
+def _resolved(field: Any, types: Any) -> Any:
+    """Without references, and without the null of a key that may be left out."""
+    given = [each for each in field.get('anyOf', ()) if each.get('type') != 'null']
+    field = given[0] if len(given) == 1 else field
+    if '$ref' in field:
+        return types[field['$ref'].rpartition('/')[2]]
+    return field
+
+
+def _values_of(field: Any) -> Any:
+    """What a mapping has as its values."""
+    return next(
+        iter(field.get('patternProperties', {}).values()), field.get('additionalProperties')
+    )
+
+
+def kind_of(field: Any, types: Any) -> str:
+    """What a value may be, in words."""
+    field = _resolved(field, types)
+    if 'words' in field:
+        return str(field['words'])
+    if 'anyOf' in field:
+        given = [each for each in field['anyOf'] if each.get('type') != 'null']
+        return ' or '.join(dict.fromkeys(kind_of(each, types) for each in given))
+    values = field.get('enum', [field['const']] if 'const' in field else [])
+    if values:
+        return ' or '.join(_shown(each) for each in values)
+    kind = field.get('format') or PLAIN.get(field['type'], field['type'])
+    if kind == 'array':
+        kind = f'list of {kind_of(field["items"], types)}'
+    elif kind == 'object':
+        kind = f'any names, each with: {kind_of(_values_of(field), types)}'
+    limits = [words.format(field[key]) for key, words in BOUNDS.items() if key in field]
+    return ', '.join([kind, *limits]).replace(', to ', ' to ')
+
+
+def _shown(value: Any) -> str:
+    if value in (REQUIRED, OPTIONAL):
+        return 'required' if value is REQUIRED else ''
+    text = json.dumps(value, ensure_ascii=False)
+    text = text if text == '""' else text.replace('"', '')
+    return f'`{text}`' if len(text) <= LONGEST else 'see the file'
 
 
 # --- docs/reference/contracts.md -------------------------------------------------------------
@@ -83,6 +225,89 @@ def interfaces() -> dict[str, str]:
     return {'fields': table(('interface', 'part', 'field', 'type', ''), lines)}
 
 
+def contracts(run: ContractRun, topics: Topics) -> dict[str, str]:
+    """The parts of docs/reference/contracts.md that a run shows."""
+    uses = run.overlay()
+    own = sorted(use for use in uses if not use.is_of_ros)
+    return {
+        'topics': _names(own, topics, 'topic', publish='published by', subscribe='heard by'),
+        'services': _names(own, topics, 'service', reply='served by', request='called by'),
+        'actions': _names(own, topics, 'action', execute='served by'),
+        'parameters': _parameters(run),
+        'nodes': _nodes(run, uses),
+    }
+
+
+def names_of(topics: Topics) -> dict[str, str]:
+    """The key of each name in topics.yaml."""
+    found = {}
+    for section, keys in topics.model_dump().items():
+        for key, value in keys.items():
+            name = value['name'] if isinstance(value, dict) else value
+            found[name] = f'`{section}.{key}`'
+    return found
+
+
+def _names(uses: list[Use], topics: Topics, what: str, **roles: str) -> str:
+    """``roles``: the kinds of use, each with its heading."""
+    keys = names_of(topics)
+    lines = [
+        (
+            f'`{name}`',
+            keys.get(name, ''),
+            f'`{type_}`',
+            *(_who(uses, role, name) for role in roles),
+        )
+        for name, type_ in sorted({(use.name, use.type) for use in uses if use.kind in roles})
+    ]
+    return table((what, 'key', 'type', *roles.values()), lines)
+
+
+def _who(uses: list[Use], kind: str, name: str) -> str:
+    """The nodes, each with its QoS if there is one."""
+    found: dict[str, list[str]] = {}
+    for use in uses:
+        if (use.kind, use.name) == (kind, name):
+            found.setdefault(use.node.lstrip('/'), []).append(use.qos)
+    said = [
+        f'{node} ({" / ".join(reversed(qos))})' if any(qos) else node
+        for node, qos in found.items()
+    ]
+    return '; '.join(said) or ('the rover' if kind == 'reply' else '')
+
+
+def _parameters(run: ContractRun) -> str:
+    """The value at the first node, by its name, is the default: it was given none."""
+    found: dict[tuple[str, str, bool, str], list[tuple[str, Any]]] = {}
+    for node, parameter, value in run.parameters:
+        found.setdefault(parameter, []).append((node, value))
+    lines = [
+        (
+            f'`{name}`',
+            ', '.join(node for node, _ in nodes),
+            type_,
+            f'`{json.dumps(nodes[0][1])}`',
+            'at the start' if read_only else 'at any time',
+            says,
+        )
+        for (name, type_, read_only, says), nodes in sorted(found.items())
+    ]
+    return table(('parameter', 'nodes', 'type', 'default', 'can be set', ''), lines)
+
+
+def _nodes(run: ContractRun, uses: set[Use]) -> str:
+    lines = []
+    for enclave, node in sorted({(run.enclaves[use.node], use.node) for use in uses}):
+        of_kind: dict[str, list[str]] = {'publish': [], 'subscribe': [], 'reply': []}
+        for use in sorted(use for use in uses if use.node == node and use.is_of_ros):
+            of_kind[use.kind].append(f'`{use.name.replace(f"{node}/", "~/")}`')
+        if len(of_kind['reply']) == len(OWN_SERVICES):
+            of_kind['reply'] = ['its parameters and types']
+        process = enclave.rpartition('/')[2]
+        lines.append((process, node.lstrip('/'), *map(', '.join, of_kind.values())))
+    return table(('process', 'node', 'writes', 'hears', 'serves'), lines)
+
+
 # --- writing them ----------------------------------------------------------------------------
 
 
@@ -99,23 +324,15 @@ def observed() -> dict[str, str]:
             return len(seen) > 100 and seen[-1] == seen[-100]
 
         wait_until(settled, 'nothing new to show up', PATIENCE_S)
-        return contracts(run.graph, run.overlay(), run.parameters(), topics)
+        return contracts(run, topics)
 
 
-def main() -> int:
-    try:
-        parts = {CONFIGURATION: configuration(), CONTRACTS: {**interfaces(), **observed()}}
-        pages = {path: path.read_text(encoding='utf-8') for path in parts}
-        new_pages = {path: with_parts(pages[path], parts[path], path.name) for path in parts}
-    except (AssertionError, LookupError, PageError) as error:  # a wait, a rule without words
-        print(f'contracts: {error}', file=sys.stderr)
-        return 1
-    for path, new in new_pages.items():
-        path.write_text(new, encoding='utf-8')
-        same = new == pages[path]
-        print(f'{path.relative_to(ROOT)}: {"is as it should be" if same else "written"}')
-    return 0
+def main() -> None:
+    parts = {CONFIGURATION: configuration(), CONTRACTS: {**interfaces(), **observed()}}
+    for path, made in parts.items():
+        path.write_text(with_parts(path.read_text(encoding='utf-8'), made), encoding='utf-8')
+        print(f'{path.relative_to(ROOT)}: written')
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -18,9 +18,8 @@ import re
 from typing import Any
 import urllib.request
 
-from contract_pages import CONTRACTS, with_parts
+from contract_pages import CONTRACTS, contracts, with_parts
 from contract_run import ContractRun, ROVER
-from contract_tables import contracts
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import load_config
 from harness import ROOT, Sandbox, wait_until
@@ -87,11 +86,9 @@ def run(box: Sandbox, topics: Topics, facts: Facts) -> ContractRun:
 
 def test_the_page_is_what_the_running_system_shows(run: ContractRun, topics: Topics) -> None:
     page = CONTRACTS.read_text(encoding='utf-8')
-    parameters = run.parameters()
 
     def now() -> str:
-        parts = contracts(run.look(), run.overlay(), parameters, topics)
-        return with_parts(page, parts, CONTRACTS.name)
+        return with_parts(page, contracts(run.look(), topics))
 
     _await(lambda: now() == page)
     assert page.splitlines() == now().splitlines(), 'run scripts/contracts.sh and read the change'

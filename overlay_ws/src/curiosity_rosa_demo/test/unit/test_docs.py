@@ -20,9 +20,9 @@ from contract_pages import (
     configuration,
     CONTRACTS,
     interfaces,
+    names_of,
     with_parts,
 )
-from contract_tables import names_of
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, usage
 from curiosity_rosa_demo.agent.react.graph import mermaid
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
@@ -124,7 +124,7 @@ AGAIN = 'the page is not what the code says: run scripts/contracts.sh'
 def test_the_pages_are_what_models_files_and_types_say() -> None:
     for path, parts in ((CONFIGURATION, configuration), (CONTRACTS, interfaces)):
         page = path.read_text(encoding='utf-8')
-        assert page == with_parts(page, parts(), path.name), AGAIN
+        assert page == with_parts(page, parts()), AGAIN
     topics = load_config().topics
     names = [name for name in names_of(topics) if name.startswith('/')]
     # The one of two cameras that is not used as shipped is not there.
