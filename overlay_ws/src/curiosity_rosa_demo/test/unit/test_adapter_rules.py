@@ -6,35 +6,46 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rules of the adapter, each alone: agent, obstacles, odometry, clocks, other adapters."""
+"""The rules of the adapter, each alone: agent, obstacles, odometry, clocks, drives, standstill."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import astuple
 from itertools import pairwise
 import math
+from types import SimpleNamespace
+from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, MAX_AGE_S, OtherAdapters, Presence
 from curiosity_rosa_demo.adapter.alarm_fold import ALARM_PERIOD_S, AlarmFold
+from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, RAMP_S, tilt_of
+from curiosity_rosa_demo.adapter.profile_figures import FAR_OFF, ProfileFigures
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import (
     ObstacleStop,
     OdometrySilence,
+    Settling,
     SilenceDue,
     UnexpectedMotion,
     ViewState,
 )
-from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, TWO_AGENTS, VIEW_LOST
+from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, MIN_SECONDS
+from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
+from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, ToolResult, TWO_AGENTS, VIEW_LOST
 from curiosity_rosa_demo.infra.clocks import ClockWatch, MotionClock, NO_CLOCK, SimulationClock
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, TURN_DIRECTIONS
+from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
+from curiosity_stand_in.drivers import DemoRover
 from examples import examples
-from guard_world import CONFIG
-from hypothesis import given, settings
+from guard_world import CONFIG, drive_off, World
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from tool_rover import STOP_LATE_S
 
 WHY = 'an obstacle'
 
@@ -359,3 +370,323 @@ def test_a_clock_that_dies_gains_no_time_and_a_restart_is_no_jump(factor: float)
     clocks.run(0.1, 0.0)
     assert clocks.run(10.0, 0.0) == pytest.approx(10.0)
     assert clocks.clock.measured is None
+
+
+JOINTS_AGE_S = CONFIG.mast.joint_max_age_s
+SAG_MPS = 0.28  # measured: the demo's free bogie folds
+
+
+readings = st.tuples(
+    st.sampled_from([0.05, 0.1, 0.4, 1.5]),
+    st.sampled_from([0.0, 0.01, 0.1, SAG_MPS, 0.5, math.nan, math.inf]),  # its speed
+    st.sampled_from([0.0, 0.1, 1.0, math.nan]),  # its turn
+    st.none() | st.sampled_from([0.0, 0.05, 0.5, 2.0, math.nan]),  # of the wheels
+)
+
+
+@given(st.lists(readings, max_size=80))
+def test_nothing_settles_but_a_body_that_moves_little_on_wheels_that_stand(
+    history: list[tuple[float, float, float, float | None]],
+) -> None:
+    settling = Settling(SHIPPED, JOINTS_AGE_S, float)
+    now, wheels_at, fastest = 0.0, -math.inf, math.nan
+    began, moved_at, way_m, before = None, -math.inf, 0.0, 0.0
+    for step_s, speed, turn, wheel in history:
+        now += step_s
+        if wheel is not None:
+            wheels_at, fastest = now, wheel
+            settling.record_wheels(wheel, now)
+        still = speed <= SHIPPED.still_speed_mps and turn <= SHIPPED.still_turn_radps
+        settling.record_odometry(Odometry(now, still, speed, turn), driving=False)
+        way_m, before = way_m + min(before, speed) * step_s, speed
+        if not still:
+            moved_at = now
+        elif now - moved_at >= SHIPPED.settle_s:
+            began = None
+        if not settling.goes_on(now):
+            continue
+        if began is None:
+            began, way_m = now, 0.0
+        assert now - began < SHIPPED.settling_max_s
+        assert way_m < SHIPPED.settling_way_m
+        assert not still
+        assert speed <= SHIPPED.settling_speed_mps
+        assert turn <= SHIPPED.settling_turn_radps
+        assert fastest <= SHIPPED.wheels_still_radps
+        assert now - wheels_at <= JOINTS_AGE_S
+
+
+phases = st.lists(
+    st.tuples(
+        st.sampled_from([0.1, 0.5, 1.0, 3.0]),  # seconds
+        st.sampled_from([0.0, 0.1, SAG_MPS, 0.6]),  # sag
+        st.sampled_from([0.0, 0.5]),  # wheels, by somebody
+        st.booleans(),  # wheels on the joint states
+        st.sampled_from(['', 'stop', 'move']),
+    ),
+    max_size=12,
+)
+
+
+@given(phases)
+def test_no_stop_is_confirmed_and_no_drive_begins_while_the_body_moves(
+    history: list[tuple[float, float, float, bool, str]],
+) -> None:
+    world = World()
+    drive_off(world)
+    shown_at = -math.inf
+    for seconds, sag, turning, shown, act in history:
+        world.sag, world.wheels_shown = sag, shown
+        number = None
+        for tick in range(round(seconds / 0.05) + 4):
+            world.wheels = max(world.wheels, turning)
+            if tick == 4:  # its odometry has been heard
+                number = world.ask_stop() if act == 'stop' else None
+            world.step()
+            shown_at = world.now if shown else shown_at
+            if number is not None and (sag or turning):
+                assert world.guard.stop_problem(number)
+            if tick >= 4 and world.guard.settles:
+                assert 0.0 < sag <= SHIPPED.settling_speed_mps
+                assert not (shown and turning)
+                assert world.now - shown_at <= JOINTS_AGE_S
+        if act == 'move' and world.guard.stopping:
+            assert world.ask_move()
+
+
+JOINTS = ('left', 'right')
+
+
+def joint_states(at_s: float, *positions: float, velocity: tuple[float, ...] = ()) -> Any:
+    sec = math.floor(at_s)
+    stamp = SimpleNamespace(sec=sec, nanosec=round((at_s - sec) * 1e9))
+    return SimpleNamespace(
+        header=SimpleNamespace(stamp=stamp),
+        name=['mast', *JOINTS],
+        position=[0.0, *positions],
+        velocity=[0.0, *velocity] if velocity else [],
+    )
+
+
+def measured(*messages: Any) -> list[float]:
+    """What is known after the first message, which never shows a speed."""
+    speed = WheelSpeed(JOINTS)
+    results = [speed.measure(message) for message in messages]
+    assert math.isnan(results[0] or 0.0)
+    return [result for result in results[1:] if result is not None]
+
+
+@given(st.floats(-5.0, 5.0), st.floats(-5.0, 5.0), st.floats(0.005, 0.3), st.booleans())
+def test_the_fastest_wheel_is_measured_by_positions_and_by_velocities(
+    left: float, right: float, period_s: float, broadcast: bool
+) -> None:
+    velocity = (left, right) if broadcast else (math.nan, math.nan)
+    times = [n * period_s for n in range(60)]
+    results = measured(
+        *(joint_states(10.0 + at, left * at, right * at, velocity=velocity) for at in times)
+    )
+    fastest = max(abs(left), abs(right))
+    assert results
+    assert results == pytest.approx([fastest] * len(results), rel=1e-3, abs=1e-6)
+    for messages in (
+        [joint_states(0.0, 1.0, 1.0)] * 5,  # no stamps
+        [joint_states(5.0 - n, 1.0, 1.0) for n in range(5)],  # stamps that go back
+        [joint_states(5.0 + n, 1.0, math.nan) for n in range(5)],
+        [joint_states(5.0 + n, 1.0, math.inf) for n in range(5)],
+    ):
+        assert all(map(math.isnan, measured(*messages)))
+    for joints in (('left', 'middle'), ()):
+        assert WheelSpeed(joints).measure(joint_states(5.0, 1.0, 1.0)) is None
+
+
+DRIVE = THRESHOLDS.drive
+SPEEDS = {'move_forward': 0.5, 'turn_left': 0.25, 'turn_right': 0.25}
+periods = st.floats(0.05, 0.4)
+motions = st.sampled_from(sorted(SPEEDS))
+
+
+class Drive:
+    """A rover on a plane; its odometry goes to the rules."""
+
+    def __init__(self, period_s: float, noise: Callable[[], float] = lambda: 0.0) -> None:
+        self.now = self.x = self.yaw = 0.0
+        self._period_s, self._noise = period_s, noise
+        self.watch = DriveWatch(DRIVE, THRESHOLDS.motion, lambda: self.now)
+
+    def go(self, motion: str, seconds: float, grip: float = 1.0, tilt: float = 0.0) -> str:
+        """The reason of the first stop, or ''."""
+        self.watch.begin(motion)
+        return next(self._reasons(motion, seconds, grip, tilt), '')
+
+    def _reasons(self, motion: str, seconds: float, grip: float, tilt: float) -> Iterator[str]:
+        turn = 0.0 if motion == 'move_forward' else math.copysign(0.1, ('r' in motion) - 0.5)
+        until = self.now + seconds
+        while self.now < until:
+            self.now += self._period_s
+            speed = SPEEDS[motion] * grip * (1.0 + self._noise())
+            self.x += speed * self._period_s
+            self.yaw += turn * grip * self._period_s
+            self.watch.record((self.x, 0.0, self.yaw), speed, turn * grip, tilt)
+            if reason := self.watch.stop_reason():
+                yield reason
+
+
+@settings(max_examples=examples(50))
+@given(st.data(), periods, st.lists(st.tuples(motions, st.floats(0.5, 20.0)), max_size=5))
+def test_an_ordinary_drive_is_never_stopped(
+    data: st.DataObject, period_s: float, drives: list[tuple[str, float]]
+) -> None:
+    noise = data.draw(st.randoms(use_true_random=False))
+    drive = Drive(period_s, lambda: noise.uniform(-0.2, 0.2))
+    for motion, seconds in drives:
+        assert drive.go(motion, seconds) == ''
+        drive.watch.end()
+        assert drive.watch.refusal() == ''
+
+
+@settings(max_examples=examples(50))
+@given(motions, periods, st.floats(0.0, 0.9))
+def test_slip_beyond_the_limit_is_found_within_two_windows(
+    motion: str, period_s: float, slip: float
+) -> None:
+    drive = Drive(period_s)
+    assert drive.go(motion, RAMP_S + DRIVE.slip_s + 2.0) == ''
+    drive.watch.end()
+    reason = drive.go(motion, 2 * DRIVE.slip_s + RAMP_S, grip=1.0 - slip)
+    if abs(slip - DRIVE.slip_limit) > 0.01:
+        assert reason.startswith('Slip of ') == (slip > DRIVE.slip_limit), reason
+
+
+@settings(max_examples=examples(50))
+@given(motions, periods, st.booleans())
+def test_a_rover_that_does_not_move_is_stuck(motion: str, period_s: float, silent: bool) -> None:
+    drive = Drive(period_s)
+    drive.watch.begin(motion)
+    if silent:  # nobody knows
+        drive.now += 30.0
+        assert drive.watch.stop_reason() == ''
+    else:
+        assert drive.go(motion, DRIVE.stuck_s - 0.5, grip=0.0) == ''
+        assert drive.go(motion, 1.0, grip=0.0).startswith('Stuck: ')
+    drive = Drive(period_s)
+    drive.watch.begin('move_forward')
+    for number in range(100):  # its odometry has a pose and no speed
+        drive.now += 0.1
+        drive.watch.record((0.01 * number, 0.0, 0.0), 0.0, 0.0, 0.0)
+        assert drive.watch.stop_reason() == ''
+
+
+@given(*[st.floats(-math.pi, math.pi)] * 3)
+def test_the_tilt_is_the_angle_to_the_vertical(roll: float, pitch: float, yaw: float) -> None:
+    def half(angle: float) -> tuple[float, float]:
+        return math.cos(angle / 2), math.sin(angle / 2)
+
+    (cr, sr), (cp, sp), (cy, sy) = half(roll), half(pitch), half(yaw)
+    tilt = tilt_of(
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+    assert tilt is not None
+    assert math.cos(tilt) == pytest.approx(math.cos(roll) * math.cos(pitch), abs=1e-6)
+    assert tilt_of(0.0, 0.0, 0.0, 0.0) is None
+    assert tilt_of(math.nan, 0.0, 0.0, 1.0) is None
+
+
+@given(st.lists(st.floats(0.0, math.pi), min_size=1))
+def test_a_tilted_rover_neither_goes_on_nor_starts_until_it_stands_more_level(
+    tilts: list[float],
+) -> None:
+    drive = Drive(0.1)
+    for tilt in tilts:
+        was_refused = bool(drive.watch.refusal())
+        drive.watch.record((0.0, 0.0, 0.0), 0.0, 0.0, tilt)
+        limit = DRIVE.tilt_limit_rad - (0.05 if was_refused else 0.0)
+        assert bool(drive.watch.refusal()) == (tilt > limit)
+        assert drive.watch.stop_reason().startswith(drive.watch.refusal())
+
+
+AHEAD, ARC = THRESHOLDS.body.forward_mps, THRESHOLDS.body.turn_mps
+RADIUS = THRESHOLDS.obstacles.turn_radius_m
+LONG_S = 20.0
+
+
+class MeasuredDrive:
+    """A rover on a plane, without a ramp; its odometry goes to the figures."""
+
+    def __init__(self, period_s: float = 0.1) -> None:
+        self.now, self._place, self._period_s = 0.0, (0.0, 0.0, 0.0), period_s
+        self.figures = ProfileFigures(THRESHOLDS, lambda: self.now)
+
+    def go(self, motion: str, speed: float, radius: float, seconds: float = LONG_S) -> list[str]:
+        """What the figures say after this leg."""
+        turn = DIRECTIONS[motion] * speed / radius
+        self.figures.begin(motion)
+        until = self.now + seconds
+        while self.now < until:
+            self.now += self._period_s
+            metres, angle = speed * self._period_s, turn * self._period_s
+            self._place = along(*self._place, metres, angle)
+            self.figures.record(self._place, speed, turn)
+            self.figures.record(None, 9.0, 9.0)  # what cannot be measured tells nothing
+        self.figures.end()
+        return self.figures.findings()
+
+
+@settings(max_examples=examples(50))
+@given(
+    st.sampled_from(sorted(DIRECTIONS)),
+    st.floats(0.05, 3.0),
+    st.floats(0.5, 50.0),
+    st.floats(0.05, 0.4),
+)
+def test_a_figure_is_named_if_and_only_if_it_differs_by_more_than_a_quarter(
+    motion: str, speed: float, radius: float, period_s: float
+) -> None:
+    figures = [(speed, AHEAD)] if motion == 'move_forward' else [(speed, ARC), (radius, RADIUS)]
+    differ = [abs(measured - figure) / figure for measured, figure in figures]
+    assume(all(abs(each - FAR_OFF) > 1e-3 for each in differ))
+    told = MeasuredDrive(period_s).go(motion, speed, radius)
+    assert len(told) == sum(each > FAR_OFF for each in differ)
+
+
+Place = tuple[float, float, float]
+places = st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-math.pi, math.pi))
+ways = st.floats(-50, 50)
+curvatures = st.just(0.0) | st.floats(-2, 2)
+
+
+@given(places, curvatures, ways, ways)
+def test_two_steps_lead_where_one_does(
+    place: Place, curvature: float, first: float, second: float
+) -> None:
+    twice = along(*along(*place, first, first * curvature), second, second * curvature)
+    once = along(*place, first + second, (first + second) * curvature)
+    assert twice == pytest.approx(once, abs=1e-6)
+
+
+START_S = THRESHOLDS.body.start_s
+ROLLS_BACK_S = 0.16  # of a drive, in its heading, which loses what the way does not
+
+
+@given(
+    name=st.sampled_from(sorted(DIRECTIONS)),
+    seconds=st.floats(MIN_SECONDS, 20.0),
+    waited_s=st.floats(0.0, 1.0),
+)
+def test_a_short_drive_teaches_the_speed_of_a_long_one(
+    name: str, seconds: float, waited_s: float
+) -> None:
+    rover = DemoRover(THRESHOLDS)
+    rover.advance_to(waited_s)  # somewhere between two of its ticks
+    rover.call(name)
+    rover.advance_to(waited_s + seconds)
+    rover.call('move_stop')
+    state = rover.advance_to(rover.seconds + STOP_LATE_S)
+    speeds = MeasuredSpeeds(THRESHOLDS.speeds, START_S)
+    yaw = state.pose.yaw
+    done = ToolResult.success(duration_s=seconds, distance_m=state.path_m, yaw_rad=yaw)
+    speeds.learn(name, {'yaw_rad': 0.0}, done)
+    for learnt, true in zip(astuple(speeds.now()), astuple(THRESHOLDS.speeds), strict=True):
+        assert -ROLLS_BACK_S <= (learnt / true - 1.0) * seconds <= START_S

@@ -38,7 +38,7 @@ unit/test_gate.py
     test_a_motion_that_passes_never_leads_outside: geofence
     test_what_passes_leaves_the_charge_for_the_way_home_or_leads_home: energy_home
     test_a_call_without_a_yes_passes_only_where_none_is_needed: approval
-unit/test_motion_guard_machine.py
+unit/test_motion_guard.py
     the_rover_never_moves_with_the_mast_up: NEED_TO_CLOSE_MAST MOVE_IN_PROGRESS NEED_TO_OPEN_MAST
     the_rover_never_moves_with_a_part_that_is_not_stowed: NEED_TO_STOW
     motion_without_a_closed_mast_is_being_stopped: STOPPED_FOR_MAST
@@ -46,8 +46,6 @@ unit/test_motion_guard_machine.py
     no_motion_outlives_safe: AGENT_IS_SAFE
     no_motion_outlives_the_agents_silence: AGENT_IS_SILENT AGENT_IS_GONE AGENT_FELL_SILENT
     the_leash_holds: LEASH
-unit/test_settling.py
-    test_no_stop_is_confirmed_and_no_drive_begins_while_the_body_moves: STOP_NOT_CONFIRMED
 unit/test_adapter_rules.py
     test_nothing_but_a_beat_of_a_single_agent_lifts_the_latch: TWO_AGENTS
     test_it_names_exactly_the_living_others_of_its_own_rover: OTHER_ADAPTER
@@ -56,7 +54,7 @@ unit/test_adapter_rules.py
     test_it_must_stop_when_it_has_moved_for_the_time_to_settle: STOPPED_UNASKED
     test_each_silence_is_warned_of_once_and_stopped_in_time: ODOMETRY_SILENT
     test_time_that_stands_is_a_problem_however_it_went_before: NO_CLOCK
-unit/test_drive_watch.py
+    test_no_stop_is_confirmed_and_no_drive_begins_while_the_body_moves: STOP_NOT_CONFIRMED
     test_a_rover_that_does_not_move_is_stuck: STUCK
     test_slip_beyond_the_limit_is_found_within_two_windows: SLIPPING
     test_a_tilted_rover_neither_goes_on_nor_starts_until_it_stands_more_level: TILTED
