@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.skills.errors import (
 from curiosity_rosa_demo.agent.skills.executor import MAX_ENDED_RUNS, SkillExecutor
 from curiosity_rosa_demo.agent.skills.run import MAX_PROGRESS_REPORTS
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
-from curiosity_rosa_demo.domain.brain_state import SkillStatus
+from curiosity_rosa_demo.domain.brain_state import Json, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -51,56 +51,6 @@ WORKED, FAILED = SkillStatus.SUCCESS, SkillStatus.FAILED
 MAP = {'No image': 'ABORT', 'No image received': 'RETRY'}
 
 
-@pytest.mark.parametrize(
-    ('end', 'status', 'code', 'said', 'metrics'),
-    [
-        ('ok', WORKED, '', '', {'done': 1}),
-        ('refusal', FAILED, 'FAILED', 'No image received: 5 s', {'half': 1}),
-        ('error', FAILED, BROKE, "Internal error in job: ValueError('it b", {}),
-        ('exit', FAILED, BROKE, 'Internal error in job: SystemExit(3)', {}),
-        ('nothing', FAILED, BROKE, 'Internal error in job: it answered no', {}),
-    ],
-)
-@in_loop
-async def test_a_run_that_nobody_stops_ends_as_the_skill_says(
-    end: str, status: SkillStatus, code: str, said: str, metrics: Any
-) -> None:
-    actor = Actor()
-    executor = executor_of(skill_named('job', actor, error_map=MAP))
-    run = await executor.dispatch('job', {}, Cancellation())
-    assert [goal.goal_id for goal in executor.running()] == [run]
-    actor.finish(end)
-    result = await executor.get_result(run)
-    assert (result.status, result.error_code, result.metrics) == (status, code, metrics)
-    assert result.error_msg.startswith(said)
-    assert executor.running() == []
-    assert await executor.get_result(run) is result
-    assert await executor.cancel(run) is False
-
-
-@pytest.mark.parametrize(
-    ('resources', 'latches'),
-    [([], False), (['camera'], False), (['base'], True), (['mast', 'camera'], True)],
-)
-@in_loop
-async def test_a_skill_that_breaks_with_a_part_that_moves_in_its_hands_latches_safe(
-    resources: list[str], latches: bool
-) -> None:
-    def job(call: SkillCall) -> ToolResult:
-        raise ToolBroke(ToolResult.failure('Internal error in mast_open: boom', driven_m=1.0))
-
-    executor = executor_of(skill_named('job', job, resources_required=resources))
-    violations: list[str] = []
-    executor.monitor.on_violation = violations.append
-    result = await executor.result_of('job', {}, Cancellation())
-    assert (result.status, result.error_code) == (SkillStatus.FAILED, BROKE)
-    assert (result.error_msg, result.metrics) == (
-        'Internal error in mast_open: boom',
-        {'driven_m': 1.0},
-    )
-    assert violations == [f'SAFETY_VIOLATION: {result.error_msg}'] * latches
-
-
 class Unspeakable(BaseException):
     def __repr__(self) -> str:
         raise RuntimeError('no words')
@@ -111,18 +61,52 @@ class Garbled(Exception):
         return 'half a character: \ud83d'
 
 
-@pytest.mark.parametrize('error', [Unspeakable(), Garbled(), KeyError('x' * 10_000)])
-@in_loop
-async def test_whatever_a_skill_raises_is_a_short_failure(error: BaseException) -> None:
-    def breaks(call: SkillCall) -> ToolResult:
-        raise error
+REFUSED = ToolResult.failure('No image received: 5 s', half=1)
+BOOM = ToolBroke(ToolResult.failure('Internal error in mast_open: boom', driven_m=1.0))
+ENDS: list[tuple[Any, SkillStatus, str, str, Json]] = [
+    (ToolResult.success(done=1), WORKED, '', '', {'done': 1}),
+    (REFUSED, FAILED, 'FAILED', 'No image received: 5 s', {'half': 1}),
+    (BOOM, FAILED, BROKE, 'Internal error in mast_open: boom', {'driven_m': 1.0}),
+    (ValueError('it broke'), FAILED, BROKE, "Internal error in job: ValueError('it b", {}),
+    (SystemExit(3), FAILED, BROKE, 'Internal error in job: SystemExit(3)', {}),
+    (None, FAILED, BROKE, 'Internal error in job: it answered no', {}),
+    (Unspeakable(), FAILED, BROKE, 'Internal error in job: ', {}),
+    (Garbled(), FAILED, BROKE, 'Internal error in job: ', {}),
+    (KeyError('x' * 10_000), FAILED, BROKE, 'Internal error in job: ', {}),
+]
 
-    executor = executor_of(skill_named('job', breaks))
-    result = await executor.get_result(await executor.dispatch('job', {}, Cancellation()))
-    assert result.status is SkillStatus.FAILED
-    assert result.error_msg.startswith('Internal error in job: ')
-    assert len(result.error_msg) < 300
-    result.model_dump_json()
+
+@pytest.mark.parametrize(
+    ('resources', 'latches'),
+    [([], False), (['camera'], False), (['base'], True), (['mast', 'camera'], True)],
+)
+@in_loop
+async def test_a_run_ends_as_the_skill_says_and_one_that_breaks_with_a_moving_part_latches_safe(
+    resources: list[str], latches: bool
+) -> None:
+    for end, status, code, said, metrics in ENDS:
+
+        def job(call: SkillCall, end: Any = end) -> ToolResult:
+            if isinstance(end, BaseException):
+                raise end
+            return end
+
+        executor = executor_of(
+            skill_named('job', job, resources_required=resources, error_map=MAP)
+        )
+        violations: list[str] = []
+        executor.monitor.on_violation = violations.append
+        run = await executor.dispatch('job', {}, Cancellation())
+        result = await executor.get_result(run)
+        assert (result.status, result.error_code, result.metrics) == (status, code, metrics)
+        assert result.error_msg.startswith(said)
+        assert len(result.error_msg) < 300
+        result.model_dump_json()
+        broke = latches and code == BROKE
+        assert violations == [f'SAFETY_VIOLATION: {result.error_msg}'] * broke
+        assert executor.running() == []
+        assert await executor.get_result(run) is result
+        assert await executor.cancel(run) is False
 
 
 event = st.sampled_from(['cancel', 'turn', 'time-out', 'finish'])

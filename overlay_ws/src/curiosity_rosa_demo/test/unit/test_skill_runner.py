@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The SkillRunner: the scenarios of the design, requests, restarts, and a file that fails."""
+"""The SkillRunner: the scenarios of the design, requests, restarts, a bad file, its queue."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from contextlib import asynccontextmanager, closing
 from datetime import datetime, timedelta, timezone
 import math
 from pathlib import Path
+import pickle
 import runpy
 import sqlite3
 from typing import Any
 
-from curiosity_rosa_demo.agent.tasks import EventType, journal, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import journal, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
+from curiosity_rosa_demo.agent.tasks.ready_queue import Rank, rank_of, ReadyQueue
 from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     StoreError,
@@ -43,17 +45,15 @@ from skill_world import (
     Stage,
     staged,
     states,
-    stored,
     titled,
 )
 
 
 @asynccontextmanager
 async def crashing(
-    path: Path, stage: Stage, *, loops: bool = True, **options: Any
+    path: Path, runner: SkillRunner, *, loops: bool = True
 ) -> AsyncIterator[SkillRunner]:
     """A runner whose process dies at the end of the block."""
-    runner = staged(path, stage, **options)
     await runner.start()
     loop_task = asyncio.create_task(runner.run_loop() if loops else asyncio.sleep(0))
     yield runner
@@ -104,7 +104,7 @@ async def test_a_skill_that_fails_says_why_and_the_next_one_runs(name: str, reas
 @in_loop
 async def test_after_a_crash_another_runner_resumes_from_the_checkpoint(tmp_path: Path):
     path, stage = tmp_path / 'robot.db', Stage()
-    async with crashing(path, stage) as runner:
+    async with crashing(path, staged(path, stage)) as runner:
         task = await runner.submit(titled('job', 'a'))
         queued = await runner.submit(titled('job', 'b'))
         await stage.until('begin a')
@@ -113,7 +113,9 @@ async def test_after_a_crash_another_runner_resumes_from_the_checkpoint(tmp_path
         task.metadata['stage'] = 3
     notes = []
     for _ in range(2):
-        async with crashing(path, Stage(), loops=False) as runner:  # nobody lets it run
+        async with crashing(
+            path, staged(path, Stage()), loops=False
+        ) as runner:  # nobody lets it run
             notes.append([note for note in runner.notes if task.id in note])
     told = f'task job {task.id} was active when the process ended; it is queued again'
     assert notes == [[told], []]
@@ -133,7 +135,7 @@ async def test_after_a_crash_another_runner_resumes_from_the_checkpoint(tmp_path
 @in_loop
 async def test_with_the_policy_fail_what_ran_in_a_crash_has_failed(tmp_path: Path):
     path, stage = tmp_path / 'robot.db', Stage()
-    async with crashing(path, stage) as runner:
+    async with crashing(path, staged(path, stage)) as runner:
         task = await runner.submit(titled('job', 'a'))
         dependent = await runner.submit(titled('job', 'b', blocked_by=(task.id,)))
         paused = await runner.submit(Task('job'))
@@ -147,30 +149,6 @@ async def test_with_the_policy_fail_what_ran_in_a_crash_has_failed(tmp_path: Pat
         again = known(runner, paused)
         assert (again.state, again.held, again.reason) == (S.PENDING, True, 'lunch')
         assert stage.log == []
-
-
-@in_loop
-@pytest.mark.parametrize('stop', ['cancel', 'pause'])
-async def test_a_skill_hears_who_stops_it(stop: str):
-    runner, heard = SkillRunner(':memory:'), list[str]()
-
-    @runner.skill('job')
-    async def skill(task: Task) -> None:
-        try:
-            await asyncio.sleep(LONG_S)
-        except asyncio.CancelledError as cancelled:
-            heard.append(str(cancelled))
-            raise
-
-    async with looping(runner):
-        task = await runner.submit(Task('job'))
-        await reaches(runner, task, S.ACTIVE)
-        await asyncio.sleep(0)  # it begins
-        reason = 'Cancelled by the client of the action'
-        assert await getattr(runner, stop)(task.id, reason) is True
-        assert (heard, task.reason) == ([reason], reason)
-        if stop == 'cancel':
-            assert await runner.cancel(task.id) is False
 
 
 @in_loop
@@ -191,13 +169,10 @@ async def test_a_skill_that_recovers_is_recovering_until_it_has_observed(tmp_pat
 
         return runner
 
-    stage, first = Stage(), made(Stage())
-    await first.start()
-    loop_task = asyncio.create_task(first.run_loop())
-    task = await first.submit(Task('job'))
-    await reaches(first, task, S.ACTIVE)
-    crash(tmp_path / 't.db')
-    loop_task.cancel()
+    stage = Stage()
+    async with crashing(tmp_path / 't.db', made(Stage())) as runner:
+        task = await runner.submit(Task('job'))
+        await reaches(runner, task, S.ACTIVE)
     async with looping(made(stage)) as runner:
         await stage.until('begin recovering')
         assert known(runner, task).state is S.RECOVERING
@@ -210,34 +185,6 @@ async def test_a_skill_that_recovers_is_recovering_until_it_has_observed(tmp_pat
         looked.set()
         await stage.until('observed active')
         assert known(runner, task).state is S.ACTIVE
-
-
-@in_loop
-async def test_events_follow_the_commits(tmp_path: Path):
-    stage = Stage()
-    async with looping(staged(tmp_path / 't.db', stage)) as runner:
-        events = runner.subscribe()
-        task = await runner.submit(Task('job'))
-        await stage.until('begin job')
-        urgent = await runner.interrupt(titled('job', 'urgent'))
-        await stage.until('begin urgent')
-        assert (task.state, task.reason) == (S.PAUSED, f'interrupted by job {urgent.id[:8]}')
-        assert stored(tmp_path / 't.db', task) == ('paused', '{}')
-        stage.finish(urgent, ValueError('no'))
-        await ended(runner, urgent)
-        await runner.cancel(task.id)
-        events.close()
-        told = [(e.type, e.task_id, e.payload.get('after')) async for e in events]
-        mine = [(kind, after) for kind, task_id, after in told if task_id == task.id]
-        assert mine[:3] == [
-            (EventType.TASK_SUBMIT, None),
-            (EventType.TASK_STATE, S.ACTIVE),
-            (EventType.TASK_STATE, S.PAUSED),
-        ]
-        assert mine[-1] == (EventType.TASK_CANCEL, S.CANCELLED)
-        theirs = [kind for kind, task_id, _ in told if task_id == urgent.id]
-        assert theirs == [EventType.INTERRUPT, EventType.TASK_STATE, EventType.TASK_FAIL]
-        assert events.dropped == 0
 
 
 @in_loop
@@ -396,23 +343,6 @@ async def test_a_failed_skill_is_tried_again_while_retries_last():
     assert [backoff_s(1.0, n) for n in (0, 1, 5, 6, 100)] == [1.0, 2.0, 32.0, 60.0, 60.0]
 
 
-@in_loop
-async def test_the_same_key_is_one_task_even_at_the_same_moment_and_after_its_end(tmp_path: Path):
-    stage = Stage()
-    async with looping(staged(tmp_path / 't.db', stage)) as runner:
-        tasks = await asyncio.gather(
-            *[runner.submit(Task('job', idempotency_key='once')) for _ in range(3)]
-        )
-        assert len({id(task) for task in tasks}) == 1
-        await stage.until('begin job')
-        stage.finish(tasks[0])
-        await ended(runner, tasks[0])
-        assert await runner.submit(Task('job', idempotency_key='once')) is tasks[0]
-    async with looping(staged(tmp_path / 't.db', stage)) as runner:
-        again = await runner.submit(Task('job', idempotency_key='once'))
-        assert (again.id, again.state) == (tasks[0].id, S.COMPLETED)
-
-
 def test_a_skill_is_checked_when_it_is_registered():
     runner = SkillRunner(':memory:')
     with pytest.raises(TypeError, match='async def'):
@@ -459,60 +389,33 @@ def let_pass(path: Path, seconds: float) -> None:
         file.execute('UPDATE task SET updated_at = updated_at - ?', (round(1e6 * seconds),))
 
 
+@pytest.mark.parametrize('passed_s', [0.0, 400.0, -400.0, 1001.0])
 @in_loop
-async def test_the_file_says_what_a_task_waits_for_now(tmp_path: Path):
-    path, stage = tmp_path / 't.db', Stage()
-    async with looping(staged(path, stage)) as runner:
-        drive, look = await runner.submit(Task('drive')), await runner.submit(Task('look'))
-        task = await runner.submit(Task('think', blocked_by=(drive.id, look.id)))
-        await stage.until('begin drive', 'begin look')
-        first, second = sorted((drive, look), key=lambda blocker: blocker.id)
-        assert task.reason == f'waiting for {first.name} {first.id[:8]}'
-        stage.finish(first)
-        await ended(runner, first)
-        await runner.pause(second.id)  # its commit comes after that of the reason
-    with closing(sqlite3.connect(path)) as file:
-        [(reason,)] = file.execute('SELECT reason FROM task WHERE id = ?', (task.id,))
-    assert reason == f'waiting for {second.name} {second.id[:8]}'
-
-
-@pytest.mark.parametrize(('passed_s', 'used_s'), [(0.0, 0.0), (400.0, 400.0), (-400.0, 0.0)])
-@in_loop
-async def test_time_without_a_process_counts_for_the_deadline_but_a_clock_set_back_does_not(
-    tmp_path: Path, passed_s: float, used_s: float
+async def test_time_without_a_process_counts_for_the_deadline_but_not_in_a_pause_nor_backwards(
+    tmp_path: Path, passed_s: float
 ):
-    path = tmp_path / 't.db'
-    async with crashing(path, Stage(), loops=False) as runner:
-        task = await runner.submit(Task('job', deadline_s=1000.0))
-    let_pass(path, passed_s)
-    stage = Stage()
-    async with looping(staged(path, stage)) as runner:
-        await stage.until('begin job')
-        await runner.pause(task.id)
-        assert used_s <= known(runner, task).used_s <= used_s + SLACK_S
-
-
-@in_loop
-async def test_a_deadline_that_passed_without_a_process_ends_what_was_not_paused(tmp_path: Path):
     path, stage = tmp_path / 't.db', Stage()
-    async with crashing(path, stage) as runner:
+    async with crashing(path, staged(path, stage)) as runner:
         names = ('drive', 'look', 'drive')
         made = [await runner.submit(Task(name, deadline_s=1000.0)) for name in names]
         await stage.until('begin drive', 'begin look')
         await runner.pause(made[1].id)
-        used_s = made[1].used_s
-    let_pass(path, 1001.0)
-    runner = staged(path, Stage())
-    await runner.start()
-    drive, look, queued = [known(runner, task) for task in made]
-    await ended(runner, drive)
-    await ended(runner, queued)
-    assert (drive.state, drive.reason) == (S.FAILED, 'deadline of 1000 s passed')
-    assert queued.state is S.CANCELLED
-    assert queued.reason == 'deadline of 1000 s passed before it began'
-    await runner.resume(look.id)  # commits its clock
-    assert (look.state, look.used_s) == (S.PAUSED, used_s)
-    await runner.stop()
+        paused_s = made[1].used_s
+    let_pass(path, passed_s)
+    stage = Stage()
+    async with looping(staged(path, stage)) as runner:
+        drive, look, queued = [known(runner, task) for task in made]
+        assert (look.state, look.used_s) == (S.PAUSED, paused_s)
+        if passed_s > 1000.0:
+            await ended(runner, drive)
+            await ended(runner, queued)
+            assert (drive.state, drive.reason) == (S.FAILED, 'deadline of 1000 s passed')
+            assert queued.state is S.CANCELLED
+            assert queued.reason == 'deadline of 1000 s passed before it began'
+            return
+        await stage.until('begin drive')
+        await runner.pause(drive.id)
+        assert max(0.0, passed_s) <= drive.used_s <= max(0.0, passed_s) + SLACK_S
 
 
 @pytest.mark.parametrize(
@@ -581,3 +484,50 @@ async def test_the_server_runs_and_interrupts_tasks(
         await state_of(http, water['id'], 'paused')
         answer = (await http.delete(f'/tasks/{water["id"]}')).json()
         assert (answer['state'], answer['cancelled']) == ('cancelled', True)
+
+
+def rank(priority: int = 3) -> Rank:
+    return rank_of(Task('x', priority), 0.0)
+
+
+@pytest.mark.parametrize('ageing_s', [10.0, 600.0])
+def test_waiting_for_ageing_s_counts_as_one_step_of_priority(ageing_s: float):
+    def at(priority: int, waited_steps: float, counted_s: float = ageing_s) -> Rank:
+        created = datetime(2026, 11, 22) - timedelta(seconds=waited_steps * ageing_s)
+        return rank_of(Task('x', priority, created_at=created), counted_s)
+
+    assert at(3, 1.1) < at(4, 0.0) < at(3, 0.9)
+    assert at(3, 9999.0, 0.0) == at(3, 0.0, 0.0)  # without ageing
+
+
+def test_reprioritising_over_and_over_does_not_fill_the_memory():
+    made = ReadyQueue()
+    for task_id, priority in (('a', 3), ('top', 9999)):
+        made.add(task_id, (rank(priority), True, 0), frozenset({'base'}))
+    for turn in range(5000):
+        made.move('a', rank(turn % 7))
+    assert len(pickle.dumps(made)) < 10_000
+    assert made.pop_next() == 'top'
+    assert made.pop_next() is None
+    made.free(frozenset({'base'}))
+    assert made.pop_next() == 'a'
+
+
+def test_a_decision_costs_no_more_than_the_logarithm():
+    compared = 0
+
+    class Place(tuple):
+        def __lt__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return tuple.__lt__(self, other)
+
+    made = ReadyQueue()
+    for number in range(40_000):
+        place: Any = Place((rank(number % 50), True, number))
+        made.add(str(number), place, frozenset({'base' if number % 2 else 'mast'}))
+    compared = 0
+    for _ in range(100):
+        assert made.pop_next() is not None
+        made.free(frozenset({'base', 'mast'}))
+    assert compared < 100 * 60  # twice log2(20,000) and the heads of two lanes

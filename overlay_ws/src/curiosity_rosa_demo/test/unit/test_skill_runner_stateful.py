@@ -70,6 +70,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         folder = tempfile.mkdtemp(prefix='tasks-', dir=memory if memory.is_dir() else None)
         self.folder = Path(folder)
         self.tasks: dict[str, str] = {}  # acknowledged: id, name
+        self.keys: dict[str, str] = {}  # idempotency key, id
         self.terminal: dict[str, S] = {}
         self.submitted = 0
         self.allowed: set[str] | None = None
@@ -206,6 +207,8 @@ class SkillRunnerMachine(RuleBasedStateMachine):
     async def acknowledged(self, submission: Coroutine[Any, Any, Task]) -> None:
         task = await submission
         self.tasks[task.id] = task.name
+        if key := task.idempotency_key:
+            assert self.keys.setdefault(key, task.id) == task.id, f'two tasks of {key}'
 
     async def hold(self, allowed: set[str]) -> None:
         self.allowed = allowed
@@ -302,9 +305,8 @@ class SkillRunnerMachine(RuleBasedStateMachine):
             shown, stored = runner.get_task(task_id), runner._store.get(task_id)
             assert shown is not None, 'an acknowledged task is lost'
             assert stored is not None
-            assert (shown.state, shown.held, shown.priority) == (
-                *(stored.state, stored.held, stored.priority),
-            )
+            for field in ('state', 'held', 'priority', 'reason'):
+                assert getattr(shown, field) == getattr(stored, field), field
             if shown.terminal:
                 self.terminal[task_id] = shown.state
                 self.check_history(task_id)
