@@ -157,26 +157,18 @@ def test_an_e_stop_stops_everything_until_it_is_released_and_cleared(bench: Runt
     assert bench.session.ran[1] == 'answer: look around'
 
 
-def test_a_latch_set_in_the_last_moment_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_latch_that_cannot_be_saved_holds_and_is_told_and_saved_in_the_last_moment(
+    tmp_path: Path,
 ) -> None:
+    in_the_way = tmp_path / 'tasks.db.safety.new'
     with RuntimeBench(tmp_path) as bench:
-        with monkeypatch.context() as slow:
-            # As if the disk had not yet been asked when the loop ends.
-            slow.setattr(bench.runtime, '_save_latch', lambda: None)
-            press(bench)
-            bench.runtime.call(settle())
+        in_the_way.mkdir()
+        press(bench)
+        bench.replies('The safety latch cannot be saved')
+        nothing_begins(bench)
         assert not (tmp_path / 'tasks.db.safety').exists()
+        in_the_way.rmdir()
     assert SafetyLatch(tmp_path / 'tasks.db.safety').reason == 'e-stop pressed'
-
-
-def test_a_latch_that_cannot_be_saved_holds_and_is_told(
-    bench: RuntimeBench, tmp_path: Path
-) -> None:
-    (tmp_path / 'tasks.db.safety.new').mkdir()
-    press(bench)
-    bench.replies('The safety latch cannot be saved')
-    nothing_begins(bench)
 
 
 def test_an_e_stop_waits_for_nothing_that_is_being_carried_out(
@@ -293,7 +285,13 @@ def test_a_stop_and_the_watchdog_wait_for_nothing_in_a_blocked_loop(tmp_path: Pa
         bench.finish()
 
 
-def test_the_rover_is_told_to_stop_before_anybody_else_hears_of_it(bench: RuntimeBench) -> None:
+def fail(*_: object) -> None:
+    raise ZeroDivisionError('a bug in a listener')
+
+
+def test_the_rover_is_told_to_stop_before_any_callback_and_none_that_raises_keeps_it_back(
+    bench: RuntimeBench,
+) -> None:
     """A callback that waited for the stop would wait for ever if it could keep it back."""
     bench.runs('look around')
     seen: list[int] = []
@@ -302,27 +300,12 @@ def test_the_rover_is_told_to_stop_before_anybody_else_hears_of_it(bench: Runtim
         bench.until(lambda: bench.session.stops, 'the stop to be sent')
         seen.append(bench.session.stops)
 
-    bench.runtime.subscribe_to_stops(look)
-    with bench.session.used[0].call_when_pressed(look):
-        assert bench.runtime.stop('the test').ok
-    assert seen == [1, 1]
-    bench.becomes('look around', 'CANCELLED')
-
-
-def fail(*_: object) -> None:
-    raise ZeroDivisionError('a bug in a listener')
-
-
-def test_a_callback_that_raises_keeps_no_stop_from_going_out(bench: RuntimeBench) -> None:
-    bench.runs('look around')
-    heard: list[str] = []
-    bench.runtime.subscribe_to_stops(fail)
-    with (
-        bench.session.used[0].call_when_pressed(fail),
-        bench.session.used[0].call_when_pressed(lambda: heard.append('it')),
-    ):
+    for listener in (fail, look):
+        bench.runtime.subscribe_to_stops(listener)
+    pressed = bench.session.used[0].call_when_pressed
+    with pressed(fail), pressed(look):
         assert bench.runtime.stop('').ok  # by somebody without a name
-    assert (bench.session.stops, heard) == (1, ['it'])
+    assert (bench.session.stops, seen) == (1, [1, 1])
     bench.becomes('look around', 'CANCELLED')
     bench.replies('a bug in a listener')
     bench.runs(':cap')  # the agent goes on
@@ -338,25 +321,6 @@ def test_a_message_cannot_claim_that_the_rover_was_stopped_already(bench: Runtim
     assert 'impostor' not in bench.task('look around').reason
     bench.runs(':cap')
     bench.finish()
-
-
-def test_a_skill_that_does_not_listen_is_given_up_and_can_do_nothing_more(
-    bench: RuntimeBench,
-) -> None:
-    bench.session.deaf = deaf = threading.Event()
-    bench.runs('look around')
-    bench.console.handle_line(f':cancel {bench.task("look around").id[:8]}')
-    bench.becomes('look around', 'FAILED')
-    assert 'ignored its cancellation' in bench.task('look around').reason
-    assert bench.session.used[0].requested
-    assert bench.runtime.busy  # its thread
-    bench.session.deaf = None
-    bench.session.release.set()
-    bench.console.handle_line(':cap')
-    bench.finish()
-    deaf.set()
-    bench.until(lambda: not bench.runtime.busy, 'the thread to end')
-    assert bench.tasks() == {'look around': 'FAILED', 'capture_and_score': 'COMPLETED'}
 
 
 @pytest.mark.parametrize('skill', ['next', 'react'])
