@@ -163,7 +163,7 @@ class SimulatedTasks:
             if first in self._jobs:
                 self.states[task_id] = 'WAITING'
                 return
-            if self.states[first] != 'COMPLETED':
+            if self.states.get(first) != 'COMPLETED':
                 self.end(task_id, 'CANCELLED')
                 return
         self.states[task_id] = 'ACTIVE'
@@ -235,6 +235,11 @@ class Rules:
         self.begun: list[tuple[float, str, Source]] = []
         self.open: list[str] = []  # activities that began and have not ended
         self.ended: set[str] = set()  # in this tick
+        self.at = 0.0
+        # Where nothing is measured: the energy when ``running`` began to run, and its place.
+        self.place, self.energy = self.view.begins.place, self.view.begins.energy
+        self.running: Ongoing | None = None
+        self.since = 0.0
 
     def hear(self, event: Event) -> None:
         if isinstance(event, ActionStarted):
@@ -244,6 +249,38 @@ class Rules:
             assert event.activity in self.open, f'{event.activity} ended twice'
             self.open.remove(event.activity)
             self.ended.add(event.activity)
+            if event.how == 'done':
+                self.place = self.view.activities[event.activity].to or self.place
+            if self.running and self.running.activity == event.activity:
+                self._rests(counts=event.how != 'never began')
+
+    def energy_now(self) -> float:
+        if not self.running:
+            return self.energy
+        until = self.running.until or self.at
+        hours = max(0.0, min(self.at, until) - self.since) / 3600.0
+        rate = self.view.activities[self.running.activity].energy_per_h
+        return min(1.0, max(0.0, self.energy + rate * hours))
+
+    def follow(self, tick: PolicyTick, senses: Senses) -> None:
+        """Which activity the commands let run or stop to run, whether or not they arrive."""
+        state = tick.state
+        for each in filter(None, (*state.suspended, state.activity)):
+            outcomes = {senses.tasks.get(task_id) for task_id in each.task_ids}
+            assert not outcomes & {'FAILED', 'CANCELLED'}
+            assert outcomes != {'COMPLETED'}
+        for command in tick.commands:
+            if isinstance(command, SubmitTasks):
+                self.running, self.since = command.ongoing, self.at
+            elif isinstance(command, PauseTasks) and self.running:
+                if set(command.task_ids) & set(self.running.task_ids):
+                    self._rests()
+            elif isinstance(command, ResumeTasks) and not self.running:
+                self.running, self.since = state.activity, self.at
+
+    def _rests(self, *, counts: bool = True) -> None:
+        self.energy = self.energy_now() if counts else self.energy
+        self.running = None
 
     def check(
         self, before: WorldState, tick: PolicyTick, senses: Senses, twin: SimulatedTasks
@@ -262,6 +299,7 @@ class Rules:
         running = state.activity.task_ids if state.activity and not state.activity.held else []
         for job in twin.live():
             assert job.ongoing.task_ids == running, f'{job.ongoing.activity} runs beside'
+        assert not [task_id for task_id in running if twin.states.get(task_id) == 'PAUSED']
 
     def _moved(self, before: str, after: str) -> None:
         assert after in self.view.places or (self.view.measured and not after)
@@ -371,8 +409,10 @@ class PolicyRun:
         self.twin.advance(self.at)
         before, senses = self.saved, self.senses()
         self.rules.ended.clear()
+        self.rules.at = self.at
         tick = self.policy.tick(self.at, cause, senses, messages)
         self.saved, self.number = tick.state, tick.decision.number
+        self.rules.follow(tick, senses)
         if carried_out:
             if tick.commands:
                 self.twin.carry_out(tick.commands)
@@ -384,6 +424,7 @@ class PolicyRun:
         return tick
 
     def off(self, why: str) -> PolicyTick:
+        self.rules.at = self.at
         tick = self.policy.switch_off(why, self.at)
         self.saved, self.number = tick.state, tick.decision.number
         self.twin.carry_out(tick.commands)

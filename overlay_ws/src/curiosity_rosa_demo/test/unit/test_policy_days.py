@@ -10,21 +10,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 import json
 from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import (
-    ActionProposal,
     Command,
-    PauseTasks,
     PolicyAction,
-    ResumeTasks,
-    Senses,
     SubmitTasks,
 )
-from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.decision_record import Decision, decision_log
 from curiosity_rosa_demo.agent.policy.guards import MayAsk
 from curiosity_rosa_demo.agent.policy.leaves import ChoosingLeaf
@@ -34,15 +29,6 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     PromptSituation,
     situation_text,
     SuggestionFailed,
-)
-from curiosity_rosa_demo.agent.policy.world_state import (
-    ActionEnded,
-    ActionStarted,
-    Event,
-    Ongoing,
-    Source,
-    StateChanged,
-    WorldState,
 )
 from curiosity_rosa_demo.agent.policy.world_view import energy_now
 from curiosity_rosa_demo.infra.config.world import WorldView
@@ -58,7 +44,6 @@ from policy_world import (
     PolicyRun,
     ROVER,
     ScriptedModel,
-    SimulatedTasks,
     suggests,
     WORK_S,
     world_of,
@@ -288,14 +273,17 @@ class AnyLife(RuleBasedStateMachine):
     """
 
     @initialize(
-        view=st.sampled_from([ROVER, COMPANION]),
+        life=st.sampled_from([(ROVER, {}), (COMPANION, {}), (COMPANION, anytime())]),
         begin=st.sampled_from(BEGINS),
         zone=st.sampled_from(['UTC+08:00', 'Europe/Berlin']),
         asked=st.booleans(),
         energy=st.floats(0.0, 1.0),
     )
-    def born(self, view: WorldView, begin: str, zone: str, asked: bool, energy: float) -> None:
-        self.world = world_of(view, zone)
+    def born(
+        self, life: tuple[WorldView, Any], begin: str, zone: str, asked: bool, energy: float
+    ) -> None:
+        view, changes = life
+        self.world = world_of(view, zone, **changes)
         self.model = ScriptedModel(self.says)
         self.action: PolicyAction | None = None
         self.failing: set[str] = set()
@@ -304,7 +292,7 @@ class AnyLife(RuleBasedStateMachine):
         provider = self.model.provider if asked else None
         self.policy_run = PolicyRun(self.world, at, provider=provider, work_s=self.work_s, keep=0)
         self.policy_run.saved = self.policy_run.saved.model_copy(update={'energy': energy})
-        self.policy_run.twin.energy = energy
+        self.policy_run.twin.energy = self.policy_run.rules.energy = energy
         self.policy_run.restart()
 
     def says(self, situation: PromptSituation) -> PolicyAction:
@@ -359,6 +347,16 @@ class AnyLife(RuleBasedStateMachine):
         self.policy_run.twin.cancel_all()
         self.policy_run.tick()
 
+    @precondition(lambda self: self.policy_run.twin.not_ended())
+    @rule(how=st.sampled_from(['COMPLETED', 'FAILED', 'CANCELLED', 'lost']), data=st.data())
+    def a_task_ends(self, how: str, data: st.DataObject) -> None:
+        task_id = data.draw(st.sampled_from(self.policy_run.twin.not_ended()))
+        if how == 'lost':
+            self.policy_run.twin.lose(task_id)
+        else:
+            self.policy_run.twin.end(task_id, how)
+        self.policy_run.tick()
+
     @rule(lost=st.booleans(), carried_out=st.booleans())
     def it_dies_and_is_born_again(self, lost: bool, carried_out: bool) -> None:
         self.policy_run.tick(carried_out=carried_out)
@@ -380,6 +378,15 @@ class AnyLife(RuleBasedStateMachine):
         assert self.policy_run.rules.open == []
         assert self.policy_run.twin.live() == []
 
+    @invariant()
+    def place_and_energy_are_as_its_activities_have_it(self) -> None:
+        if hasattr(self, 'policy_run') and not self.world.view.measured:
+            life = self.policy_run
+            life.rules.at = life.at
+            energy = energy_now(life.saved, self.world, life.at)
+            assert energy == pytest.approx(life.rules.energy_now())
+            assert life.saved.place == life.rules.place
+
     def teardown(self) -> None:
         if hasattr(self, 'policy_run'):
             self.it_is_switched_off_and_on()
@@ -389,174 +396,3 @@ class AnyLife(RuleBasedStateMachine):
 
 TestAnyLife = AnyLife.TestCase
 TestAnyLife.settings = settings(max_examples=examples(100), stateful_step_count=25)
-
-
-# --- an activity, from its beginning to its end, whatever happens to its tasks -------------------
-
-
-class ActionExecutorMachine(RuleBasedStateMachine):
-    """What is heard and commanded is all that the model of it goes by."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.world = world_of(COMPANION, **anytime())
-        self.safety = SafetyFilter(self.world, 600.0)
-        self.kernel = SimulatedTasks(self.world)
-        self.begin_at = self.at = instant('2026-11-23 08:00', self.world)
-        self.holding = ''
-        self.begun: dict[str, float] = {}  # and not ended
-        self.place = 'home'
-        self.ended: dict[str, float] = {}
-        # The energy when the activity that runs last began to run, and what it is since then.
-        self.energy, self.running, self.since, self.until = 0.9, '', self.at, float('inf')
-        self.restart(WorldState.first(self.world.view))
-
-    def restart(self, state: WorldState) -> None:
-        kept = WorldState.model_validate_json(state.model_dump_json())
-        self.executor = ActionExecutor(self.world, self.hear, kept)
-
-    def hear(self, event: Event) -> None:
-        if isinstance(event, StateChanged) and event.what == 'place':
-            assert event.before == self.place != event.after
-        elif isinstance(event, ActionStarted):
-            assert event.activity not in self.begun
-            self.begun[event.activity] = self.at
-        elif isinstance(event, ActionEnded):
-            began = self.begun.pop(event.activity)
-            if self.running == event.activity:
-                if event.how != 'never began':
-                    self.energy = self.energy_now()
-                self.running = ''
-            if event.how == 'done':
-                self.place = self.world.view.activities[event.activity].to or self.place
-                self.ended[event.activity] = self.executor.state.memory.ended[event.activity]
-                assert began <= self.ended[event.activity] <= self.at
-
-    def energy_now(self) -> float:
-        if not self.running:
-            return self.energy
-        hours: float = max(0.0, min(self.at, self.until) - self.since) / 3600.0
-        rate = self.world.view.activities[self.running].energy_per_h
-        return min(1.0, max(0.0, self.energy + rate * hours))
-
-    def follow(self, commands: Iterable[Command]) -> None:
-        """In which activity the commands let run or stop to run."""
-        for command in commands:
-            if isinstance(command, SubmitTasks):
-                self.runs(command.ongoing)
-            elif isinstance(command, PauseTasks) and set(command.task_ids) & self.running_ids:
-                self.energy, self.running = self.energy_now(), ''
-            elif isinstance(command, ResumeTasks) and not self.running:
-                assert self.executor.state.activity
-                self.runs(self.executor.state.activity)
-
-    def runs(self, ongoing: Ongoing) -> None:
-        self.running, self.since = ongoing.activity, self.at
-        self.running_ids = set(ongoing.task_ids)
-        self.until = ongoing.until or float('inf')
-
-    def may(self, name: str, by: Source, senses: Senses) -> ActionProposal | None:
-        proposal = ActionProposal(PolicyAction(type=name, preemptive=True), by)
-        reason = self.safety.refusal_reason(proposal, self.executor.state, senses, self.at)
-        return None if reason else proposal
-
-    def tick(self, data: st.DataObject | None = None, *, crash: str = '') -> None:
-        """``data``: of what may begin something does. ``crash``: after the state was kept and
-        before its 'commands' were carried out, or 'later'.
-        """
-        senses = Senses(tasks=dict(self.kernel.states), hold_reason=self.holding)
-        self.executor.observe(senses, self.at)
-        commands = self.executor.take_commands()
-        self.follow(commands)
-        activities = self.world.view.activities if data else {}
-        possible = [self.may(name, by, senses) for name in activities for by in Source]
-        if data and any(possible):
-            proposal = data.draw(st.sampled_from([*filter(None, possible)]))
-            self.executor.start_activity(proposal, self.at)
-            begun = self.executor.take_commands()
-            self.follow(begun)
-            commands += begun
-        if crash != 'commands':
-            self.kernel.carry_out(commands)
-        if crash:
-            self.restart(self.executor.state)
-
-    @rule(minutes=st.integers(0, 90))
-    def time_goes_by(self, minutes: int) -> None:
-        self.at += minutes * 60.0
-
-    @rule(data=st.data())
-    def something_begins(self, data: st.DataObject) -> None:
-        self.tick(data)
-
-    @rule(minutes=st.integers(0, 60))
-    @precondition(lambda self: self.executor.state.activity)
-    def it_is_done(self, minutes: int) -> None:
-        assert self.executor.state.activity
-        for task_id in self.executor.state.activity.task_ids:
-            if task_id in self.kernel.not_ended():
-                self.kernel.end(task_id, 'COMPLETED')
-        self.at += minutes * 60.0
-
-    @rule(how=st.sampled_from(['COMPLETED', 'FAILED', 'CANCELLED', 'lost']), data=st.data())
-    @precondition(lambda self: self.kernel.not_ended())
-    def a_task_ends(self, how: str, data: st.DataObject) -> None:
-        task_id = data.draw(st.sampled_from(self.kernel.not_ended()))
-        if how == 'lost':
-            self.kernel.lose(task_id)
-        else:
-            self.kernel.end(task_id, how)
-
-    @rule(why=st.sampled_from(['', 'SAFE: e-stop']))
-    def something_holds_for_a_while_or_no_longer(self, why: str) -> None:
-        self.holding = why
-        self.a_quiet_tick()
-
-    @rule(data=st.data(), crash=st.sampled_from(['commands', 'later', 'later']))
-    def it_crashes(self, data: st.DataObject, crash: str) -> None:
-        self.tick(data, crash=crash)
-        self.a_quiet_tick()  # which sets right what the crash left
-
-    @rule(really=st.sampled_from([True, *[False] * 9]))
-    def off(self, really: bool) -> None:
-        if really:
-            self.executor.switch_off('enough', self.at)
-            self.kernel.carry_out(self.executor.take_commands())
-            assert self.begun == {}
-            assert self.kernel.not_ended() == []
-
-    @rule()
-    def a_quiet_tick(self) -> None:
-        """After which all tasks are as the state says."""
-        self.tick()
-        state, live = self.executor.state, set(self.kernel.not_ended())
-        ongoing = state.activity
-        paused = {task_id for each in state.suspended for task_id in each.task_ids}
-        running = set(ongoing.task_ids) if ongoing else set()
-        if ongoing and ongoing.held:
-            paused, running = paused | running, set()
-        held = {task_id for task_id in live if self.kernel.states[task_id] == 'PAUSED'}
-        assert (held, live - held) == (live & paused, live & running)
-        for each in (*state.suspended, *([ongoing] if ongoing else [])):
-            states = {self.kernel.states.get(task_id) for task_id in each.task_ids}
-            assert not states & {'FAILED', 'CANCELLED'}
-            assert states != {'COMPLETED'}
-
-    @invariant()
-    def state_is_as_the_model_has_it(self) -> None:
-        state = self.executor.state
-        energy = energy_now(state, self.world, self.at)
-        assert 0.0 <= energy <= 1.0
-        assert energy == pytest.approx(self.energy_now())
-        names = [each.activity for each in (*state.suspended, state.activity) if each]
-        assert sorted(names) == sorted(self.begun)
-        assert (state.memory.ended, state.place) == (self.ended, self.place)
-
-    def teardown(self) -> None:
-        self.tick()
-        self.off(True)
-        super().teardown()
-
-
-TestActionExecutor = ActionExecutorMachine.TestCase
-TestActionExecutor.settings = settings(max_examples=examples(150), stateful_step_count=40)
