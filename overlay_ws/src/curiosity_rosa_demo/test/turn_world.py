@@ -24,8 +24,6 @@ from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
-from curiosity_rosa_demo.agent.react.nodes.react_decide import ASKED_AGAIN
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
@@ -237,50 +235,3 @@ def parts_of_the_key(text: str) -> list[str]:
     """Every run of five characters of the key that ``text`` holds."""
     parts = (KEY[i : i + 5] for i in range(len(KEY) - 4))
     return [part for part in parts if part in text]
-
-
-def check_story(events: list[TraceEvent]) -> int:
-    """Assert the causal order of one turn's events; how many tools were carried out.
-
-    A call is DECIDE, then ACT and its RESULT or ERROR, or an ERROR alone when it was refused; free
-    text stands before a DECIDE or the end; the last event ends the turn. That the routine decides
-    a step stands before that step, and that the model is asked again before its answer. A question
-    is DECIDE, then OBSERVE of its answer.
-    """
-    assert events[-1].kind in (TraceKind.RESULT, TraceKind.ERROR)
-    assert events[-1].tool_name is None
-    assert events[-1].ok is (events[-1].kind is TraceKind.RESULT)
-    rest, carried_out = list(events[:-1]), 0
-    while rest:
-        event = rest.pop(0)
-        if event.kind in (TraceKind.HYPOTHESIZE, TraceKind.OBSERVE):
-            expected = TraceKind.OBSERVE if event_seen(events, event) else TraceKind.HYPOTHESIZE
-            assert event.kind is expected
-            assert not rest or rest[0].kind in (expected, TraceKind.DECIDE, TraceKind.ERROR)
-        elif event.message.startswith('Asking: '):
-            assert event.kind is TraceKind.DECIDE
-            assert rest.pop(0).message.startswith('Answer: ')
-        elif event.kind is TraceKind.DECIDE:
-            end = rest.pop(0)
-            if end.kind is TraceKind.ACT:
-                assert end.tool_name == event.tool_name
-                end = rest.pop(0)
-                carried_out += 1
-                assert end.kind in (TraceKind.RESULT, TraceKind.ERROR)
-            else:
-                assert end.kind is TraceKind.ERROR
-            assert end.tool_name == event.tool_name
-            assert end.ok is (end.kind is TraceKind.RESULT)
-            assert bool(end.error_reason) is (end.kind is TraceKind.ERROR)
-        else:
-            assert event.kind is TraceKind.ERROR
-            assert event.error_reason == ONE_CALL_AT_A_TIME_TEXT or event.message.startswith(
-                (BY_ROUTINE, ASKED_AGAIN)
-            )
-    return carried_out
-
-
-def event_seen(events: list[TraceEvent], thought: TraceEvent) -> bool:
-    """Whether a call was answered before ``thought``."""
-    before = events[: events.index(thought)]
-    return any(event.kind is TraceKind.DECIDE for event in before)

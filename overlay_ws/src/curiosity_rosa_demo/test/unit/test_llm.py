@@ -5,7 +5,7 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-"""Errors, breaker, tokens and cost of the language model, and the limits of llm.budget."""
+"""The model: how it is made and told, what its failures say, and what it may spend."""
 
 from __future__ import annotations
 
@@ -31,19 +31,41 @@ from curiosity_rosa_demo.agent.llm.call import (
     decide,
     ModelCallFailed,
 )
+from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.llm.errors import explain
+from curiosity_rosa_demo.agent.llm.keys import KEY_NAMES
 from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, turn_scope
 from curiosity_rosa_demo.agent.llm.usage_ledger import call_cost, UsageLedger
 from curiosity_rosa_demo.agent.llm.wire import retry_after_s
+from curiosity_rosa_demo.agent.react.nodes.react_decide import OBSERVATION_HEADING
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.messages import call_entry
-from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.infra.config.agent import LlmConfig
+from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
+from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.infra.config.agent import LlmConfig, Prompts
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import BudgetLimitReached
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain.agents.output_parsers.tools import ToolAgentAction
+from langchain_core.prompts import ChatPromptTemplate
 import pytest
-from turn_world import BY_ROUTINE, config_of, KEY, LLM, parts_of_the_key, SHIPPED, World
+import rosa.rosa
+from tool_rover import SimulatedRover
+from turn_world import (
+    BY_ROUTINE,
+    config_of,
+    KEY,
+    LLM,
+    OFFERED,
+    parts_of_the_key,
+    SHIPPED,
+    SimulatedRoverWorld,
+    World,
+)
 
 
 def action_with(call_id: str) -> ToolAgentAction:
@@ -176,21 +198,6 @@ def test_the_wait_is_read_from_seconds_or_a_date() -> None:
         assert retry_after_s({'retry-after': text}, 10.0) == waits.get(text)
 
 
-def test_the_settings_of_agent_yaml_are_sent_and_the_shipped_ones_leave_all_but_one() -> None:
-    extra = {'top_k': 3, 'parallel_tool_calls': None}
-    bodies: list[Any] = []
-    for llm in ({'max_tokens': 99, 'tool_choice': 'required', 'extra_body': extra}, {}):
-        with World(LAST, **llm) as world:
-            world.turn()
-            bodies.append(world.requests[0].body)
-    set_, shipped = bodies
-    assert (set_.get('max_tokens') or set_['max_completion_tokens']) == 99
-    assert (set_['tool_choice'], set_['top_k']) == ('required', 3)
-    assert 'parallel_tool_calls' not in set_
-    assert not {'max_tokens', 'max_completion_tokens', 'tool_choice', 'top_k'} & set(shipped)
-    assert shipped['parallel_tool_calls'] is False
-
-
 def test_only_good_turns_are_examples_for_the_next() -> None:
     with World(Fault(500), Say('I am Curiosity.'), LAST) as world:
         world.turn('One?')
@@ -198,18 +205,6 @@ def test_only_good_turns_are_examples_for_the_next() -> None:
         world.turn('Three?')
         assert world.requests[-1].texts('user') == ['Two?', 'Three?']
         assert world.requests[-1].texts('assistant') == ['I am Curiosity.']
-
-
-def test_a_breaker_allows_one_trial_after_its_time_and_has_a_meaning() -> None:
-    breaker = CircuitBreaker(1, 60.0)
-    breaker.record_start()
-    breaker.record_failure(0.0)
-    assert (breaker.allows(60.0), breaker.allows(60.0)) == (True, True), 'asking changes nothing'
-    breaker.record_start()
-    assert (breaker.state, breaker.allows(1e9)) == ('half open', False)
-    for failures, open_s in ((0, 1.0), (1, 0.0), (1, float('nan'))):
-        with pytest.raises(ValueError, match='failures'):
-            CircuitBreaker(failures, open_s)
 
 
 @settings(deadline=None)
@@ -448,3 +443,162 @@ def test_retries_and_an_answer_that_is_asked_for_again_count() -> None:
         spent = world.usage.report()['turn']
         assert (spent.calls, spent.estimated) == (3, 1)
         assert set(world.usage.report()) == set(SCOPES)
+
+
+FIELDS = {
+    'embodiment_and_persona': 'Embodiment',
+    'critical_instructions': 'Critical Instructions',
+    'relevant_context': 'About Your Environment',
+    'nuance_and_assumptions': 'Nuance And Assumptions',
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEY_NAMES.values():
+        monkeypatch.delenv(name, raising=False)
+
+
+def refused(**llm: Any) -> str:
+    """Why the model cannot be made."""
+    with pytest.raises(ModelSetupError) as caught:
+        make_chat_model(config_of(llm={**LLM, **llm}).agent.llm, SHIPPED)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert not parts_of_the_key(str(caught.value))
+    return str(caught.value)
+
+
+def prompts_with(**changes: Any) -> Prompts:
+    data = SHIPPED.prompts.model_dump()
+    for name, value in changes.items():
+        data[name] = {**data[name], **value}
+    return Prompts.model_validate(data)
+
+
+def with_context(text: str) -> Prompts:
+    return prompts_with(robot_system_prompts={'relevant_context': text})
+
+
+def system_prompt(world: World) -> str:
+    """The one system message, but for what is measured."""
+    world.turn()
+    (told,) = world.requests[-1].texts('system')
+    return str(told).partition(OBSERVATION_HEADING)[0]
+
+
+OPENAI = {'OPENAI_API_KEY': KEY}
+UNKNOWN = (
+    "llm.provider '{}' is unknown; use routine, openai or another provider of "
+    "LangChain's init_chat_model"
+)
+NO_KEY_FOR_A_SERVER = (
+    'No key for openai: set OPENAI_API_KEY in the environment '
+    '(any text, if your server needs none).'
+)
+NEEDS = "llm.provider '{}' needs a package: pip install {} (a release for langchain 0.3)"
+PACKAGES = {
+    'mistralai': 'langchain-mistralai',
+    'anthropic': 'langchain-anthropic',
+    'google_genai': 'langchain-google-genai',
+    'bedrock': 'langchain-aws',
+}
+SERVER = {'base_url': 'http://127.0.0.1:9/v1'}
+NO_KEY = 'No key for {}: set {} in the environment.'
+SPOILT_TEXT = 'OPENAI_API_KEY in the environment is no key: it holds ...'
+SPOILT = [f'{KEY}\n', f' {KEY}', f'{KEY}\r', f'{KEY[:9]}\n{KEY}', 'ké']
+REFUSED: list[tuple[dict[str, Any], dict[str, str], str]] = [
+    *(({'provider': name}, {}, NO_KEY.format(name, key)) for name, key in KEY_NAMES.items()),
+    *((SERVER, {'OPENAI_API_KEY': blank}, NO_KEY_FOR_A_SERVER) for blank in ('', ' ', '\n')),
+    *(({}, {'OPENAI_API_KEY': key}, SPOILT_TEXT) for key in SPOILT),
+    *(({'provider': name}, OPENAI, UNKNOWN.format(name)) for name in ('Open AI', 'openai ')),
+    *(
+        ({'provider': name}, {KEY_NAMES.get(name, 'UNUSED'): KEY}, NEEDS.format(name, package))
+        for name, package in PACKAGES.items()
+    ),
+    ({'provider': 'azure_openai'}, {'AZURE_OPENAI_API_KEY': KEY}, "The model 'scripted' ..."),
+]
+
+
+def test_a_model_that_cannot_be_made_is_one_sentence_without_the_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for llm, environment, told in REFUSED:
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            text = refused(**llm)
+        assert '\n' not in text
+        assert text.startswith(told[:-3]) if told.endswith('...') else text == told
+
+
+def test_the_prompts_of_the_yaml_take_rosas_places_in_each_instance() -> None:
+    before = list(rosa.rosa.system_prompts)
+    with World(Say('One.')) as world, World(Say('Two.')) as second:
+        prompt = system_prompt(world)
+        assert prompt == system_prompt(second)
+        assert 'functions' not in world.requests[0].body  # those are ROSA's
+    assert rosa.rosa.system_prompts == before
+    assert prompt.startswith('Your are ROSA (Robot Operating System Agent)')
+    assert prompt.count('Begin Robot-specific System Prompts') == 1
+    ours = prompt.partition('Begin Robot-specific System Prompts')[2]
+    for field, title in FIELDS.items():
+        assert f'{title}: {getattr(SHIPPED.prompts.robot_system_prompts, field)}' in ours
+    assert f'About Your Capabilities: {SHIPPED.prompts.bootstrap.text}' in ours
+    unbooted = robot_prompts(prompts_with(bootstrap={'enabled': False})).as_message()
+    assert SHIPPED.prompts.bootstrap.text not in unbooted[1]
+    words = set(re.findall(r'[a-z0-9]+(?:_[a-z0-9]+)+', prompt))
+    assert words - set(OFFERED) == set(), 'it names no tool that is not offered'
+    assert not re.search('math tool|calculation tool|rosparam|rostopic', prompt)
+    assert 'ONE AT A TIME' in prompt, "ROSA's other prompts stay"
+
+
+def test_braces_stay_braces() -> None:
+    text = 'Answer {"a": {x}} and {{twice}}, {input}, {chat_history}, { and }.'
+    config = SHIPPED.model_copy(update={'prompts': with_context(text)})
+    with World(Say('One.'), config=config) as world:
+        assert text in system_prompt(world)
+        world.turn('{no} template')
+        assert world.requests[-1].texts('user')[-1] == '{no} template'
+
+
+@given(text=st.text(st.characters(exclude_categories=['Cs'])) | st.text(st.sampled_from('{}a')))
+def test_any_prompt_reaches_the_model_as_it_is_written(text: str) -> None:
+    prompts = robot_prompts(with_context(text))
+    shown = ChatPromptTemplate.from_messages([prompts.as_message()]).invoke({}).to_string()
+    if text.strip():
+        assert f'About Your Environment: {text}' in shown
+
+
+def brain_of(config: Config, checkpoints: Any = ':memory:') -> RosaLoader:
+    return RosaLoader(
+        TurnEnvironment(
+            registry=make_registry(config),
+            world=SimulatedRoverWorld(SimulatedRover(), config),
+            approval_queue=ApprovalQueue(timeout_s=1.0),
+            checkpoints=checkpoints,
+            trace=lambda *_, **__: None,
+            recall=lambda: '',
+            on_react_state=lambda react: None,
+        )
+    )
+
+
+def test_a_brain_that_cannot_be_made_says_so_at_every_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_key, request = brain_of(config_of(llm=LLM)), TurnRequest('Hello', Cancellation())
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable, match=r'^No key for openai: set OPENAI_API_KEY'):
+            no_key.run_turn(request)
+    file = tmp_path / 'turns.db'
+    file.write_bytes(b'This is no database, ' * 100)
+    with pytest.raises(ModelUnavailable, match=r'^Turns cannot be kept in .*turns.db: file is no'):
+        brain_of(SHIPPED, file).run_turn(request)
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    # Without its own package, ollama falls back on a class of langchain-community without tools.
+    with pytest.raises(ModelUnavailable, match='ollama'):
+        brain_of(config_of(llm={**LLM, 'provider': 'ollama', 'model': 'x'})).run_turn(request)
+    button = Cancellation()
+    button.cancel('Stopped by a test')
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        brain_of(SHIPPED).run_turn(TurnRequest('Hello', button))

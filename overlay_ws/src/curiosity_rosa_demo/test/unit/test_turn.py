@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 import json
 import logging
 import threading
@@ -20,7 +21,6 @@ from typing import Any
 from chat_server import Call, call, Cut, Fault, Hang, Reply, Say, Trickle, Wire
 from curiosity_rosa_demo.agent.llm.call import call_timeout_s
 from curiosity_rosa_demo.agent.llm.chat_model import CALL_AS_TEXT, CUT_TEXT, FILTERED_TEXT
-from curiosity_rosa_demo.agent.llm.fallback import MAX_FAILURES
 from curiosity_rosa_demo.agent.llm.wire import HOW, repaired_body, repaired_stream
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
 from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT, OBSERVATION_HEADING
@@ -34,7 +34,7 @@ from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from turn_world import BY_ROUTINE, check_story, KEY, NINE, OFFERED, parts_of_the_key, World
+from turn_world import BY_ROUTINE, KEY, NINE, OFFERED, parts_of_the_key, World
 
 WHO = "The model 'scripted' of openai"
 LAST = Say('Sand, \u5149.')
@@ -87,6 +87,27 @@ class Row:
             check_story(world.events)
         world.reset(LAST)
         return '' if world.turn().ok else 'the next turn'
+
+
+def check_story(events: list[TraceEvent]) -> None:
+    """A call is DECIDE, then ACT and its RESULT or ERROR, or an ERROR alone when it was refused; a
+    thought before the first call is HYPOTHESIZE, a later one OBSERVE; the last event is the end.
+    """
+    results, decided = (TraceKind.RESULT, TraceKind.ERROR), False
+    for before, event in pairwise(events):
+        decided = decided or before.kind is TraceKind.DECIDE
+        assert event.kind is not (TraceKind.HYPOTHESIZE if decided else TraceKind.OBSERVE)
+        if event.kind is TraceKind.ACT:
+            assert (before.kind, before.tool_name) == (TraceKind.DECIDE, event.tool_name)
+        if before.kind is TraceKind.ACT:
+            assert event.kind in results
+            assert event.tool_name == before.tool_name
+        if event.kind in results:
+            assert event.ok is (event.kind is TraceKind.RESULT)
+            assert event.ok or event.error_reason
+            assert before.kind is TraceKind.ACT or not (event.ok and event.tool_name)
+    assert events[-1].kind in results
+    assert events[-1].tool_name is None
 
 
 def tool(name: str = 'mast_open', arguments: Any = '{}', **more: Any) -> dict[str, Any]:
@@ -279,15 +300,6 @@ def test_a_reply_that_never_ends_is_given_up(streaming: bool) -> None:
         assert world.turn().answer == LAST.text
 
 
-def test_a_wait_within_the_time_limit_is_kept_and_a_longer_one_is_told() -> None:
-    for reply, told, asked in (
-        (Fault(429, wait='0.2'), LAST.text, 2),
-        (Fault(503, wait='6'), f'{WHO} is busy (503): the server asks to wait 6 s.', 1),
-    ):
-        with World(reply, LAST, max_retries=1) as world:
-            assert (world.turn(QUESTION).answer, len(world.requests)) == (told, asked)
-
-
 def test_nothing_that_a_model_writes_makes_an_endless_event_or_half_a_character() -> None:
     long, fly = 'x' * 50_000, Call('fly\ud83d', {'\ud83d': '\ud83d'})
     wide = Say('', (Call(long), Call('mast_open', {long: 1})), piece=100_000)
@@ -338,20 +350,6 @@ def test_an_unusable_answer_is_asked_for_again_with_the_reason(streaming: bool) 
             assert len(world.requests[3].texts('user')) == 1, 'it is not asked so for ever'
 
 
-def test_a_model_that_fails_in_the_middle_is_stood_in_for() -> None:
-    with World(call('mast_open', 'Up.'), Fault(500), timeout_s=0.3) as world:
-        last = world.turn(FIND)
-        assert (last.ok, last.is_good) == (True, True)
-        assert world.calls == ['mast_open', 'capture_and_score']
-        assert check_story(world.events) == 2
-        why = f'{WHO} has an internal error (500), also after 0 retries.'
-        assert handed_over(world.events) == [why, why]  # the capture, and the answer
-        assert len(world.requests) == 1 + MAX_FAILURES
-        (decide,) = (e for e in world.events if e.kind is TraceKind.DECIDE and e.data)
-        assert decide.message == 'capture_and_score(), by the routine'
-        assert decide.data == {'by': 'routine'}
-
-
 PARTS = ['choices', 'delta', 'message', 'tool_calls', 'function', 'arguments', 'index', 'name']
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -393,23 +391,30 @@ def told(world: World, request: int = -1) -> list[dict[str, Any]]:
 def test_the_model_is_offered_our_tools_with_their_costs_and_the_settings_of_agent_yaml(
     streaming: bool,
 ) -> None:
-    with World(call('mast_open'), DONE, streaming=streaming) as world:
-        assert world.turn('Hello').answer == 'Done.'
-        request = world.requests[0]
-        assert request.tools == OFFERED
-        assert request.tools[:9] == NINE
-        assert request.path == '/v1/chat/completions'
-        assert request.body['model'] == 'scripted'
-        assert request.body['temperature'] == 0.25
-        assert bool(request.body.get('stream')) is streaming
-        assert request.authorization == f'Bearer {KEY}'
-        assert request.texts('user') == ['Hello']
-        functions = [each['function'] for each in request.body['tools']]
-        described = {each['name']: each['description'] for each in functions}
-        costs = world.config.tool_costs.tools.model_dump()
-        assert costs.pop('look')  # for a model that can see
-        assert all(f'Cost: {cost:g}.' in described[name] for name, cost in costs.items())
-        assert told(world) == [{'ok': True, 'error_reason': '', 'data': {'cost': 2.0}}]
+    own: dict[str, Any] = {'max_tokens': 99, 'tool_choice': 'required'}
+    own['extra_body'] = {'top_k': 3, 'parallel_tool_calls': None}
+    bodies: list[Any] = []
+    for llm in (own, {}):
+        with World(call('mast_open'), DONE, streaming=streaming, **llm) as world:
+            assert world.turn('Hello').answer == 'Done.'
+            request = world.requests[0]
+            bodies.append(request.body)
+            assert (request.body['model'], request.body['temperature']) == ('scripted', 0.25)
+            assert bool(request.body.get('stream')) is streaming
+            assert told(world) == [{'ok': True, 'error_reason': '', 'data': {'cost': 2.0}}]
+    assert (request.path, request.tools) == ('/v1/chat/completions', OFFERED)
+    assert request.tools[:9] == NINE
+    functions = [each['function'] for each in request.body['tools']]
+    described = {each['name']: each['description'] for each in functions}
+    costs = world.config.tool_costs.tools.model_dump()
+    assert costs.pop('look')  # for a model that can see
+    assert all(f'Cost: {cost:g}.' in described[name] for name, cost in costs.items())
+    set_, shipped = bodies
+    assert (set_.get('max_tokens') or set_['max_completion_tokens']) == 99
+    assert (set_['tool_choice'], set_['top_k']) == ('required', 3)
+    assert 'parallel_tool_calls' not in set_
+    assert not {'max_tokens', 'max_completion_tokens', 'tool_choice', 'top_k'} & set(shipped)
+    assert shipped['parallel_tool_calls'] is False
 
 
 @pytest.mark.parametrize('charged', ['measured', 'as far as it may be', 'nothing'])

@@ -20,7 +20,6 @@ from typing import Any
 from chat_server import Call, ChatServer, Reply, Say
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.loop import TURN_LOST_TEXT
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
@@ -276,24 +275,6 @@ class Scripted(Story):
 @pytest.fixture
 def scripted(tmp_path: Path) -> Scripted:
     return Scripted(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ('crash_at', 'before', 'done'),
-    [(INTENT, False, 0), (INTENT, True, 1), (RESULT, False, 1), (RESULT, True, 1)],
-)
-def test_of_several_calls_in_one_answer_one_is_carried_out_once(
-    scripted: Scripted, crash_at: int, before: bool, done: int
-) -> None:
-    several = Say('', (Call('mast_open'), Call('mast_rotate'), Call('mast_close')))
-    scripted.says(several, Say('Done.')).cut(crash_at, before=before)
-    begun = len(scripted.kept().messages)
-    script = (several, Say('Done.')) if not begun else (Say('Done.'),)
-    assert scripted.says(*script).process().ok
-    assert scripted.done() == ['mast_open'] * done
-    first, *others = scripted.told()
-    assert first.ok or first.error_reason == INTERRUPTED_TEXT
-    assert [each.error_reason for each in others] == [ONE_CALL_AT_A_TIME_TEXT] * 2
 
 
 RAISE = Say('', (Call('mast_open'),))
