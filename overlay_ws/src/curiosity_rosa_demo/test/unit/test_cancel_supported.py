@@ -18,9 +18,6 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegist
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled
-from curiosity_rosa_demo.domain.skills import ALWAYS_CANCELLABLE
-from curiosity_rosa_demo.infra.config.guardrails import Skills
-from pydantic import ValidationError
 import pytest
 from runtime_world import CONFIG, RuntimeBench, settle
 from skill_world import ended, in_loop, looping, Stage, titled
@@ -86,19 +83,6 @@ async def test_what_stops_a_skill(how: str, paused: bool) -> None:
                 assert task.held is (paused and after is S.PAUSED)
             if how == 'interrupt':
                 await stage.until('begin urgent')
-
-
-def test_what_drives_or_lasts_must_be_cancellable() -> None:
-    for resources, names, rule in (
-        ('mast', ALWAYS_CANCELLABLE, 'that drives'),
-        ('base', CONFIG.skills.skills, 'that requires base'),
-    ):
-        for name in names:
-            shipped = CONFIG.skills.model_dump(mode='json')
-            wrong = {'resources_required': [resources], 'cancel_supported': False}
-            shipped['skills'][name] |= wrong
-            with pytest.raises(ValidationError, match=f'must be true for a skill {rule}'):
-                Skills.model_validate(shipped)
 
 
 def preemptible_registry() -> SkillRegistry:
