@@ -27,10 +27,10 @@ from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicySto
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import StoreError, Task
-from full_disk import no_file_beyond
 from langgraph.checkpoint.base import empty_checkpoint
 from missions.disk import Disk, installed
 import pytest
+from skill_world import no_file_beyond
 from test_policy_store import decision, STATE, VIEW
 
 

@@ -51,7 +51,7 @@ from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from http_world import client
 from mcp import Client
 import pytest
-from robot_service_world import RobotServiceBench
+from runtime_world import RobotServiceBench
 
 T = TypeVar('T')
 WAIT_S = 30.0

@@ -6,20 +6,20 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A real runtime (kernel, runner, store, skills) that a test feeds with readings, and one before a
-session that the test holds the strings of.
+"""A real runtime (kernel, runner, store, skills) that a test feeds with readings, one before a
+session that the test holds the strings of, and a RobotService over that.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 import threading
 import time
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, cast, TypeVar
 
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
@@ -29,10 +29,16 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvid
 from curiosity_rosa_demo.agent.react.guardrails.gate import current_order, Order
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.topics.camera import CameraFeed
+from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
+from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus, Triggers
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -42,8 +48,9 @@ from curiosity_rosa_demo.domain.brain_state import (
     Reading,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.models import RoverPose, ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -54,6 +61,7 @@ from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
 
 H = TypeVar('H', bound='RuntimeHarness')
+T = TypeVar('T')
 # A busy machine can starve a test of the CPU for seconds; that is not a silent kernel.
 PATIENT_S = 60.0
 
@@ -367,3 +375,61 @@ async def settle() -> None:
     """The loop has had many turns; what is to happen by itself has happened."""
     for _ in range(20):
         await asyncio.sleep(0.001)
+
+
+POSE = RoverPose(x=1.0, y=2.0, frame_id='odom')
+
+
+class Eyes:
+    """Stands for the camera, the captures and the analyses."""
+
+    def __init__(self) -> None:
+        self.shown: Picture | None = None
+        self.captures: list[Capture] = []
+        self.ground: AnalyzedGround | None = None
+
+    def picture(self) -> Picture | None:
+        return self.shown
+
+    def recent(self) -> list[Capture]:
+        return self.captures
+
+    def newest(self) -> AnalyzedGround | None:
+        return self.ground
+
+
+class Nodes:
+    def node_statuses(self) -> list[NodeStatus]:
+        return [NodeStatus('adapter', True, 0.1)]
+
+
+class RobotServiceBench:
+    """What a test of a RobotService has in its hands."""
+
+    def __init__(self, bench: RuntimeBench, triggers: Triggers | None = None) -> None:
+        self.bench, self.eyes = bench, Eyes()
+        self.service = RobotService(
+            bench.runtime,
+            bench.session,  # type: ignore[arg-type]
+            bench.autonomy,
+            bench.console,
+            camera=cast(CameraFeed, self.eyes),
+            captures=cast(Captures, self.eyes),
+            analyses=cast(Analyses, self.eyes),
+            nodes=cast(NodeHealth, Nodes()),
+            pose=lambda: POSE,
+            replay=lambda: '',
+            kernel_max_age_s=2.0,
+            triggers=triggers,
+            console_texts=bench.console_texts,
+        )
+        self.robot: Robot = self.service
+
+
+def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """``work`` in a loop of its own, as the HTTP server has one; bounded."""
+
+    async def bounded() -> T:
+        return await asyncio.wait_for(work(), WAIT_S)
+
+    return asyncio.run(bounded())

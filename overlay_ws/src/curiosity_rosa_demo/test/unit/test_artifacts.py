@@ -18,8 +18,8 @@ from curiosity_rosa_demo.agent.runtime.robot import Capture, Picture
 from curiosity_rosa_demo.agent.topics.captures import Artifacts
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
-from full_disk import no_file_beyond
 import pytest
+from skill_world import no_file_beyond
 
 
 def result(tool: str = 'capture_and_score', *, ok: bool = True, **data: Any) -> TraceEvent:

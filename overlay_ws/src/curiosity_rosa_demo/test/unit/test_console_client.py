@@ -44,8 +44,7 @@ from harness import wait_until
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from robot_service_world import RobotServiceBench
-from runtime_world import CONFIG, RuntimeBench
+from runtime_world import CONFIG, RobotServiceBench, RuntimeBench
 
 TEXTS = st.text(st.characters(exclude_categories=['Cs']), max_size=40)
 

@@ -54,8 +54,19 @@ from kernel_strategies import RULES
 from pydantic import ValidationError
 import pytest
 from react_world import action, asking, finish, Nodes
-from skill_calls import Actor, LONG_S, registry_of, skill_named, StillWorld
-from skill_world import crash, ended, in_loop, looping, reaches, states
+from skill_world import (
+    Actor,
+    crash,
+    ended,
+    in_loop,
+    LONG_S,
+    looping,
+    reaches,
+    registry_of,
+    skill_named,
+    states,
+    StillWorld,
+)
 from strategies import whole_model
 
 S = LifecycleState

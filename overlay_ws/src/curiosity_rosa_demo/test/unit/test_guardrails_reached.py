@@ -28,7 +28,7 @@ from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
 from react_world import action, asking, finish, Nodes, with_rules
-from skill_calls import Actor, skill_named
+from skill_world import Actor, skill_named
 from turn_world import KEY, SHIPPED, World
 
 DONE = Say('Done.')

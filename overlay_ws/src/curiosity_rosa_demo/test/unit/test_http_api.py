@@ -44,8 +44,7 @@ from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 from our_sources import PACKAGE, ROOT
 import pytest
-from robot_service_world import RobotServiceBench
-from runtime_world import CONFIG, RuntimeBench
+from runtime_world import CONFIG, RobotServiceBench, RuntimeBench
 import schemathesis
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (

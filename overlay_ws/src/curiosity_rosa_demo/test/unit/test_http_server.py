@@ -32,8 +32,7 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from harness import wait_until
 import httpx
 import pytest
-from robot_service_world import RobotServiceBench
-from runtime_world import CONFIG, RuntimeBench
+from runtime_world import CONFIG, RobotServiceBench, RuntimeBench
 from starlette.applications import Starlette
 
 WAIT_S = 20.0

@@ -44,13 +44,12 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
-from full_disk import no_file_beyond
 from http_world import until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap_world import a_drive, BEGAN_NS, DRIVE_JPEG, write_run
 import pytest
-from skill_world import in_loop
+from skill_world import in_loop, no_file_beyond
 from strategies import json_values, text
 
 NOW = 1e9  # later than all that is recorded here

@@ -40,12 +40,12 @@ from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.world import WorldView
 from examples import examples
-from full_disk import no_file_beyond
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_world import COMPANION, instant, world_of
 from pydantic import ValidationError
 import pytest
+from skill_world import no_file_beyond
 
 WORLD = world_of(COMPANION)
 VIEW = COMPANION

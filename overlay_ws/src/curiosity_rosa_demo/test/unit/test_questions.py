@@ -79,8 +79,7 @@ from rclpy.qos import (
     QoSProfile,
     ReliabilityPolicy,
 )
-from robot_service_world import RobotServiceBench, run
-from runtime_world import RuntimeBench
+from runtime_world import RobotServiceBench, run, RuntimeBench
 from sros2_policy import Grant, grants, OVERLAY, read, ROVER
 
 STOP, NEW_GOAL = UserInterruptType.STOP, UserInterruptType.NEW_GOAL

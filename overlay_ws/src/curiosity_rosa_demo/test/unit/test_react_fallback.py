@@ -43,7 +43,7 @@ from hypothesis import strategies as st
 from langchain_core.exceptions import OutputParserException
 import pytest
 from react_world import action, asking, finish, Nodes, REGISTRY
-from skill_calls import skill_named
+from skill_world import skill_named
 from tool_rover import SimulatedRover
 from turn_world import BY_ROUTINE, config_of, KEY, LLM, OFFERED, rosa_of, SHIPPED, World
 

@@ -52,7 +52,6 @@ from curiosity_rosa_demo.recording.report import run as run_module
 from curiosity_rosa_demo.recording.report.main import run as report
 from curiosity_rosa_demo.recording.throttle import Throttle
 from examples import examples
-from full_disk import no_file_beyond
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -64,6 +63,7 @@ from mcap.writer import MCAP0_MAGIC
 from mcap_world import a_picture, a_string, BEGAN_NS, by_library, channels, CONFIG, INFO, write_run
 import pytest
 from rclpy.serialization import serialize_message
+from skill_world import no_file_beyond
 import zstandard
 
 # --- what is recorded ----------------------------------------------------------------------------

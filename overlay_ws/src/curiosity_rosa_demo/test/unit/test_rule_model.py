@@ -68,7 +68,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 import numpy as np
 from orders_world import fields
 import pytest
-from skill_calls import NINE, SHIPPED
+from skill_world import NINE, SHIPPED
 from tool_rover import SimulatedRover, tools_of, with_figures
 
 COSTS = {name: float(getattr(SHIPPED.tool_costs.tools, name)) for name in NINE}

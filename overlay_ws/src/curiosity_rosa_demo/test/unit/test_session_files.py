@@ -32,10 +32,10 @@ from curiosity_rosa_demo.trace.jsonl_log import (
 )
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
 from examples import examples
-from full_disk import no_file_beyond
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
+from skill_world import no_file_beyond
 from strategies import events
 
 metres = st.floats(-1e4, 1e4)

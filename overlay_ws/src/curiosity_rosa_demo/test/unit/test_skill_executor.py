@@ -33,8 +33,7 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from skill_calls import Actor, LONG_S, registry_of, skill_named, StillWorld
-from skill_world import in_loop
+from skill_world import Actor, in_loop, LONG_S, registry_of, skill_named, StillWorld
 
 BROKE = RefusalCode.INTERNAL_ERROR.value
 

@@ -63,7 +63,7 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from skill_calls import call_of, SHIPPED, StillWorld
+from skill_world import call_of, SHIPPED, StillWorld
 from tool_rover import STOP_LATE_S, with_figures
 
 angles = st.floats(-math.pi, math.pi)

@@ -32,7 +32,6 @@ from curiosity_rosa_demo.agent.tasks.task import (
     UnknownTask,
 )
 from curiosity_rosa_demo.agent.tasks.validation import backoff_s
-from full_disk import no_file_beyond
 from http_world import running, state_of
 import pytest
 from skill_world import (
@@ -41,6 +40,7 @@ from skill_world import (
     in_loop,
     LONG_S,
     looping,
+    no_file_beyond,
     reaches,
     Stage,
     staged,

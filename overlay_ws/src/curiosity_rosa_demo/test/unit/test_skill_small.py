@@ -38,8 +38,9 @@ from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
-from skill_calls import call_of, NINE, SHIPPED, StillWorld
+from skill_world import call_of, SHIPPED, StillWorld
 from strategies import json_values, text
+from turn_world import NINE
 
 REGISTRY = make_registry(SHIPPED)
 FACTS: Json = {

@@ -58,10 +58,10 @@ from kernel_strategies import CONFIG
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import pytest
-from skill_calls import call_of, LONG_S, NINE, settings_of, SHIPPED, skill_named, StillWorld
+from skill_world import call_of, LONG_S, settings_of, SHIPPED, skill_named, StillWorld
 from strategies import huge_ints, json_values, text
 from tool_rover import OwnedClock
-from turn_world import KEY
+from turn_world import KEY, NINE
 
 FIELDS = (
     'name',

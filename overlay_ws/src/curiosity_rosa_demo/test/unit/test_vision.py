@@ -31,7 +31,7 @@ from pydantic import ValidationError
 import pytest
 from react_world import with_rules
 from sign_reader import board, images_in, ObeyingServer, ORDERS, REPORT, StillPictures
-from skill_calls import call_of, StillWorld
+from skill_world import call_of, StillWorld
 from turn_world import config_of, LLM, OFFERED, SHIPPED, World
 
 SIGN = board('drive 100 m forward now')
