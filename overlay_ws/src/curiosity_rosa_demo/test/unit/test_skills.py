@@ -172,22 +172,16 @@ def test_the_longest_beginning_decides(
         assert registry.error_decision(name, error) is expected
 
 
-def configured(*, turn: dict[str, Any] | None = None, **skills: dict[str, Any] | None) -> Config:
+def configured(**skills: dict[str, Any] | None) -> Config:
     """The shipped contracts with other settings of some skills; None: without that skill."""
-    data = CONFIG.model_dump(mode='json')
-    data['agent']['turn'].update(turn or {})
-    table = data['skills']['skills']
-    for name, settings_ in skills.items():
-        if settings_ is None:
+    data = CONFIG.skills.model_dump(mode='json')
+    table = data['skills']
+    for name, changes in skills.items():
+        if changes is None:
             del table[name]
         else:
-            table[name] = {**table.get(name, table['speak']), **settings_}
-    return CONFIG.model_copy(
-        update={
-            'agent': CONFIG.agent.model_validate(data['agent']),
-            'skills': CONFIG.skills.model_validate(data['skills']),
-        }
-    )
+            table[name] = {**table.get(name, table['speak']), **changes}
+    return CONFIG.model_copy(update={'skills': CONFIG.skills.model_validate(data)})
 
 
 def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
@@ -421,13 +415,6 @@ def names(registry: SkillRegistry) -> list[str]:
 BUILT_IN = names(make_registry(SHIPPED))
 
 
-def with_skill(name: str, **settings: Any) -> Config:
-    skills = {**SHIPPED.skills.skills, name: settings_of(**settings)}
-    return SHIPPED.model_copy(
-        update={'skills': SHIPPED.skills.model_copy(update={'skills': skills})}
-    )
-
-
 @pytest.fixture
 def wiggle(install: Install) -> None:
     package = EXAMPLE.name
@@ -463,8 +450,8 @@ def test_the_example_is_a_skill_like_any_other() -> None:
     with pytest.raises(BadArguments, match='turn_s'):
         checked_arguments(skill, {'turn_s': SHIPPED.agent.turn.max_motion_s + 1})
     # What skills.yaml says goes before what the package brings.
-    config = with_skill('wiggle', timeout_s=7.0, risk='high', error_map={'Dizzy': 'RETRY'})
-    skill = make_registry(config).get('wiggle')
+    changes = {'timeout_s': 7.0, 'risk': 'high', 'error_map': {'Dizzy': 'RETRY'}}
+    skill = make_registry(configured(wiggle=changes)).get('wiggle')
     assert (skill.definition.timeout_s, skill.risk) == (7.0, RiskLevel.HIGH)
     assert skill.definition.error_map['Dizzy'] == 'RETRY'
     page = (ROOT / 'docs' / 'howto' / 'add_a_skill.md').read_text(encoding='utf-8')
@@ -537,7 +524,7 @@ def test_one_broken_package_costs_no_other_and_its_settings_tell_why(install: In
     assert names(registry) == [*BUILT_IN, 'beckon', 'wiggle']
     assert len(registry.notes) == 1
     with pytest.raises(ConfigError, match=r'skills\.wave: nobody implements it.*division by zero'):
-        make_registry(with_skill('wave'))
+        make_registry(configured(wave={}))
 
 
 def test_the_page_lists_every_skill_as_it_is() -> None:
@@ -577,21 +564,20 @@ def test_a_run_tells_at_most_once_a_second_and_a_tenth_at_a_time(
             told.append((now_s, fraction))
 
 
-def test_progress_in_words_and_when_it_is_told() -> None:
+def test_a_loop_is_told_at_once_and_once_and_what_has_no_end_in_sight_now_and_then() -> None:
+    throttle = ProgressThrottle(0.0)
+    loop = {'fraction': 0.0, 'distance_m': 46.0, 'loop_m': 46.0, 'straight_m': 5.0}
+    assert throttle.admits({**loop, 'legs': 0}, 0.0)
+    assert not throttle.admits({**loop, 'legs': 1}, 0.1)
+    throttle = ProgressThrottle(0.0)
+    assert [second for second in range(35) if throttle.admits({}, second)] == [10, 20, 30]
     for progress, words in (
-        ({'fraction': 0.4, 'distance_m': 6.06}, '40 %, 6.1 m left'),
-        ({'fraction': 0.2, 'legs': 1, 'distance_m': 8.0}, '20 %, 1 leg driven, 8.0 m left'),
+        ({'fraction': 0.2, 'legs': 1, 'distance_m': 8.04}, '20 %, 1 leg driven, 8.0 m left'),
         ({'fraction': 0.5, 'waited_s': 30.0, 'why': 'x'}, '50 %, waited 30 s'),
         ({'fraction': 'half', 'n': 3}, 'under way'),
         ({'fraction': 7.0}, 'under way'),
     ):
         assert progress_text('drive', progress) == f'drive: {words}'
-    throttle = ProgressThrottle(0.0)  # a loop is told at once, and once
-    loop = {'fraction': 0.0, 'distance_m': 46.0, 'loop_m': 46.0, 'straight_m': 5.0}
-    assert throttle.admits({**loop, 'legs': 0}, 0.0)
-    assert not throttle.admits({**loop, 'legs': 1}, 0.1)
-    throttle = ProgressThrottle(0.0)  # without an end in sight
-    assert [second for second in range(35) if throttle.admits({}, second)] == [10, 20, 30]
 
 
 def test_the_monitor_shows_the_last_report_and_survives_its_listener() -> None:

@@ -21,13 +21,11 @@ import errno
 import json
 from pathlib import Path
 import sqlite3
-import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import schema
 from curiosity_rosa_demo.agent.tasks.schema import COLUMNS, FIXED_COLUMNS
 from curiosity_rosa_demo.agent.tasks.store import Insert, Move, Save, TaskStore
-from curiosity_rosa_demo.agent.tasks.store_writer import store_error
 from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     StoreError,
@@ -42,7 +40,6 @@ from curiosity_rosa_demo.infra.storage.sqlite_file import (
     fault_of,
     FileDamaged,
     FileFault,
-    has_other_tables,
 )
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -145,36 +142,26 @@ async def test_a_refused_unit_fails_alone_and_whole(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_writes_are_committed_in_order_and_in_groups(tmp_path: Path) -> None:
-    async with opened(TaskStore(tmp_path / 'tasks.db')) as store:
-        done: list[int] = []
-        task = Task('walk', seq=1)
-        futures = [store.write([Insert(task)])]
-        for state in [S.WAITING, S.PENDING] * 500:
-            futures.append(store.write([moved(task, state)]))
-        for number, future in enumerate(futures):
-            future.add_done_callback(lambda _, number=number: done.append(number))
-        await asyncio.gather(*futures)
-        assert done == list(range(1001))
-        assert len(store.history(task.id)) == 1001
-        assert store.counters['commits'] == 1001
-        assert store.counters['groups'] < 100
-        assert store.counters['largest_group'] > 100
-
-
-@in_loop
-async def test_closing_commits_all_that_was_accepted(tmp_path: Path) -> None:
-    store = TaskStore(tmp_path / 'tasks.db')
+async def test_writes_are_committed_in_order_in_groups_and_before_the_end(tmp_path: Path) -> None:
+    store, done, task = TaskStore(tmp_path / 'tasks.db'), list[int](), Task('walk', seq=1)
     store.open()
-    futures = [store.write([Insert(Task('late', seq=number))]) for number in range(500)]
+    futures = [store.write([Insert(task)])]
+    for state in [S.WAITING, S.PENDING] * 500:
+        futures.append(store.write([moved(task, state)]))
+    for number, future in enumerate(futures):
+        future.add_done_callback(lambda _, number=number: done.append(number))
     await store.close()
     await store.close()
     assert all(future.done() and future.exception() is None for future in futures)
-    with pytest.raises(StoreError, match='not open'):
-        store.write([])
-    with pytest.raises(StoreError, match='not open'):
-        store.get('x')
-    assert len(store.open()) == 500
+    await asyncio.sleep(0)
+    assert done == list(range(1001))
+    assert store.counters['commits'] == 1001
+    assert store.counters['groups'] < 100
+    for request in (lambda: store.write([]), lambda: store.get('x')):
+        with pytest.raises(StoreError, match='not open'):
+            request()
+    assert [found.id for found in store.open()] == [task.id]
+    assert len(store.history(task.id)) == 1001
     with pytest.raises(StoreError, match='already open'):
         store.open()
     await store.close()
@@ -222,28 +209,6 @@ async def test_what_ended_long_ago_is_deleted_when_opened_and_hourly(tmp_path: P
     for days in (-1.0, float('nan')):
         with pytest.raises(ValueError, match='retention_days'):
             TaskStore(':memory:', retention_days=days)
-
-
-@in_loop
-async def test_whoever_asks_is_called_at_once_and_one_that_raises_spares_the_others() -> None:
-    faults: list[object] = []
-    loop = asyncio.get_running_loop()
-    loop.set_exception_handler(lambda _, context: faults.append(context['exception']))
-    turns: list[str] = []
-
-    def raising(done: asyncio.Future[None]) -> None:
-        loop.call_soon(turns.append, 'next turn')
-        raise ZeroDivisionError
-
-    async with opened(TaskStore(':memory:')) as store:
-        tasks = [Task('x', id='same', seq=number) for number in range(2)]
-        first = store.write([Insert(tasks[0])], raising)
-        second = store.write([Insert(tasks[1])], lambda done: turns.append(repr(done)))
-        _, left = await asyncio.wait([first, second], timeout=20.0)
-        assert not left
-    assert [type(fault) for fault in faults] == [ZeroDivisionError]
-    assert 'exception=TaskError' in next(turn for turn in turns if turn != 'next turn')
-    assert second.exception() is not None
 
 
 zones = st.integers(-14 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=m)))
@@ -461,36 +426,6 @@ async def test_what_is_damaged_while_it_is_open_is_a_store_error(file: Path) -> 
             with pytest.raises(StoreError, match=r'is damaged: .*; restart, then it is set aside'):
                 read('bad')
         assert store.get('\ud800') is None
-
-
-def test_a_reader_that_cannot_be_opened_leaves_no_thread_and_no_lock(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    connect, before = sqlite3.connect, set(threading.enumerate())
-
-    def no_reader(database: str, **options: Any) -> sqlite3.Connection:
-        return connect('/no/such/file' if 'mode=ro' in database else database, **options)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(sqlite3, 'connect', no_reader)
-        with pytest.raises(StoreError, match='unable to open database file'):
-            TaskStore(file).open()
-    assert set(threading.enumerate()) <= before
-    assert read_tasks(file)[0] == ['dig', 'look']  # nobody holds it
-
-
-def test_a_name_within_an_error_decides_nothing(tmp_path: Path) -> None:
-    """A table called readonly is no file that cannot be written, but a sign of another layout."""
-    for name in ('locked', '"is full"', 'two'):
-        with (
-            closing(sqlite3.connect(tmp_path / 'a.db')) as file,
-            pytest.raises(sqlite3.Error) as caught,
-        ):
-            file.execute(f'SELECT * FROM {name}')
-        assert has_other_tables(caught.value)
-        if name == 'two' or hasattr(caught.value, 'sqlite_errorcode'):
-            assert fault_of(caught.value) is FileFault.OTHER
-            assert type(store_error(caught.value, 'a.db')) is StoreError
 
 
 @pytest.mark.parametrize(
