@@ -68,8 +68,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 import numpy as np
 from orders_world import fields
 import pytest
-from skill_world import NINE, SHIPPED
 from tool_rover import SimulatedRover, tools_of, with_figures
+from turn_world import NINE, SHIPPED
 
 COSTS = {name: float(getattr(SHIPPED.tool_costs.tools, name)) for name in NINE}
 LONGEST_S = SHIPPED.agent.turn.max_motion_s
