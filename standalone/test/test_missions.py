@@ -6,26 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The mission simulator: its parts, and missions in processes of their own."""
+"""The mission simulator: missions in processes of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import hashlib
 import os
 from pathlib import Path
 import subprocess
 import sys
 
-from examples import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from missions.happenings import (
-    Happening,
-    KINDS,
-    shrink,
-    START_S,
-)
 from our_sources import ROOT
 import pytest
 
@@ -34,17 +24,6 @@ SEEDS = {'quick': 10, 'thorough': 10_000}.get(os.environ.get('HYPOTHESIS_PROFILE
 SEEDS_AT_ONCE = min(SEEDS, max(20, SEEDS // 40))  # each start costs some seconds
 MINUTES = 0.25
 TIMEOUT_S = 900.0
-HAPPENINGS = st.lists(
-    st.builds(
-        Happening,
-        at_s=st.floats(START_S, 100.0),
-        kind=st.sampled_from(sorted(KINDS)),
-        for_s=st.floats(0.0, 20.0),
-        value=st.floats(0.0, 5.0),
-        text=st.text(max_size=10),
-    ),
-    max_size=12,
-)
 
 
 def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -61,22 +40,6 @@ def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
         env=environment,
         check=False,
     )
-
-
-@given(happenings=HAPPENINGS, data=st.data())
-@settings(max_examples=examples(100))
-def test_shrinking_keeps_what_is_needed_and_nothing_else(
-    happenings: list[Happening], data: st.DataObject
-) -> None:
-    numbers = range(len(happenings))
-    needed = data.draw(st.sets(st.sampled_from(numbers)) if happenings else st.just(set[int]()))
-    marked = list(enumerate(happenings))
-
-    def fails(fewer: Sequence[tuple[int, Happening]]) -> bool:
-        return needed <= {number for number, _ in fewer}
-
-    fewest = shrink(marked, fails, budget=10_000)  # type: ignore[arg-type]
-    assert {number for number, _ in fewest} == needed  # type: ignore[misc]
 
 
 def test_two_runs_of_one_seed_have_the_same_record(tmp_path: Path) -> None:

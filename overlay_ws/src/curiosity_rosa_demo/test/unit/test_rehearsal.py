@@ -10,10 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 import dataclasses
 import math
-import threading
 from typing import Any
 
 from chat_server import call, Say
@@ -48,8 +47,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from react_world import with_rules
-from rover_twin import RoverTwin
-from tool_rover import START_LATE_S
+from tool_rover import SimulatedRover, START_LATE_S, with_figures
 from turn_world import BY_ROUTINE, KEY, SimulatedRoverWorld, World
 
 some = settings(max_examples=examples(60), deadline=None)
@@ -86,9 +84,9 @@ def forecast(*ops: Operation, facts: dict[str, Any] = HERE, at: Stage | None = N
 def test_the_rover_drives_where_the_twin_has_been(
     drives: list[tuple[str, float]], speed: float, turn_speed: float, radius: float
 ) -> None:
-    rover = RoverTwin(CONFIG, speed=speed, turn_speed=turn_speed, turn_radius=radius)
-    world = SimulatedRoverWorld(rover, CONFIG)  # type: ignore[arg-type]
-    assert world.tool('mast_close', Cancellation()).ok
+    body = {'forward_mps': speed, 'turn_mps': turn_speed, 'turn_radius_m': radius}
+    rover = SimulatedRover(figures=with_figures(CONFIG.thresholds, **body))
+    world = SimulatedRoverWorld(rover, CONFIG)
     known = Surroundings(MotionSpeeds(speed, turn_speed, turn_speed / radius))
     ops = [Operation(name, {'duration_s': seconds}) for name, seconds in drives]
     expected = forecast(*ops, facts=world.facts(), at=stage(known))
@@ -121,96 +119,72 @@ def test_the_margin_is_below_zero_where_the_fence_refuses_and_only_there(
     assert (refused is not None) == (margin is None or margin < 0.0)
 
 
-def test_figures_of_a_drive_with_an_obstacle_ahead() -> None:
+def test_figures_of_a_drive_and_what_is_not_forecast_of_another() -> None:
     seen = Surroundings(SPEEDS, obstacles=((12.0, 0.0),))
     found = forecast(DRIVE, Operation('mast_open', {}), at=stage(seen))
     way_m = 10.0 * SPEEDS.straight
     assert (found.metres, found.seconds) == pytest.approx((way_m, 11.0))
     assert found.end == Place(way_m, 0.0, 0.0)
-    assert found.energy_pct == pytest.approx(0.5)
-    assert found.battery_left_pct == pytest.approx(79.5)
+    assert (found.energy_pct, found.battery_left_pct) == pytest.approx((0.5, 79.5))
     front_m = RoverShape.of(CONFIG.thresholds).front_m
     assert found.obstacle_margin_m == pytest.approx(12.0 - way_m - front_m)
     assert found.fence_margin_m == pytest.approx(99.0 - 10.0 - SHIPPED.reaction_s)
     assert found.path[0] == (0.0, 0.0)
     assert found.path[-1] == pytest.approx((way_m, 0.0), abs=1e-3)
-    assert found.at_the_fence is None
-
-
-def test_without_a_pose_it_says_so_instead_of_guessing() -> None:
-    for facts, surroundings, why in (
+    for facts, surroundings, why in (  # it says so instead of guessing
         ({**HERE, 'yaw_rad': None}, Surroundings(SPEEDS), 'pose_unknown'),
         (HERE, Surroundings(SPEEDS, stale=True), 'stale'),
         ({**HERE, 'moving': True}, Surroundings(SPEEDS), 'moving'),
     ):
-        texts = []
-        for language in ('en', 'ja', 'zh'):
-            found = forecast(DRIVE, facts=facts, at=stage(surroundings, language=language))
-            assert (found.why_not, found.path, found.end) == (why, [], None)
-            texts.append(found.text)
-        assert len(set(texts)) == 3
-
-
-def test_nothing_is_predicted_after_a_call_that_leads_anywhere_or_takes_too_long() -> None:
-    goal = Operation('react', {'text': 'go to the light'})
+        unknown = [
+            forecast(DRIVE, facts=facts, at=stage(surroundings, language=language))
+            for language in ('en', 'ja', 'zh')
+        ]
+        assert [(each.why_not, each.path, each.end) for each in unknown] == [(why, [], None)] * 3
+        assert len({each.text for each in unknown}) == 3
+    goal = Operation('react', {'text': 'go to the light'})  # it leads anywhere
     found = forecast(DRIVE, goal, DRIVE)
-    assert [each.step_id for each in found.steps] == [1]
-    assert found.unknown_from == goal.text
+    assert ([each.step_id for each in found.steps], found.unknown_from) == ([1], goal.text)
     ticks = iter([0.0, 0.1, 0.6])
-    late = forecast(DRIVE, DRIVE, DRIVE, at=stage(clock=lambda: next(ticks)))
-    assert len(late.steps) == 1
+    assert len(forecast(DRIVE, DRIVE, at=stage(clock=lambda: next(ticks))).steps) == 1
     assert rehearse([Call(Operation('mast_open', {}))], HERE, stage()) is None
     off = with_rules(rehearsal={'enabled': False})
     assert rehearse([Call(DRIVE)], HERE, stage(config=off)) is None
-
-
-def test_a_fallback_is_rehearsed_in_the_place_of_a_step_that_the_fence_refuses() -> None:
     near = {**HERE, 'x': 95.0}
-    back = Operation('turn_angle', {'angle_deg': 5.0})
     assert forecast(DRIVE, facts=near).steps[0].verdict == 'refuse'
     instead = rehearse([Call(DRIVE, 1, Operation('mast_close', {}))], near, stage())
     assert instead is not None
     assert instead.at_the_fence is None
-    assert forecast(back).metres == pytest.approx(math.radians(5.0) * SPEEDS.radius_m)
+    turn = forecast(Operation('turn_angle', {'angle_deg': 5.0}))
+    assert turn.metres == pytest.approx(math.radians(5.0) * SPEEDS.radius_m)
 
 
-@pytest.mark.parametrize(
-    ('real', 'driven_m', 'exceeded'),
-    [
-        (Place(4.8, 0.1, 0.05), 4.9, []),
-        (Place(3.5, 0.0, 0.0), 3.5, ['distance', 'place']),  # 30 % slip
-        (Place(5.0, 0.0, 0.7), None, ['heading']),
-    ],
-)
-def test_a_gap_over_its_limit_is_told(
-    real: Place, driven_m: float | None, exceeded: list[str]
-) -> None:
+GAPS: list[tuple[Place, float | None, list[str]]] = [
+    (Place(4.8, 0.1, 0.05), 4.9, []),
+    (Place(3.5, 0.0, 0.0), 3.5, ['distance', 'place']),  # 30 % slip
+    (Place(5.0, 0.0, 0.7), None, ['heading']),
+]
+
+
+def test_a_gap_over_its_limit_is_told() -> None:
     limits = CONFIG.guardrails.rehearsal
-    done = compared(forecast(DRIVE), real, limits, driven_m=driven_m, step_id=1)
-    assert done is not None
-    assert done.real is not None
-    assert done.real.exceeded == exceeded
-    for language, word in (('en', 'rehearsed'), ('ja', 'リハーサル'), ('zh', '预演')):
-        assert word in comparison_text(done.real, language)
+    for real, driven_m, exceeded in GAPS:
+        done = compared(forecast(DRIVE), real, limits, driven_m=driven_m, step_id=1)
+        assert done is not None
+        assert done.real is not None
+        assert done.real.exceeded == exceeded
+        for language, word in (('en', 'rehearsed'), ('ja', 'リハーサル'), ('zh', '预演')):
+            assert word in comparison_text(done.real, language)
 
 
-Make = Callable[..., World]
-
-
-@pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    worlds: list[World] = []
 
-    def make_world(*script: Any, **fence: Any) -> World:
-        config = with_rules(geofence=fence)
-        queue = ApprovalQueue(timeout_s=20.0)
-        worlds.append(World(*(script or (Say('Done.'),)), config=config, approval_queue=queue))
-        return worlds[-1]
 
-    yield make_world
-    for world in worlds:
-        world.server.close()
+def fenced(**fence: Any) -> World:
+    config = with_rules(geofence={'x_max': 10.0, **fence})
+    return World(Say('Done.'), config=config, approval_queue=ApprovalQueue(timeout_s=20.0))
 
 
 def plan_of(*seconds: float) -> Json:
@@ -221,93 +195,81 @@ def plan_of(*seconds: float) -> Json:
     return Plan.from_dict({'plan_id': 'p', 'goal': 'Drive', 'steps': steps}).to_dict()
 
 
-def test_a_plan_that_would_leave_the_fence_moves_nothing(make: Make) -> None:
-    world = make(x_max=10.0)
-    last = world.turn(plan=plan_of(2.0, 6.0))  # the gate would let the first step pass
-    assert not last.ok
-    assert 'GEOFENCE' in last.answer
-    assert 'step 2' in last.answer
-    assert world.calls == []
-    told = [event for event in world.events if event.tool_name == 'rehearsal']
-    assert [event.kind.value for event in told] == ['HYPOTHESIZE']
-    assert 'beyond the fence' in told[0].message
-    rehearsal = world.reacts[-1].rehearsal
-    assert rehearsal is not None
-    assert rehearsal.end == Place(8.0 * SPEEDS.straight, 0.0, 0.0)
-    assert world.reacts[-1].plan is not None
-    assert world.reacts[-1].plan['status'] == 'cancelled'
+def test_a_plan_that_would_leave_the_fence_moves_nothing() -> None:
+    with fenced() as world:
+        last = world.turn(plan=plan_of(2.0, 6.0))  # the gate would let the first step pass
+        assert not last.ok
+        assert 'GEOFENCE' in last.answer
+        assert 'step 2' in last.answer
+        assert world.calls == []
+        told = [event for event in world.events if event.tool_name == 'rehearsal']
+        assert [event.kind.value for event in told] == ['HYPOTHESIZE']
+        assert 'beyond the fence' in told[0].message
+        react = world.reacts[-1]
+        assert react.rehearsal is not None
+        assert react.rehearsal.end == Place(8.0 * SPEEDS.straight, 0.0, 0.0)
+        assert (react.plan or {})['status'] == 'cancelled'
 
 
-def test_where_leaving_asks_the_plan_is_asked_as_a_whole_and_the_gate_asks_again(
-    make: Make,
-) -> None:
-    world = make(x_max=10.0, leaving='ask')
-    queue = world.rosa.turn_executor._approval_queue
-    ends: list[Any] = []
-    thread = threading.Thread(
-        target=lambda: ends.append(world.turn(plan=plan_of(2.0, 6.0))), daemon=True
-    )
-    thread.start()
+def test_where_leaving_asks_the_plan_is_asked_as_a_whole_and_the_gate_asks_again() -> None:
     asked: list[Question] = []
-    for calls in ([], ['move_forward', 'move_stop']):
-        wait_until(lambda: queue.oldest_question, 'the question')
-        assert queue.oldest_question is not None
-        asked.append(queue.oldest_question)
-        assert world.calls == calls
-        queue.answer(YES)
-    thread.join(timeout=30)
-    assert ends
-    assert ends[0].ok
+    with fenced(leaving='ask') as world, ThreadPoolExecutor(1) as pool:
+        turn = pool.submit(world.turn, plan=plan_of(2.0, 6.0))
+        queue = world.approval_queue
+        assert queue is not None
+        for calls in ([], ['move_forward', 'move_stop']):
+            wait_until(lambda: queue.oldest_question, 'the question')
+            assert queue.oldest_question is not None
+            asked.append(queue.oldest_question)
+            assert world.calls == calls
+            queue.answer(YES)
+        assert turn.result(timeout=30).ok
+        done = world.reacts[-1].rehearsal
     whole, step = (each.rehearsal for each in asked)
     assert whole is not None
     assert whole.end == Place(8.0 * SPEEDS.straight, 0.0, 0.0)
     assert step is not None
-    assert step.end is not None
     learnt_m = 6.0 * SPEEDS.straight  # from the 2 s of the first step, with its late start
     assert step.metres == pytest.approx(learnt_m, rel=START_LATE_S / 2.0)
     assert any(reason.startswith('GEOFENCE') for reason in asked[1].reasons)
-    done = world.reacts[-1].rehearsal
     assert done is not None
     assert done.real is not None
     assert done.real.exceeded == []
     assert 'As rehearsed' in done.text
 
 
-LIMIT = CONFIG.guardrails.patience.detour_cost
 EXPLORE = 'Analyze the ground texture'
 BRIGHT_X = 5.0
 PRICES = CONFIG.tool_costs.tools.model_dump()
-FORWARD = 'move_forward'
-AWAY, TO_THE_LIGHT = math.pi, 0.0
+FORWARD, AWAY, TO_THE_LIGHT = 'move_forward', math.pi, 0.0
 
 
-@pytest.mark.parametrize(
-    ('tool', 'yaw', 'arguments', 'is_detour'),
-    [
-        (FORWARD, TO_THE_LIGHT, {'duration_s': 20.0}, False),
-        (FORWARD, AWAY, {'duration_s': 20.0}, True),
-        (FORWARD, AWAY, {'duration_s': 2.0}, False),
-        ('turn_left', AWAY, {'duration_s': 20.0}, False),
-        ('drive_distance', AWAY, {'distance_m': 30.0}, True),
-        ('navigate_to_pose', TO_THE_LIGHT, {'x': 6.0, 'y': 0.0}, False),
-        ('navigate_to_pose', TO_THE_LIGHT, {'x': -60.0, 'y': 0.0}, True),
-        ('mast_open', AWAY, {}, False),
-        (FORWARD, AWAY, {'duration_s': 'long'}, False),
-    ],
-)
-def test_a_long_way_from_the_light_is_a_detour(
-    tool: str, yaw: float, arguments: dict[str, Any], is_detour: bool
-) -> None:
-    view = TurnView(
-        RoverFigures.of(CONFIG), EXPLORE, (), frozenset(PRICES), PRICES, BRIGHT_X, longest_s=20.0
+WAYS: list[tuple[str, float, dict[str, Any], bool]] = [
+    (FORWARD, TO_THE_LIGHT, {'duration_s': 20.0}, False),
+    (FORWARD, AWAY, {'duration_s': 20.0}, True),
+    (FORWARD, AWAY, {'duration_s': 2.0}, False),
+    ('turn_left', AWAY, {'duration_s': 20.0}, False),
+    ('drive_distance', AWAY, {'distance_m': 30.0}, True),
+    ('navigate_to_pose', TO_THE_LIGHT, {'x': 6.0, 'y': 0.0}, False),
+    ('navigate_to_pose', TO_THE_LIGHT, {'x': -60.0, 'y': 0.0}, True),
+    ('mast_open', AWAY, {}, False),
+    (FORWARD, AWAY, {'duration_s': 'long'}, False),
+]
+
+
+def test_a_long_way_from_the_light_is_a_detour() -> None:
+    figures, tools, limit = (
+        RoverFigures.of(CONFIG),
+        frozenset(PRICES),
+        CONFIG.guardrails.patience.detour_cost,
     )
-    assert (detour_cost(view, tool, arguments, Pose(0.0, 0.0, yaw)) > LIMIT) is is_detour
+    view = TurnView(figures, EXPLORE, (), tools, PRICES, BRIGHT_X, longest_s=20.0)
+    for tool, yaw, arguments, is_detour in WAYS:
+        cost = detour_cost(view, tool, arguments, Pose(0.0, 0.0, yaw))
+        assert (cost > limit) is is_detour, (tool, yaw, arguments)
 
 
-def test_a_detour_is_not_driven_and_the_routine_takes_the_step(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+def test_a_detour_is_not_driven_and_the_routine_takes_the_step() -> None:
     away = call('navigate_to_pose', x=-60.0, y=0.0)
     with World(call('mast_close'), away) as world:
         world.turn(EXPLORE)

@@ -21,6 +21,7 @@ from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
+    MAST_IS_CLOSED,
     NEED_TO_CLOSE_MAST,
     RoverPose,
     service_timeout,
@@ -40,6 +41,7 @@ import pytest
 from react_world import with_rules
 from tool_rover import (
     OwnedClock,
+    PICTURE_TOPIC,
     RADIUS_M,
     SimulatedRover,
     SPEED_MPS,
@@ -170,26 +172,19 @@ def impatient_tools(rover: SimulatedRover, factor: float) -> RoverTools:
     return tools
 
 
-def test_without_a_clock_no_motion_begins() -> None:
+def test_time_that_stands_or_creeps_keeps_no_rover_driving_and_none_begins_without_it() -> None:
+    stands, creeps = 'No simulated time', 'simulated time is too slow'
+    for factor, duration_s, reason in ((0.0, 20.0, stands), (0.1, 0.5, creeps)):
+        rover = SimulatedRover()
+        result = impatient_tools(rover, factor).run('move_forward', duration_s=duration_s)
+        assert result.error_reason.startswith(f'Motion ended early: {reason}')
+        assert rover.calls[-2:] == ['move_stop', 'get_status']
     rover = SimulatedRover(clock=OwnedClock(seconds=0.0))
     tools = impatient_tools(rover, 1.0)
     tools.cancellation = Cancellation()  # which makes no time pass on the rover's clock
     result = tools.run('move_forward', duration_s=2.0)
-    assert result.error_reason.startswith('No simulated time: use_sim_time is on and /clock was')
+    assert result.error_reason.startswith(f'{stands}: use_sim_time is on and /clock was')
     assert rover.calls == []
-
-
-@pytest.mark.parametrize(
-    ('factor', 'duration_s', 'reason'),
-    [(0.0, 20.0, 'No simulated time'), (0.1, 0.5, 'simulated time is too slow')],
-)
-def test_time_that_stands_or_creeps_does_not_keep_the_rover_driving(
-    factor: float, duration_s: float, reason: str
-) -> None:
-    rover = SimulatedRover()
-    result = impatient_tools(rover, factor).run('move_forward', duration_s=duration_s)
-    assert result.error_reason.startswith(f'Motion ended early: {reason}')
-    assert rover.calls[-2:] == ['move_stop', 'get_status']
 
 
 def slow_rover(factor: float) -> SimulatedRover:
@@ -252,17 +247,14 @@ def test_a_cancelled_turn_calls_nothing_more(name: str) -> None:
     assert rover.calls == ['move_stop']
 
 
-@pytest.mark.parametrize('mast', [True, None])
-def test_a_capture_is_taken_unless_the_mast_is_known_closed(mast: bool | None) -> None:
-    rover = SimulatedRover(mast_is_open=mast, light=0.5)
-    assert tools_of(rover).run('capture_and_score').data == {
-        'score': 0.5,
-        'is_good': False,
-        'image_topic': '/capture/image_raw/compressed',
-        'image_stamp_s': 1.5,
-        **{'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0},
-        'cost': COSTS['capture_and_score'],
-    }
+def test_a_capture_is_taken_unless_the_mast_is_known_closed() -> None:
+    seen = {'score': 0.5, 'is_good': False, 'image_topic': PICTURE_TOPIC, 'image_stamp_s': 1.5}
+    cost, at = COSTS['capture_and_score'], {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0}
+    for mast in (True, None):
+        rover = SimulatedRover(mast_is_open=mast, light=0.5)
+        assert tools_of(rover).run('capture_and_score').data == {**seen, **at, 'cost': cost}
+    closed = tools_of(SimulatedRover(mast_is_open=False)).run('capture_and_score')
+    assert closed == failed(MAST_IS_CLOSED, cost=cost)
 
 
 @pytest.mark.parametrize('value', [math.nan, math.inf, object(), '\ud83d'])
