@@ -10,13 +10,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import fnmatch
 import os
 from pathlib import Path
 import re
 import shlex
 import subprocess
+import sys
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from harness import Sandbox
 from packaging.requirements import Requirement
 import pytest
 import yaml
@@ -152,3 +157,43 @@ def test_the_container_has_the_versions_that_are_tested_here(python: str) -> Non
         assert int(ours[name].split('.')[0]) < below, name
     for name, requirement in wanted(DOCKER / 'requirements.in').items():
         assert requirement.specifier.contains(ours[name], prereleases=True), name
+
+
+# --- docker/health.py: whether the container is well -------------------------------------------
+
+
+@contextmanager
+def speaking(sandbox: Sandbox, *names: str) -> Iterator[None]:
+    """Each says ten times a second that it lives, as the nodes do once a second."""
+    publisher = sandbox.node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    status = [DiagnosticStatus(name=f'{name}: itself') for name in names]
+    timer = sandbox.node.create_timer(
+        0.1, lambda: publisher.publish(DiagnosticArray(status=status))
+    )
+    yield
+    sandbox.node.destroy_timer(timer)
+
+
+@pytest.fixture
+def health(sandbox: Sandbox) -> Callable[..., tuple[int, str]]:
+    def run(**env: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, str(DOCKER / 'health.py')],
+            env={**os.environ, **sandbox.env, **env},
+            capture_output=True,
+            text=True,
+            timeout=40,
+        )
+        assert 'Traceback' not in done.stderr
+        return done.returncode, done.stdout.strip()
+
+    return run
+
+
+@pytest.mark.ros
+def test_it_is_well_when_every_node_speaks_and_names_the_silent_ones(
+    sandbox: Sandbox, health: Callable[..., tuple[int, str]]
+) -> None:
+    with speaking(sandbox, 'adapter', 'simulator', 'visualizer'):
+        assert health() == (1, 'silent: agent')
+        assert health(CURIOSITY_AGENT='none') == (0, 'all nodes live')

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 import os
 from pathlib import Path
-import re
 import shutil
 import signal
 import subprocess
@@ -192,15 +191,6 @@ def test_when_launch_is_killed_the_rovers_nodes_end_after_the_overlays(
     assert [line for line in container.story if 'ends' in line or 'hears' in line] == told
 
 
-def test_a_stop_takes_no_longer_than_docker_waits(container: Container) -> None:
-    text = (container.docker / 'with_overlay.sh').read_text()
-    limits = re.findall(r'^ +wait_for_exit (\d+) ', text, re.MULTILINE)
-    grace = re.search(r'stop_grace_period: (\d+)s', (ROOT / 'compose.override.yaml').read_text())
-    assert grace is not None
-    assert len(limits) == 4
-    assert sum(map(int, limits)) <= int(grace[1]) - 5
-
-
 def runs(words: str) -> bool:
     lines = (' '.join(each.info['cmdline'] or ()) for each in psutil.process_iter(['cmdline']))
     return any(words in line for line in lines)
@@ -370,28 +360,3 @@ def test_a_build_in_a_moved_checkout_names_the_way_out_and_the_setup_takes_it(
     assert was in ended.stderr
     assert not (folder / '.venv').exists()
     assert not build.exists()
-
-
-def test_a_shell_leaves_the_checkout_that_it_was_in(tmp_path: Path) -> None:
-    first, second = checkout(tmp_path / 'first'), checkout(tmp_path / 'second')
-    path = f'{first}/.venv/bin:{os.environ["PATH"]}'
-    ended = bash(
-        f'cd "{second}"; source scripts/env.sh; env; declare -F',
-        first,
-        PATH=path,
-        VIRTUAL_ENV=f'{first}/.venv',
-        AMENT_PREFIX_PATH=f'{first}/overlay_ws/install/a:{first}/.venv',
-        PYTHONPATH=f'{first}/overlay_ws/build/a:/my/own:{first}/standalone/install/b',
-        COLCON_PREFIX_PATH=f'{first}/overlay_ws/install',
-        LD_LIBRARY_PATH=f'{first}/overlay_ws/install/lib:',
-        FASTRTPS_DEFAULT_PROFILES_FILE=f'{first}/standalone/fastdds.xml',
-        ROS_AUTOMATIC_DISCOVERY_RANGE='SYSTEM_DEFAULT',
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert 'declare -f' not in ended.stdout  # no functions are left behind
-    env = dict(line.split('=', 1) for line in ended.stdout.splitlines() if '=' in line)
-    assert [name for name, value in env.items() if str(first) in value] == ['OLDPWD']
-    assert env['PATH'] == f'{second}/.venv/bin:{os.environ["PATH"]}'
-    assert env['VIRTUAL_ENV'] == env['AMENT_PREFIX_PATH'] == f'{second}/.venv'
-    assert env['PYTHONPATH'] == '/my/own'  # it keeps what is not ours
-    assert env['FASTRTPS_DEFAULT_PROFILES_FILE'] == f'{second}/standalone/fastdds.xml'

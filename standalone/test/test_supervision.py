@@ -6,18 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The process manager, with harmless children in place of the nodes."""
+"""The runner's supervisor, the shared memory that it clears, and its discovery server."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+import fcntl
+import mmap
 import os
 from pathlib import Path
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
+import time
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from harness import wait_until
@@ -25,8 +29,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 import psutil
 import pytest
+from runner.discovery import ADDRESS, discovery_server, FIRST_PORT, VARIABLE
 from runner.plan import PlannedProcess
-from runner.supervision import die_with_parent, process_event_text, Supervisor, supervisord_config
+from runner.shared_memory import remove_dead_segments
+from runner.supervision import die_with_parent, Supervisor, supervisord_config
 from supervisor.options import UnhosedConfigParser
 
 # Notes its start and, when it is told to end, its end; ignores nothing.
@@ -145,33 +151,6 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_without_setpriv_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('PATH', '')
-    with pytest.raises(FileNotFoundError, match='apt-get install util-linux'):
-        die_with_parent(['true'])
-
-
-def test_only_a_process_that_ended_by_itself_makes_an_event() -> None:
-    at, again = '2026-01-01 00:00:00,000', 'and is started again.'
-    for line, text in (
-        (
-            'WARN exited: adapter (terminated by SIGKILL; not expected)',
-            f'The adapter process ended (terminated by SIGKILL) {again}',
-        ),
-        (
-            'INFO exited: stand_in (exit status 0; expected)',
-            f'The stand_in process ended (exit status 0) {again}',
-        ),
-        (
-            'INFO gave up: adapter entered FATAL state, too many start retries too quickly',
-            'The adapter process keeps ending and is no longer started; see its log.',
-        ),
-        ("INFO spawned: 'adapter' with pid 7", ''),
-        ('INFO stopped: adapter (exit status 0)', ''),
-    ):
-        assert process_event_text(f'{at} {line}\n') == text
-
-
 NAMES = st.from_regex(r'[a-z][a-z0-9_]{0,8}', fullmatch=True)
 WORDS = st.text(st.characters(codec='utf-8', exclude_categories=['Cc', 'Zl', 'Zp']), min_size=1)
 
@@ -194,16 +173,84 @@ def test_the_configuration_holds_each_command_word_by_word(commands: dict[str, l
         assert section['stdout_logfile'] == f'/log/{name}.log'
 
 
-def test_the_rover_is_in_the_group_that_is_stopped_last() -> None:
-    processes = [PlannedProcess('rover', ('a',), stops_last=True), PlannedProcess('x', ('b',))]
-    parser = UnhosedConfigParser()
-    parser.read_string(supervisord_config(processes, Path('/log')))
-    assert parser['group:rover']['programs'] == 'rover'
-    assert parser['group:nodes']['programs'] == 'x'
-    assert int(parser['group:rover']['priority']) < int(parser['group:nodes']['priority'])
-
-
 def test_a_process_whose_parent_has_ended_already_does_not_start() -> None:
     me = os.getpid()
     for parent, status in ((me, 0), (me + 1, 143)):
         assert subprocess.call(die_with_parent(['true'], parent=parent), timeout=10) == status
+
+
+# --- shared memory that a dead process has left --------------------------------------------------
+
+SEGMENT = 'fastrtps_bc3133a298e0a96e'
+PORT = ['fastrtps_port7412', 'fastrtps_port7412_el', 'sem.fastrtps_port7412_mutex']
+
+
+def make(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).write_bytes(bytes(mmap.PAGESIZE))
+
+
+def test_what_nobody_has_is_removed_with_its_lock_and_its_semaphore(tmp_path: Path) -> None:
+    make(tmp_path, *PORT, SEGMENT, 'fastdds_port7412', 'fastrtps_other', 'psm_1')
+    removed = remove_dead_segments(time.time() - 60.0, tmp_path)
+    assert sorted(removed) == sorted([*PORT, SEGMENT, 'fastdds_port7412'])
+    assert sorted(os.listdir(tmp_path)) == ['fastrtps_other', 'psm_1']
+
+
+def test_what_a_living_process_has_locked_stays(tmp_path: Path) -> None:
+    make(tmp_path, *PORT)
+    with (tmp_path / PORT[1]).open('rb') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert remove_dead_segments(0.0, tmp_path) == []
+    assert sorted(remove_dead_segments(0.0, tmp_path)) == sorted(PORT)
+
+
+def test_what_a_living_process_has_mapped_stays(tmp_path: Path) -> None:
+    make(tmp_path, SEGMENT)
+    with (tmp_path / SEGMENT).open('r+b') as file, mmap.mmap(file.fileno(), 0):
+        assert remove_dead_segments(0.0, tmp_path) == []
+    assert remove_dead_segments(0.0, tmp_path) == [SEGMENT]
+
+
+def test_what_is_older_than_the_run_stays_and_no_folder_is_no_fault(tmp_path: Path) -> None:
+    make(tmp_path, SEGMENT)
+    assert remove_dead_segments(time.time() + 60.0, tmp_path) == []
+    assert remove_dead_segments(0.0, tmp_path / 'none') == []
+
+
+# --- what keeps a discovery server from being started; that it works: test_rovers_e2e.py ---------
+
+
+def refusal(folder: Path, domain: int = 0) -> str:
+    with (
+        pytest.raises(OSError) as refused,
+        discovery_server(domain, folder / 'logs', notify=print, keep_open=()),
+    ):
+        raise AssertionError('it was started')
+    assert not (folder / 'logs').exists()
+    return str(refused.value)
+
+
+def test_one_that_is_named_already_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, '10.0.0.1:11811')
+    line = refusal(tmp_path)
+    assert line.startswith('ROS_DISCOVERY_SERVER=10.0.0.1:11811: ')
+    assert '--discovery-server' in line
+    assert os.environ[VARIABLE] == '10.0.0.1:11811'
+
+
+def test_without_fast_dds_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv('PATH', str(tmp_path))
+    assert 'rmw_fastrtps_cpp' in refusal(tmp_path)
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    domain = 232  # nobody's
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind((ADDRESS, FIRST_PORT + domain))
+        assert f'UDP port {FIRST_PORT + domain}' in refusal(tmp_path, domain)
+    assert VARIABLE not in os.environ

@@ -58,11 +58,3 @@ def test_our_own_rover_drives_looks_and_stops(sandbox: Sandbox) -> None:
         '/base_footprint', 'mast_p', 'mast_02', 'mast_cameras', 'front_wheel_L',
     }  # fmt: skip
     assert bytes(pictures[-1].data[:2]) == b'\xff\xd8'
-
-
-def test_a_start_that_cannot_be_ends_with_one_line(sandbox: Sandbox) -> None:
-    process = sandbox.start('curiosity_physics', 'physics_node', world='moon')
-    wait_until(lambda: not process.alive, 'the end of the node', READY_S)
-    assert process.popen.returncode == 2
-    assert "physics_node: parameter world is 'moon': must be one of flat" in process.output()
-    assert 'Traceback' not in process.output()

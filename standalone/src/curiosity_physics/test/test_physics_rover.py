@@ -85,17 +85,6 @@ def test_it_turns_on_seven_and_a_half_metres_each_time_the_same(twist: Twist, si
     assert drive(flat()(), twist, 2.0)[-1] == end[199]
 
 
-def test_a_world_is_made_by_its_seed_and_leaves_the_first_way_free() -> None:
-    world = worlds.make('relief', 3, rock_ahead_m=5.0)
-    assert world.rocks == worlds.make('relief', 3, rock_ahead_m=5.0).rocks
-    assert world.rocks != worlds.make('relief', 4, rock_ahead_m=5.0).rocks
-    *rocks, added = world.rocks
-    assert added.x == 5.0
-    assert [r for r in rocks if abs(r.y) < worlds.LANE_HALF_M and abs(r.x) < worlds.LANE_M] == []
-    assert world.height(0.0, 0.0) == 0.0
-    assert float(np.ptp(world.heights)) > 1.0
-
-
 def test_the_lidar_sees_rock_and_relief_where_they_are() -> None:
     built = build(rover.ROBOT, worlds.World((worlds.Rock(6.0, 0.0, 3.0, 3.0),)), friction=1.0)
     ranges = Simulation(built).scan()

@@ -6,15 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Consoles attached to a headless agent, each in a pseudo-terminal of its own."""
+"""Consoles attached to a headless agent, and that of the demo, each in a pseudo-terminal."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
-import subprocess
+import termios
 
 from demo_bench import Bench, READY_S, Terminal
 from harness import PREFIXES, Process, wait_until
@@ -71,35 +70,9 @@ def drive(bench: Bench, terminal: Terminal) -> None:
     terminal.until(lambda: bench.moving, 'the rover to drive')
 
 
-def gets_the_outcome_of_each_command(bench: Bench, url: str) -> None:
-    """A script that waits for the agent, and in a second go for nothing."""
-
-    def run(*commands: str) -> tuple[int, dict[str, object], str]:
-        flags = [word for command in commands for word in ('-c', command)]
-        done = subprocess.run(
-            [CONSOLE, '--url', url, '--wait', '120', *flags],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            env=bench.env,
-            timeout=150.0,
-        )
-        assert 'Traceback' not in done.stderr
-        return done.returncode, json.loads(done.stdout.splitlines()[-1]), done.stdout
-
-    status, result, output = run(':mast_close', ':forward 1')
-    assert (status, result['ok']) == (0, True), output
-    assert '[ACT] move_forward' in output
-    status, result, output = run(':mast_open', ':forward 1', ':status')
-    assert (status, result['ok']) == (1, False), output
-    assert '! Need to close mast' in output
-
-
 def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None:
-    refuses_without_an_agent(bench)
     agent = Headless(bench)
     url = agent.url
-    gets_the_outcome_of_each_command(bench, url)
     one, two = attach(bench, url), attach(bench, url)
 
     drive(bench, one)
@@ -145,13 +118,79 @@ def test_two_consoles_one_killed_and_a_stop_from_the_other(bench: Bench) -> None
         assert 'Traceback' not in terminal.text
 
 
-def refuses_without_an_agent(bench: Bench) -> None:
-    done = subprocess.run(
-        [CONSOLE, '--url', 'http://127.0.0.1:9', '-c', ':status'],
-        capture_output=True,
-        text=True,
-        env=bench.env,
-        timeout=READY_S,
-    )
-    assert (done.returncode, done.stdout) == (1, '')
-    assert done.stderr.startswith('console: no agent answers at http://127.0.0.1:9')
+# --- the console of the demo itself --------------------------------------------------------------
+
+
+def cooked(descriptor: int) -> bool:
+    """Whether the terminal echoes and edits lines by itself."""
+    local = termios.tcgetattr(descriptor)[3]
+    return bool(local & termios.ECHO and local & termios.ICANON and local & termios.ISIG)
+
+
+def test_a_conversation_a_ctrl_c_that_stops_the_rover_and_two_that_quit(bench: Bench) -> None:
+    terminal = bench.terminal('--speed', '2')
+    terminal.prompt()
+    assert 'not a language model' in terminal.text
+    terminal.enter(':help')
+    terminal.expect(r':mast_rotate')
+    terminal.expect('the agent reads every other line')
+
+    terminal.enter(':cap')
+    terminal.expect(r'\[ACT\] capture_and_score')
+    terminal.expect(r'score 0\.\d+, is_good false')
+    terminal.enter(':foward')
+    terminal.expect('! no command :foward; did you mean :forward')
+    terminal.enter(':forward 1')
+    terminal.expect('! Need to close mast')
+
+    terminal.enter('ローバーの状態を教えて')
+    terminal.expect('状態: マストは展開')
+    terminal.child.send(UP + UP + '\r')  # over the sentence to :forward 1
+    terminal.expect('! Need to close mast')
+
+    terminal.enter(':demo')
+    terminal.expect(r'\[ACT\] move_forward')
+    terminal.expect(r'move_forward\([^)]*\)  \d+ s')  # the status line
+    terminal.until(lambda: bench.moving, 'the rover to drive')
+    terminal.child.send('\x03')
+    terminal.expect(r'\(Ctrl-C: the rover is stopped; press it again to exit\)')
+    terminal.until(lambda: not bench.moving, 'the rover to stand still')
+    terminal.expect('! Stopped by Ctrl-C')
+    terminal.enter(':status')
+    terminal.expect('standing still')
+
+    terminal.child.send('half a line\x03\x03')
+    assert terminal.end() == 0
+    assert 'Traceback' not in terminal.text
+    bench.nothing_left()
+
+
+def test_a_killed_agent_is_back_in_the_same_terminal_and_a_closed_window_stops_the_rover(
+    bench: Bench,
+) -> None:
+    terminal = bench.terminal()
+    terminal.prompt()
+    terminal.enter(':mast_close')
+    terminal.expect(r'\[RESULT\] mast_close: done')
+    terminal.enter(':forward 20')
+    terminal.expect(r'\[ACT\] move_forward')
+    terminal.until(lambda: bench.moving, 'the rover to drive')
+    # Between two prompts the terminal is itself for a moment.
+    terminal.until(lambda: not cooked(terminal.child.child_fd), 'the next prompt')
+    bench.kill('agent_node')
+    terminal.expect(r'\x1b\[\?2004l')  # written by the runner when the terminal is itself again
+    assert cooked(terminal.child.child_fd)
+    terminal.expect('The agent was restarted after signal 9')
+    terminal.expect('the rover was stopped')
+    terminal.until(lambda: not bench.moving, 'the rover to stand still')
+    terminal.enter(':forward 1')
+    terminal.expect(r'\[RESULT\] move_forward: .*distance 0\.\d')
+    terminal.child.send(UP + '\r')  # the history outlives the agent
+    terminal.expect(r'\[RESULT\] move_forward: .*distance 0\.\d')
+
+    terminal.enter(':forward 20')
+    terminal.until(lambda: bench.moving, 'the rover to drive')
+    assert 'Traceback' not in terminal.text
+    terminal.child.ptyproc.fileobj.close()
+    bench.nothing_left()
+    assert not bench.moving
