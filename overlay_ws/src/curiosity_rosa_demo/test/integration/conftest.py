@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Adapters that several tests of a module share."""
+"""Adapters and domains that several tests of a module share."""
 
 from __future__ import annotations
 
@@ -29,6 +29,19 @@ def world(shared_adapter: SharedAdapter) -> Iterator[AdapterWorld]:
     """The module's adapter in front of a rover that stands with its mast closed."""
     with shared_adapter.lend() as world:
         yield world
+
+
+@pytest.fixture(scope='module')
+def shared() -> Iterator[Sandbox]:
+    """A domain for the tests of a module that leave it as it was."""
+    with Sandbox() as box:
+        yield box
+
+
+@pytest.fixture
+def box(shared: Sandbox) -> Iterator[Sandbox]:
+    with shared.lent():
+        yield shared
 
 
 @pytest.fixture

@@ -197,7 +197,7 @@ def test_a_rover_whose_odometry_falls_silent_is_warned_of_and_stopped(world: Ada
 
 
 def test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise(world: AdapterWorld) -> None:
-    """Told otherwise it is in test_monitor_ros.py."""
+    """Told otherwise it is in test_adapter_drive.py."""
     teleop = world.box.node.create_publisher(Twist, '/cmd_vel', 10)
     wait_until(lambda: teleop.get_subscription_count() == 2, 'the wheels, and this test')
     forward = Twist()

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 import re
 import threading
@@ -48,49 +48,29 @@ def with_any_port(node: Node, config: Config) -> Config:
     return config.model_copy(update={'agent': agent})
 
 
-class Agent:
-    """Built in this process; ``names`` are those of its threads."""
-
-    def __init__(self) -> None:
-        self._before = set(threading.enumerate())
-        self.app = agent_node.AgentApp(parse_arguments(['--headless']))
-        self._open = True
-
-    def close(self) -> None:
-        if self._open:
-            self._open = False
-            self.app.close()
-
-    @property
-    def names(self) -> set[str]:
-        """A thread that has a number is one of several; one of a subscriber has its name."""
-        threads = set(threading.enumerate()) - self._before
-        return {re.sub(r'_\d+$', '', SUBSCRIBER.sub('<name>', each.name)) for each in threads}
-
-
-@pytest.fixture
-def agent(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Agent]:
+def test_the_threads_of_an_agent_are_those_on_the_map(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
     monkeypatch.setattr(agent_node, 'with_http_port', with_any_port)
     monkeypatch.setattr(startup, 'wait_for_nodes', lambda *_: None)
     monkeypatch.setattr(AgentSession, 'warm_up', lambda *_: None)  # its imports take a while
     monkeypatch.setattr(AgentSession, 'wait_for_model', lambda _: None)
-    made = Agent()
-    try:
-        yield made
-    finally:
-        made.close()
+    before = set(threading.enumerate())
 
+    def names() -> set[str]:
+        """A thread that has a number is one of several; one of a subscriber has its name."""
+        threads = set(threading.enumerate()) - before
+        return {re.sub(r'_\d+$', '', SUBSCRIBER.sub('<name>', each.name)) for each in threads}
 
-def test_the_threads_of_an_agent_are_those_on_the_map(agent: Agent) -> None:
-    assert agent.names == set(), 'a constructor has started a thread'
-    agent.app.start()
-    assert agent.app.startup_complete.wait(PATIENT_S)
     for_the_run = names_in('Agent: for the whole run')
     for_a_while = names_in('Agent: for a while')
-    wait_until(lambda: agent.names >= for_the_run, f'{for_the_run}', PATIENT_S)
-    assert agent.names <= for_the_run | for_a_while
-    wait_until(lambda: agent.names == for_the_run, 'the others to end', PATIENT_S)
-    assert len(for_the_run) + 1 <= MOST_THREADS  # and the main thread
-    agent.close()
-    assert agent.names <= for_a_while
+    with closing(agent_node.AgentApp(parse_arguments(['--headless']))) as app:
+        assert names() == set(), 'a constructor has started a thread'
+        app.start()
+        assert app.startup_complete.wait(PATIENT_S)
+        wait_until(lambda: names() >= for_the_run, f'{for_the_run}', PATIENT_S)
+        assert names() <= for_the_run | for_a_while
+        wait_until(lambda: names() == for_the_run, 'the others to end', PATIENT_S)
+        assert len(for_the_run) + 1 <= MOST_THREADS  # and the main thread
+    assert names() <= for_a_while

@@ -64,12 +64,6 @@ def repeated(box: Sandbox, send: Callable[[], None]) -> Iterator[None]:
         box.node.destroy_timer(timer)
 
 
-@pytest.fixture(scope='module')
-def shared() -> Iterator[Sandbox]:
-    with Sandbox() as box:
-        yield box
-
-
 @pytest.fixture
 def sandbox(shared: Sandbox) -> Iterator[Sandbox]:
     """What a test publishes and hears ends with it, also a picture that is latched."""

@@ -19,11 +19,7 @@ from typing import Any
 
 from action_msgs.msg import GoalStatus
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import MAX_GOALS
-from curiosity_rosa_demo.agent.interfaces.action_server.server import (
-    CANCELLED,
-    RunTaskServer,
-    SERVER_CLOSED,
-)
+from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer, SERVER_CLOSED
 from curiosity_rosa_demo.agent.runtime.execution.context import store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -61,12 +57,10 @@ rclpy.spin(node)
 
 
 class Robot(FakeRobot):
-    """Its turns end with an answer; what is cancelled cleans up once ``clean`` is set."""
+    """Its turns end with an answer."""
 
     def __init__(self) -> None:
         super().__init__(step_s=0.005)
-        self.clean = threading.Event()
-        self.clean.set()
         self.outcome = Outcome(True, 'It is bright.', 0.9)
 
     def begin_stop(self, by: str) -> Future[Outcome]:
@@ -77,11 +71,7 @@ class Robot(FakeRobot):
         return stopped
 
     async def _turn(self, task: Task) -> None:
-        try:
-            await super()._turn(task)
-        except asyncio.CancelledError:
-            await asyncio.to_thread(self.clean.wait, 20.0)
-            raise
+        await super()._turn(task)
         store_outcome(task, self.outcome)
 
 
@@ -101,7 +91,6 @@ class Sent:
             )
         )
         self._result: Any = None
-        self._cancelling: Any = None
 
     @property
     def handle(self) -> Any:
@@ -118,12 +107,6 @@ class Sent:
             self.expect_result()
         wait_until(self._result.done, 'the result', 30.0)
         return self._result.result()
-
-    def cancel(self) -> Any:
-        """The response to the request."""
-        self._cancelling = self._box.ask(self.handle.cancel_goal_async)
-        wait_until(self._cancelling.done, 'the answer to a cancel request')
-        return self._cancelling.result()
 
     def wait_for(self, kind: str) -> RunTask.Feedback:
         found = wait_until(
@@ -178,30 +161,16 @@ class World:
         return self.robot.do(all_of_them())
 
 
-@pytest.fixture(scope='module')
-def shared() -> Iterator[Sandbox]:
-    """The servers come and go; the client's node stays."""
-    with Sandbox() as box:
-        yield box
-
-
 @pytest.fixture
-def sandbox(shared: Sandbox) -> Iterator[Sandbox]:
-    with shared.lent() as box:
-        yield box
-
-
-@pytest.fixture
-def world(sandbox: Sandbox) -> Iterator[World]:
+def world(box: Sandbox) -> Iterator[World]:
     with Robot() as robot:
-        made = World(sandbox, robot)
+        made = World(box, robot)
         try:
             yield made
         finally:
-            robot.clean.set()
             robot.paused = False
             made.close()
-        assert not sandbox.crashes
+        assert not box.crashes
 
 
 def test_a_sentence_becomes_a_task_the_trace_its_feedback_and_its_answer_the_result(
@@ -281,23 +250,6 @@ def test_a_failure_of_the_server_does_not_end_the_thread_that_spins(
         world.send(text='go')
         wait_until(lambda: 'failed to send response' in caplog.text, 'the failure')
     assert world.send(text='go').result().result.ok
-
-
-def test_a_cancelled_goal_has_ended_when_its_task_has(world: World) -> None:
-    world.robot.paused = True
-    world.robot.clean.clear()
-    sent = world.send(text='go to the light').expect_result()
-    sent.wait_for('ACT')
-    assert sent.cancel().goals_canceling
-    wait_until(lambda: sent.handle.status == GoalStatus.STATUS_CANCELING, 'the goal to cancel')
-    (task,) = world.tasks()
-    assert task.state is LifecycleState.ACTIVE  # it cleans up
-    assert sent.handle.status == GoalStatus.STATUS_CANCELING
-    world.robot.clean.set()
-    done = sent.result()
-    assert done.status == GoalStatus.STATUS_CANCELED
-    assert (done.result.ok, done.result.answer) == (False, CANCELLED)
-    assert world.task(done.result.task_id).state is LifecycleState.CANCELLED
 
 
 def test_many_goals_are_tasks_one_after_the_other(world: World) -> None:

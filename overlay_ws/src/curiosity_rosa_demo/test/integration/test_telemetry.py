@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 import json
 import math
 from typing import Any
@@ -28,7 +27,7 @@ from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import BatteryState, LaserScan
+from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool, String
 
 pytestmark = pytest.mark.ros
@@ -84,29 +83,9 @@ def own_config() -> Config:
     return config.model_copy(update={'topics': config.topics.model_copy(update=topics)})
 
 
-@pytest.fixture(scope='module')
-def shared() -> Iterator[Sandbox]:
-    with Sandbox() as box:
-        yield box
-
-
-@pytest.fixture
-def box(shared: Sandbox) -> Iterator[Sandbox]:
-    with shared.lent():
-        yield shared
-
-
 @pytest.fixture
 def listener(box: Sandbox) -> Listener:
     return Listener(box, own_config())
-
-
-def odometry_at(x: float) -> Odometry:
-    message = Odometry()
-    message.pose.pose.position.x, message.pose.pose.position.y = x, -2.0
-    message.pose.pose.orientation.z, message.pose.pose.orientation.w = 0.6, 0.8
-    message.twist.twist.linear.x, message.twist.twist.angular.z = 0.5, 0.1
-    return message
 
 
 def test_the_rovers_own_messages_become_readings_that_the_kernel_takes(box: Sandbox) -> None:
@@ -136,34 +115,11 @@ def test_the_rovers_own_messages_become_readings_that_the_kernel_takes(box: Sand
     rover.end()
 
 
-def test_odometry_and_scan_are_reduced_to_what_the_kernel_needs(listener: Listener) -> None:
-    odometry = listener.publisher(Odometry, listener.rover.odometry)
-    odometry.publish(odometry_at(1.0))
-    assert listener.wait_for('odometry').value == {
-        'x': 1.0,
-        'y': -2.0,
-        'z': 0.0,
-        'orientation_z': 0.6,
-        'orientation_w': 0.8,
-        'linear_x': 0.5,
-        'angular_z': 0.1,
-    }
-    scan = listener.publisher(LaserScan, listener.rover.scan)
-    quarter = math.pi / 2
-    message = LaserScan(angle_min=-math.pi, angle_increment=quarter, range_min=1.0, range_max=9.0)
-    message.header.frame_id = 'base_footprint'
-    message.ranges = [5.0, 4.0, 3.0, math.inf]
-    scan.publish(message)
-    reading = listener.wait_for('scan')
-    sectors = {'ahead_m': 3.0, 'behind_m': 5.0, 'left_m': None, 'right_m': 4.0}
-    paths = {'forward_m': None, 'turn_left_m': None, 'turn_right_m': None}
-    assert reading.value == pytest.approx({'view': False, **sectors, **paths})
-    assert listener.urgent == 0
-
-
 def test_what_json_cannot_carry_is_no_number(listener: Listener) -> None:
     odometry = listener.publisher(Odometry, listener.rover.odometry)
-    odometry.publish(odometry_at(math.nan))
+    message = Odometry()
+    message.pose.pose.position.x, message.pose.pose.position.y = math.nan, -2.0
+    odometry.publish(message)
     value = listener.wait_for('odometry', x=None, y=-2.0).value
     assert 'x is None' in reading_problem('odometry', value)
     battery = listener.publisher(BatteryState, listener.rover.battery_state)

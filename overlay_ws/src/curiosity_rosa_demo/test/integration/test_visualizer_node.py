@@ -14,16 +14,13 @@ import signal
 import struct
 
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from curiosity_rosa_demo.viz.visualizer_node import MARKER_QOS
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import TransformStamped
 from harness import Sandbox, wait_until
 import pytest
 from std_msgs.msg import String
-from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
 pytestmark = pytest.mark.ros
@@ -35,7 +32,6 @@ class View:
     def __init__(self, sandbox: Sandbox, topic: str = '/visualization_marker_array') -> None:
         self.markers: dict[tuple[str, int], Marker] = {}
         self.arrays = 0
-        self.deleted: list[tuple[str, int]] = []
         sandbox.node.create_subscription(MarkerArray, topic, self._take, MARKER_QOS)
 
     def _take(self, array: MarkerArray) -> None:
@@ -44,7 +40,6 @@ class View:
             if marker.action == Marker.ADD:
                 self.markers[key] = marker
             else:
-                self.deleted.append(key)
                 self.markers.pop(key, None)
         self.arrays += 1
 
@@ -55,51 +50,6 @@ class View:
     def lines(self) -> list[str]:
         """The trace lines, newest first."""
         return [self.markers[key].text for key in sorted(self.markers) if key[0] == 'trace']
-
-
-class Rover:
-    """Publishes TF as the demo does, leading slashes included, from a timer."""
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self.x = 0.0
-        self.silent = False
-        self._node = sandbox.node
-        self._publisher = sandbox.node.create_publisher(TFMessage, '/tf', 100)
-        self._timer = sandbox.node.create_timer(0.1, self._publish)
-
-    def _publish(self) -> None:
-        if self.silent:
-            return
-        stamped = TransformStamped(child_frame_id='/base_footprint')
-        stamped.header.frame_id = '/odom'
-        stamped.header.stamp = self._node.get_clock().now().to_msg()
-        stamped.transform.translation.x = self.x
-        self._publisher.publish(TFMessage(transforms=[stamped]))
-
-
-def test_the_rover_comes_moves_vanishes_and_comes_again(sandbox: Sandbox) -> None:
-    sandbox.overlay('visualizer_node')
-    view, rover = View(sandbox), Rover(sandbox)
-    wait_until(lambda: ('rover', 0) in view.markers, 'the rover', 30.0)
-    assert ('trail', 0) not in view.markers
-    rover.x = 2.0
-    shape = load_config().thresholds.obstacles
-    middle = 2.0 + (shape.front_m - shape.rear_m) / 2.0  # of the body
-    wait_until(
-        lambda: view.markers['rover', 0].pose.position.x == pytest.approx(middle),
-        'the rover at 2 m',
-    )
-    assert [point.x for point in view.markers['trail', 0].points] == [0.0, 2.0]
-
-    view.deleted.clear()
-    rover.silent = True
-    wait_until(lambda: ('rover', 0) not in view.markers, 'the lost rover to vanish')
-    assert ('rover', 1) not in view.markers
-    assert ('trail', 0) in view.markers
-    assert view.deleted == [('rover', 0), ('rover', 1)]
-
-    rover.x, rover.silent = 3.0, False
-    wait_until(lambda: ('rover', 0) in view.markers, 'the rover again')
 
 
 GARBAGE = [

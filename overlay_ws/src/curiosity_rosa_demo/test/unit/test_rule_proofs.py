@@ -89,7 +89,6 @@ integration/test_adapter_drive.py
     test_wheels_that_turn_in_vain_are_stopped: STUCK
     test_slip_of_30_percent_is_noticed_and_stopped: SLIPPING
     test_a_tilted_rover_is_stopped_and_does_not_start: TILTED
-integration/test_no_clock_ros.py
     test_without_a_clock_agent_and_adapter_refuse_to_drive: NO_CLOCK
 """
 
