@@ -100,31 +100,26 @@ def write_run(
     return path
 
 
+def traced(name: str, at_s: float, kind: TraceKind, message: str, **fields: Any) -> RawMessage:
+    ts = BEGAN_NS * 1e-9 + at_s
+    made = TraceEvent(event_id=name, ts=ts, kind=kind, message=message, **fields)
+    return 'trace', at_s, an_event(made)
+
+
+def captured(name: str, at_s: float, **fields: Any) -> RawMessage:
+    tool = 'capture_and_score'
+    return traced(name, at_s, TraceKind.RESULT, 'captured', tool_name=tool, **fields)
+
+
 def a_drive(picture: bytes = DRIVE_JPEG) -> list[RawMessage]:
     """One metre a second for ten; a capture at 4 s; an error at 8 s."""
+    slipped = {'tool_name': 'move_forward', 'ok': False}
     said: list[RawMessage] = [
-        _traced('one', 4.0, TraceKind.RESULT, 'captured', 'capture_and_score', True, 0.9),
+        captured('one', 4.0, ok=True, score=0.9, data={'is_good': True}),
         ('capture', 4.1, a_picture(picture)),
-        _traced('two', 8.0, TraceKind.ERROR, 'The wheel slips', 'move_forward', False, None),
+        traced('two', 8.0, TraceKind.ERROR, 'The wheel slips', **slipped),
     ]
     for second in range(11):
         said.append(('odometry', float(second), an_odometry(float(second))))
         said.append(('battery', float(second), a_battery(0.9 - second / 100)))
     return sorted(said, key=lambda each: each[1])
-
-
-def _traced(
-    name: str, at_s: float, kind: TraceKind, text: str, tool: str, ok: bool, score: float | None
-) -> RawMessage:
-    data = None if score is None else {'is_good': True}
-    made = TraceEvent(
-        event_id=name,
-        ts=BEGAN_NS * 1e-9 + at_s,
-        kind=kind,
-        message=text,
-        tool_name=tool,
-        ok=ok,
-        score=score,
-        data=data,
-    )
-    return 'trace', at_s, an_event(made)
