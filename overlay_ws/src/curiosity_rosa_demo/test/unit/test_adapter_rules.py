@@ -651,21 +651,6 @@ def test_a_figure_is_named_if_and_only_if_it_differs_by_more_than_a_quarter(
     assert len(told) == sum(each > FAR_OFF for each in differ)
 
 
-Place = tuple[float, float, float]
-places = st.tuples(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-math.pi, math.pi))
-ways = st.floats(-50, 50)
-curvatures = st.just(0.0) | st.floats(-2, 2)
-
-
-@given(places, curvatures, ways, ways)
-def test_two_steps_lead_where_one_does(
-    place: Place, curvature: float, first: float, second: float
-) -> None:
-    twice = along(*along(*place, first, first * curvature), second, second * curvature)
-    once = along(*place, first + second, (first + second) * curvature)
-    assert twice == pytest.approx(once, abs=1e-6)
-
-
 START_S = THRESHOLDS.body.start_s
 ROLLS_BACK_S = 0.16  # of a drive, in its heading, which loses what the way does not
 

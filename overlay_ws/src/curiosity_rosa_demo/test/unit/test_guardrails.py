@@ -34,23 +34,15 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     NAVIGATE_SKILL,
     Proposal,
     Situation,
-    situation_of,
     situation_of_facts,
 )
 from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
-from curiosity_rosa_demo.domain.brain_state import (
-    BrainState,
-    Json,
-    ProposedOps,
-    ReactState,
-    SkillsState,
-    Spent,
-)
-from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps, ReactState, Spent
+from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
-from curiosity_rosa_demo.domain.serde import from_json, to_json
+from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from examples import examples
@@ -325,16 +317,6 @@ def test_what_is_asked_for_is_what_the_file_says(rules: dict[str, Any], asked: s
 KNOWN = Situation('EXEC', 'closed', False, 1.0, -2.5, 0.5, 0.55)
 
 
-def test_the_situation_is_that_of_the_observation() -> None:
-    state = BrainState(
-        react=ReactState(observation=FACTS, spent=Spent(steps=3), refused={'speak()': 1}),
-        skills=SkillsState(running=[running('camera')]),
-    )
-    assert situation_of(state) == changed(
-        KNOWN, running=(running('camera'),), spent=Spent(steps=3), refused={'speak()': 1}
-    )
-
-
 @pytest.mark.parametrize('key', FACTS)
 def test_what_is_missing_or_odd_is_unknown(key: str) -> None:
     """... and of a latch that cannot be read it is assumed that it is set."""
@@ -395,9 +377,7 @@ STANDING: Json = {
     'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0,
     'safety_latch': '',
 }  # fmt: skip
-EXPOSED: Json = {**STANDING, 'mast': 'open'}
 ASKING = with_approval(skills=list(DRIVES))
-LISTED_REASON = 'move_forward is in approval.skills'
 
 
 def call(call_id: str, result: str | None = None) -> Json:
@@ -425,44 +405,6 @@ def check(state: BrainState, limits: Limits = SHIPPED) -> tuple[BrainState, list
 def proposed(state: BrainState) -> ProposedOps:
     assert state.react.proposed_ops is not None
     return state.react.proposed_ops
-
-
-def test_a_refusal_is_the_result_that_the_model_reads_and_nobody_is_asked() -> None:
-    question = {'need_approval': True, 'approval_payload': {'text': 'Drive on?'}}
-    before = state_of(
-        EXPOSED, refused={DRIVE.text: 1, 'speak()': 2}, refused_in_a_row=1, proposed=question
-    )
-    after, told = check(before, ASKING)
-    assert proposed(after) == ProposedOps()
-    ((op, refused),) = told
-    assert (op, refused.rule, refused.asked) == (DRIVE, 'mast_closed', DRIVE.text)
-    assert (refused.way_out, refused.reason) == ('mast_close first', NEED_TO_CLOSE_MAST)
-    assert after.messages[0] == before.messages[0]
-    assert from_json(ToolResult, str(after.messages[1]['result'])) == refused.result()
-    assert after.react.refused == {DRIVE.text: 2, 'speak()': 2}
-    assert after.react.refused_in_a_row == 2
-    _, told = check(state_of(STANDING, refused=after.react.refused))
-    assert [refused.rule for _, refused in told] == ['same_refused']
-
-
-@pytest.mark.parametrize(
-    ('of_the_plan', 'limits', 'payload'),
-    [
-        (None, ASKING, {'reasons': [LISTED_REASON]}),
-        (['the plan asks'], SHIPPED, {'text': 'On?', 'reasons': ['the plan asks']}),
-        (['the plan asks'], ASKING, {'text': 'On?', 'reasons': ['the plan asks', LISTED_REASON]}),
-    ],
-)
-def test_a_question_has_the_text_of_its_plan_and_all_reasons(
-    of_the_plan: list[str] | None, limits: Limits, payload: Json
-) -> None:
-    question = {'text': 'On?', 'reasons': of_the_plan}
-    asked = {'need_approval': True, 'approval_payload': question} if of_the_plan else {}
-    after, told = check(state_of(STANDING, proposed=asked), limits)
-    assert told == []
-    assert proposed(after) == ProposedOps(
-        to_dispatch=[DRIVE], need_approval=True, approval_payload=payload
-    )
 
 
 @some

@@ -17,7 +17,7 @@ from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.inputs import run
 from curiosity_rosa_demo.monitor.monitor import load_requirements, Monitor
-from curiosity_rosa_demo.monitor.signals import bits, SIGNALS
+from curiosity_rosa_demo.monitor.signals import SIGNALS
 from examples import examples
 from guard_world import CONFIG, World
 from hypothesis import given, settings
@@ -125,10 +125,6 @@ def test_a_body_that_settles_is_judged_as_the_guard_judges_it(
     watched.run(2.0)
     assert {verdict.requirement for verdict in watched.found} == found
     assert watched.disagreements == []
-
-
-def test_each_signal_has_its_bit() -> None:
-    assert [bits({name: True}) for name in SIGNALS] == [1 << n for n in range(len(SIGNALS))]
 
 
 @pytest.mark.parametrize(

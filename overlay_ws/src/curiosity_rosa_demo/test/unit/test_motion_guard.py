@@ -300,23 +300,6 @@ def test_a_mast_has_its_duration_and_margin_in_simulated_time_and_no_more(
     assert world.guard.last_error.startswith('Mast not confirmed')
 
 
-@given(factors)
-def test_joints_age_and_a_stop_is_confirmed_in_simulated_time(factor: float) -> None:
-    world = slow_drive(factor)
-    world.sag = 0.5  # it brakes
-    number = world.ask_stop()
-    world.simulate(0.8)
-    world.sag = 0.0
-    world.simulate(4.0)
-    assert (world.guard.stop_problem(number), world.guard.violation) == ('', '')
-    assert world.guard.move_allowed
-    world.joints_on = False
-    world.simulate(0.8 * CONFIG.mast.joint_max_age_s)
-    assert world.guard.mast is Mast.CLOSED
-    world.simulate(0.5 * CONFIG.mast.joint_max_age_s)
-    assert world.guard.mast is Mast.UNKNOWN
-
-
 @pytest.mark.parametrize('factor', [0.5, 0.1])
 def test_the_leash_and_a_motion_that_nobody_requested_end_in_steady_time(factor: float) -> None:
     world = slow_drive(factor)

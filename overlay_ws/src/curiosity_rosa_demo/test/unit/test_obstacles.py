@@ -76,15 +76,6 @@ def touches(points: np.ndarray, motion: str, metres: float, shape: RoverShape) -
     )
 
 
-@pytest.mark.parametrize('sensor', [STOWED, RAISED], ids=['stowed', 'raised'])
-@given(st.integers(0, 2**32 - 1))
-def test_the_demos_lidar_never_sees_the_way_ahead(sensor: Transform, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    ranges = random.choice([1.0, 2.0, 5.0, 20.0, math.inf], BEAMS).tolist()
-    view = view_of(scan_with(ranges, range_min=1.0), sensor, SHAPE)
-    assert (view.sees_ahead, view.free_m) == (False, {})
-
-
 def test_ground_and_what_is_above_the_rover_are_no_obstacles() -> None:
     low, high = SHAPE.floor_m, SHAPE.ceiling_m
     for height in (GROUND, low - 0.01, low + 0.01, high - 0.01, high + 0.01):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from pathlib import Path
-import sqlite3
 import tempfile
 import threading
 from typing import Any
@@ -22,9 +21,7 @@ from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Mode,
-    RobotState,
     TasksState,
-    TraceState,
 )
 from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
 from examples import examples
@@ -91,45 +88,22 @@ def test_the_time_of_a_latch_outlives_the_process_and_a_new_reason(path: Path) -
         assert SafetyLatch(path).since == began
 
 
-SAFE = BrainState(
-    robot=RobotState(safety_latch='e-stop pressed', battery_pct=40.0),
-    tasks=TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed', active_task_id='t1'),
-    trace=TraceState(log=['stop']),
-)
 WAIT_S = 20.0
 
 
-class Disk:
-    """A saver that counts, and waits or fails when told to."""
+class SlowDisk(TurnCheckpointer):
+    """It keeps what it was given, and waits until it is set free."""
 
-    def __init__(self, file: Path | str = ':memory:') -> None:
-        self.saver = TurnCheckpointer(file)
+    def __init__(self) -> None:
+        super().__init__(':memory:')
         self.states: list[BrainState] = []
-        self.free = threading.Event()
-        self.free.set()
-        self.begun = threading.Event()
-        self.broken = False
-
-    def get_tuple(self, config: Any, /) -> Any:
-        return self.saver.get_tuple(config)
+        self.begun, self.free = threading.Event(), threading.Event()
 
     def put(self, config: Any, checkpoint: Any, metadata: Any, versions: Any, /) -> Any:
         self.begun.set()
-        assert self.free.wait(WAIT_S)
-        if self.broken:
-            raise sqlite3.OperationalError('disk I/O error')
+        assert self.free.wait(WAIT_S), 'nobody sets the disk free'
         self.states.append(checkpoint['channel_values']['brain'])
-        return self.saver.put(config, checkpoint, metadata, versions)
-
-    def close(self) -> None:
-        self.saver.close()
-
-
-def opened(disk: Disk, errors: list[Exception] | None = None) -> KernelCheckpoint:
-    heard = [] if errors is None else errors
-    checkpoint = KernelCheckpoint(lambda: disk, heard.append)
-    assert checkpoint.open() is None
-    return checkpoint
+        return super().put(config, checkpoint, metadata, versions)
 
 
 def stored(file: Path) -> BrainState | None:
@@ -151,9 +125,9 @@ def test_the_durable_part_has_the_mode_the_latch_the_task_and_the_log(state: Bra
 
 
 def test_a_slow_disk_holds_up_no_tick_and_gets_the_newest_state() -> None:
-    disk = Disk()
-    checkpoint = opened(disk)
-    disk.free.clear()
+    disk = SlowDisk()
+    checkpoint = KernelCheckpoint(lambda: disk, lambda error: None)
+    assert checkpoint.open() is None
     checkpoint.record(BrainState())
     assert disk.begun.wait(WAIT_S)
     for number in range(50):
