@@ -78,25 +78,18 @@ values: st.SearchStrategy[Any] = st.recursive(
     max_leaves=6,
 )
 types = st.sampled_from([*(kind.value for kind in DecisionType), 'DANCE', 'finish', '', None, 3])
-GOOD_STEP: dict[str, st.SearchStrategy[Any]] = {
-    'step_id': st.integers(-1, 3),
-    'action': st.sampled_from([*NAMES[:6], 'fly']),
-    'parameters': st.fixed_dictionaries({}, optional={'duration_s': st.floats(0, 30)}),
-    'preconditions': values,
-    'fallback': st.sampled_from([*NAMES[:3], 'fly']),
-    'tool_call_type': st.sampled_from(['execute', 'ask_user', 'speak', 'noop']),
-    'requires_confirmation': st.booleans(),
-    'status': st.sampled_from(['success', 'pending']),
-}
-steps = st.fixed_dictionaries({}, optional={key: v | values for key, v in GOOD_STEP.items()})
-GOOD_PLAN: dict[str, st.SearchStrategy[Any]] = {
-    'goal': text,
-    'risk_level': st.sampled_from(['low', 'high']),
-    'steps': st.lists(steps, max_size=3),
-    'metadata': values,
-    'status': st.sampled_from(['completed', 'created']),
-}
-plans = st.fixed_dictionaries({}, optional={key: v | values for key, v in GOOD_PLAN.items()})
+FLY = {'goal': 'g', 'steps': [{'action': 'fly', 'fallback': 'dig'}], 'status': 'completed'}
+MOVE = {'action': 'move_forward', 'parameters': {'duration_s': 2.0}, 'status': 'success'}
+ASK = {'action': 'mast_open', 'requires_confirmation': True, 'preconditions': {'mast': 'closed'}}
+plans = st.builds(
+    lambda plan, changes: {**plan, **changes},
+    st.sampled_from(
+        [FLY, {'goal': 'g', 'steps': [MOVE, ASK]}, {'goal': 'g', 'risk_level': 'high'}]
+    ),
+    st.dictionaries(
+        st.sampled_from(['goal', 'steps', 'risk_level', 'metadata']), values, max_size=2
+    ),
+)
 patches = st.fixed_dictionaries(
     {'action': st.sampled_from(['propose', 'revise', 'drop', 'burn'])},
     optional={'plan': plans | plans.map(lambda plan: json.dumps(plan)) | values, 'more': values},

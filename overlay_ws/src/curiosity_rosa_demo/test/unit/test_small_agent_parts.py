@@ -119,11 +119,11 @@ def _leads_to(descriptor: str, path: Path) -> bool:
         return False
 
 
-def test_each_domain_and_namespace_has_its_tasks_in_the_state_folder(
+def test_agents_of_two_domains_and_namespaces_share_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('HOME', str(tmp_path))
-    for state, folder in ((f'{tmp_path}/state', 'state'), ('', '.local/state')):
+    for state, folder in (('', '.local/state'), (str(tmp_path), '')):
         monkeypatch.setenv('XDG_STATE_HOME', state)
         assert state_folder() == tmp_path / folder / 'curiosity_rosa'
         assert state_folder().is_dir()
@@ -131,18 +131,6 @@ def test_each_domain_and_namespace_has_its_tasks_in_the_state_folder(
     for (domain, namespace), name in {**names, ('', '/r1'): '_0_r1'}.items():
         monkeypatch.setenv('ROS_DOMAIN_ID', domain)
         assert task_database_file('', namespace) == state_folder() / f'tasks{name}.db'
-    file = tmp_path / 'state/curiosity_rosa/file'
-    monkeypatch.setenv('XDG_STATE_HOME', str(file))
-    file.touch()
-    with pytest.raises(OSError, match='file'):
-        state_folder()
-
-
-def test_agents_of_two_namespaces_share_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ('XDG_STATE_HOME', 'HOME'):
-        monkeypatch.setenv(name, str(tmp_path))
     shipped = load_config()
     paths: dict[str, Any] = {
         'recorder': shipped.agent.recorder.model_copy(update={'path': '~/trace.jsonl'}),
@@ -158,9 +146,12 @@ def test_agents_of_two_namespaces_share_no_file(
             (recordings_folder(shipped, '', namespace), f'curiosity_rosa/recordings{own}'),
         ):
             assert file == tmp_path / name
-    assert trace_file(shipped, '/r1') is None
     assert session_folder(Path('tasks.db'), 'scout').name == 'tasks.db.scout.session'
-    assert recordings_folder(config, '~/asked', '/r1') == tmp_path / 'asked'
+    blocked = tmp_path / 'blocked'
+    blocked.touch()
+    monkeypatch.setenv('XDG_STATE_HOME', str(blocked))
+    with pytest.raises(OSError, match='blocked'):
+        state_folder()
 
 
 ERRORS: list[BaseException] = []

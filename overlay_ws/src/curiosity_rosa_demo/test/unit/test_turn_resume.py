@@ -27,7 +27,6 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, J
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json
-from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from hypothesis import example, given, settings
@@ -89,8 +88,8 @@ class Story:
 
     goal = DEMO
 
-    def __init__(self, folder: str | Path, config: Config = SHIPPED) -> None:
-        self.file, self.config = Path(folder) / 'turns.db', config
+    def __init__(self, folder: str | Path) -> None:
+        self.file, self.config = Path(folder) / 'turns.db', SHIPPED
         self.rover = LitRover()
         self.rover.witness = self._intended
         self.unintended: list[str] = []

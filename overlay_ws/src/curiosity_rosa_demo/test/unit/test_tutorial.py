@@ -53,19 +53,3 @@ def test_the_models_of_the_tutorial_are_read(tmp_path: Path) -> None:
     config = loaded(tmp_path, agent=real, guardrails=approval)
     assert config.agent.llm.streaming
     assert 'move_forward' in config.guardrails.approval.skills
-
-
-def test_the_rover_of_the_tutorial_has_the_names_of_its_topics(tmp_path: Path) -> None:
-    (profile,) = blocks('own_rover.md', 'yaml')
-    folder = tmp_path / 'robots'
-    folder.mkdir()
-    (folder / 'scout.yaml').write_text(profile, encoding='utf-8')
-    topics = loaded(tmp_path, nodes='robot: scout').topics
-    rover = (ROOT / 'examples/scout_rover.py').read_text(encoding='utf-8')
-    for service in topics.curiosity.model_dump().values():
-        name = service['name']
-        assert name.startswith('/mast_') or f"'{name.removeprefix('/scout/')}'" in rover
-    assert topics.in_namespace('own', rover='r1').rover.wheel_commands == ''  # it has none
-    names = (topics.rover.odometry, topics.rover.cmd_vel, topics.images.input_compressed)
-    for name in (*names, topics.tf.base_frame, topics.tf.world_frame):
-        assert f"'{name}'" in rover
