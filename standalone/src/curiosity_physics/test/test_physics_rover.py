@@ -55,15 +55,6 @@ def flat() -> Callable[..., Simulation]:
     return functools.partial(Simulation, built)
 
 
-def test_it_stands_nose_up_where_it_was_put() -> None:
-    state = flat()(x=3.0, y=-2.0, yaw=2.0).state()
-    assert state.place == pytest.approx((3.0, -2.0, 0.89), abs=0.03)
-    assert state.yaw == pytest.approx(2.0, abs=0.01)
-    assert state.pitch == pytest.approx(-0.07, abs=0.02)
-    assert math.hypot(*state.velocity) < STILL_MPS
-    assert flat()(standing=False).state().place[2] < 0.7  # no command of the suspension
-
-
 def test_it_drives_straight_at_half_a_metre_a_second_and_rocks_after_a_stop() -> None:
     simulation = flat()()
     end = drive(simulation, FORWARD, 10.0)
@@ -83,21 +74,6 @@ def test_it_turns_on_seven_and_a_half_metres_each_time_the_same(twist: Twist, si
     assert speed == pytest.approx(0.216, abs=0.01)
     assert sign * speed / rate == pytest.approx(7.4, abs=0.6)
     assert drive(flat()(), twist, 2.0)[-1] == end[199]
-
-
-def test_the_lidar_sees_rock_and_relief_where_they_are() -> None:
-    built = build(rover.ROBOT, worlds.World((worlds.Rock(6.0, 0.0, 3.0, 3.0),)), friction=1.0)
-    ranges = Simulation(built).scan()
-    assert 3.5 < ranges[np.isfinite(ranges)].min() < 6.0  # its near side, from the mast
-    world = worlds.make('relief', 0)
-    place = np.array((0.0, 0.0, world.height(0.0, 0.0) + 2.2))
-    bearings = np.linspace(-math.pi, math.pi, 64)
-    rays = np.column_stack((np.cos(bearings), np.sin(bearings), np.full(64, -0.2)))
-    rays /= np.linalg.norm(rays, axis=1)[:, None]
-    ranges = world.ranges(place, rays, 20.0)
-    hits = place + rays[np.isfinite(ranges)] * ranges[np.isfinite(ranges), None]
-    assert len(hits) > 50
-    assert [world.height(x, y) for x, y, _ in hits] == pytest.approx(hits[:, 2], abs=0.03)
 
 
 def test_what_cannot_be_is_explained(tmp_path: Path) -> None:

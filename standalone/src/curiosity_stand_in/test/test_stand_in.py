@@ -21,36 +21,17 @@ from typing import Any
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.battery import Battery, Rates
 from curiosity_stand_in.body import Body, MOST_SAG_S, State
-from curiosity_stand_in.camera import SIZE
-from curiosity_stand_in.kinematics import FORWARD, Pose
-from curiosity_stand_in.mast import CLOSED, Joints, MOVES, ZERO
-from curiosity_stand_in.renderer import Renderer
+from curiosity_stand_in.kinematics import FORWARD
+from curiosity_stand_in.mast import CLOSED, MOVES
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
 from curiosity_stand_in.settings import checked, PARAMETERS, Settings
-from examples import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
 PAGE = Path(__file__).resolve().parents[4] / 'docs/reference/stand_in.md'
 THRESHOLDS = load_config().thresholds
 MPS = THRESHOLDS.body.forward_mps
-RENDERER = Renderer()
-
-
-@settings(max_examples=examples(15))
-@given(
-    st.builds(Pose, *[st.floats(-1e3, 1e3)] * 2, st.floats(-4, 4), st.floats(0.8, 1.2)),
-    st.builds(Joints, st.floats(0, 1.57), st.floats(-7, 7), st.floats(-1.5, 1.5)),
-)
-def test_whatever_the_rover_does_there_is_a_picture_and_only_one(
-    pose: Pose, joints: Joints
-) -> None:
-    picture = RENDERER.render(pose, joints)
-    assert picture.shape == (SIZE, SIZE, 3)
-    assert picture.std() > 2.0
-    RENDERER.render(Pose(1.0, 2.0, 3.0), ZERO)  # nothing of another view may stay behind
-    assert (RENDERER.render(pose, joints) == picture).all()
 
 
 class Timed:

@@ -25,7 +25,6 @@ from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
 from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
-from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
@@ -168,33 +167,6 @@ def test_move_services_answer_at_once_and_the_rover_drives_until_the_stop(box: S
     assert rest[0].pose.pose == rest[-1].pose.pose
     assert len(twists) == count  # the zero came once
     assert [twist.linear.x for twist in twists[-2:]] == [2.0, 0.0]
-
-
-def test_the_wheels_keep_the_last_twist_of_anyone_and_zeros_for_each_stop_them(
-    box: Sandbox,
-) -> None:
-    odometry = watch(box, Odometry, ODOMETRY)
-    way = Way(odometry)
-    wheels = '/wheel_velocity_controller/commands'
-    twists = box.node.create_publisher(Twist, '/cmd_vel', 10)
-    commands = box.node.create_publisher(Float64MultiArray, wheels, 10)
-    wait_until(
-        lambda: twists.get_subscription_count() and commands.get_subscription_count(), 'listeners'
-    )
-    twist = Twist()
-    twist.linear.x = -1.0
-    twists.publish(twist)
-    wait_until(lambda: way.ahead < -1.0, 'one Twist to move it')
-    twist.linear.x = math.nan
-    twists.publish(twist)
-    wait_until(lambda: way.ahead < -4.0, 'it to go on after a Twist of NaN')
-    assert set_parameters(box, fault_wheel_node=True) == []
-    call(box, '/move_stop')
-    commands.publish(Float64MultiArray(data=[0.0] * 5))
-    here = way.ahead
-    wait_until(lambda: way.ahead < here - 3.0, 'the rover to drive on')
-    commands.publish(Float64MultiArray(data=[0.0] * 6))
-    wait_until_still(odometry)
 
 
 def test_a_missing_topic_comes_back(box: Sandbox) -> None:
