@@ -609,29 +609,6 @@ def test_a_tilted_rover_neither_goes_on_nor_starts_until_it_stands_more_level(
 
 AHEAD, ARC = THRESHOLDS.body.forward_mps, THRESHOLDS.body.turn_mps
 RADIUS = THRESHOLDS.obstacles.turn_radius_m
-LONG_S = 20.0
-
-
-class MeasuredDrive:
-    """A rover on a plane, without a ramp; its odometry goes to the figures."""
-
-    def __init__(self, period_s: float = 0.1) -> None:
-        self.now, self._place, self._period_s = 0.0, (0.0, 0.0, 0.0), period_s
-        self.figures = ProfileFigures(THRESHOLDS, lambda: self.now)
-
-    def go(self, motion: str, speed: float, radius: float, seconds: float = LONG_S) -> list[str]:
-        """What the figures say after this leg."""
-        turn = DIRECTIONS[motion] * speed / radius
-        self.figures.begin(motion)
-        until = self.now + seconds
-        while self.now < until:
-            self.now += self._period_s
-            metres, angle = speed * self._period_s, turn * self._period_s
-            self._place = along(*self._place, metres, angle)
-            self.figures.record(self._place, speed, turn)
-            self.figures.record(None, 9.0, 9.0)  # what cannot be measured tells nothing
-        self.figures.end()
-        return self.figures.findings()
 
 
 @settings(max_examples=examples(50))
@@ -647,8 +624,16 @@ def test_a_figure_is_named_if_and_only_if_it_differs_by_more_than_a_quarter(
     figures = [(speed, AHEAD)] if motion == 'move_forward' else [(speed, ARC), (radius, RADIUS)]
     differ = [abs(measured - figure) / figure for measured, figure in figures]
     assume(all(abs(each - FAR_OFF) > 1e-3 for each in differ))
-    told = MeasuredDrive(period_s).go(motion, speed, radius)
-    assert len(told) == sum(each > FAR_OFF for each in differ)
+    now, place = 0.0, (0.0, 0.0, 0.0)
+    told, turn = ProfileFigures(THRESHOLDS, lambda: now), DIRECTIONS[motion] * speed / radius
+    told.begin(motion)
+    while now < 20.0:
+        now += period_s
+        place = along(*place, speed * period_s, turn * period_s)
+        told.record(place, speed, turn)
+        told.record(None, 9.0, 9.0)  # what cannot be measured tells nothing
+    told.end()
+    assert len(told.findings()) == sum(each > FAR_OFF for each in differ)
 
 
 START_S = THRESHOLDS.body.start_s

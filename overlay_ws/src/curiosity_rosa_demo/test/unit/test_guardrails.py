@@ -42,7 +42,7 @@ from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
-from curiosity_rosa_demo.domain.serde import to_json
+from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from examples import examples
@@ -372,39 +372,11 @@ def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path) -> None:
 
 # --- the node --------------------------------------------------------------------------------
 
-DRIVE = Operation('move_forward', {'duration_s': 2.0}, 'c2')
 STANDING: Json = {
     'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0,
     'safety_latch': '',
 }  # fmt: skip
 ASKING = with_approval(skills=list(DRIVES))
-
-
-def call(call_id: str, result: str | None = None) -> Json:
-    entry: Json = dict.fromkeys(('tool', 'input', 'thought'), '')
-    return {**entry, 'call_id': call_id, 'result': result, 'at': 0.0}
-
-
-def state_of(observation: Json, op: Operation | None = DRIVE, **changes: Any) -> BrainState:
-    proposed = {'to_dispatch': [op] if op else [], **changes.pop('proposed', {})}
-    return BrainState(
-        messages=[call('c1', to_json(ToolResult.success())), call('c2')],
-        react=ReactState(observation=observation, proposed_ops=ProposedOps(**proposed), **changes),
-    )
-
-
-def check(state: BrainState, limits: Limits = SHIPPED) -> tuple[BrainState, list[Any]]:
-    told: list[tuple[Operation, Refusal]] = []
-    after = asyncio.run(
-        apply_guardrails(state, limits, skill_facts, lambda op, why: told.append((op, why)))
-    )
-    assert BrainState.model_validate(after.model_dump()) == after
-    return after, told
-
-
-def proposed(state: BrainState) -> ProposedOps:
-    assert state.react.proposed_ops is not None
-    return state.react.proposed_ops
 
 
 @some
@@ -416,11 +388,23 @@ def proposed(state: BrainState) -> ProposedOps:
 def test_an_operation_is_dispatched_or_refused_and_never_both(
     odd: Json, name: str, limits: Limits
 ) -> None:
-    op = Operation(name, {'duration_s': 1.0, 'x': 1.0, 'y': 1.0}, 'c2')
-    after, told = check(state_of({**STANDING, **odd}, op, refused_in_a_row=2), limits)
-    passed = proposed(after).to_dispatch == [op]
+    op = Operation(name, {'duration_s': 1.0, 'x': 1.0, 'y': 1.0}, 'c1')
+    call: Json = {**dict.fromkeys(('tool', 'input', 'thought'), ''), 'call_id': 'c1', 'at': 0.0}
+    ops, observation = ProposedOps(to_dispatch=[op]), {**STANDING, **odd}
+    react = ReactState(observation=observation, proposed_ops=ops, refused_in_a_row=2)
+    told: list[Refusal] = []
+    before = BrainState(messages=[{**call, 'result': None}], react=react)
+    after = asyncio.run(
+        apply_guardrails(before, limits, skill_facts, lambda _, why: told.append(why))
+    )
+    assert BrainState.model_validate(after.model_dump()) == after
+    proposed = after.react.proposed_ops
+    assert proposed is not None
+    passed = proposed.to_dispatch == [op]
     assert passed is not bool(told)
-    assert passed is (after.messages[1]['result'] is None)
-    assert passed or not proposed(after).need_approval
+    result = after.messages[0]['result']
+    assert (result is None) is passed
+    assert passed or from_json(ToolResult, str(result)) == told[0].result()
+    assert passed or not proposed.need_approval
     assert after.react.refused_in_a_row == (0 if passed else 3)
-    assert sum(after.react.refused.values()) == len(told)
+    assert after.react.refused == ({} if passed else {op.text: 1})

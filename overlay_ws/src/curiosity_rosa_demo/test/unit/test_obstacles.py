@@ -174,8 +174,8 @@ def swept(speed: float, *, moves_s: float, stands_s: float, stamps: float = 100.
     return out
 
 
-def frame(at_s: float, stamps: float = 100.0, *, late_s: float = 0.0) -> Instant:
-    return Instant(at_s + stamps if stamps else 0.0, at_s + late_s)
+def frame(at_s: float) -> Instant:
+    return Instant(at_s + 100.0, at_s)
 
 
 def test_joints_without_stamps_silent_ones_and_a_clock_that_starts_anew() -> None:
