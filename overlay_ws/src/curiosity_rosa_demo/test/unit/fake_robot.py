@@ -21,7 +21,6 @@ from concurrent.futures import Future
 import math
 import threading
 import time
-from types import TracebackType
 from typing import Any, TypeVar
 import uuid
 
@@ -85,7 +84,7 @@ class FakeRobot:
         self.stop_gate = threading.Event()  # a stop is answered once this is set
         self.stop_gate.set()
         self.lines: list[str] = []
-        self.texts = EventBus()  # of the console
+        self.console_texts = EventBus()
         self.answers: list[tuple[str, ApprovalAction, Json | None, str]] = []
         self.callers: list[str] = []  # by whom each request but a stop was made
         self.deaf = False  # whether call() gets no answer
@@ -113,12 +112,7 @@ class FakeRobot:
         self.do(start())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.do(self.runner.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(CALL_WAIT_S)
@@ -143,14 +137,8 @@ class FakeRobot:
         rehearsal: Rehearsal | None = None,
     ) -> Question:
         """Put a question; answer() takes it away."""
-        question = Question(
-            id=f'q{uuid.uuid4().hex[:6]}',
-            text=text,
-            op=op,
-            reasons=list(reasons),
-            asked_at=time.time(),
-            rehearsal=rehearsal,
-        )
+        asked: Json = {'text': text, 'op': op, 'reasons': list(reasons), 'rehearsal': rehearsal}
+        question = Question(id=f'q{uuid.uuid4().hex[:6]}', asked_at=time.time(), **asked)
         self._open.append(question)
         return question
 
@@ -219,14 +207,11 @@ class FakeRobot:
         action: ApprovalAction,
         arguments: Json | None,
         why: str,
-        *,
         by: str = '',
     ) -> Outcome:
         self.callers.append(by)
-        for question in self._open:
-            if question.id == question_id:
-                break
-        else:
+        question = next((each for each in self._open if each.id == question_id), None)
+        if question is None:
             raise QuestionNotFound(f'{question_id[:8]} is not open any more.')
         if action is ApprovalAction.EDIT and question.op is None:
             raise QuestionNotFound(f'{question.id} is a plain question: approve or reject it.')
@@ -261,10 +246,6 @@ class FakeRobot:
     @property
     def event_bus(self) -> EventBus:
         return self.runner.event_bus
-
-    @property
-    def console_texts(self) -> EventBus:
-        return self.texts
 
     def console_status(self) -> str:
         return ''
@@ -335,13 +316,9 @@ class FakeRobot:
         self._capture(0.9, task)
 
     def _capture(self, score: float, task: Task) -> None:
+        said: Json = {'ok': True, 'score': score, 'data': with_task({}, task.id)}
         event = self.trace(
-            TraceKind.RESULT,
-            f'captured: score {score}',
-            tool_name='capture_and_score',
-            ok=True,
-            score=score,
-            data=with_task({}, task.id),
+            TraceKind.RESULT, f'captured: score {score}', tool_name='capture_and_score', **said
         )
         picture = Picture(jpeg(8.0), time.time(), time.monotonic())
         self._captures.append(Capture(event.event_id, picture, score, score > 0.7, self.where))

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from pathlib import Path
 import threading
 import time
-from types import TracebackType
 from typing import Any, cast, TypeVar
 
 from curiosity_rosa_demo.agent.console import Console
@@ -115,12 +114,7 @@ class RuntimeHarness:
     def __enter__(self: H) -> H:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.runtime.halt()
         self.close()
 

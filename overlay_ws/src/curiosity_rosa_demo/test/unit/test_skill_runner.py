@@ -345,18 +345,18 @@ async def test_a_failed_skill_is_tried_again_while_retries_last():
 
 def test_a_skill_is_checked_when_it_is_registered():
     runner = SkillRunner(':memory:')
-    with pytest.raises(TypeError, match='async def'):
-        runner.skill('job')(lambda task: None)  # type: ignore[type-var]
 
     async def job(task: Task) -> None: ...
 
-    with pytest.raises(ValueError, match='wings'):
-        runner.skill('job', resources=('wings',))(job)
     runner.skill('job')(job)
-    with pytest.raises(ValueError, match='already'):
-        runner.skill('job')(job)
-    with pytest.raises(ValueError, match='crash_policy'):
-        SkillRunner(':memory:', 'retry')  # type: ignore[arg-type]
+    for error, told, register in (
+        (TypeError, 'async def', lambda: runner.skill('x')(lambda task: None)),
+        (ValueError, 'wings', lambda: runner.skill('x', resources=('wings',))(job)),
+        (ValueError, 'already', lambda: runner.skill('job')(job)),
+        (ValueError, 'crash_policy', lambda: SkillRunner(':memory:', 'retry')),
+    ):
+        with pytest.raises(error, match=told):
+            register()
 
 
 @in_loop
