@@ -30,7 +30,6 @@ from curiosity_rosa_demo.agent.tasks.task import StoreError, Task
 from langgraph.checkpoint.base import empty_checkpoint
 from missions.disk import Disk, installed
 import pytest
-from skill_world import no_file_beyond
 from test_policy_store import decision, STATE, VIEW
 
 
@@ -255,22 +254,6 @@ def test_a_write_that_fails_is_an_error_and_loses_no_other(
         file.close()
     assert failed >= 1
     assert kept | {99} <= stored(kind, path)
-
-
-@each_store
-def test_the_kernels_full_disk_takes_nothing_half_and_the_store_goes_on(
-    kind: str, tmp_path: Path
-) -> None:
-    path = tmp_path / 'file.db'
-    with closing(FILES[kind](path)) as file:
-        file.write(1)
-        with no_file_beyond(200_000):
-            for _ in range(3):
-                with pytest.raises(ERRORS, match=r'disk I/O error|is full') as caught:
-                    file.write(2, 'x' * 500_000)
-                assert kind == 'turns' or 'free some space or check' in str(caught.value)
-        file.write(3)
-    assert stored(kind, path) == {1, 3}
 
 
 # --- kill -9 ----------------------------------------------------------------------------------

@@ -89,7 +89,6 @@ class RuntimeHarness:
     ) -> None:
         self.said: list[str] = []
         self.console_texts = EventBus()  # the same, for the consoles that are attached
-        self.beats = 0
         self.readings: dict[str, Reading] = {}
         self.runtime = Runtime(
             session,
@@ -97,7 +96,7 @@ class RuntimeHarness:
             registry=registry,
             database=folder / 'tasks.db',
             readings=lambda: dict(self.readings),
-            beat=self._beat,
+            beat=lambda: None,
             say=self.print,
             clock=clock,
             event_bus=EventBus(),
@@ -107,9 +106,6 @@ class RuntimeHarness:
     def print(self, text: str) -> None:
         self.said.append(text)
         self.console_texts.publish(ConsoleText(text))
-
-    def _beat(self) -> None:
-        self.beats += 1
 
     def __enter__(self: H) -> H:
         return self
@@ -280,12 +276,11 @@ class RuntimeBench(RuntimeHarness):
             self.print,
         )
         self.runtime.start()
-        self.left: list[Task] = []
         if ready:
             self.begin(go_on=go_on)
 
     def begin(self, *, go_on: bool = False) -> None:
-        self.left = self.runtime.run_tasks(go_on=go_on, ended=self.console.report_task_end)
+        self.runtime.run_tasks(go_on=go_on, ended=self.console.report_task_end)
         self.autonomy.enable(go_on=go_on)
         self.console.run_queued_lines()
 

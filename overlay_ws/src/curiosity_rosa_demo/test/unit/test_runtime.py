@@ -69,11 +69,6 @@ def press(bench: RuntimeBench) -> None:
     bench.mode('SAFE')
 
 
-def let_go(bench: RuntimeBench) -> None:
-    bench.hear('estop', pressed=False)
-    bench.until(lambda: not bench.runtime.state.robot.estop, 'the e-stop to be released')
-
-
 def nothing_begins(bench: RuntimeBench) -> None:
     """What was asked for in CHARGE is stored, and waits; in SAFE it is refused."""
     ran, known, said = len(bench.session.ran), bench.tasks(), len(bench.said)
@@ -140,35 +135,6 @@ def test_a_stop_while_charging_is_not_overruled(bench: RuntimeBench) -> None:
     bench.until(
         lambda: [t.name for t in bench.runtime.list_tasks()].count('charge') == 2, 'charging'
     )
-
-
-def test_an_e_stop_stops_everything_until_it_is_released_and_cleared(bench: RuntimeBench) -> None:
-    bench.runs('look around')
-    press(bench)
-    bench.becomes('look around', 'PAUSED')
-    bench.stopped(1)
-    assert bench.session.used[0].requested
-    nothing_begins(bench)
-    bench.console.handle_line(':clear')
-    bench.replies('not cleared: e-stop pressed')
-    let_go(bench)
-    assert bench.runtime.state.tasks.mode is Mode.SAFE
-    nothing_begins(bench)
-    bench.session.release.set()
-    bench.console.handle_line(':clear')
-    bench.until(
-        lambda: 'cleared: e-stop pressed' in bench.traced(), 'the clear'
-    )  # not: not cleared
-    bench.runtime.call(settle())
-    assert len(bench.session.ran) == 1  # a clear alone sets nothing in motion
-    task = bench.task('look around')
-    assert task.held
-    held = f'1 task held ({task.id[:8]}): :resume or :resume ID runs them again'
-    assert any(held in line for line in bench.said)
-    bench.console.handle_line(':resume')
-    bench.finish()
-    assert set(bench.tasks().values()) == {'COMPLETED'}
-    assert bench.session.ran[1] == 'answer: look around'
 
 
 def test_a_latch_that_cannot_be_saved_holds_and_is_told_and_saved_in_the_last_moment(
@@ -709,56 +675,38 @@ DRIVE = Question(
 )
 
 
-@pytest.fixture
-def asking(world: RobotServiceBench) -> RobotServiceBench:
-    bench = world.bench
-    bench.session.asks = [DRIVE.model_copy(update={'asked_at': 4e9})]
-    bench.session.release.set()
+def test_a_question_is_answered(world: RobotServiceBench) -> None:
+    robot, bench, session = world.robot, world.bench, world.bench.session
+    session.asks = [DRIVE.model_copy(update={'asked_at': 4e9})]
+    session.release.set()
     bench.console.handle_line('go')
     bench.asked(DRIVE)
-    return world
-
-
-@pytest.mark.parametrize(
-    ('action', 'arguments', 'why', 'words'),
-    [
-        (ApprovalAction.APPROVE, None, '', 'approved q1a2b: Drive?'),
-        (ApprovalAction.REJECT, None, 'too far', 'rejected q1a2b: Drive?'),
-        (ApprovalAction.EDIT, {'duration_s': 2}, '', 'edited q1a2b: move_forward'),
-    ],
-)
-def test_a_question_is_answered(
-    asking: RobotServiceBench,
-    action: ApprovalAction,
-    arguments: dict[str, Any] | None,
-    why: str,
-    words: str,
-) -> None:
-    robot, session = asking.robot, asking.bench.session
     (question,) = robot.questions()
     timeout_s = session.approval_queue.timeout_s
     assert robot.approval_deadline(question) == question.asked_at + timeout_s
+
+    def answer(which: str, action: ApprovalAction, arguments: Any = None) -> Outcome:
+        return run(lambda: robot.answer(which, action, arguments, 'slow', by='Anna (page)'))
+
     for which in ('', 'q9'):
         with pytest.raises(QuestionNotFound, match=r'open: q1a2b|Its id is missing'):
-            run(lambda which=which: robot.answer(which, ApprovalAction.APPROVE, None, ''))
-    assert not run(lambda: robot.answer('q1a2b', ApprovalAction.EDIT, None, '')).ok
+            answer(which, ApprovalAction.APPROVE)
+    assert not answer('q1a2b', ApprovalAction.EDIT).ok
     for wrong in ({'duration_s': 'long'}, {'duration_s': -1}, {'speed': 3}, {}):
         with pytest.raises(BadTask):
-            run(lambda wrong=wrong: robot.answer('q1a2b', ApprovalAction.EDIT, wrong, ''))
-    outcome = run(lambda: robot.answer('q1a2b', action, arguments, why, by='Anna (page)'))
+            answer('q1a2b', ApprovalAction.EDIT, wrong)
+    outcome = answer('q1a2b', ApprovalAction.EDIT, {'duration_s': 2})
     assert outcome.ok
-    assert words in outcome.answer
-    asking.bench.until(lambda: session.answers_to, 'the answer')
-    ((_, answer),) = session.answers_to
-    assert (answer.action, answer.arguments, answer.why) == (action, arguments, why)
-    assert answer.by == 'Anna (page)'
+    assert 'edited q1a2b: move_forward' in outcome.answer
+    bench.until(lambda: session.answers_to, 'the answer')
+    ((_, got),) = session.answers_to
+    assert (got.action, got.arguments) == (ApprovalAction.EDIT, {'duration_s': 2})
+    assert (got.why, got.by) == ('slow', 'Anna (page)')
     assert robot.questions() == ()
     with pytest.raises(QuestionNotFound, match='No question is open'):
-        run(lambda: robot.answer('q1a2b', ApprovalAction.APPROVE, None, ''))
-    assert any(
-        line.startswith('(http)') and line.endswith('q1a2b, by Anna (page)')
-        for line in asking.bench.said
-    )
+        answer('q1a2b', ApprovalAction.APPROVE)
+    answered = [line for line in bench.said if line.startswith('(http)')]
+    assert any(line.endswith('q1a2b, by Anna (page)') for line in answered)
 
 
 def test_the_trail_follows_the_odometry(world: RobotServiceBench) -> None:
