@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 import threading
-import time
 
 from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
@@ -57,17 +56,23 @@ async def test_a_cancelled_skill_ends_when_its_work_has_cleaned_up(
     blocking: BlockingCalls,
 ) -> None:
     seen: list[str] = []
+    cleans, clean = threading.Event(), threading.Event()
 
     def work(cancellation: Cancellation) -> None:
         try:
             cancellation.sleep(LONG_S)
         finally:
-            time.sleep(0.1)
+            cleans.set()
+            assert clean.wait(LONG_S), 'nobody let it clean up'
             seen.append(cancellation.reason)
 
     job = asyncio.create_task(blocking.run(work))
     await until_busy(blocking)
     job.cancel('an urgent task')
+    while not cleans.is_set():
+        await asyncio.sleep(0.001)
+    assert not job.done()
+    clean.set()
     with pytest.raises(asyncio.CancelledError):
         await job
     assert seen == ['an urgent task']
