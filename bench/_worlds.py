@@ -223,7 +223,7 @@ def _advances(twin: RoverTwin, config: Config) -> Iterator[tuple[float, States]]
     """
     prices = {name: float(getattr(config.tool_costs.tools, name)) for name in TURN_DIRECTIONS}
     seconds = np.linspace(0.0, config.agent.turn.max_motion_s + LATE_S, 60)
-    grip = 1.0 - twin.slip
+    grip, speeds = 1.0 - twin.slip, config.thresholds.speeds
     bought: dict[float, States] = {0.0: np.zeros(ANGLES + 1)}
     sums, due = [0.0], set(prices.values())
     while due and (cost := min(due)) <= MAX_COST:
@@ -233,8 +233,8 @@ def _advances(twin: RoverTwin, config: Config) -> Iterator[tuple[float, States]]
             if not before:
                 continue
             side = TURN_DIRECTIONS[name]
-            way = grip * (twin.turn_speed if side else twin.speed) * seconds
-            half = side * way / twin.turn_radius / 2.0
+            way = grip * (speeds.arc if side else speeds.straight) * seconds
+            half = side * way / speeds.radius_m / 2.0
             chord = way * np.sinc(half / math.pi)
             ends = GRID[:, None] + 2.0 * half
             then = np.interp(ends % math.tau, GRID, bought[before[-1]])
@@ -284,11 +284,12 @@ def _after(states: States, motion: str, twin: RoverTwin, config: Config) -> Stat
     longest = config.agent.turn.max_motion_s
     seconds = np.arange(1.0, longest + DURATION_STEP_S / 2, DURATION_STEP_S)
     side = TURN_DIRECTIONS[motion]
-    speed = (1.0 - twin.slip) * (twin.turn_speed if side else twin.speed)
+    speeds = config.thresholds.speeds
+    speed = (1.0 - twin.slip) * (speeds.arc if side else speeds.straight)
     way = speed * seconds
     if side:
-        turned = side * way / twin.turn_radius
-        chord = 2.0 * twin.turn_radius * np.sin(way / (2.0 * twin.turn_radius))
+        turned = side * way / speeds.radius_m
+        chord = 2.0 * speeds.radius_m * np.sin(way / (2.0 * speeds.radius_m))
     else:
         turned, chord = np.zeros_like(way), way
     middle = states[:, None, 2] + turned / 2

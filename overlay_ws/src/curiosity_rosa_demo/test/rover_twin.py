@@ -49,7 +49,7 @@ from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.scenery import Disc, Light
 import numpy as np
 from numpy.typing import NDArray
-from tool_rover import ANALYSIS, ANALYSIS_TOPIC, OwnedClock, PICTURE_TOPIC, with_figures
+from tool_rover import ANALYSIS, ANALYSIS_TOPIC, OwnedClock, PICTURE_TOPIC
 
 Points = NDArray[np.float64]
 
@@ -82,11 +82,9 @@ class Fault:
 @dataclass
 class RoverTwin:
     """``origin`` and ``joints``: where and how it stands at first; ``state`` is the truth from
-    then on. ``speed`` drives straight, ``turn_speed`` along an arc of ``turn_radius``; what is not
-    given is the profile's (thresholds ``body`` and ``obstacles``). ``slip`` is the part of the way
-    that the wheels lose; ``noise_m`` and ``score_noise`` are standard deviations of the measured
-    pose and score. ``violations`` counts what must never happen; ``calls`` are the
-    services that took effect or were refused, in order.
+    then on. ``slip`` is the part of the way that the wheels lose; ``noise_m`` and ``score_noise``
+    are standard deviations of the measured pose and score. ``violations`` counts what must never
+    happen; ``calls`` are the services that took effect or were refused, in order.
     """
 
     config: Config
@@ -95,37 +93,24 @@ class RoverTwin:
     light: Light = field(default_factory=Light)
     obstacles: tuple[Disc, ...] = ()
     faults: tuple[Fault, ...] = ()
-    speed: float = 0.0
-    turn_speed: float = 0.0
-    turn_radius: float = 0.0
     slip: float = 0.0
     noise_m: float = 0.0
     score_noise: float = 0.0
-    sees_ahead: bool = True  # the scan covers the way ahead; False: the demo's stowed lidar
     chance: random.Random = field(default_factory=lambda: random.Random(0))
     clock: OwnedClock = field(default_factory=OwnedClock)
     calls: list[str] = field(default_factory=list)
-    path: list[tuple[float, float]] = field(default_factory=list)
     violations: Counter[str] = field(default_factory=Counter)
     on_e_stop: Callable[[], None] = lambda: None  # when it is pressed
 
     def __post_init__(self) -> None:
         thresholds, steady = self.config.thresholds, lambda: self._now
-        self.speed = self.speed or thresholds.body.forward_mps
-        self.turn_speed = self.turn_speed or thresholds.body.turn_mps
-        self.turn_radius = self.turn_radius or thresholds.obstacles.turn_radius_m
         self._now = self._began = self.clock.seconds
         self._steps, self._seen, self._motion = 0, Counter[str](), ''
         self._moving_since: float | None = None
         self._was_pressed = False
         self._shape = RoverShape.of(thresholds)
-        figures = with_figures(
-            thresholds,
-            forward_mps=self.speed,
-            turn_mps=self.turn_speed,
-            turn_radius_m=self.turn_radius,
-        )
-        self.rover = DemoRover(figures, seconds=self._now, pose=self.origin, joints=self.joints)
+        start: Any = {'seconds': self._now, 'pose': self.origin, 'joints': self.joints}
+        self.rover = DemoRover(thresholds, **start)
         self.rover.body.set_slip(self.slip)
         self.state: State = self.rover.body.state()
         self.simulation = SimulationClock.of(None, thresholds.motion, steady)
@@ -138,7 +123,6 @@ class RoverTwin:
             has_mast=True,
         )
         self._scan = ObstacleStop(thresholds, steady)
-        self.path.append((self.origin.x, self.origin.y))
         self._wait_until(lambda: not self.guard.stopping, 10.0)  # the adapter's first stop
 
     # --- the port ---------------------------------------------------------------------------
@@ -305,12 +289,10 @@ class RoverTwin:
         self.guard.record_wheels(FASTEST_WHEEL * abs(state.wheels))
         self.guard.record_joints(state.joints.fold, state.joints.yaw)
         if self.obstacles:
-            points = self._returns() if self.sees_ahead else np.empty((0, 2))
+            points = self._returns()
             free = {name: free_distance(points, side, self._shape)
                     for name, side in TURN_DIRECTIONS.items()}  # fmt: skip
-            self._scan.record_scan(ObstacleView(self.sees_ahead, free, points))
-        if state.moves:
-            self.path.append((state.pose.x, state.pose.y))
+            self._scan.record_scan(ObstacleView(True, free, points))
 
     def rims(self) -> Points:
         """x and y of points on the obstacles' rims in the world frame, one a row."""
