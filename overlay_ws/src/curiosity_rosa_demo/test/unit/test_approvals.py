@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-import json
 from pathlib import Path
-import tempfile
 import threading
 import time
 from typing import Any
@@ -29,13 +27,10 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
-from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.trace.events import QuestionAsked
-from curiosity_rosa_demo.trace.trace_codec import new_event
+from curiosity_rosa_demo.domain.models import MAX_DEPTH
 from examples import examples
 from harness import wait_until
-from hypothesis import given, HealthCheck, Phase, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from runtime_world import CONFIG, RuntimeBench, WAIT_S
@@ -256,18 +251,59 @@ WAYS = (
 )
 
 
-@pytest.mark.parametrize(('line', 'answer', 'reply'), WAYS)
-def test_each_way_to_answer(
-    bench: RuntimeBench, line: str, answer: ApprovalAnswer, reply: str
-) -> None:
-    ask(bench, drive())
-    says(bench, line, reply)
-    assert answers(bench) == [('q1a2b3c4', answer)]
-    bench.finish()
-    done = answer.action is not REJECT
-    assert bench.tasks() == {'look around': 'COMPLETED' if done else 'FAILED'}
-    assert not any('queued' in each for each in bench.said)  # it went before what ran
+PLAIN = Question(id='q9', text='Shall I go on?\n? q1 :approve', asked_at=time.time())
+
+
+def test_each_way_to_answer_and_what_answers_no_question(bench: RuntimeBench) -> None:
+    for line in (':approve', ':reject why', ':edit {}', ':approve q1'):
+        says(bench, line, '! No question is open.')
+    assert (bench.session.stops, bench.tasks()) == (0, {})
+    for number, (line, answer, reply) in enumerate(WAYS, 1):
+        bench.said.clear()
+        ask(bench, drive(), line=f'look {number}')
+        for wrong, problem in MISTAKES if number == 1 else ():
+            says(bench, wrong, problem)
+            assert bench.session.approval_queue.oldest_question is not None
+            assert not bench.console.last_outcome.ok
+        says(bench, line, reply)
+        assert answers(bench, number)[-1] == ('q1a2b3c4', answer)
+        bench.finish()
+        done = answer.action is not REJECT
+        assert bench.tasks()[f'look {number}'] == ('COMPLETED' if done else 'FAILED')
+        assert not any('queued' in each for each in bench.said)  # it went before what ran
     assert bench.session.stops == 0  # a no to a question stops nothing
+    ask(bench, PLAIN, line='look there')
+    told = r'? q9 Shall I go on?\n? q1 :approve. :approve or :reject [why]; '
+    assert any(each.startswith(told) for each in bench.said)
+    says(bench, ':edit {}', '! q9 is a plain question: approve or reject it.')
+    says(bench, ':reject not today', 'rejected q9')
+    assert answers(bench, len(WAYS) + 1)[-1] == ('q9', typed(REJECT, why='not today'))
+
+
+def test_a_yes_answers_no_later_question_and_an_e_stop_ends_one_until_it_is_cleared(
+    bench: RuntimeBench,
+) -> None:
+    ask(bench, drive(1), drive(2))
+    bench.session.approval_queue.answer(ApprovalAnswer(APPROVE))  # as if two had answered at once
+    bench.asked(drive(2))
+    heard: list[MessageReply] = []
+    payload = {'action': 'APPROVE', 'id': drive(2).id[:2]}  # it might fit another
+    gone = {'text': 'yes', 'question': drive(1).id}
+    for count, message in enumerate((gone, {'intent': 'APPROVAL', 'payload': payload})):
+        bench.runtime.post_message(message, heard.append, bench.runtime.stop_count)
+        bench.until(lambda n=count: len(heard) > n, 'a reply')
+    assert [each.ok for each in heard] == [False, False]
+    assert heard[0].lines == ['q1a2b3c4 is not open any more; open: q2a2b3c4.']
+    bench.hear('estop', pressed=True)
+    bench.becomes('look around', 'PAUSED')
+    bench.until(lambda: bench.console.pending_question is None, 'the question to be gone')
+    says(bench, ':approve', '! No question is open.')
+    bench.hear('estop', pressed=False)
+    bench.until(lambda: not bench.runtime.state.robot.estop, 'the release')
+    assert len(bench.session.answers_to) == 1
+    for line, reply in ((':clear', '1 task held'), (':resume', '? q2a'), ('yes', 'approved q2a')):
+        says(bench, line, reply)
+    bench.finish()
 
 
 DEEP = '[' * (MAX_DEPTH - 1) + ']' * (MAX_DEPTH - 1)  # before it is part of an answer
@@ -282,90 +318,25 @@ MISTAKES = (
 )
 
 
-def test_what_answers_nothing_is_told_and_the_question_stays(bench: RuntimeBench) -> None:
-    for line in (':approve', ':reject why', ':edit {}', ':approve q1'):
-        says(bench, line, '! No question is open.')
-    assert (bench.session.stops, bench.tasks()) == (0, {})
-    ask(bench, drive())
-    for line, problem in MISTAKES:
-        says(bench, line, problem)
-        assert bench.session.approval_queue.oldest_question is not None
-        assert bench.console.last_outcome is not None
-        assert not bench.console.last_outcome.ok
-    says(bench, ':approve', 'approved ')
-    bench.finish()
-
-
-def test_a_plain_question_is_approved_or_rejected(bench: RuntimeBench) -> None:
-    ask(bench, Question(id='q9', text='Shall I go on?\n? q1 :approve', asked_at=time.time()))
-    assert bench.said == [
-        r'? q9 Shall I go on?\n? q1 :approve. :approve or :reject [why]; '
-        'no answer within 300 s is a no.'
-    ]
-    says(bench, ':edit {}', '! q9 is a plain question: approve or reject it.')
-    says(bench, ':reject not today', 'rejected q9')
-    assert answers(bench) == [('q9', typed(REJECT, why='not today'))]
-
-
-def test_an_e_stop_ends_the_question_until_it_is_cleared(bench: RuntimeBench) -> None:
-    ask(bench, drive())
-    bench.hear('estop', pressed=True)
-    bench.becomes('look around', 'PAUSED')
-    bench.until(lambda: bench.console.pending_question is None, 'the question to be gone')
-    says(bench, ':approve', '! No question is open.')
-    bench.hear('estop', pressed=False)
-    bench.until(lambda: not bench.runtime.state.robot.estop, 'the release')
-    assert bench.session.answers_to == []
-    for line, reply in ((':clear', '1 task held'), (':resume', '? q1a'), (':approve', 'approved')):
-        says(bench, line, reply)
-    bench.finish()
-
-
-def test_a_question_outlives_the_process(tmp_path: Path) -> None:
+def test_a_question_outlives_the_process_and_a_yes_that_was_typed_before_it_is_no_answer(
+    tmp_path: Path,
+) -> None:
     asked = drive()
     with RuntimeBench(tmp_path) as bench:
         ask(bench, asked)
     with RuntimeBench(tmp_path, ready=False) as bench:
         bench.session.asks = [asked]
         bench.session.release.set()
-        bench.begin(go_on=True)
-        bench.asked(asked)
-        says(bench, ':edit q1 {"duration_s": 1}', 'edited ')
-        bench.becomes('look around', 'COMPLETED')
-        assert answers(bench) == [(asked.id, typed(EDIT, {'duration_s': 1}))]
-
-
-def test_a_yes_that_was_typed_before_the_question_is_no_answer_to_it(tmp_path: Path) -> None:
-    with RuntimeBench(tmp_path) as bench:
-        bench.runs('look around')
-    with RuntimeBench(tmp_path, ready=False) as bench:
-        bench.session.asks = [drive()]
-        bench.session.release.set()
         bench.console.handle_line('yes')
         bench.runtime.run_tasks(go_on=True, ended=bench.console.report_task_end)
-        bench.asked(drive())
+        bench.asked(asked)
         bench.console.run_queued_lines()  # now the yes is taken
         bench.becomes('yes', 'PENDING')
         assert bench.session.answers_to == []
-        says(bench, 'no', 'rejected ')
+        says(bench, ':edit q1 {"duration_s": 1}', 'edited ')
+        bench.becomes('look around', 'COMPLETED')
+        assert answers(bench) == [(asked.id, typed(EDIT, {'duration_s': 1}))]
         bench.finish()
-
-
-def test_a_yes_to_a_question_that_is_gone_answers_no_other(bench: RuntimeBench) -> None:
-    ask(bench, drive(1), drive(2))
-    bench.session.approval_queue.answer(ApprovalAnswer(APPROVE))  # as if two had answered at once
-    bench.asked(drive(2))
-    heard: list[MessageReply] = []
-    payload = {'action': 'APPROVE', 'id': drive(2).id[:2]}  # it might fit another
-    gone = {'text': 'yes', 'question': drive(1).id}
-    for count, message in enumerate((gone, {'intent': 'APPROVAL', 'payload': payload})):
-        bench.runtime.post_message(message, heard.append, bench.runtime.stop_count)
-        bench.until(lambda n=count: len(heard) > n, 'a reply')
-    assert [each.ok for each in heard] == [False, False]
-    assert heard[0].lines == ['q1a2b3c4 is not open any more; open: q2a2b3c4.']
-    assert bench.session.approval_queue.oldest_question is not None
-    says(bench, 'yes', 'approved q2a2b3c4')
-    bench.finish()
 
 
 def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
@@ -379,58 +350,19 @@ def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
         assert turn.end() == ApprovalAnswer(REJECT)
 
 
-def test_the_console_shows_a_question_and_a_result_once(bench: RuntimeBench) -> None:
-    text = 'Asking: move_forward(duration_s=6.0)'
-    asking = new_event(**QuestionAsked('q1').trace_fields(text))
-    bench.console.print_event(asking)
-    assert bench.said == []
-    bench.session.approval_queue.is_attended = False  # then it is shown nowhere else
-    bench.console.print_event(asking)
-    assert bench.said == [f'  [DECIDE] {text}']
-    result = 'capture_and_score: did capture_and_score'
-    bench.console.handle_line(':cap')
-    bench.console.print_event(
-        new_event(TraceKind.RESULT, result, tool_name='capture_and_score', ok=True)
-    )
-    bench.finish()
-    assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
-    assert bench.said[1:] == [f'  [RESULT] {result}']
-
-
-def submit(bench: RuntimeBench, name: str = 'mast_open', **metadata: Any) -> Task:
-    """A task that waits for approval, and was shown."""
-    task = Task(name, needs_approval=True, metadata=metadata)
-    bench.runtime.submit_task(task, lambda reply: None, bench.runtime.stop_count)
-    bench.until(lambda: any(each.startswith(f'? {task.id[:8]} ') for each in bench.said), 'it')
-    return task
-
-
-def test_a_task_that_needs_approval_is_a_question_with_all_that_it_would_do(
-    bench: RuntimeBench,
-) -> None:
-    short = submit(bench).id[:8]
-    assert bench.said == [
-        f'? {short} mast_open: the task waits for approval. :approve or :reject [why].'
-    ]
-    says(bench, ':pending', f'{short}  0 s  mast_open  the task waits for approval')
-    says(bench, ':edit {}', f'! {short} is a task, which cannot be edited: approve it, or reject')
-    says(bench, f':approve {short[:5]}', f'approved {short}: mast_open')
-    bench.becomes('mast_open', 'COMPLETED')
-    assert bench.console.pending_question is None
-    plan = {'goal': 'look', 'steps': [{'action': 'move_forward', 'parameters': {'x': 'y' * 300}}]}
-    submit(bench, 'react', text='look', plan=plan)
-    assert f'react(text="look", plan={json.dumps(plan)}): ' in bench.said[-1]
-
-
-def test_a_task_of_an_earlier_run_that_waits_for_approval_is_shown_and_held(
-    tmp_path: Path,
-) -> None:
+def test_a_task_that_needs_approval_is_a_question_and_held_after_a_restart(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as bench:
-        task = submit(bench)
+        task = Task('mast_open', needs_approval=True)
+        short = task.id[:8]
+        bench.runtime.submit_task(task, lambda reply: None, bench.runtime.stop_count)
+        asked = f'? {short} mast_open: the task waits for approval. :approve or :reject [why].'
+        bench.until(lambda: asked in bench.said, 'the question')
+        says(bench, ':pending', '  mast_open  the task waits for approval')
+        says(bench, ':edit {}', f'! {short} is a task, which cannot be edited: approve it, or')
     with RuntimeBench(tmp_path, ready=False) as bench:
-        says(bench, ':pending', task.id[:8])  # already before the tasks may run
+        says(bench, ':pending', short)  # already before the tasks may run
         bench.begin()
-        says(bench, ':approve', f'approved {task.id[:8]}')
+        says(bench, f':approve {short[:5]}', f'approved {short}: mast_open')
         bench.becomes('mast_open', 'PENDING')
         assert bench.task('mast_open').held  # nobody has said that it should go on
         bench.session.release.set()
@@ -446,7 +378,19 @@ PLAN = """Here is my plan:
 ```"""
 
 
-def test_a_plan_is_run_from_a_file_and_shown_with_its_budget(
+NO_PLANS: tuple[tuple[str, bytes | None, str], ...] = (
+    ('none.json', None, '! cannot read none.json: No such file or directory'),
+    ('.', None, '! . is no file'),
+    ('a\0b', None, "! cannot read 'a\\x00b': "),
+    ('~nobody-of-this-name/x', None, '! cannot read '),
+    ('big', b'x' * 1_000_001, '! big has more than 1000000 bytes'),
+    ('latin', b'caf\xe9', '! latin is not UTF-8: byte 3 is 0xe9'),
+    ('text', b'drive to the rock', '! text: '),
+    ('goalless', b'{"steps": []}', '! goalless: '),
+)
+
+
+def test_a_plan_is_run_from_a_file_that_holds_one_and_shown_with_its_budget(
     bench: RuntimeBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     says(bench, ':plan', 'no plan')
@@ -455,6 +399,11 @@ def test_a_plan_is_run_from_a_file_and_shown_with_its_budget(
     monkeypatch.setenv('HOME', str(tmp_path))
     says(bench, ':run ~/My  plan.json', 'did answer: 看一看 the rock')
     monkeypatch.chdir(tmp_path)
+    for name, content, problem in NO_PLANS:
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        bench.console.handle_line(f':run {name}')
+        assert bench.said[-1].startswith(problem)
     bench.console.handle_line('：run My  plan.json')
     bench.finish()
     assert bench.tasks() == {'看一看 the rock': 'COMPLETED'}
@@ -476,83 +425,3 @@ def test_a_plan_is_run_from_a_file_and_shown_with_its_budget(
     assert bench.said[-1].splitlines()[3].split()[-3:] == ['1', '%', 'used']
     says(bench, 'yes', 'approved ')
     bench.finish()
-
-
-NO_PLANS: tuple[tuple[str, bytes | None, str], ...] = (
-    ('none.json', None, '! cannot read none.json: No such file or directory'),
-    ('.', None, '! . is no file'),
-    ('a\0b', None, "! cannot read 'a\\x00b': "),
-    ('~nobody-of-this-name/x', None, '! cannot read '),
-    ('big', b'x' * 1_000_001, '! big has more than 1000000 bytes'),
-    ('latin', b'caf\xe9', '! latin is not UTF-8: byte 3 is 0xe9'),
-    ('text', b'drive to the rock', '! text: '),
-    ('goalless', b'{"steps": []}', '! goalless: '),
-)
-
-
-def test_a_file_that_holds_no_plan_is_told(
-    bench: RuntimeBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, content, problem in NO_PLANS:
-        if content is not None:
-            (tmp_path / name).write_bytes(content)
-        bench.console.handle_line(f':run {name}')
-        assert bench.said[-1].startswith(problem)
-    assert bench.tasks() == {}
-
-
-def is_asked(bench: RuntimeBench) -> bool:
-    shown = bench.console.pending_question
-    return shown is not None and shown.id not in [each for each, _ in bench.session.answers_to]
-
-
-CONSOLE_STEPS = st.one_of(
-    st.just(('begin', 0)),
-    st.tuples(st.sampled_from(['edit', 'reject']), st.sampled_from([None, 0, 1, 2, 3])),
-    st.tuples(st.sampled_from(['yes', 'no', ':stop', ':pause', ':resume', 'settle']), st.just(0)),
-)
-
-
-@settings(
-    max_examples=examples(60),
-    deadline=None,
-    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each takes long
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(st.lists(CONSOLE_STEPS, min_size=3, max_size=12))
-def test_an_answer_reaches_the_question_that_it_was_meant_for_or_none(
-    steps: list[tuple[str, Any]],
-) -> None:
-    with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
-        bench.session.release.set()
-        questions = [drive(number) for number in range(4)]
-        bench.session.asks = list(questions)
-        meant: dict[str, str] = {}  # the question's ID by the mark of the answer
-        plain: list[str] = []  # questions that were shown when a plain yes or no was said
-        for number, (what, which) in enumerate([('begin', 0), *steps]):
-            shown = bench.console.pending_question
-            mark = f'mark {number}'
-            name = '' if which is None else questions[which].id
-            meant[mark] = name or (shown.id if shown else '')
-            if what == 'begin':
-                bench.console.handle_line(f'look {number}')
-            elif what == 'edit':
-                bench.console.handle_line(f':edit {name} {{"mark": "{mark}"}}')
-            elif what == 'reject':
-                bench.console.handle_line(f':reject {name} {mark}')
-            elif what == 'settle':
-                bench.until(lambda: not bench.runtime.busy or is_asked(bench), 'its next question')
-            else:
-                plain += [shown.id] if shown and what in ('yes', 'no') else []
-                bench.console.handle_line(what)
-        bench.console.handle_line(':stop')
-        assert bench.console.wait_until_idle(WAIT_S)
-        for asked, answer in bench.session.answers_to:
-            mark = str((answer.arguments or {}).get('mark', answer.why))
-            if mark:
-                assert meant[mark] == asked
-            else:
-                assert asked in plain
-        ended = [asked for asked, _ in bench.session.answers_to]
-        assert len(set(ended)) == len(ended)

@@ -6,41 +6,86 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The console before a real runtime and a session that the test holds the strings of; the commands
-of ``-c``; and what it takes in SAFE.
+"""The console before a real runtime: its lines, ``-c``, what it takes in SAFE; the client that
+attaches by HTTP; and that no text from outside forges a line or controls the terminal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
+from functools import partial
 import io
-import os
+import json
+import logging
 from pathlib import Path
 import signal
 import tempfile
 import threading
+from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, parse
-from curiosity_rosa_demo.agent.interfaces.terminal.queries import (
-    answer_query,
-    NO_RECORDING,
-    RULES_NOTE,
+from curiosity_rosa_demo.agent.interfaces.console_client import main as client_main
+from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
+    AgentApi,
+    AgentRefused,
+    AgentUnavailable,
 )
+from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import RemoteConsole
+from curiosity_rosa_demo.agent.interfaces.console_client.transcript import (
+    ATTACHED_TEXT,
+    LOST_TEXT,
+    read_events,
+    ServerEvent,
+    Transcript,
+)
+from curiosity_rosa_demo.agent.interfaces.http.console_stream import ConsoleHub
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.terminal.queries import NO_RECORDING, RULES_NOTE
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     InterruptHandler,
     run_commands,
     run_pipe,
 )
+from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
+from curiosity_rosa_demo.agent.kernel.actions import Answer
+from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal, SKILLS_IN_SAFE
-from curiosity_rosa_demo.agent.tasks import LifecycleState
-from curiosity_rosa_demo.agent.topics.node_health import read_process_events
-from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.agent.memory import event_line
+from curiosity_rosa_demo.agent.react.plan.steps import plan_question, plan_text
+from curiosity_rosa_demo.agent.react.turn.texts import (
+    budget_text,
+    pending_table,
+    question_summary,
+    question_text,
+)
+from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
+from curiosity_rosa_demo.agent.startup.logs import IndentingFormatter, LOG_FORMAT
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.texts import history_table, mode_text, task_text, tasks_table
+from curiosity_rosa_demo.agent.topics.node_health import NodeEvents
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Mode,
+    Question,
+    ReactState,
+    Reading,
+    RobotState,
+    TasksState,
+    WorldState,
+)
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.domain.text import ConsoleText
+from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.reporter import status_text
+from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
 from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
@@ -48,7 +93,7 @@ from hypothesis import strategies as st
 from kernel_strategies import states
 import pytest
 from react_world import REGISTRY
-from runtime_world import CONFIG, RuntimeBench, WAIT_S
+from runtime_world import CONFIG, RobotServiceBench, RuntimeBench, WAIT_S
 
 DEMO = CONFIG.prompts.templates['demo_ground_texture'].text_in('en')
 
@@ -111,21 +156,17 @@ def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench) ->
 
 
 def test_questions_are_answered_while_something_runs(bench: RuntimeBench) -> None:
-    def said(line: str) -> str:
-        bench.console.handle_line(line)
-        return bench.said[-1]
-
     bench.runs(':cap')
-    assert said(':status') == 'x 1.23 m, y 0.00 m; moving; mast unknown, may not drive'
-    assert RULES_NOTE in said(':help')
-    assert said(':trace') == 'no events'
-    for number in range(5):
-        bench.session.trace(TraceKind.OBSERVE, f'event {number}')
-    assert said(':trace 2') == '[OBSERVE] event 3\n[OBSERVE] event 4'
-    rows = [['state', 'prio', 'what'], ['ACTIVE', '3', 'capture_and_score']]
-    assert [row.split()[1:4] for row in said(':tasks').splitlines()] == rows
+    for line, words in (
+        (':status', 'x 1.23 m, y 0.00 m; moving; mast unknown, may not drive'),
+        (':help', RULES_NOTE),
+        (':trace', 'no events'),
+        (':tasks', 'capture_and_score'),
+        (':record on', NO_RECORDING),
+    ):
+        bench.console.handle_line(line)
+        assert words in bench.said[-1]
     bench.mode('EXEC')
-    assert said(':mode').startswith('EXEC: ')
     assert bench.console.busy
     bench.finish()
 
@@ -143,17 +184,10 @@ def test_a_task_is_looked_at_cancelled_and_gets_a_priority(bench: RuntimeBench) 
     assert said(f':priority {ids["third"]} 7') == f'{ids["third"]} has priority 7'
     bench.console.handle_line(f':cancel {ids["first"]}')
     bench.until(lambda: f'cancelled {ids["first"]}' in bench.said, 'an answer')
-    refused = 'is ACTIVE; its priority can be changed while it waits'
-    assert refused in said(f':priority {ids[DEMO]} 7')
     bench.finish()
     assert bench.session.ran[1:] == ['answer: third', 'answer: second']
-    assert said(f':cancel {ids["first"]}') == f'! {ids["first"]} had ended already'
-    shown = said(f':task {ids["third"]}')
-    for part in (f'id         {ids["third"]}', 'third', 'state      COMPLETED'):
-        assert part in shown
-    steps = [row.split()[2:4] for row in said(f':history {ids["third"].upper()}').splitlines()]
-    assert steps == [['-', 'PENDING'], ['PENDING', 'ACTIVE'], ['ACTIVE', 'COMPLETED']]
-    assert said(':task zz') == "! no task with an ID that begins with 'zz'; :tasks shows them"
+    assert 'state      COMPLETED' in said(f':task {ids["third"]}')
+    assert 'ACTIVE' in said(f':history {ids["third"].upper()}')
 
 
 WRONG = {
@@ -167,6 +201,8 @@ WRONG = {
     ':hlep': '! no command :hlep; did you mean :help?',
     ':rover_state': 'did you mean :rover_status?',
     ':rover_status now': '! usage: :rover_status',
+    ':record yes': "'yes' is neither on, off nor status",
+    ':auto yes': "'yes' is neither on nor off",
 }
 
 
@@ -201,37 +237,21 @@ def test_lines_wait_until_the_tasks_may_run_and_a_stop_does_not(tmp_path: Path) 
         assert any(text.startswith('x 1.23 m') for text in bench.said)
 
 
-SENTENCES = (  # its language has the demo and the template
-    ('', 'Analyze the ground texture', ''),  # the configured default
-    ('hello', 'Analyze the ground texture', 'What is the current state of the rover?'),
-    ('こんにちは', '地面のテクスチャを調査して', '現在のローバーの状態を教えて'),
-    ('你好', '分析地面纹理', '现在漫游车的状态怎么样'),
-)
-
-
 def test_a_template_is_its_text_in_the_language_of_the_askers_last_sentence(
     bench: RuntimeBench, tmp_path: Path
 ) -> None:
     bench.session.release.set()
-    for sentence, goal, text in SENTENCES:
-        if sentence:
-            bench.console.handle_line(sentence)
-            bench.finish()
+    for sentence, goal in (
+        ('hello', 'Analyze the ground texture'),
+        ('こんにちは', '地面のテクスチャを調査して'),
+        ('你好', '分析地面纹理'),
+    ):
+        bench.console.handle_line(sentence)
+        bench.finish()
         bench.console.handle_remote_line('bonjour', 'page', lambda reply: None, Origin.PAGE)
         bench.console.handle_line(':demo')
         bench.finish()
         assert bench.session.ran[-1] == f'good_capture: {goal}'
-        ran, answers = len(bench.session.ran), []
-        for line in (text, ':rover_status', '：ＲＯＶＥＲ＿ＳＴＡＴＵＳ')[not text :]:
-            bench.said.clear()
-            bench.console.handle_line(line)
-            wait_until(lambda: bench.said, f'an answer to {line}')
-            answers.append(bench.said[0])
-        assert len(set(answers)) == 1
-        assert len(bench.session.ran) == ran  # a question about the rover is no task
-    bench.console.handle_line(':help')
-    for name in ('demo_ground_texture', 'rover_status'):
-        assert f'  :{name} ' in bench.said[-1]
     templates = {'stop': CONFIG.prompts.templates['rover_status']}
     prompts = CONFIG.prompts.model_copy(update={'templates': templates})
     with pytest.raises(ConfigError, match=r'templates\.stop: a command has this name'):
@@ -253,41 +273,6 @@ def test_a_stop_ends_whatever_was_entered_before_it(lines: list[str]) -> None:
         assert bench.session.stops >= lines.count(':stop') + 1
         assert not [t for t in bench.runtime.list_tasks() if t.state is LifecycleState.COMPLETED]
         assert not bench.runtime.busy
-
-
-def test_process_events_are_handed_on() -> None:
-    heard: list[str] = []
-    read, write = os.pipe()
-    read_process_events(read, heard.append)
-    os.write(write, 'The adapter process ended\n次\n'.encode())
-    os.close(write)
-    wait_until(lambda: len(heard) == 2, 'both lines')
-    assert heard == ['The adapter process ended', '次']
-
-
-class Told:
-    """A recording that says what it was told."""
-
-    def run_command(self, what: str) -> Outcome:
-        return Outcome(True, f'told {what!r}')
-
-
-def test_what_is_typed_reaches_the_recording_or_is_refused_with_what_there_is() -> None:
-    def said(line: str, recording: Any) -> Outcome:
-        command: Any = parse(line, longest_drive_s=1.0)
-        nobody: Any = None
-        return answer_query(command, nobody, nobody, nobody, nobody, recording)
-
-    for line, what in ((':record', ''), (':RECORD OFF', 'off'), ('：ｒｅｃｏｒｄ　ｏｎ', 'on')):
-        assert said(line, Told()) == Outcome(True, f'told {what!r}')
-    assert said(':record on', None) == Outcome(False, NO_RECORDING)
-    for line, why in (
-        (':record yes', "'yes' is neither on, off nor status"),
-        (':record on now', r':record \[on\|off\|status\]'),
-        (':auto yes', "'yes' is neither on nor off"),
-    ):
-        with pytest.raises(BadCommand, match=why):
-            said(line, Told())
 
 
 GRACE_S = 0.2
@@ -369,17 +354,344 @@ def test_safe_alone_refuses_and_says_why_since_when_and_the_way_out(
         assert why.startswith('SAFE_MODE: refused')
         assert state.tasks.mode_reason in why
         assert (f'{SINCE.astimezone():%Y-%m-%d %H:%M:%S}' in why) is (since is not None)
-        assert (':clear' in why) is bool(state.robot.estop or state.robot.safety_latch)
+        way_out = (
+            'Look at the rover, then enter :clear.' if state.robot.safety_latch else 'it is back.'
+        )
+        if state.robot.estop:
+            way_out = 'Release the e-stop, then enter :clear.'
+        assert why.endswith(way_out)
 
 
-def test_the_way_out_fits_the_cause_and_no_skill_in_safe_needs_base_or_mast() -> None:
-    for robot, way_out in (
-        ({'estop': True, 'safety_latch': 'x'}, 'Release the e-stop, then enter :clear.'),
-        ({'safety_latch': 'x'}, 'Look at the rover, then enter :clear.'),
-        ({'silent': ['adapter']}, 'SAFE ends when it is back.'),
-    ):
-        tasks = TasksState(mode=Mode.SAFE, mode_reason='x')
-        state = BrainState(robot=RobotState(**robot), tasks=tasks)
-        assert order_refusal(state, 'react', SINCE).endswith(way_out)
+def test_no_skill_that_is_taken_in_safe_needs_base_or_mast() -> None:
     taken = [each for each in REGISTRY if each.name in SKILLS_IN_SAFE]
     assert not any(each.resources_required for each in taken)
+
+
+TEXTS = st.text(st.characters(exclude_categories=['Cs']), max_size=40)
+
+
+class Served:
+    """An agent's console behind a server of HTTP."""
+
+    def __init__(self, bench: RuntimeBench, port: int = 0) -> None:
+        self.bench, robot = bench, RobotServiceBench(bench).robot
+        settings: HttpConfig = CONFIG.agent.http.model_copy(update={'port': port})
+        app = partial(create_app, bench.runtime.runner, robot=robot, settings=settings)
+        self.server = HttpThread(app, settings)
+        self.url = self.server.start().rstrip('/')
+
+    def drives(self, one: Attached) -> None:
+        self.bench.session.started.clear()
+        assert one.console.handle_line('go to the light')
+        wait_until(self.bench.session.started.is_set, 'the turn')
+
+
+class Attached:
+    """A console client, and what its person sees."""
+
+    def __init__(self, url: str, name: str, operator: str) -> None:
+        self.seen: list[str] = []
+        api = AgentApi(url, client=name, operator=operator)
+        self.console = RemoteConsole(api, self.seen.append, lambda: self.transcript.is_attached)
+        self.transcript = Transcript(AgentApi(url, client=name), self.console.show)
+        self.transcript.start(0)
+
+    def outcome(self) -> Outcome:
+        """What came of its line, once."""
+        assert self.console.wait_until_idle(10.0)
+        outcome = self.console.take_outcome()
+        assert outcome is not None
+        return outcome
+
+    def sees(self, part: str) -> None:
+        wait_until(lambda: any(part in text for text in self.seen), f'{part!r} in {self.seen}')
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with RuntimeBench(tmp_path) as bench:
+        served = Served(bench)
+        yield served
+        served.server.close()
+
+
+Attach = Callable[..., Attached]
+
+
+@pytest.fixture
+def attach(served: Served) -> Iterator[Attach]:
+    made: list[Attached] = []
+
+    def attached(name: str, operator: str = '') -> Attached:
+        made.append(Attached(served.url, name, operator))
+        return made[-1]
+
+    yield attached
+    for each in made:
+        each.transcript.close()
+
+
+@given(st.lists(TEXTS, max_size=5), st.integers(1, 9))
+def test_every_text_arrives_as_it_was_printed(texts: list[str], first: int) -> None:
+    bus = EventBus()
+    hub = ConsoleHub(bus, lambda: '')
+    for text in texts:
+        bus.publish(ConsoleText(text))
+    stream = b': still here\n\n'.join(hub.messages(bus.events_after(0)))
+    read = list(read_events(stream.splitlines(keepends=True)))
+    assert [each.text for each in read] == texts
+    assert [each.event_id for each in read] == [
+        f'{hub.process}-{number}' for number in range(1, len(texts) + 1)
+    ]
+
+
+@given(st.binary(max_size=200))
+def test_whatever_arrives_is_an_event_or_nothing(stream: bytes) -> None:
+    assert all(isinstance(each, ServerEvent) for each in read_events(stream.splitlines(True)))
+
+
+def test_two_operators_see_each_others_acts_by_name(served: Served, attach: Attach) -> None:
+    anna, ben = attach('console-1', 'anna@lab'), attach('console-2', 'ben@lab')
+    assert anna.console.handle_line(':mode')
+    ben.sees('anna@lab (console-1): :mode')
+    anna.sees('IDLE: nothing to do')
+    assert not any(':mode' in text for text in anna.seen)
+    served.drives(ben)
+    assert served.bench.session.askers == ['ben@lab (console-2)']
+    assert not ben.console.wait_until_idle(0.0)
+    assert anna.console.handle_line(':stop')
+    ben.sees('stop, by anna@lab (console-1)')
+    assert ben.outcome() == Outcome(False, 'Stopped by anna@lab (console-1)')
+    stopped = anna.outcome()
+    assert stopped.ok
+    assert stopped.answer in anna.seen
+
+
+def test_quit_detaches_and_a_sentence_that_stops_is_sent_as_a_stop_first(
+    served: Served, attach: Attach
+) -> None:
+    one = attach('console-1')
+    assert not one.console.handle_line(':quit')
+    assert served.bench.session.stops == 0
+    assert one.console.handle_line('stop, then look around')
+    assert one.outcome().ok
+    assert served.bench.session.stops == 2  # by /stop, and by the sentence
+
+
+def test_after_a_loss_it_attaches_to_the_next_agent(served: Served, attach: Attach) -> None:
+    one = attach('console-1')
+    served.server.close()
+    one.sees(LOST_TEXT)
+    assert one.console.handle_line(':mode')
+    one.sees('! no agent answers at')
+    again = Served(served.bench, int(served.url.rpartition(':')[2]))
+    try:
+        one.sees(ATTACHED_TEXT)
+        assert one.console.handle_line(':mode')
+        one.sees('IDLE: nothing to do')
+    finally:
+        again.server.close()
+
+
+def test_commands_end_with_one_object_of_json(served: Served, capfd: Any) -> None:
+    served.bench.session.release.set()
+    before = signal.getsignal(signal.SIGINT)
+    for commands, ok, part in (
+        ((':mode',), True, 'IDLE'),
+        ((':mode', ':nonsense'), False, 'no command :nonsense'),
+        ((':mode', 'go to the light'), True, 'did '),  # it waits for the task
+    ):
+        flags = [word for command in commands for word in ('-c', command)]
+        try:
+            assert client_main.run(['--url', served.url, *flags]) == (0 if ok else 1)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        *lines, last = capfd.readouterr().out.splitlines()
+        result = json.loads(last)
+        assert (result['ok'], part in result['answer']) == (ok, True)
+        assert '> :mode' in lines
+        assert any('IDLE' in line for line in lines)
+
+
+def test_no_agent_or_a_bad_address_is_an_error_with_a_way_out(capfd: Any) -> None:
+    nobody = 'http://127.0.0.1:9'
+    for url, said in (
+        (nobody, f'console: no agent answers at {nobody} ('),
+        *(
+            (url, 'console: --url: ')
+            for url in ('nonsense', 'ftp://x', 'http://', 'http://x:port')
+        ),
+    ):
+        assert client_main.run(['--url', url, '-c', ':mode']) == 1
+        error = capfd.readouterr().err
+        assert error.startswith(said)
+        assert '--url' in error
+    api = AgentApi(nobody, client='console-1')
+    outcome = RemoteConsole(api, print, lambda: False).stop('Ctrl-C')
+    assert (outcome.ok, 'did not reach the agent' in outcome.answer) == (False, True)
+    with pytest.raises(AgentUnavailable):
+        api.stop()
+
+
+def test_a_name_that_could_pass_for_another_door_is_refused(served: Served) -> None:
+    with pytest.raises(AgentRefused) as caught:
+        AgentApi(served.url, client=') the operator').say(':mode')
+    assert caught.value.status == 422
+    assert served.bench.said == []
+
+
+NOW = datetime(2026, 11, 23, tzinfo=timezone.utc)
+FORGED = 'x\n? q1 forged\r\n! \x1b[2J\x9b1A\u2028Rover: \x85\u202e'
+
+# Not blank, so that no optional line comes or goes with it.
+hostile = st.text(
+    st.sampled_from('a?!:\n\r\t\x0b\x0c\x1b\x07\x7f\x85\x9b\u2028\u2029\u202e\u200b[2J '),
+    max_size=30,
+).map(lambda text: f'a{text}b')
+
+
+def a_task(text: str) -> Task:
+    metadata = {'text': text, 'note': text}
+    task = Task('react', metadata=metadata, reason=text, state=LifecycleState.FAILED)
+    task.created_at = task.updated_at = NOW
+    return task
+
+
+def a_state(text: str) -> BrainState:
+    adapter = {'rover_x': 1.0, 'mast': text, 'last_error_reason': text}
+    heard = Reading(value=adapter, received_s=0.0)
+    return BrainState(
+        robot=RobotState(safety_latch=text, silent=[text], heard={'adapter': heard}),
+        tasks=TasksState(mode_reason=text),
+        world=WorldState(summary=text),
+        react=ReactState(goal=text),
+    )
+
+
+def an_event(text: str) -> TraceEvent:
+    return new_event(TraceKind.ERROR, text, tool_name=text, error_reason=text, ok=False)
+
+
+def a_question(text: str) -> Question:
+    return Question(id='q1', text=text, reasons=[text], op={'skill': text, 'arguments': {}})
+
+
+def a_plan(text: str) -> Plan:
+    words = dict.fromkeys(('action', 'description', 'fallback', 'confirmation_message'), text)
+    step = {'step_id': 1, 'tool_call_type': 'execute', 'parameters': {text: text}, **words}
+    plan = {'plan_id': 'p', 'goal': text, 'confirmation_message': text, 'steps': [step]}
+    return Plan.from_dict(plan)
+
+
+def answers(text: str) -> str:
+    facts = AnswerFacts(
+        a_state(text),
+        ReactState(goal=text, plan=a_plan(text).to_dict()),
+        [a_task(text)],
+        [an_event(text), new_event(TraceKind.DECIDE, text)],
+        [a_question(text)],
+        NOW.timestamp(),
+    )
+    return '\n'.join(answer_to(Answer([topic], text), facts).answer for topic in Topic)
+
+
+def node_events(text: str) -> str:
+    """A node that calls itself ``text`` fails, starts, and starts again."""
+    said: list[str] = []
+    subscribed: dict[str, Callable[[Any], None]] = {}
+
+    def subscribe(kind: object, topic: str, on_event: Callable[[Any], None], qos: object) -> None:
+        subscribed[topic] = on_event
+
+    node: Any = SimpleNamespace(create_subscription=subscribe)
+    NodeEvents(node, CONFIG, said.append)
+    starts = {'node': text, 'started': True}
+    for event in (
+        new_event(TraceKind.ERROR, text, data={'node': text}),
+        new_event(TraceKind.OBSERVE, text, data=starts),
+        new_event(TraceKind.OBSERVE, text, data=starts),
+    ):
+        subscribed[CONFIG.topics.trace.events](SimpleNamespace(data=encode(event)))
+    return '\n'.join(said)
+
+
+BUILDERS: dict[str, Callable[[str], str]] = {
+    'trace': lambda text: event_line(an_event(text)),
+    'tasks': lambda text: tasks_table([a_task(text)], NOW),
+    'task': lambda text: task_text(a_task(text)),
+    'history': lambda text: history_table([HistoryRow(NOW, None, LifecycleState.FAILED, text)]),
+    'mode': lambda text: mode_text(a_state(text)),
+    'status': lambda text: status_text({'mast': text, 'last_error_reason': text}),
+    'question': lambda text: question_text(a_question(text), 1.0),
+    'question in the toolbar': lambda text: question_summary(a_question(text)),
+    'pending': lambda text: pending_table([a_question(text)], 0.0),
+    'plan': lambda text: plan_text(a_plan(text)),
+    'question about a plan': lambda text: plan_question(a_plan(text)),
+    'budget': lambda text: budget_text(ReactState(goal=text), CONFIG.guardrails.budget, 40),
+    'answers': answers,
+    'other nodes': node_events,
+}
+
+
+@pytest.mark.parametrize('name', BUILDERS)
+@settings(max_examples=examples(40))
+@given(text=hostile)
+def test_no_text_adds_a_line_to_what_the_console_shows(name: str, text: str) -> None:
+    shown = BUILDERS[name](text)
+    assert len(shown.split('\n')) == len(BUILDERS[name]('ab').split('\n'))
+
+
+@given(st.lists(st.text() | hostile, min_size=1, max_size=3))
+def test_no_text_controls_the_terminal(texts: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        printed: list[str] = []
+        patch.setattr('builtins.print', lambda text, flush: printed.append(text))
+        bus = EventBus()
+        writer = ConsoleWriter(bus)
+        writer.start()
+        for text in texts:
+            writer.write(text)
+        writer.close()
+    assert [ConsoleText(each) for each in printed] == [e.event for e in bus.events_after(0).events]
+    assert len(printed) == len(texts)
+    assert all(line.isprintable() for text in printed for line in text.split('\n'))
+
+
+@given(hostile)
+def test_no_text_is_a_line_of_the_log_or_of_the_trace_file(text: str) -> None:
+    try:
+        raise ValueError(text)
+    except ValueError as error:
+        info: Any = (type(error), error, error.__traceback__)
+    record = logging.LogRecord('x', logging.INFO, 'x.py', 1, 'event=%s', (text,), info)
+    first, *more = IndentingFormatter(LOG_FORMAT).format(record).split('\n')
+    assert all(line.startswith('    ') for line in more)
+    assert all(line.isprintable() for line in (first, *more))
+    event = an_event(text)
+    assert encode(event).isprintable()
+    assert decode(encode(event)) == event
+
+
+def test_no_outcome_forges_a_line(tmp_path: Path) -> None:
+    """A reason for a no, the answer of a turn, the error of a skill, a name, a notice."""
+    with RuntimeBench(tmp_path) as bench:
+        bench.session.asks = [Question(id='q1', text='Go?', asked_at=NOW.timestamp() + 1e9)]
+        bench.session.release.set()
+        bench.console.handle_line('look around')
+        bench.asked(Question(id='q1', text='Go?'))
+        no = {'action': 'REJECT', 'id': 'q1', 'why': FORGED}
+        bench.runtime.post_message({'intent': 'APPROVAL', 'payload': no}, lambda reply: None, 0)
+        bench.finish()
+        bench.session.fails = FORGED
+        for line in (':cap', f':submit {FORGED}', f'look {FORGED}'):
+            bench.console.handle_line(line)
+            bench.finish()
+        bench.console.print_notice(FORGED)
+        outcome = {'outcome': {'ok': True, 'answer': FORGED}}
+        ended = Task('react', state=LifecycleState.COMPLETED, metadata=outcome)
+        bench.console.report_task_end(ended)
+        # -c hands the answer on as it is
+        assert bench.console.take_outcome() == Outcome(True, FORGED)
+        assert len(bench.said) >= 6
+        further = [line for each in bench.said for line in each.split('\n')[1:]]
+        assert [line for line in further if not line.startswith('  | ')] == []

@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Doors times rules: every order meets every rule, wherever it comes from.
+"""Doors times rules: every order meets every rule, wherever it comes from. And a few turns of each
+family of attacks; ten thousand are bench/hostile.py.
 
-The two lists are those of the product: a new origin or a new rule fails here until it is tried.
+The lists are those of the product: a new origin or a new rule fails here until it is tried.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 import re
 from typing import Any
 
+from attacks import FAMILIES, TURNS_OF_EPISODE
 from curiosity_rosa_demo.agent.react.guardrails.gate import APPROVAL_RULE
 from curiosity_rosa_demo.agent.react.guardrails.rules import RULES, TURN_RULES
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
@@ -27,6 +29,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
     Mode,
+    Question,
     RobotState,
     TasksState,
 )
@@ -44,7 +47,8 @@ from curiosity_rosa_demo.infra.clocks import NO_CLOCK
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros.service_call import ServiceFailed
 from curiosity_rosa_demo.tools import rover_tools
-from doors_world import DOORS, DoorsWorld
+from doors_world import DOORS, DoorsWorld, nothing
+from hostile import Record, run_job
 import pytest
 from react_world import with_rules
 from turn_world import KEY, SHIPPED
@@ -53,9 +57,6 @@ FORWARD: tuple[str, dict[str, Any]] = ('move_forward', {'duration_s': 12.0})
 OPEN: tuple[str, dict[str, Any]] = ('mast_open', {})
 PEOPLE = (Origin.CONSOLE, Origin.PAGE, Origin.HTTP, Origin.ACTION, Origin.MCP)
 FENCE = {'x_max': 3.0}
-
-
-def nothing(world: DoorsWorld) -> None: ...
 
 
 def brain(mode: Mode, **robot: Any) -> Callable[[DoorsWorld], None]:
@@ -188,6 +189,15 @@ ASKING = {
 }
 
 
+def answer(world: DoorsWorld, action: ApprovalAction, starts: int = 0) -> Question:
+    """Answer the one question; until then the rover began no further motion."""
+    world.until(lambda: world.runtime.shown_questions, 'the question')
+    (question,) = world.runtime.shown_questions
+    assert len(world.rover.starts) == starts
+    world.session.approval_queue.answer(ApprovalAnswer(action), question.id)
+    return question
+
+
 @pytest.mark.parametrize('rule', ASKING)
 def test_every_door_asks_the_operator_the_same_question(
     rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -198,22 +208,12 @@ def test_every_door_asks_the_operator_the_same_question(
         for origin in DOORS:
             task = world.order(origin)
             if origin is not Origin.CHARGE:
-                world.until(lambda: world.runtime.shown_questions, f'the question of {origin}')
-                (question,) = world.runtime.shown_questions
+                question = answer(world, ApprovalAction.REJECT)
                 asked.add((question.text, *question.reasons))
-                no = ApprovalAnswer(ApprovalAction.REJECT, why='not today')
-                world.session.approval_queue.answer(no, question.id)
                 world.ended(task)
                 world.until(lambda: not world.runtime.shown_questions, 'the question to go')
             assert world.rover.starts == []
     assert len(asked) == 1, asked
-
-
-def approve(world: DoorsWorld) -> None:
-    world.until(lambda: world.runtime.shown_questions, 'the question')
-    (question,) = world.runtime.shown_questions
-    yes = ApprovalAnswer(ApprovalAction.APPROVE)
-    world.session.approval_queue.answer(yes, question.id)
 
 
 @pytest.mark.parametrize('origin', PEOPLE)
@@ -223,9 +223,7 @@ def test_a_yes_is_for_one_dispatch(
     with DoorsWorld(tmp_path, ASKING['geofence'], *FORWARD, monkeypatch) as world:
         for drives in (1, 2):
             task = world.order(origin)
-            world.until(lambda: world.runtime.shown_questions, 'the question')
-            assert len(world.rover.starts) == drives - 1
-            approve(world)
+            answer(world, ApprovalAction.APPROVE, drives - 1)
             world.until(lambda n=drives: len(world.rover.starts) == n, 'the drive')
             world.runtime.stop('the test')
             world.ended(task)
@@ -238,7 +236,7 @@ def test_what_changes_before_the_answer_is_checked_again_and_nobody_there_is_a_n
         task = world.order(Origin.HTTP)
         world.until(lambda: world.runtime.shown_questions, 'the question')
         mast_up(world)
-        approve(world)
+        answer(world, ApprovalAction.APPROVE)
         world.ended(task)
         world.rover.mast_is_open = False
         world.session.approval_queue.reject_all()
@@ -250,3 +248,23 @@ def test_what_changes_before_the_answer_is_checked_again_and_nobody_there_is_a_n
         assert 'begun' not in task.metadata
         assert alone.reason.startswith('NOT_APPROVED: rejected by the operator: nobody is there')
         assert world.rover.starts == []
+
+
+TURNS = 6
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+def test_an_attack_reaches_the_gate_and_ends_in_no_unsafe_act(family: str) -> None:
+    size, found = TURNS_OF_EPISODE.get(family, 1), Record()
+    for seed in range(max(1, TURNS // size)):
+        found.add(run_job((family, seed, size)))
+    assert (found.faults, found.unsafe) == ([], 0)
+    assert found.proposed >= TURNS
+    assert found.refused + found.asked > 0
+
+
+def test_a_rover_without_gate_and_adapter_acts_unsafely_under_the_same_attacks() -> None:
+    found = Record()
+    for seed in range(TURNS):
+        found.add(run_job(('role play', seed, 1)))
+    assert found.peer_unsafe.total() > TURNS / 2

@@ -11,9 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
-import re
 import time
 from typing import Any
 
@@ -27,12 +25,11 @@ from curiosity_rosa_demo.agent.tasks.task import StoreFull
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, ReactState
 from curiosity_rosa_demo.domain.geometry import Place
-from curiosity_rosa_demo.domain.models import json_object, TraceKind
+from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.trace.events import ModelCalled
 import cv2
-from examples import examples
 from fake_robot import FakeRobot
 from fastapi import FastAPI
 from http_world import (
@@ -48,7 +45,6 @@ from http_world import (
 )
 import httpx
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -102,19 +98,6 @@ async def test_no_name_blocks_a_stop_and_what_is_done_is_told_with_it(robot: Fak
     ended = await http.delete(f'/tasks/{task_id}', params=anna)
     assert ended.json()['reason'] == 'cancelled by Anna (page)'
     assert robot.callers == ['Anna', '', 'Anna (page)', 'Anna (page)']
-
-
-@by_http
-async def test_what_is_said_is_answered_as_at_the_console(robot: FakeRobot, http: Any):
-    unknown = 'There is no command :nonsense; :help shows them'
-    for line, ok, words in ((':nonsense', False, unknown), (':stop', True, 'stopped')):
-        said = await http.post('/say', json={'text': line})
-        assert (said.status_code, said.json()) == (200, {'ok': ok, 'words': words, 'task': None})
-    robot.deaf_to.add('read_task')  # no failure of what was said
-    said = await http.post('/say', json={'text': 'go to the light'})
-    assert (said.status_code, said.json()['task']) == (200, None)
-    robot.deaf_to.clear()
-    assert len((await http.get('/tasks')).json()) == 1
 
 
 @by_http
@@ -262,13 +245,9 @@ async def test_each_picture_comes_whole_and_once_and_a_slow_client_gets_fewer():
             shown = pictures(slow) + pictures(quick)
             await until(lambda: asked[0] > 8, 'the same picture again')
             assert pictures(slow) + pictures(quick) == shown
-        head, *parts = slow.body.split(b'--frame\r\n')
-        assert head == b''
-        for each in parts:
-            found = re.match(rb'Content-Type: image/jpeg\r\nContent-Length: (\d+)\r\n', each)
-            assert found
-            jpeg = each.split(b'\r\n\r\n', 1)[1]
-            assert len(jpeg) == int(found[1]) + 2
+        for each in slow.body.split(b'--frame\r\n')[1:]:
+            head, jpeg = each.split(b'\r\n\r\n', 1)
+            assert b'Content-Length: %d\r\n' % (len(jpeg) - 2) in head
             assert jpeg.startswith(b'\xff\xd8')
 
 
@@ -286,12 +265,6 @@ FIGURES = {
     'curiosity_mode{mode="EXEC"}': 0,
     'curiosity_event_clients': 0,
     'curiosity_task_events_total{event="submitted"}': 1,
-}
-COUNTERS = {
-    *('curiosity_http_requests_total', 'curiosity_trace_events_total'),
-    *('curiosity_task_events_total', 'curiosity_model_tokens_total'),
-    *('curiosity_model_cost_total', 'curiosity_model_calls_without_price_total'),
-    'curiosity_model_budget_refusals_total',
 }
 
 
@@ -318,10 +291,21 @@ async def test_the_figures_count_what_happened(robot: FakeRobot, http: Any):
     assert {name: found.get(name) for name in FIGURES} == FIGURES
     ended = [found[f'curiosity_tasks{{state="{each}"}}'] for each in ('completed', 'cancelled')]
     assert sum(ended) == 1
-    kinds = re.findall(r'^# TYPE (\S+) (\S+)$', text, re.MULTILINE)
-    assert {name for name, kind in kinds if kind == 'counter'} == COUNTERS
-    async with alone(SkillRunner(':memory:')) as other:  # two apps count for themselves
-        assert 'route="/nowhere"' not in (await other.get('/metrics')).text
+
+
+@in_loop
+async def test_the_lifespan_runs_the_tasks_and_an_interruption_pauses_them():
+    stage = Stage()
+    async with running(staged(':memory:', stage)) as http:
+        [first] = await submitted(http, 'a')
+        await stage.until('begin a')
+        health = (await http.get('/health')).json()
+        assert (health['status'], health['active_task']['id']) == ('ok', first)
+        urgent = (await http.post('/interrupt', json=plain('b'))).json()
+        assert (urgent['priority'], urgent['urgent']) == (10, True)
+        await stage.until('cleanup a', 'begin b')
+        assert (await http.get(f'/tasks/{first}')).json()['state'] == 'paused'
+    assert stage.log == ['begin a', 'cleanup a', 'begin b', 'cleanup b']
 
 
 def plain(text: str = 'a', **fields: object) -> dict[str, object]:
@@ -331,10 +315,6 @@ def plain(text: str = 'a', **fields: object) -> dict[str, object]:
 async def submitted(http: httpx.AsyncClient, *names: str) -> list[str]:
     """Their IDs."""
     return [(await http.post('/tasks', json=plain(name))).json()['id'] for name in names]
-
-
-async def run_job(task: Task) -> None:
-    task.metadata['done'] = True
 
 
 async def pages(http: httpx.AsyncClient, url: str) -> list[list[str]]:
@@ -371,42 +351,6 @@ async def test_a_task_is_submitted_found_changed_and_cancelled_without_a_lifespa
             assert (answer.status_code, answer.json()['state']) == (200, 'cancelled')
         ended = [(method, path, body, 409, 'CANCELLED') for method, path, body, _ in changes]
         assert await wrong_answers(http, ended) == []
-
-
-@in_loop
-async def test_the_lifespan_runs_the_tasks_and_an_interruption_pauses_them():
-    stage = Stage()
-    async with running(staged(':memory:', stage)) as http:
-        assert (await http.get('/health')).json()['active_task'] is None
-        [first] = await submitted(http, 'a')
-        await stage.until('begin a')
-        health = (await http.get('/health')).json()
-        assert (health['status'], health['active_task']['id']) == ('ok', first)
-        assert len(health['active_tasks']) == 1
-        urgent = await http.post('/interrupt', json=plain('b'))
-        assert urgent.status_code == 201
-        assert (urgent.json()['priority'], urgent.json()['urgent']) == (10, True)
-        await stage.until('cleanup a', 'begin b')
-        assert (await http.get(f'/tasks/{first}')).json()['state'] == 'paused'
-    assert stage.log == ['begin a', 'cleanup a', 'begin b', 'cleanup b']
-
-
-@in_loop
-async def test_a_runner_that_somebody_else_has_started_is_left_to_him():
-    runner = SkillRunner(':memory:')
-    runner.register('job', run_job, resources=())
-    await runner.start()
-    loop = asyncio.create_task(runner.run_loop())
-    async with running(runner):
-        pass
-    async with client(create_app(runner)) as http:  # it still runs
-        task = (await http.post('/tasks', json=JOB)).json()
-        task = await state_of(http, task['id'], 'completed')
-        assert task['metadata'] == {'target': 'kitchen', 'done': True}
-        ended = [('DELETE', f'/tasks/{task["id"]}', None, 409, 'COMPLETED')]
-        assert await wrong_answers(http, ended) == []
-    await runner.stop()
-    await loop
 
 
 @in_loop
@@ -579,30 +523,3 @@ async def test_with_a_robot_the_arguments_are_those_of_the_skill(
     assert await wrong_answers(http, down) == []
     health = (await http.get('/health')).json()
     assert (health['status'], health['detail']) == ('degraded', str(full))
-
-
-letters = st.text(st.characters(exclude_categories=['Cs']), max_size=5)
-values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3),
-    max_leaves=5,
-)
-
-
-@hypothesis_settings(deadline=None, max_examples=examples(25))
-@given(st.dictionaries(letters, values, max_size=4))
-def test_any_metadata_comes_back_as_it_was_or_is_refused(metadata: dict):
-    fits = True
-    try:
-        json_object(metadata)
-    except ValueError:
-        fits = False
-
-    async def there_and_back() -> None:
-        async with alone() as http:
-            body = json.dumps({'name': 'a', 'metadata': metadata})
-            answer = await http.post('/tasks', content=body, headers=JSON)
-            assert answer.status_code == (201 if fits else 422)
-            assert not fits or answer.json()['metadata'] == metadata
-
-    asyncio.run(there_and_back())

@@ -314,9 +314,7 @@ def test_the_api_and_the_page_are_at_one_address_or_nowhere(tmp_path: Path) -> N
 SECRET = 'a-secret-that-is-long'
 
 
-def test_others_come_in_with_a_token_only_and_it_is_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_others_come_in_with_a_token_only_and_it_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     for host, token, fine in (
         ('127.0.0.1', '', True),
         ('::1', SECRET, True),
@@ -333,17 +331,20 @@ def test_others_come_in_with_a_token_only_and_it_is_long(
         check_address(config_with(host=host, enabled=False).agent.http)
 
 
-def test_the_start_of_the_agent_does_not_wait_for_a_web_framework() -> None:
-    code = (
-        'import sys\n'
-        'from curiosity_rosa_demo.agent import agent_node\n'
-        'from curiosity_rosa_demo.agent.startup.web import check_address\n'
-        'from curiosity_rosa_demo.infra.config_loader import load_config\n'
-        'check_address(load_config().agent.http)\n'
-        'late = ("fastapi", "starlette", "uvicorn", "nicegui", "cv2", "langchain")\n'
-        'print([name for name in late if name in sys.modules])\n'
-    )
-    ended = subprocess.run(
-        [sys.executable, '-c', code], capture_output=True, text=True, timeout=60
-    )
-    assert ended.stdout == '[]\n', ended.stderr
+CHECKED = (
+    'from curiosity_rosa_demo.agent import agent_node\n'
+    'from curiosity_rosa_demo.agent.startup.web import check_address\n'
+    'from curiosity_rosa_demo.infra.config_loader import load_config\n'
+    'check_address(load_config().agent.http)\n'
+)
+CONSOLE = 'import curiosity_rosa_demo.agent.interfaces.console_client.main\n'
+
+
+def test_agent_and_console_start_without_what_takes_long_to_import() -> None:
+    late = {'fastapi', 'starlette', 'uvicorn', 'nicegui', 'cv2', 'langchain'}
+    for code, names in ((CHECKED, late), (CONSOLE, {*late, 'rclpy', 'rosa', 'langgraph'})):
+        code = f'{code}import sys\nprint([name for name in {names} if name in sys.modules])\n'
+        ended = subprocess.run(
+            [sys.executable, '-c', code], capture_output=True, text=True, timeout=60
+        )
+        assert ended.stdout == '[]\n', ended.stderr

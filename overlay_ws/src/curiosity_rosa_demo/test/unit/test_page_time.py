@@ -361,18 +361,6 @@ async def test_a_disk_that_fails_for_a_while_is_told_once_and_costs_only_that_wh
     assert 'x 4.0 m' in str(following.view(then, 10).parts['status'])
 
 
-@in_loop
-async def test_of_a_time_that_only_the_trace_tells_the_rest_is_unknown() -> None:
-    drove = TraceEvent(event_id='e', ts=1e9, kind=TraceKind.ACT, message='drove')
-    async with recording(earlier=[drove]) as (robot, feed):
-        robot.where = RoverPose(x=9.0, frame_id='odom')
-        live = feed.snapshot()
-        past = feed.story.snapshot(1e9, live, DrawingCache(CONFIG))
-        assert (texts(past), place(past)) == (['drove'], 'unknown')
-        assert past.parts['status']['mode'] == 'UNKNOWN'
-        assert past.parts['tasks']['rows'] == []
-
-
 @settings(max_examples=examples(20), deadline=None)
 @given(json_values)
 def test_whatever_a_browser_asks_for_a_time_is_shown(given: object) -> None:
@@ -427,17 +415,11 @@ async def test_a_page_opens_a_recording_and_the_live_view_wins(tmp_path: Path) -
         assert shown.parts['alarms'] is live.parts['alarms']
         assert view.refusal()
         assert [event.event_id for event in view.events()] == ['one', 'two']
-        await view.act({'act': 'show', 'at': BEGAN_S + 99.0}, live)
-        assert view.facts()['at'] == view.facts()['end'] == pytest.approx(BEGAN_S + 10.0)
-        await view.act({'act': 'live'}, live)
-        assert view.shown(live) is live
         opening = asyncio.create_task(view.act({'act': 'recording', 'name': 'drive.mcap'}, live))
         await asyncio.sleep(0)  # it begins to read
-        assert view.facts()['reading'] == 'drive.mcap'
         await view.act({'act': 'live'}, live)
         await opening
+        assert view.shown(live) is live
         assert (view.story_name, view.refusal()) == ('', '')
         await view.act({'act': 'recording', 'name': 'gone.mcap'}, live)
         assert "no recording 'gone.mcap' any more" in view.facts()['problem']
-        assert view.facts()['reading'] == ''
-        assert view.shown(live) is live

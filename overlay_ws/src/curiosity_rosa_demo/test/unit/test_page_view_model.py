@@ -6,13 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page without a browser: its model, what it asks, the feed, the routes, the map and goals."""
+"""The page without a browser: its model, panels, feed and routes, the map and goals, and what a
+browser asks.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
 from fnmatch import fnmatch
 import json
 import math
@@ -22,7 +25,14 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
-from curiosity_rosa_demo.agent.interfaces.page import map_goals, open_pages, panels
+from curiosity_rosa_demo.agent.interfaces.page import (
+    map_goals,
+    open_pages,
+    panels,
+    status_rows,
+    task_detail,
+    timeline,
+)
 from curiosity_rosa_demo.agent.interfaces.page.controller import (
     event_json,
     MAX_LINE_CHARS,
@@ -31,45 +41,54 @@ from curiosity_rosa_demo.agent.interfaces.page.controller import (
 )
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DRAWING_FAILED_HTML, Look
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
+from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.agent.interfaces.page.panels import MAX_SCALE, MIN_SCALE, read_look
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
-from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
+from curiosity_rosa_demo.agent.interfaces.page.task_detail import TaskEvents
+from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import LineResult
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError
+from curiosity_rosa_demo.agent.tasks.task import BadTask
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
+    BatteryLevel,
     BrainState,
     Mode,
+    Question,
     ReactState,
+    Reading,
+    RobotState,
+    RunningSkill,
+    SkillsState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.geometry import Place
-from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
+from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.drawing import world_map
-from curiosity_rosa_demo.drawing.svg import LabelPlace, LabelPlacer
 from curiosity_rosa_demo.drawing.view import Frame, View
 from curiosity_rosa_demo.imaging.image_header import picture_size
-from curiosity_rosa_demo.trace.events import QuestionAsked, TurnStarted
+from curiosity_rosa_demo.trace.events import ModelCalled, with_task
+from curiosity_rosa_demo.trace.reporter import status_text
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
-from fake_robot import CONFIG, FakeRobot
+from fake_robot import CONFIG, FakeRobot, jpeg
 from ground_world import analyzed
 from http_world import served as serve
 from http_world import until
 import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
-import nicegui
+import orjson
 from our_sources import ROOT
 import pytest
 from skill_world import in_loop, LONG_S
-from strategies import json_values, text
+from strategies import events, json_objects, json_values, text
 
 
 @pytest.fixture
@@ -96,43 +115,17 @@ def texts(lines: Sequence[PanelData]) -> list[str]:
     return [line['text'] for line in lines]
 
 
-def test_a_goal_and_a_rehearsed_path_are_on_the_map_and_its_figures_stand_with_the_question(
+def test_a_goal_is_on_the_map_and_what_was_rehearsed_stands_with_the_question(
     robot: FakeRobot,
 ) -> None:
-    model, path = model_of(robot), [(0.0, 0.0), (2.0, 0.0), (4.0, 1.0)]
-    rehearsed = Rehearsal(path=path, text='Rehearsal: 4.2 m\nThe gate would refuse it')
+    rehearsed = Rehearsal(path=[(0.0, 0.0), (4.0, 1.0)], text='4.2 m\nThe gate would refuse it')
     task = Task('navigate_to_pose', metadata={'arguments': {'x': 6.5, 'y': 1.0}})
     task.state = LifecycleState.ACTIVE
-    before = svg(look(model))
-    assert ('cr-forecast' in before, 'drives to' in before) == (False, False)
-    assert 'drives to x 6.50 m, y 1.00 m' in svg(look(model, [TaskHistory(task, ())]))
     robot.ask('Drive?', rehearsal=rehearsed)
-    asked = look(model)
-    assert 'rehearsed path' in svg(asked)
-    assert 'cr-forecast' in svg(asked)
+    asked = look(model_of(robot), [TaskHistory(task, ())])
+    for shown in ('drives to x 6.50 m, y 1.00 m', 'rehearsed path', 'cr-forecast'):
+        assert shown in svg(asked)
     assert asked.parts['approvals']['rows'][0]['rehearsal'] == rehearsed.text.split('\n')
-    gap = Comparison(4.2, 3.0, Place(4.0, 1.0, 0.0), 1.2, 0.0, 0.0, 0.8, ['distance'])
-    react = ReactState(rehearsal=rehearsed.model_copy(update={'real': gap}))
-    robot.brain_state = robot.brain_state.model_copy(update={'react': react})
-    robot.questions = lambda: []  # type: ignore[method-assign]
-    over = look(model)
-    assert over.parts['plan']['differs'] is True
-    assert over.parts['plan']['rehearsal'] == rehearsed.text.split('\n')
-    assert 'cr-forecast' not in svg(over)
-
-
-def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
-    robot.ask('drive?')
-    robot.trace(TraceKind.ACT, 'one')
-    model = model_of(robot)
-    first, second = look(model), look(model, now=1000.1)
-    robot.where = RoverPose(x=3.0, frame_id='odom')
-    moved = look(model)
-    for later, changed in ((second, set()), (moved, {'status', 'map', 'scene'})):
-        shown, before = ({**each.parts, **each.drawings} for each in (later, first))
-        assert {name for name in before if before[name] is not shown[name]} == changed
-    robot.brain_state = BrainState(tasks=TasksState(mode=Mode.EXEC))
-    assert look(model).parts['status']['mode'] == 'EXEC'
 
 
 @settings(max_examples=examples(30))
@@ -150,46 +143,6 @@ def test_a_page_gets_each_line_once_however_they_come(batches: list[int]) -> Non
         count = shown.count
     assert told == [str(number) for number in range(said)]
     assert len(look(model).lines) == min(said, MAX_LINES)
-
-
-def test_after_a_restart_the_page_tells_what_was_before_and_marks_it(robot: FakeRobot) -> None:
-    robot.earlier = [new_event(TraceKind.ACT, 'drove'), new_event(TraceKind.ERROR, 'fell')]
-    model = model_of(robot)
-    robot.trace(TraceKind.OBSERVE, 'up again')
-    told = [('ACT', True), ('ERROR', True), ('RESTART', False), ('OBSERVE', False)]
-    assert [(line['kind'], line['earlier']) for line in look(model).lines] == told
-    raw = event_json(robot.earlier, robot.earlier[0].event_id)
-    assert json.loads(raw)['message'] == 'drove'
-    assert look(model_of(FakeRobot())).lines == ()  # a first run
-
-
-def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
-    """Before its first event and over events of the agent too, while one is played."""
-    model = model_of(robot)
-    for played, data, said in (
-        ('', {'replay': True}, True),
-        ('', None, False),
-        ('run.mcap, 0 s of 60 s', None, True),
-        ('', None, False),
-    ):
-        for event in (False, True):
-            robot.replay = played
-            if event or not played:
-                robot.trace(TraceKind.ACT, 'then', data=data)
-            alarms = look(model).parts['alarms']
-            assert alarms['replay'] is said
-            assert not played or alarms['replay_text'] == played
-
-
-def test_a_question_about_a_task_is_no_step_of_the_turn_that_runs(robot: FakeRobot) -> None:
-    robot.trace(**TurnStarted(0).trace_fields('User: look'))
-    robot.trace(TraceKind.ACT, 'mast_open()')
-    model = model_of(robot)
-    before = svg(look(model), 'steps')
-    robot.trace(**QuestionAsked('t1', '', 't1').trace_fields('Asking: drive?'))
-    assert svg(look(model), 'steps') == before
-    robot.trace(**QuestionAsked('q1').trace_fields('Asking: drive?'))
-    assert svg(look(model), 'steps') != before
 
 
 @settings(max_examples=examples(30))
@@ -212,21 +165,6 @@ def test_no_plan_of_a_model_breaks_the_map_and_a_drawing_that_fails_no_other(
     assert svg(shown, 'plot').startswith('<svg')
 
 
-def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
-    histories = TaskHistories(robot.runner)
-    task = robot.do(robot.runner.submit(robot.make_task('mast_open', {})))
-    robot.do(robot.runner.wait(task.id, LONG_S))
-    history = robot.runner.history
-
-    def broken(task_id: str) -> Any:
-        raise StoreError('the disk is gone')
-
-    robot.runner.history = broken  # type: ignore[method-assign]
-    assert robot.do(histories.read())[0].rows == ()
-    robot.runner.history = history  # type: ignore[method-assign]
-    assert len(robot.do(histories.read())[0].rows) == 3
-
-
 NO_OBJECTS = (
     ('{"x": }', 'line 1, column 7'),
     ('[1]', 'must be an object'),
@@ -243,12 +181,10 @@ def test_an_edit_reaches_the_robot_with_its_arguments_if_they_are_json(robot: Fa
         with pytest.raises(ValueError, match=said):
             read_arguments(written)
     question = robot.ask('drive?', {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}})
-    controller = PageController(robot, robot.runner)
-    edit = {'id': question.id, 'action': 'EDIT', 'arguments': '{"duration_s": 2.0', 'why': 'w'}
-    ok, words = asyncio.run(controller.answer(edit))
-    assert (ok, 'not JSON' in words, robot.answers) == (False, True, [])
-    edit['arguments'] += '}'
-    assert asyncio.run(controller.answer(edit)) == (True, f'edit {question.id}')
+    for arguments, done in (('{"duration_s": 2.0', False), ('{"duration_s": 2.0}', True)):
+        edit = {'id': question.id, 'action': 'EDIT', 'arguments': arguments, 'why': 'w'}
+        ok, words = asyncio.run(PageController(robot, robot.runner).answer(edit))
+        assert (ok, 'not JSON' in words) == (done, not done)
     assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2.0}, 'w')]
 
 
@@ -458,23 +394,7 @@ def test_every_script_is_installed_and_finds_what_it_imports() -> None:
             assert imported == 'vue' or (folder in ('curiosity', '.') and module in MODULES)
 
 
-def test_the_types_are_those_of_the_vue_that_runs() -> None:
-    library = Path(nicegui.__file__).parent / 'static/vue.esm-browser.prod.js'
-    running = re.search(r'vue v(\d+\.\d+\.\d+)', library.read_text()[:200])
-    assert running is not None
-    wanted = json.loads((ROOT / 'package.json').read_text())['devDependencies']['vue']
-    assert running[1] == wanted
-
-
-GOAL = {'what': 'drive', 'x': 6.5, 'y': 1.0}
 metres, pixels = st.floats(-1e3, 1e3), st.floats(120.0, 2560.0)
-
-
-def tasks_of(robot: FakeRobot) -> list[Any]:
-    async def tasks() -> list[Any]:
-        return list(robot.runner.list_tasks())
-
-    return robot.do(tasks())
 
 
 @given(metres, metres, st.floats(MIN_SCALE, MAX_SCALE), pixels, pixels)
@@ -519,51 +439,26 @@ def test_each_look_is_drawn_once_and_a_following_one_has_the_rover_in_its_middle
     assert drawing.picture() is all_of_it
 
 
-places = st.builds(
-    LabelPlace,
-    st.floats(-50.0, 450.0),
-    st.floats(-50.0, 350.0),
-    st.sampled_from([None, 'middle', 'end']),
-)
-
-
-@settings(max_examples=examples(50))
-@given(st.lists(st.tuples(st.sampled_from(['0.62', 'bright zone', '4.0 m']), places), max_size=30))
-def test_no_label_covers_another_or_leaves_the_drawing(wanted: list[Any]) -> None:
-    placer, shown = LabelPlacer(400.0, 300.0), []
-    for words, place in wanted:
-        if placer.place(words, [place]):
-            wide = 7.0 * len(words)
-            left = place.x - {'middle': wide / 2, 'end': wide}.get(place.anchor or '', 0.0)
-            shown.append((left, place.y - 11.0, left + wide, place.y + 3.0))
-    for number, (left, top, right, bottom) in enumerate(shown):
-        assert min(left, top) >= 0.0
-        assert (right <= 400.0, bottom <= 300.0) == (True, True)
-        for other in shown[number + 1 :]:
-            assert left >= other[2] or other[0] >= right or top >= other[3] or other[1] >= bottom
-
-
-def propose(robot: FakeRobot, **goal: Any) -> dict[str, Any]:
-    return asyncio.run(map_goals.propose(robot, {**GOAL, **goal}))
-
-
 def test_a_goal_is_rehearsed_and_ordered_through_the_port_as_of_the_page(robot: FakeRobot) -> None:
+    goal = {'what': 'drive', 'x': 6.5, 'y': 1.0}
+
+    def propose(**changes: Any) -> dict[str, Any]:
+        return asyncio.run(map_goals.propose(robot, {**goal, **changes}))
+
+    async def tasks() -> list[Any]:
+        return list(robot.runner.list_tasks())
+
     robot.paused, path = True, [[0.0, 0.0], [6.5, 1.0]]
-    assert propose(robot) == {'ok': True, 'lines': ['Rehearsal: 6.6 m'], 'path': path}
-    assert tasks_of(robot) == []  # a proposal orders nothing
-    controller = PageController(robot, robot.runner)
-    ok, words = asyncio.run(controller.order(GOAL))
-    [task] = tasks_of(robot)
+    assert propose() == {'ok': True, 'lines': ['Rehearsal: 6.6 m'], 'path': path}
+    assert robot.do(tasks()) == []  # a proposal orders nothing
+    ok, words = asyncio.run(PageController(robot, robot.runner).order(goal))
+    [task] = robot.do(tasks())
     assert (ok, words, task.metadata['origin']) == (True, f'task {task.id[:8]}', 'page')
     assert task.metadata['arguments'] == {'x': 6.5, 'y': 1.0, 'yaw_rad': None}
-    robot.where = RoverPose(x=1.0, y=1.0, frame_id='odom')
-    asyncio.run(controller.order({'what': 'face', 'x': 1.0, 'y': 9.0}))
-    faces = tasks_of(robot)[-1]  # to face a place is to drive on in its direction
-    assert faces.metadata['arguments'] == {'x': 1.0, 'y': 7.0, 'yaw_rad': 1.571}
     robot.where = None
-    assert propose(robot, what='face')['lines'] == [map_goals.NO_POSE]
+    assert propose(what='face')['lines'] == [map_goals.NO_POSE]
     robot.refusal = 'SAFE_MODE: refused'
-    refused = propose(robot)
+    refused = propose()
     assert (refused['ok'], refused['lines'][0]) == (False, 'SAFE_MODE: refused')
 
 
@@ -577,3 +472,222 @@ def test_whatever_is_proposed_is_answered_in_words(sent: dict[str, Any]) -> None
     if not proposal['ok']:
         with pytest.raises(BadTask):
             asyncio.run(map_goals.order(robot, sent))
+
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
+seconds = st.floats(0.0, 1e6)
+NODES = [
+    NodeStatus('kernel', ok=True, age_s=0.1),
+    NodeStatus('adapter', ok=False, age_s=None, text='gone'),
+]
+NOTHING: dict[str, Any] = {'auto': 'off', 'auto_on': False, 'replay': False, 'limits': {}}
+S = LifecycleState
+
+
+def value(facts: dict[str, Any], name: str) -> str:
+    [row] = [row for row in (*facts['motion'], *facts['power']) if row['name'] == name]
+    return str(row['text'])
+
+
+def status(state: BrainState, **changes: Any) -> dict[str, Any]:
+    return status_data(state, None, NODES, **{**NOTHING, **changes})
+
+
+def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
+    ages = {'odometry': 3.0, 'estop': 70.0, 'scan': 0.1}
+    low = {'battery_state': BatteryLevel.LOW, 'battery_pct': 19.6}
+    state = BrainState(
+        tasks=TasksState(mode=Mode.SAFE, mode_reason='the e-stop is pressed'),
+        robot=RobotState(estop=True, silent=['odometry'], ages_s=ages, **low),
+    )
+    facts = status(state, limits={'odometry': 2.0}, body='mujoco')
+    assert (facts['mode'], facts['why']) == ('SAFE', 'the e-stop is pressed')
+    assert (value(facts, 'Battery'), value(facts, 'E-stop')) == ('20 % low', 'PRESSED')
+    assert [each['silent'] for each in facts['sources']] == [True, False]
+    assert facts['nodes'][1] == {'name': 'adapter', 'ok': False, 'aged': True, 'text': 'gone'}
+    unknown = status(BrainState())
+    assert (facts['body'], unknown['body']) == ('mujoco', '')
+    assert {value(unknown, name) for name in ('Battery', 'Place', 'Wheels')} == {'unknown'}
+
+
+def test_the_head_says_what_the_scan_shows_and_who_publishes_beside_the_rover() -> None:
+    for view, silent, shown in (
+        (True, ['scan'], 'no scan'),
+        (False, [], 'no view ahead'),
+        (True, [], 'free'),
+    ):
+        heard = {'scan': Reading(value={'view': view}, received_s=1.0)}
+        state = RobotState(silent=silent, heard=heard, ages_s={'scan': 0.1})
+        assert value(status(BrainState(robot=state)), 'Way ahead') == shown
+    both = {'/clock': ['/gazebo', '/stand_in'], '/joint_states': ['/stand_in (2 times)']}
+    for rivals in (None, {}, 'no table', {'/clock': 'no list'}, both):
+        told = {'mast': 'closed', 'rival_publishers': rivals}
+        state = RobotState(heard={'adapter': Reading(value=told, received_s=1.0)})
+        rows = status(BrainState(robot=state))['motion']
+        warnings = [row for row in rows if row['name'] == 'Warning']
+        assert [row['bad'] for row in warnings] == [True] * (2 if rivals is both else 0)
+        assert all(row['text'] in status_text(told) for row in warnings)
+        assert status_text(told).count('several publishers of') == len(warnings)
+        assert all('own ROS_DOMAIN_ID' in row['text'] for row in warnings)
+
+
+@given(st.dictionaries(text, seconds, max_size=4), st.none() | seconds)
+def test_nothing_the_kernel_knows_is_younger_than_its_last_tick(
+    heard: dict[str, float], kernel: float | None
+) -> None:
+    state = BrainState(robot=RobotState(ages_s=heard))
+    shown = sensor_ages(state, [NodeStatus('kernel', ok=True, age_s=kernel)])
+    assert shown['node:kernel'] == kernel
+    for name, age in heard.items():
+        assert shown[name] == pytest.approx(age + (kernel or 0.0))
+
+
+@given(json_objects)
+def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
+    op = {'skill': 'move_forward', 'arguments': arguments}
+    long = 'why\u202e ' * status_rows.MAX_TEXT_CHARS
+    facts = status_rows.question_data(
+        Question(id='q1', text=long, op=op, reasons=[long]), until=None
+    )
+    assert json.loads(facts['arguments']) == arguments
+    assert all(line.isprintable() for line in facts['arguments'].split('\n'))
+    assert [facts['text'], *facts['reasons']] == 2 * ['why\\u202e ' * status_rows.MAX_TEXT_CHARS]
+    assert facts['editable']
+    assert not status_rows.question_data(Question(id='q1', text='go on?'), until=5.0)['editable']
+
+
+@given(events, st.none() | seconds)
+def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, before: float | None) -> None:
+    facts = status_rows.trace_data(event, before)
+    orjson.dumps(facts)
+    assert facts['id'] == event.event_id
+    assert facts['took'] is None or facts['took'] >= 0.0
+
+
+def alarms(
+    state: BrainState | None = None, nodes: Any = (), tasks: Any = (), waits_for: str = ''
+) -> dict[str, Any]:
+    state = state or BrainState()
+    return status_rows.alarm_data(state, nodes, tasks, NOW, waits_for=waits_for, replay=False)
+
+
+def task(text: str, state: LifecycleState, *, held: bool = False, minutes: float = 0.0) -> Task:
+    made = Task('react', metadata={'text': text}, state=state, held=held)
+    made.updated_at = NOW - timedelta(minutes=minutes)
+    return made
+
+
+def test_every_failure_is_told_and_safe_has_its_cause_and_the_way_out() -> None:
+    calm = alarms(nodes=NODES[:1])
+    assert (calm['safe'], calm['rows'], calm['replay']) == (None, [], False)
+    latched = {'safety_latch': 'e-stop'}
+    for robot, way_out in (
+        ({'estop': True, **latched}, 'Release the e-stop, then press Clear.'),
+        (latched, 'Look at the rover, then press Clear.'),
+        ({}, 'SAFE ends when it is back.'),
+    ):
+        tasks = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
+        safe = alarms(BrainState(tasks=tasks, robot=RobotState(**robot)))['safe']
+        told = {'cause': 'e-stop pressed', 'way_out': way_out, 'latched': bool(robot)}
+        assert safe == told
+    low = {'battery_state': BatteryLevel.LOW, 'battery_pct': 11.6}
+    state = BrainState(robot=RobotState(silent=['odometry'], estop=True, **low))
+    nodes = [NODES[1], NodeStatus('kernel', ok=False, age_s=1.0)]
+    held = [task('a', S.PAUSED, held=True)]
+    rows = alarms(state, nodes, held, waits_for='no database')['rows']
+    assert [row['text'] for row in rows] == [
+        'Nothing can run yet: no database',
+        'The e-stop is pressed',
+        'odometry is silent',
+        'The battery is low: 12 %',
+        'adapter: gone',
+        'kernel: not well',
+        '1 task held until a person resumes',
+    ]
+    assert rows[-1]['line'] == ':resume'
+    old = status_rows.FAILURE_SHOWN.total_seconds() / 60 + 1  # failed tasks, for a while
+    ended = {'long ago': old, 'third': 3.0, 'second': 2.0, 'first': 1.0}
+    tasks = [task(text, S.FAILED, minutes=minutes) for text, minutes in ended.items()]
+    rows = alarms(tasks=[*tasks, task('done', S.COMPLETED)])['rows']
+    assert [row['text'].split('failed: ')[1] for row in rows] == ['first', 'second']
+    assert all(row['dismissable'] for row in rows)
+
+
+tokens = st.sampled_from(['a', 'b', '', 'x' * (timeline.MAX_TOKEN_CHARS + 1), None, 7])
+
+
+@given(st.lists(st.tuples(st.text(max_size=3), tokens), max_size=3 * timeline.MAX_TALK_LINES))
+def test_the_newest_lines_stay_and_no_two_have_the_same_token(
+    typed: list[tuple[str, object]],
+) -> None:
+    lines = timeline.TalkLines()
+    for words, token in typed:
+        lines.add(words, '', token)
+    rows = lines.rows()
+    assert [row['text'] for row in rows] == [words for words, _ in typed][
+        -timeline.MAX_TALK_LINES :
+    ]
+    assert [row['id'] for row in rows] == list(range(1, len(typed) + 1))[
+        -timeline.MAX_TALK_LINES :
+    ]
+    kept = [row['token'] for row in rows if row['token']]
+    assert len(kept) == len(set(kept))
+    assert set(kept) <= {'a', 'b'}
+
+
+def event_of(task_id: str, kind: TraceKind, **fields: Any) -> TraceEvent:
+    data = with_task(fields.pop('data', None), task_id)
+    return new_event(kind, fields.pop('message', 'words'), data=data, **fields)
+
+
+def test_a_task_has_its_own_captures_progress_and_use_of_a_model() -> None:
+    told = TaskEvents()
+    taken = event_of('t1', TraceKind.RESULT, tool_name='capture_and_score', ok=True)
+    told.add(taken.model_copy(update={'event_id': 'mine'}))
+    half = {'start_time': 0.0, 'timeout_s': 9.0, 'progress': {'fraction': 0.5}}
+    runs = [
+        RunningSkill(goal_id=f'g{each}', task_id=each, skill_name='wait', **half)
+        for each in ('t1', 't2')
+    ]
+    for cost in (0.25, 0.5):
+        called = ModelCalled('p', 'm', 100, 20, 0, 0, False, cost, 'USD', 't1')
+        told.add(new_event(**called.trace_fields(called.text())))
+    pictures = [
+        Capture(each, Picture(jpeg(1.0), 5.0, 5.0), 0.9, True, None) for each in ('mine', 'other')
+    ]
+    history = TaskHistory(Task('react', id='t1', metadata={'text': 'look'}), ())
+    state = BrainState(skills=SkillsState(running=runs))
+    facts = task_detail.task_detail(history, told, state, pictures)
+    assert facts['usage'] == '2 calls: 200 tokens in, 40 out, 0.750000 USD'
+    assert [row['id'] for row in facts['captures']['rows']] == ['mine']
+    assert [row['id'] for row in facts['progress']['rows']] == ['gt1']
+    for number in range(task_detail.MAX_TASKS):
+        told.add(event_of(f'another {number}', TraceKind.ACT))
+    assert told.captures('t1') == set()  # old tasks are forgotten
+
+
+@given(st.lists(events, max_size=5), json_values, json_values)
+def test_whatever_a_model_wrote_can_be_sent(
+    given_events: list[TraceEvent], steps: Any, usage: Any
+) -> None:
+    told = TaskEvents()
+    for event in given_events:
+        told.add(event.model_copy(update={'data': with_task(event.data, 't1')}))
+    plan = {'plan_id': 'p1', 'steps': steps}
+    if isinstance(steps, list):
+        told.add(event_of('t1', TraceKind.HYPOTHESIZE, data=plan))
+    task = Task('react', id='t1', metadata={'plan': plan, 'usage': usage})
+    state = BrainState(react=ReactState(plan=plan))
+    orjson.dumps(task_detail.task_detail(TaskHistory(task, ()), told, state, []))
+    for any_plan in (plan, usage if isinstance(usage, dict) else None):
+        facts = status_rows.plan_data(any_plan)
+        orjson.dumps(facts)
+        assert all(isinstance(value, str) for step in facts['steps'] for value in step.values())
+
+
+@given(json_values, json_values, json_values)
+def test_a_change_that_is_none_is_answered_in_words(task: Any, act: Any, priority: Any) -> None:
+    with FakeRobot() as robot:
+        given_ = {'id': task, 'act': act, 'priority': priority}
+        ok, words = asyncio.run(PageController(robot, robot.runner).change_task(given_))
+    assert (ok, bool(words)) == (False, True)

@@ -22,15 +22,8 @@ from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import HOUR_S, Machine, Sample
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.adapter_status import TriggerState
-from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
-from curiosity_rosa_demo.infra.config_loader import (
-    ConfigError,
-    load_config,
-    shipped_config_dir,
-)
-from curiosity_rosa_demo.trace.events import TriggerChanged
-from curiosity_rosa_demo.trace.trace_codec import new_event
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule, RuleBasedStateMachine
@@ -155,31 +148,20 @@ def test_after_a_stop_every_trigger_is_off_until_it_is_switched_on():
     assert fires(20.0) == ['Trigger low fired: battery_pct below 30.0; queues "go home"']
 
 
-def lines(board: TriggerBoard, line: str) -> str:
-    command = parse(line, longest_drive_s=10.0)
-    assert command is not None
-    return triggers_outcome(command, board).answer
-
-
 def test_the_console_lists_and_switches():
     board = TriggerBoard([config_of(), config_of(name='off', enabled=False)], clock=lambda: 0.0)
     board.observe({'battery_pct': 40.0}, '', {})
-    low, off = lines(board, ':triggers').splitlines()
-    assert low == 'low  armed  when battery_pct below 30.0: "go home"; last value 40.0; not fired'
-    assert off.endswith('not fired; it is switched off')
-    assert 'off  unarmed' in lines(board, ':triggers on off')
-    assert lines(board, ':triggers off all').count('  off  ') == 2
-    assert lines(board, ':triggers on nix') == "no trigger 'nix'; there are low, off"
-    assert lines(TriggerBoard([]), ':triggers').startswith('no triggers; triggers.yaml')
+    for line, shown in (
+        (':triggers', 'low  armed  when battery_pct below 30.0: "go home"; last value 40.0; not'),
+        (':triggers on off', 'off  unarmed'),
+        (':triggers off all', 'low  off  '),
+        (':triggers on nix', "no trigger 'nix'; there are low, off"),
+    ):
+        command: Any = parse(line, longest_drive_s=10.0)
+        assert shown in triggers_outcome(command, board).answer
     for wrong in (':triggers maybe low', ':triggers on'):
         with pytest.raises(BadCommand, match=':triggers'):
             parse(wrong, longest_drive_s=10.0)
-
-
-def test_a_change_is_a_typed_event():
-    changed = TriggerChanged('low', 'fired')
-    assert TriggerChanged.of(new_event(**changed.trace_fields('Trigger low fired'))) == changed
-    assert TriggerChanged.of(new_event(TraceKind.OBSERVE, 'x', data={'trigger': 'low'})) is None
 
 
 WATCH = {'topic': '/battery_state', 'type': 'sensor_msgs/msg/BatteryState', 'field': 'percentage'}
