@@ -133,15 +133,6 @@ def test_every_import_is_declared_or_pinned_and_nothing_else_is(package: str) ->
     assert declared - {KEYS.get(name, name) for name in names} - RUN == set()
 
 
-def test_the_container_has_what_the_unit_tests_import() -> None:
-    """colcon test collects them there."""
-    found = packages_distributions()
-    names = imported(PACKAGE / 'test/unit')
-    needed = {normal(home) for name in names for home in found.get(name, [])}
-    tested, ours = map(pinned, REQUIREMENTS)
-    assert {each for each in needed & tested - ours if not each.startswith('ros-')} == set()
-
-
 # --- the oldest Python and rclpy ----------------------------------------------------------------
 
 HUMBLE = {

@@ -33,10 +33,7 @@ from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker, MAX_MARKERS
 from curiosity_rosa_demo.drawing.plots import (
     battery_over_time,
-    round_step,
     score_over_position,
-    tick_text,
-    ticks,
 )
 from curiosity_rosa_demo.drawing.svg import (
     clip_columns,
@@ -45,7 +42,7 @@ from curiosity_rosa_demo.drawing.svg import (
     is_drawable,
 )
 from curiosity_rosa_demo.drawing.trail import Trail, TRAIL_JUMP_M, TRAIL_STEP_M
-from curiosity_rosa_demo.drawing.view import fit_view, Frame, View
+from curiosity_rosa_demo.drawing.view import Frame
 from curiosity_rosa_demo.drawing.world_map import MapScene, render, view_of
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -233,21 +230,6 @@ def test_an_unknown_pose_is_said_and_the_fence_is_drawn_where_it_is_in_view() ->
         assert 'position unknown' not in words(root)
 
 
-bounds = st.builds(
-    lambda x, y, wide, high: View(x, x + wide, y, y + high),
-    *(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(0.0, 1e5), st.floats(0.0, 1e5)),
-)
-
-
-@quick
-@given(bounds, st.none() | bounds)
-def test_a_view_has_room_around_everything(inside: View, last: View | None) -> None:
-    view = fit_view(inside, last)
-    assert view.contains(inside.grown(2.0))
-    assert fit_view(inside, view) == view
-    assert view.longest <= 2.5 * fit_view(inside).longest
-
-
 # --- the markup -------------------------------------------------------------------------------
 
 
@@ -263,24 +245,6 @@ def test_any_text_survives_as_text_and_is_cut_to_its_columns(
     assert get_cwidth(shown) <= columns
     assert len(shown) <= 10 * columns + 100  # of letters without a width
     assert '\n' not in shown
-
-
-# --- scores, battery and round numbers --------------------------------------------------------
-
-
-@quick
-@given(st.floats(-1e6, 1e6), st.floats(0.01, 1e5), st.integers(4, 12))
-def test_ticks_lie_inside_and_read_as_what_they_are(low: float, span: float, most: int) -> None:
-    step = round_step(span, most)
-    marks = ticks(low, low + span, step)
-    assert 1 <= len(marks) <= most + 1
-    for tick in marks:
-        assert low - 1e-6 * step <= tick <= low + span + 1e-6 * step
-        shown = float(tick_text(tick, step).replace('−', '-'))
-        assert shown == pytest.approx(tick, abs=step / 1000)
-    assert len({tick_text(tick, step) for tick in marks}) == len(marks)
-    assert (tick_text(-0.0, 0.5), tick_text(-0.5, 0.5)) == ('0.0', '−0.5')
-    assert f'{step:.3e}'[:5] in ('1.000', '2.000', '5.000')
 
 
 # --- the time line ----------------------------------------------------------------------------

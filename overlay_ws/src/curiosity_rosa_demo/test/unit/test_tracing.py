@@ -40,8 +40,6 @@ from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines, 
 from curiosity_rosa_demo.infra.tracing.task_tracer import make_task_tracer, SpanQueue, TaskTracer
 from curiosity_rosa_demo.trace.bus import EventBus
 from http_world import alone
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 import pytest
@@ -163,7 +161,8 @@ def test_what_is_not_traced_has_no_span_and_what_is_lost_is_counted() -> None:
 def test_a_task_belongs_to_the_trace_of_its_caller() -> None:
     theirs = '0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'
     ours = TASK.replace('-', ''), '0' * 16
-    callers = {
+    callers: dict[object, tuple[str, str]] = {
+        **dict.fromkeys(('', 'none', 7, '00-x-y-01'), ours),
         CALLER: theirs,
         CALLER.replace('00-', '01-', 1) + '-more': theirs,
         CALLER + '-more': ours,
@@ -173,17 +172,11 @@ def test_a_task_belongs_to_the_trace_of_its_caller() -> None:
         None: ours,
     }
     found = {each: task_trace_ids(TASK, each) for each in callers}
+    assert all(0 < ids.span_id < 2**64 for ids in found.values())
+    assert task_trace_ids(TASK, CALLER) == found[CALLER]
     assert {
         each: (f'{ids.trace_id:032x}', f'{ids.parent_id:016x}') for each, ids in found.items()
     } == callers
-
-
-@given(st.text(min_size=1), st.text() | st.none() | st.integers())
-def test_every_task_has_ids_whatever_the_caller_sends(task_id: str, sent: object) -> None:
-    ids = task_trace_ids(task_id, sent)
-    assert 0 < ids.trace_id < 2**128
-    assert 0 < ids.span_id < 2**64
-    assert ids == task_trace_ids(task_id, sent)  # the next run of the agent finds the same
 
 
 def exported_by(exporter: str, path: Path, say: Any, *, endpoint: str = '', **task: str) -> None:
