@@ -36,26 +36,24 @@ def test_the_nodes_of_nodes_yaml_run_behind_the_rover() -> None:
     assert all(Path(process.command[0]).exists() for process in planned)
 
 
-def test_another_speed_means_simulated_time_everywhere() -> None:
-    for speed, sim in ((1.0, 'false'), (10.0, 'true'), (0.5, 'true')):
-        options = Options(speed=speed)
-        rover, *nodes = background(options, NODES, ROOT)
-        assert {f'time_scale:={speed}', f'publish_clock:={sim}'} <= set(rover.command)
-        front = agent(options, NODES, ROOT, process_events_fd=9)
-        for command in (*(node.command for node in nodes), front):
-            assert f'use_sim_time:={sim}' in command
-
-
-def test_each_body_has_its_time_and_its_name_on_the_page() -> None:
+def test_each_speed_and_body_has_its_time_everywhere_and_its_name_on_the_page() -> None:
     for arguments, sim, body in (
-        ([], 'false', ['http_body:=stand-in']),
-        (['--body', 'mujoco'], 'true', ['http_body:=mujoco']),
-        (['--no-stand-in', '--sim-time', 'true'], 'true', []),
-        (['--no-stand-in', '--sim-time', 'false'], 'false', []),
+        ('', 'false', ['http_body:=stand-in']),
+        ('--speed 10', 'true', ['http_body:=stand-in']),
+        ('--speed 0.5', 'true', ['http_body:=stand-in']),
+        ('--body mujoco', 'true', ['http_body:=mujoco']),
+        ('--no-stand-in --sim-time true', 'true', []),
+        ('--no-stand-in --sim-time false', 'false', []),
     ):
-        command = agent(parse(arguments), NODES, ROOT, process_events_fd=9)
-        assert f'use_sim_time:={sim}' in command
-        assert [word for word in command if word.startswith('http_body:=')] == body
+        options = parse(arguments.split())
+        front = agent(options, NODES, ROOT, process_events_fd=9)
+        assert [word for word in front if word.startswith('http_body:=')] == body
+        processes = background(options, NODES, ROOT) if 'stand-in' in str(body) else []
+        for command in (front, *(node.command for node in processes[1:])):
+            assert f'use_sim_time:={sim}' in command
+        for rover in processes[:1]:
+            told = {f'time_scale:={options.speed}', f'publish_clock:={sim}'}
+            assert told <= set(rover.command)
 
 
 def test_the_nodes_of_the_demo_run_as_they_are_beside_its_rover(tmp_path: Path) -> None:

@@ -44,14 +44,7 @@ from curiosity_rosa_demo.agent.kernel.kernel_route import (
     task_queue,
     wants_to_run,
 )
-from curiosity_rosa_demo.agent.kernel.loop import (
-    build_graph,
-    KernelLoop,
-    MAX_SKIPPED_S,
-    nodes,
-    tick,
-    TickInputs,
-)
+from curiosity_rosa_demo.agent.kernel.loop import KernelLoop, MAX_SKIPPED_S, nodes, TickInputs
 from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import (
     KernelRules,
@@ -726,20 +719,9 @@ def running(world: World, test: Callable[[World], Any]) -> None:
     run(both())
 
 
-GRAPH = build_graph(RULES)
 sent_messages = json_objects | st.sampled_from(
     [{'intent': intent.value, 'payload': {'text': 'go'}} for intent in UserInterruptType]
 )
-
-
-@given(states(), st.data())
-@settings(max_examples=examples(50), deadline=None)
-def test_the_graph_is_its_nodes_one_after_another(state: BrainState, data: st.DataObject) -> None:
-    telemetry = Telemetry.model_construct(now_s=100.0, readings=data.draw(readings(100.0)))
-    inbox = data.draw(st.lists(sent_messages, max_size=3))
-    queue = state.tasks.model_copy(update={'inbox': inbox})
-    state = state.model_copy(update={'telemetry': telemetry, 'tasks': queue})
-    assert tick(GRAPH, state) == by_hand(RULES)(state)
 
 
 @given(st.data())
