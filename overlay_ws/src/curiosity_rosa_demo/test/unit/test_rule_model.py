@@ -53,6 +53,7 @@ from curiosity_rosa_demo.domain.models import (
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from curiosity_stand_in.kinematics import Pose as Start
 from examples import examples
@@ -82,18 +83,13 @@ MODEL = RuleChatModel(rover=FIGURES).bind_tools(TOOLS)
 DEMO = '地面のテクスチャを調査して（Analyze the ground texture）'
 ENGLISH = 'Analyze the ground texture'
 HINT = 'About Your Environment: - Bright area starts at X >= 5.0m (configurable).'
-MASTLESS = SHIPPED.model_copy(
-    update={
-        'thresholds': SHIPPED.thresholds.model_copy(
-            update={
-                'capture': SHIPPED.thresholds.capture.model_copy(
-                    update={'require_open_mast': False}
-                )
-            }
-        )
-    }
-)
 GOOD = to_json(ToolResult.success(score=1.0, is_good=True, image_topic='/c', cost=1))
+
+
+def with_capture(**changes: Any) -> Config:
+    capture = SHIPPED.thresholds.capture.model_copy(update=changes)
+    thresholds = SHIPPED.thresholds.model_copy(update={'capture': capture})
+    return SHIPPED.model_copy(update={'thresholds': thresholds})
 
 
 @dataclass
@@ -132,7 +128,7 @@ class Rover(SimulatedRover):
         if self.moving:
             self.begin('move_forward')
         self.steps: list[ToolStep] = []
-        self._tools = tools_of(self, SHIPPED if self.has_mast else MASTLESS)
+        self._tools = tools_of(self, with_capture(require_open_mast=self.has_mast))
 
     @property
     def score(self) -> float:
