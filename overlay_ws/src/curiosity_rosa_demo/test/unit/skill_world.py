@@ -152,13 +152,6 @@ def crash(path: Path) -> None:
         Path(f'{path}{end}').unlink(missing_ok=True)
 
 
-def stored(path: Path, task: Task) -> tuple[str, str] | None:
-    """The state and the metadata of a task in the file."""
-    with closing(sqlite3.connect(path)) as file:
-        row = file.execute('SELECT state, metadata FROM task WHERE id = ?', (task.id,)).fetchone()
-    return None if row is None else (row[0], row[1])
-
-
 def states(runner: SkillRunner, task: Task) -> list[LifecycleState]:
     return [row.after for row in runner.history(task.id)]
 
