@@ -93,7 +93,6 @@ class AdapterWorld:
         *,
         thresholds: dict[str, Any] | None = None,
         speed: float = SPEED,
-        namespace: str = '',
         program: str = '',
         sim_time: bool = False,
         robot: str = '',
@@ -101,11 +100,11 @@ class AdapterWorld:
         **rover: Any,
     ) -> None:
         self.box = box
-        self.namespace = namespace
+        self.namespace = ''  # of the adapter that is asked
         self.odometry: list[Odometry] = box.collect(Odometry, ODOMETRY, 100)
         self.joints: list[JointState] = box.collect(JointState, '/joint_states', 100)
         self.twists: list[Twist] = box.collect(Twist, '/cmd_vel', 100)
-        self.sim_time = sim_time or bool(rover.get('publish_clock'))
+        self.sim_time = sim_time
         self._program = program
         self._config_dir, self._robot = config_dir, robot
         self._start: Pose | None = None
@@ -127,18 +126,15 @@ class AdapterWorld:
 
     def start_adapter(self, *, config_dir: str = '') -> Process:
         """``config_dir``: instead of that of the world."""
-        arguments = ['-r', f'__ns:=/{self.namespace}'] if self.namespace else []
         parameters: dict[str, Any] = {'use_sim_time': self.sim_time}
         if self._robot:
             parameters['robot'] = self._robot
         if folder := config_dir or self._config_dir:
             parameters['config_dir'] = folder
         if not self._program:
-            self.adapter = self.box.start(
-                'curiosity_rosa_demo', 'adapter_node', *arguments, **parameters
-            )
+            self.adapter = self.box.overlay('adapter_node', **parameters)
         else:
-            command = [sys.executable, '-c', self._program, '--ros-args', *arguments]
+            command = [sys.executable, '-c', self._program, '--ros-args']
             for name, value in parameters.items():
                 command += ['-p', f'{name}:={json.dumps(value)}']
             self.adapter = self.box.run(command, 'adapter')
