@@ -323,6 +323,10 @@ class Rules:
         for need in activity.needs:
             assert tick.state.devices[need.partition('.')[0]]
         assert tick.decision.energy >= activity.energy_min - 1e-9
+        entries = [each for each in self.view.routine if each.activity == ongoing.activity]
+        due = [each for each in entries if is_open(each.window, each.days, local)]
+        below = max((each.energy_below for each in due), default=0.0)
+        assert ongoing.by is not Source.ROUTINE or below > tick.decision.energy - 1e-9
         self._may_interrupt(ongoing, activity, before, tick)
 
     def _may_interrupt(

@@ -43,7 +43,6 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     NoSuggestion,
     PendingSuggestion,
     PromptSituation,
-    Suggestion,
 )
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
@@ -51,7 +50,6 @@ from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.agent.react.plan.steps import check_plan
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
-from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
@@ -66,7 +64,7 @@ from curiosity_rosa_demo.infra.config_loader import (
     shipped_config_dir,
 )
 from examples import examples
-from harness import ROOT, wait_until
+from harness import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_world import instant, PolicyRun, world_of
@@ -511,40 +509,6 @@ def test_a_file_that_cannot_be_opened_leaves_the_agent_without_it(tmp_path: Path
         bench.finish()
 
 
-def test_a_worker_does_jobs_in_order_with_a_look_after_each_and_tells_what_fails() -> None:
-    done: list[str] = []
-    errors: list[str] = []
-
-    def on_error(error: Exception) -> None:
-        errors.append(str(error))
-        raise RuntimeError('in on_error')
-
-    look = lambda: done.append('look')  # noqa: E731
-    worker = PeriodicWorker('test', poll=look, every_s=lambda: every_s[0], on_error=on_error)
-    every_s: list[float | None] = [None]
-    go = threading.Event()
-    for number in '12':
-        worker.post(lambda number=number: done.append(number))
-    worker.post(raises(ValueError('torn')))
-    with pytest.raises(ValueError, match='torn'):
-        worker.call(raises(ValueError('torn')), 20.0)
-    assert worker.call(lambda: list(done), 20.0)[:4] == ['1', 'look', '2', 'look']
-    assert errors == ['torn', 'torn']
-    worker.post(lambda: go.wait(20.0))
-    with pytest.raises(TimeoutError, match=r'No answer within 0\.01 s'):
-        worker.call(lambda: done.append('late'), 0.01)
-    go.set()
-    wait_until(lambda: 'late' in done, 'it to be done nevertheless')
-    every_s[0] = 0.001
-    worker.wake()
-    wait_until(lambda: len(done) > 20, 'looks of its own')
-    worker.close()
-    worker.post(lambda: done.append('after the end'))
-    with pytest.raises(TimeoutError):
-        worker.call(lambda: 1, 0.01)
-    assert 'after the end' not in done
-
-
 # --- the model ------------------------------------------------------------------------------
 
 
@@ -563,35 +527,20 @@ def test_a_model_is_asked_when_both_settings_say_so() -> None:
         assert noted is ((provider, model) == ('llm', 'routine'))
 
 
-def test_the_model_is_made_once_and_one_that_cannot_be_made_says_why_each_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def answers(made: Any) -> Iterator[object]:
-        for at in (0.0, 24 * HOUR):
-            told.clear()
-            answer = made.poll(situation, at)
-            if answer == PendingSuggestion():
-                assert told.wait(20.0)
-                answer = made.poll(situation, at)
-            yield answer
-
-    told, order = threading.Event(), list[str]()
+def test_a_model_that_cannot_be_made_says_why_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = threading.Event()
     situation = PromptSituation('base', '', 0.5, ('rest',), '')
     monkeypatch.delenv('OPENAI_API_KEY', raising=False)
-    for answer in answers(make_provider(with_model(), lambda: None, told.set)):
+    made = make_provider(with_model(), lambda: None, told.set)
+    assert made is not None
+    for at in (0.0, 24 * HOUR):
+        told.clear()
+        answer = made.poll(situation, at)
+        if answer == PendingSuggestion():
+            assert told.wait(20.0), 'no answer'
+            answer = made.poll(situation, at)
         assert isinstance(answer, NoSuggestion)
         assert 'OPENAI_API_KEY' in answer.reason
-    monkeypatch.setattr(
-        'curiosity_rosa_demo.agent.llm.chat_model.make_chat_model',
-        lambda llm, *_: order.append(f'made with {llm.max_retries} retries'),
-    )
-    monkeypatch.setattr(
-        'curiosity_rosa_demo.agent.policy.chat_policy.ask_chat_model',
-        lambda *_: lambda situation, refusals: PolicyAction(type='rest'),
-    )
-    made = make_provider(with_model(), lambda: order.append('imported'), told.set)
-    assert all(isinstance(answer, Suggestion) for answer in answers(made))
-    assert order == ['imported', 'made with 0 retries', 'imported']
 
 
 def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:

@@ -18,11 +18,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 import dataclasses
+from enum import Enum
 import logging
 from pathlib import Path
 import shutil
 from typing import Any
 
+from curiosity_rosa_demo.agent import tasks
 from curiosity_rosa_demo.agent.designs import (
     IKernelNode,
     IReActNode,
@@ -36,8 +38,8 @@ from curiosity_rosa_demo.agent.designs import (
     StateManager,
 )
 from curiosity_rosa_demo.agent.kernel.loop import build_graph, tick
+from curiosity_rosa_demo.agent.policy import action as action_types
 from curiosity_rosa_demo.agent.policy import world_state
-from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError, UnknownTask
@@ -51,6 +53,7 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, sh
 from examples import examples
 from hypothesis import example, given, settings
 from kernel_strategies import RULES
+from orders_world import fields
 from pydantic import ValidationError
 import pytest
 from react_world import action, asking, finish, Nodes
@@ -72,61 +75,13 @@ from strategies import whole_model
 S = LifecycleState
 YAML = Path(__file__).parent / 'corpus/design_003'  # section 7, word for word
 
-# A class's fields in the order of its design: after the bar those that have a default, and its
-# value where the design gives it.
-FIELDS: dict[Any, str] = {
-    brain_state.HCIState: (
-        '| user_utterance user_interrupt=NONE interrupt_payload approval_response'
-    ),
-    brain_state.WorldState: '| summary zones obstacles',
-    brain_state.Pose: '| x=0.0 y z orientation_w=1.0',
-    brain_state.Twist: '| linear_x angular_z',
-    brain_state.RobotState: (
-        '| pose twist battery_pct=100.0 battery_state=UNKNOWN resources distance_to_target'
-    ),
-    brain_state.Task: (
-        'task_id goal | priority=0 deadline resources_required preemptible=True status=PENDING'
-    ),
-    brain_state.TasksState: (
-        '| inbox queue=[] active_task_id=None mode=IDLE preempt_flag preempt_reason'
-    ),
-    brain_state.SkillDef: (
-        'name interface_type | args_schema resources_required preemptible=True '
-        'cancel_supported=True timeout_s=60.0 error_map'
-    ),
-    brain_state.RunningSkill: 'goal_id skill_name start_time timeout_s | resources_occupied',
-    brain_state.SkillResult: 'status | error_code="" error_msg="" metrics={}',
-    brain_state.SkillsState: '| registry running last_result',
-    brain_state.Decision: '| type=CONTINUE reason plan_patch=None ops',
-    brain_state.ProposedOps: '| to_cancel to_dispatch to_speak need_approval approval_payload',
-    brain_state.ReactState: '| iter=0 observation decision=None proposed_ops stop_reason=""',
-    brain_state.TraceState: '| log metrics',
-    brain_state.BrainState: '| messages=[] hci world robot tasks skills react trace',
-    Task: 'name | priority id state created_at updated_at metadata',
-    plan.PlanStep: (
-        'step_id action | parameters preconditions fallback status description tool_call_type '
-        'requires_confirmation confirmation_message metadata'
-    ),
-    plan.Plan: (
-        'plan_id goal | reasoning risk_level requires_confirmation confirmation_message steps '
-        'status created_at source metadata'
-    ),
-    plan.ExecutionResult: 'plan_id step_id success status | message output timestamp',
-    models.RoverPose: 'x frame_id | stamp',
-    models.MastState: 'is_open | yaw_rad',
-    models.LightScore: 'score is_good |',
-    models.CaptureResult: 'score is_good image_topic | stamp',
-    models.ToolResult: 'ok | error_reason data',
-    models.TraceEvent: 'event_id ts kind message | tool_name ok error_reason score data',
-    PolicyAction: 'type | preemptive=False rationale=""',
-}
-MEMBERS = {
-    plan.RiskLevel: 'low medium high',
-    plan.StepStatus: 'pending running success failed skipped wait_confirmation',
-    plan.PlanStatus: 'created approved executing completed failed cancelled wait_confirmation',
-    plan.ToolCallType: 'execute ask_user speak query_world query_knowledge noop',
-    brain_state.ApprovalAction: 'APPROVE EDIT REJECT',
-}
+MODULES = (brain_state, plan, models, tasks, action_types)
+PUBLISHED = [
+    (getattr(module, name.partition('.')[2]), told)
+    for name, told in fields('design_fields.tsv')
+    for module in MODULES
+    if module.__name__.endswith(f'.{name.partition(".")[0]}')
+]
 
 
 def required_by_field(cls: Any) -> dict[str, bool]:
@@ -140,19 +95,22 @@ def required_by_field(cls: Any) -> dict[str, bool]:
 
 
 def test_names_and_fields_come_in_the_published_order_with_their_defaults() -> None:
-    for cls, told in FIELDS.items():
+    assert len(PUBLISHED) == len(fields('design_fields.tsv'))
+    for cls, told in PUBLISHED:
+        if issubclass(cls, Enum):
+            assert [(each.name, each.value) for each in cls] == [
+                (name.upper(), name) for name in told.split()
+            ]
+            continue
         required, _, optional = told.partition('|')
-        published, fields = [*required.split(), *optional.split()], required_by_field(cls)
-        assert list(fields)[: len(published)] == [each.partition('=')[0] for each in published]
-        assert [name for name, needed in fields.items() if needed] == required.split()
+        published, known = [*required.split(), *optional.split()], required_by_field(cls)
+        assert list(known)[: len(published)] == [each.partition('=')[0] for each in published]
+        assert [name for name, needed in known.items() if needed] == required.split()
         for name, _, default in (each.partition('=') for each in published if '=' in each):
             value = cls.model_fields[name].get_default(call_default_factory=True)
             assert str(getattr(value, 'value', value)) == default.strip('"'), name
     busy = {'base_busy': False, 'mast_busy': False, 'camera_busy': False}
     assert brain_state.RobotState().resources == busy
-    for enum, members in MEMBERS.items():
-        assert [each.value for each in enum] == members.split()
-        assert [each.name for each in enum] == members.upper().split()
     published_kinds = ('StateChanged', 'ActionStarted', 'ActionEnded', 'ExternalMessage')
     kinds = [getattr(world_state, kind).name for kind in published_kinds]
     assert kinds == ['state.changed', 'action.started', 'action.ended', 'external.message']

@@ -44,6 +44,7 @@ from policy_world import (
     PolicyRun,
     ROVER,
     ScriptedModel,
+    SETTINGS,
     suggests,
     WORK_S,
     world_of,
@@ -284,7 +285,8 @@ class AnyLife(RuleBasedStateMachine):
     ) -> None:
         view, changes = life
         self.world = world_of(view, zone, **changes)
-        self.model = ScriptedModel(self.says)
+        often = SETTINGS.model_copy(update={'window_s': 60.0, 'cache_s': 0.0})
+        self.model = ScriptedModel(self.says, often)
         self.action: PolicyAction | None = None
         self.failing: set[str] = set()
         self.slow: set[str] = set()
@@ -323,13 +325,24 @@ class AnyLife(RuleBasedStateMachine):
     @rule(why=st.sampled_from(['', *HELD]))
     def the_kernel_s_mood_changes(self, why: str) -> None:
         self.policy_run.holding = why
+        self.policy_run.tick(cause='event')
 
-    @rule(name=st.sampled_from(['', *NAMES]), preemptive=st.booleans(), silent=st.booleans())
-    def the_model_has_an_idea(self, name: str, preemptive: bool, silent: bool) -> None:
+    @rule(minutes=st.integers(1, 9))
+    def it_is_held_for_a_while(self, minutes: int) -> None:
+        self.the_kernel_s_mood_changes('')
+        for why in ('', HELD[0], ''):
+            self.policy_run.holding = why
+            self.policy_run.run(minutes)
+            self.place_and_energy_are_as_its_activities_have_it()
+
+    @rule(data=st.data(), preemptive=st.booleans(), silent=st.booleans())
+    def the_model_has_an_idea(self, data: st.DataObject, preemptive: bool, silent: bool) -> None:
         """Or none."""
+        name = data.draw(st.sampled_from(['', *self.world.view.activities, 'fly_to_the_moon']))
         action = PolicyAction(type=name or 'rest', preemptive=preemptive, rationale='why not')
         self.action = action if name else None
         self.model.silent = silent
+        self.policy_run.run(2)
 
     @rule(late_s=st.sampled_from([0.0, 31.0]))
     def the_model_answers(self, late_s: float) -> None:
@@ -395,4 +408,4 @@ class AnyLife(RuleBasedStateMachine):
 
 
 TestAnyLife = AnyLife.TestCase
-TestAnyLife.settings = settings(max_examples=examples(100), stateful_step_count=25)
+TestAnyLife.settings = settings(max_examples=examples(100), stateful_step_count=40)

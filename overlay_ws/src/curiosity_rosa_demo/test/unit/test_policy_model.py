@@ -41,7 +41,6 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     Ask,
     LLMPolicyProvider,
     MAX_ABANDONED_CALLS,
-    TtlCache,
 )
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
@@ -311,18 +310,6 @@ class Model:
         return self.provider.poll(replace(SITUATION, place=place), at)
 
 
-def test_an_answer_of_hours_ago_is_not_acted_on_and_a_clock_that_goes_back_asks_nobody() -> None:
-    model = Model(immediate=False)
-    model.poll()
-    model.run()
-    assert 'too late' in model.poll(NOON + 9 * HOUR).reason
-    model.immediate = True
-    assert model.poll(NOON + 9 * HOUR) == SAID
-    for at in (NOON, NOON - DAY, 0.0):
-        assert isinstance(model.poll(at, 'base'), NoSuggestion)
-    assert len(model.asked) == 2
-
-
 def test_the_model_hears_what_was_refused_and_why() -> None:
     model = Model()
     for number, name in enumerate('abcdefg'):
@@ -374,16 +361,6 @@ def test_what_is_kept_of_words_can_be_shown(text: str) -> None:
     assert len(kept) <= MAX_TEXT_CHARS
     assert kept.isprintable()
     kept.encode()
-
-
-def test_its_memory_holds_the_last_ones_for_their_time() -> None:
-    recent: TtlCache[str, int] = TtlCache(10.0, 2)
-    for at, key in enumerate('abac'):
-        recent.put(key, at, float(at))
-    assert (len(recent), recent.values(9.0), recent.get('b', 9.0)) == (2, [2, 3], None)
-    assert (recent.get('a', 11.9), recent.get('a', 12.0)) == (2, None)
-    recent.discard('c')
-    assert recent.values(12.0) == []
 
 
 # --- whatever a model, a clock and a world do, its limits hold ----------------------------------

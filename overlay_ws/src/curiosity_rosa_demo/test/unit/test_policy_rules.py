@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from html import unescape
 from pathlib import Path
 import re
 from typing import Any
@@ -41,7 +40,6 @@ from curiosity_rosa_demo.infra.config.world import (
 )
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
 from examples import examples
-from harness import ROOT
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from policy_world import COMPANION, instant, is_open, PolicyRun, ROVER, world_of
@@ -295,28 +293,6 @@ def test_each_rule_of_a_shipped_routine_can_come_true(name: str) -> None:
         assert any(may_begin(entry, place, at) for at in due for place in view.places), entry
 
 
-@settings(max_examples=examples(300))
-@given(
-    window=st.sampled_from(['', '07:20-07:40', '21:30-04:00', '12:00-00:00', '23:59-00:01']),
-    days=st.lists(st.sampled_from(['mon', 'fri', 'sat', 'sun']), unique=True),
-    below=st.sampled_from([2.0, 0.3, 1.0]),
-    energy=st.sampled_from([0.0, 0.29, 0.3, 0.99, 1.0]),
-    minutes=st.integers(0, 7 * 1440),
-)
-def test_an_entry_is_due_in_its_window_on_its_days_below_its_energy(
-    window: str, days: list[str], below: float, energy: float, minutes: int
-) -> None:
-    entry = {'activity': 'rest', 'window': window, 'days': days, 'energy_below': below}
-    world = world_of(COMPANION, routine=[entry])
-    at = instant('2026-11-23 07:30', world) + minutes * 60.0
-    state = WorldState.first(world.view).model_copy(update={'energy': energy})
-    life = PolicyRun(world, at, state=state)
-    life.tick()
-    due = is_open(window, days, world.local(at)) and (below == 2.0 or energy < below)
-    assert life.doing == ('rest' if due else '')
-    life.policy.close()
-
-
 # --- the tree and its two renderings -------------------------------------------------------------
 
 
@@ -342,7 +318,6 @@ def parents_in_text(text: str) -> dict[str, str]:
 
 NAME, VALUE = r'(?:"[^"]*"|\w+)', r'(?:"(?:[^"\\]|\\.)*"|[\w.]+)'
 NODE = re.compile(rf'({NAME}) \[((?:\w+={VALUE}(?:, )?)*)\];')
-SVG = re.compile(r'<g id="\w+" class="(?:node|edge)">\s*<title>([^<]*)</title>')
 
 
 def parents_of(titles: list[str]) -> dict[str, str]:
@@ -360,17 +335,6 @@ def parents_in_graph(text: str) -> dict[str, str]:
         names = edge.groups() if edge else [node[1]] if node else []
         titles.append('->'.join(name.strip('"') for name in names))
     return parents_of([each for each in titles if each not in ('node', 'edge', 'graph')])
-
-
-@settings(max_examples=examples(30))
-@given(st.lists(st.sampled_from(list(COMPANION.activities)), max_size=12))
-def test_every_entry_of_any_routine_is_a_node_of_its_own(names: list[str]) -> None:
-    life = life_in(COMPANION, routine=[{'activity': name} for name in names])
-    text = parents_in_text(life.policy.ascii())
-    assert text == parents_in_graph(life.policy.dot())
-    due = [name for name, parent in text.items() if parent == 'RoutineFallback'][:-2]
-    assert due == [f'{number} {name} due' for number, name in enumerate(names, 1)]
-    life.policy.close()
 
 
 def test_a_node_shows_the_last_tick_and_why() -> None:
@@ -391,20 +355,6 @@ def test_a_node_shows_the_last_tick_and_why() -> None:
         ('"read_message answers 1"', r'tooltip="say \"hi\" \\"'),
     ):
         assert shown in drawn.get(name, drawn.get(name.strip('"'), '')), drawn
-
-
-def test_the_picture_shows_the_printed_tree_also_in_the_docs(tmp_path: Path) -> None:
-    life = life_in(ROVER, '2026-11-23 06:59')
-    life.run(2.0)
-    picture = tmp_path / 'tree.svg'
-    outcome = write_tree(life.policy.dot(), str(picture))
-    assert outcome.ok, outcome.answer
-    svg = picture.read_text(encoding='utf-8')
-    drawn = parents_of([unescape(title) for title in SVG.findall(svg)])
-    assert drawn == parents_in_text(life.policy.ascii())
-    assert 'lightblue' in svg, 'go_to_work goes on'
-    shown = SVG.findall((ROOT / 'docs/images/policy_tree.svg').read_text(encoding='utf-8'))
-    assert sorted(shown) == sorted(SVG.findall(svg)), 'draw it: :tree docs/images/policy_tree.svg'
 
 
 @settings(max_examples=examples(60))

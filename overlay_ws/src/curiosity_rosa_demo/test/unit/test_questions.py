@@ -80,7 +80,7 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 from runtime_world import RobotServiceBench, run, RuntimeBench
-from sros2_policy import Grant, grants, OVERLAY, read, ROVER
+from sros2_policy import Grant, OVERLAY, read, ROVER
 
 STOP, NEW_GOAL = UserInterruptType.STOP, UserInterruptType.NEW_GOAL
 APPROVAL, RESUME = UserInterruptType.APPROVAL, UserInterruptType.RESUME
@@ -707,27 +707,3 @@ def test_the_agent_reads_the_parameters_of_each_node_and_writes_to_no_rover() ->
     assert not written & (MOVERS | set(TOPICS.rover.model_dump().values()))
     others = {g.name for g in of_agent if g.kind == 'request' and not is_getter(g)}
     assert others == CALLED | {each['name'] for each in TOPICS.services.model_dump().values()}
-
-
-def test_in_a_namespace_the_names_move_as_those_of_the_nodes_do() -> None:
-    """The edits of the sed command that the page shows, made to the text."""
-    edits = re.findall(r"-e '(?:[^']*! )?s\|([^|]+)\|([^|]+)\|'", PAGE)
-    lines = OVERLAY.read_text(encoding='utf-8').splitlines()
-    for pattern, replacement in edits:
-        lines = [
-            line
-            if any(f'>{name}<' in line for name in OF_ROS)
-            else re.sub(pattern, replacement, line)
-            for line in lines
-        ]
-    arm = ARM.in_namespace('r1', rover='r1')
-    known = names_in(TOPICS.in_namespace('r1', rover='r1')) | OF_ROS
-    known |= {command.service for _, command in arm.robot.commands.values()}
-    known |= set(map(arm.appendage_service, arm.robot.commands))
-    found = grants('\n'.join(lines))
-    assert len(found) == len(read(OVERLAY))
-    for grant in found:
-        assert grant.enclave.startswith('/r1/curiosity_rosa/')
-        assert grant.node.startswith('/r1/')
-        ours = grant.name.startswith(f'{grant.node}/')
-        assert ours or is_getter(grant) or grant.name in known, grant
