@@ -22,7 +22,7 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
-from curiosity_rosa_demo.agent.check import replay, run
+from curiosity_rosa_demo.agent.check import operation_in, replay, run
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.ros.qos import UnreadableMessage
@@ -271,6 +271,20 @@ def test_the_command_prints_the_table_with_each_difference(
     assert run([str(tmp_path / 'text.mcap')]) == 2
     assert 'is no MCAP file' in capsys.readouterr().err
     assert run([str(tmp_path / 'none.mcap')]) == 2
+
+
+def test_the_call_in_a_refusal_is_read() -> None:
+    calls = {
+        'move_forward(duration_s=4.0)': 'move_forward',
+        'mast_open()': 'mast_open',
+        'navigate_to_pose(x=1.0, y=-2.0)': 'navigate_to_pose',
+        '': None,
+        'move_forward(4.0)': None,
+        'move_forward(duration_s=__import__("os"))': None,
+        'move_forward(': None,
+    }
+    found = {text: operation_in(text) for text in calls}
+    assert {text: op.skill if op is not None else None for text, op in found.items()} == calls
 
 
 # --- replayed on the topics ----------------------------------------------------------------------
