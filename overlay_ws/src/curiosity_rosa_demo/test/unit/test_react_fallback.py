@@ -31,7 +31,7 @@ from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.navigation import navigate
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, TasksState
-from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import STOPPED_FOR_MAST, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.serde import to_json
@@ -110,6 +110,21 @@ def test_a_no_of_a_person_is_not_passed_by(monkeypatch: pytest.MonkeyPatch) -> N
         nodes.think()
         assert nodes.act().react.stop_reason == 'ABORT'
         assert (handed_over(nodes.events), nodes.acts) == ([], [])
+
+
+def test_a_stop_between_the_model_and_the_routine_ends_the_turn() -> None:
+    nodes = nodes_of(TimeoutError(), text=FIND)
+    trace = nodes.turn.trace
+
+    def press(kind: TraceKind, message: str, **fields: Any) -> None:
+        trace(kind, message, **fields)
+        if message.startswith(BY_ROUTINE):
+            nodes.turn.cancellation.cancel('Stopped by a test')
+
+    nodes.turn.trace = press
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        nodes.think()
+    assert nodes.acts == []
 
 
 class Watched(SkillExecutor):
