@@ -179,6 +179,12 @@ def test_a_process_whose_parent_has_ended_already_does_not_start() -> None:
         assert subprocess.call(die_with_parent(['true'], parent=parent), timeout=10) == status
 
 
+def test_without_setpriv_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('PATH', '')
+    with pytest.raises(FileNotFoundError, match='apt-get install util-linux'):
+        die_with_parent(['true'])
+
+
 # --- shared memory that a dead process has left --------------------------------------------------
 
 SEGMENT = 'fastrtps_bc3133a298e0a96e'

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ from typing import Protocol
 
 import rclpy
 from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -51,8 +53,10 @@ class NodeThread:
     def _spin(self) -> None:
         try:
             while not self._closing and rclpy.ok():
-                # EventsExecutor.spin() without a time-out has hung at full CPU load.
-                self._executor.spin_once(timeout_sec=1.0)
+                # EventsExecutor raises when a request waits for a service that was destroyed.
+                with suppress(InvalidHandle):
+                    # EventsExecutor.spin() without a time-out has hung at full CPU load.
+                    self._executor.spin_once(timeout_sec=1.0)
         except ExternalShutdownException:
             pass
         except Exception as error:

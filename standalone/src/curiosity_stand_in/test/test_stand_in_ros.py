@@ -204,6 +204,24 @@ def test_a_bad_parameter_later_is_refused_with_a_reason_and_changes_nothing(box:
     assert battery[-1].percentage == 0.75
 
 
+def test_a_call_on_its_way_to_a_service_that_goes_does_not_end_the_node(
+    box: Sandbox, running: Running
+) -> None:
+    stop = box.node.create_client(Empty, '/move_stop')
+    for _ in range(2):
+        assert stop.wait_for_service(timeout_sec=20.0)
+        set_parameters(box, fault_services=['move_forward:hang'])
+        call_later(box, '/move_forward')
+        set_parameters(box, fault_services=['move_forward:hang', 'move_stop:absent'])
+        stop.call_async(Empty.Request())  # the node hangs: the service is still there
+        set_parameters(box, fault_services=['move_stop:absent'])
+        wait_until(lambda: not stop.service_is_ready(), 'the service to be gone')
+        call(box, '/turn_left')
+        set_parameters(box, fault_services=[])
+    call(box, '/move_stop')
+    assert running.process.alive, running.process.output()
+
+
 @pytest.mark.parametrize('signum', [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_cleanly_on_a_signal_although_it_hangs(
     box: Sandbox, running: Running, signum: int

@@ -18,6 +18,7 @@ from typing import Any
 from action_profile import ACTION, NAME, write_action_profile
 from adapter_world import AdapterWorld, TOLERANCE
 from control_msgs.action import FollowJointTrajectory
+from curiosity_rosa_demo.adapter.adapter_rules import STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.joint_commands import trajectory
 from curiosity_rosa_demo.domain.models import (
     E_STOP_PRESSED,
@@ -29,7 +30,8 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from harness import Sandbox, wait_until
 import pytest
-from std_msgs.msg import Bool
+from rclpy.action import ActionServer, GoalResponse
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Empty, SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 import yaml
@@ -208,6 +210,31 @@ def test_a_goal_that_fails_or_is_not_taken_is_refused_with_the_reason(sandbox: S
         world.wait_for_posture('unknown')
         assert world.refuses('arm_extend') == told
         world.wait_for_posture('unknown')
+
+
+def test_a_stop_ends_a_command_that_waits_for_its_server(sandbox: Sandbox) -> None:
+    inputs = sandbox.collect(String, '/adapter/inputs', history_qos(10))
+    world = by_actions(sandbox)
+    wait_until(lambda: world.joints, 'joint states')
+    world.adapter.end()
+    patient = sandbox.config_dir(thresholds={'motion': {'service_timeout_s': 15.0}})
+    world.start_adapter(config_dir=write_action_profile(patient, LATE))
+    world.wait_for_posture('unknown')
+    answer = world.ask_later('arm_extend')
+    wait_until(lambda: any('check_appendage' in each.data for each in inputs), 'the command')
+    world.does('move_stop')
+    server = ActionServer(
+        sandbox.node,
+        FollowJointTrajectory,
+        LATE,
+        lambda _: FollowJointTrajectory.Result(),
+        goal_callback=lambda _: GoalResponse.REJECT,  # which the answer would tell
+    )
+    try:
+        wait_until(answer.done, 'the answer of arm_extend')
+    finally:
+        server.destroy()
+    assert answer.result().message == STOPPED_WHILE_STARTING
 
 
 def test_a_robot_of_other_names_and_types_is_started_stopped_and_heard_when_it_refuses(

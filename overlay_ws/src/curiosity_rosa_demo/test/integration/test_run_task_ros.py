@@ -19,7 +19,11 @@ from typing import Any
 
 from action_msgs.msg import GoalStatus
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import MAX_GOALS
-from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer, SERVER_CLOSED
+from curiosity_rosa_demo.agent.interfaces.action_server.server import (
+    CANCELLED,
+    RunTaskServer,
+    SERVER_CLOSED,
+)
 from curiosity_rosa_demo.agent.runtime.execution.context import store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -57,10 +61,11 @@ rclpy.spin(node)
 
 
 class Robot(FakeRobot):
-    """Its turns end with an answer."""
+    """Its turns end with an answer; what is cancelled cleans up once ``clean`` is set."""
 
     def __init__(self) -> None:
         super().__init__(step_s=0.005)
+        self.clean = threading.Event()
         self.outcome = Outcome(True, 'It is bright.', 0.9)
 
     def begin_stop(self, by: str) -> Future[Outcome]:
@@ -71,7 +76,11 @@ class Robot(FakeRobot):
         return stopped
 
     async def _turn(self, task: Task) -> None:
-        await super()._turn(task)
+        try:
+            await super()._turn(task)
+        except asyncio.CancelledError:
+            await asyncio.to_thread(self.clean.wait, 20.0)
+            raise
         store_outcome(task, self.outcome)
 
 
@@ -169,6 +178,7 @@ def world(box: Sandbox) -> Iterator[World]:
             yield made
         finally:
             robot.paused = False
+            robot.clean.set()
             made.close()
         assert not box.crashes
 
@@ -250,6 +260,23 @@ def test_a_failure_of_the_server_does_not_end_the_thread_that_spins(
         world.send(text='go')
         wait_until(lambda: 'failed to send response' in caplog.text, 'the failure')
     assert world.send(text='go').result().result.ok
+
+
+def test_a_cancelled_goal_has_ended_when_its_task_has(world: World) -> None:
+    world.robot.paused = True
+    sent = world.send(text='go to the light').expect_result()
+    sent.wait_for('ACT')
+    cancelling = world.sandbox.ask(sent.handle.cancel_goal_async)
+    wait_until(cancelling.done, 'the answer to a cancel request')
+    assert cancelling.result().goals_canceling
+    wait_until(lambda: sent.handle.status == GoalStatus.STATUS_CANCELING, 'the goal to cancel')
+    (task,) = world.tasks()
+    assert task.state is LifecycleState.ACTIVE  # it cleans up
+    world.robot.clean.set()
+    done = sent.result()
+    assert done.status == GoalStatus.STATUS_CANCELED
+    assert (done.result.ok, done.result.answer) == (False, CANCELLED)
+    assert world.task(done.result.task_id).state is LifecycleState.CANCELLED
 
 
 def test_many_goals_are_tasks_one_after_the_other(world: World) -> None:
