@@ -93,17 +93,12 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from curiosity_stand_in.kinematics import Pose
 from doors_world import DoorsWorld
+from http_world import mcp_client, serving_mcp
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    ToolMessage,
-)
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from mcp import MCPError
 from mcp_types import ElicitResult
-from mcp_world import connected, serving
 from pydantic import ConfigDict, Field
 import pytest
 from react_world import with_rules
@@ -579,7 +574,7 @@ async def client(
     options = {'mode': chance.choice(['legacy', 'auto'])}
     if chance.random() < 0.5:
         options['elicitation_callback'] = answer  # type: ignore[assignment]
-    async with connected(url, **options) as session:
+    async with mcp_client(url, **options) as session:
         for _ in range(calls):
             valid = chance.random() < 0.2
             name, arguments = chance.choice(VALID) if valid else wrong_call(chance, names)
@@ -622,7 +617,7 @@ def mcp(options: argparse.Namespace) -> Result:
         world = stack.enter_context(
             DoorsWorld(Path(folder), rules, 'move_forward', {'duration_s': 2.0}, patch)
         )
-        made = stack.enter_context(serving(world.robot, world.runtime.runner, rules))
+        made = stack.enter_context(serving_mcp(world.robot, world.runtime.runner, rules))
         names = [each.definition.name for each in world.robot.skills()]
         ended = asyncio.run(fuzz(made['url'], options.size, names))
         world.runtime.stop('the bench')

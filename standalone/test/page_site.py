@@ -76,14 +76,14 @@ class Site:
 
     def __init__(self, robot: FakeRobot, port: int, files: Path) -> None:
         """``files``: for what outlives the agent, and for recordings."""
-        self.robot, self.token, self.files = robot, '', files
+        self.robot, self.files = robot, files
         self._settings = CONFIG.agent.http.model_copy(update={'port': port})
         self.begin()
 
     def begin(self) -> None:
         def make() -> Any:
             robot = self.robot
-            app = create_app(robot.runner, robot=robot, settings=self._settings, token=self.token)
+            app = create_app(robot.runner, robot=robot, settings=self._settings)
             kept = {'history': self.files / 'view.jsonl', 'recordings': self.files}
             add_page(app, robot, robot.runner, CONFIG, **kept)
             return app

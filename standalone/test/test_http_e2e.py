@@ -10,12 +10,10 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 import json
 import os
 from pathlib import Path
 import signal
-import socket
 import threading
 
 from demo_bench import Bench
@@ -23,15 +21,10 @@ from geometry_msgs.msg import Twist
 from harness import wait_until
 from http_client import Api, drives
 import httpx
+from page_site import free_port
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(('127.0.0.1', 0))
-        return int(probe.getsockname()[1])
 
 
 def test_drive_watch_stop_survive_kill_9_and_leave(bench: Bench) -> None:

@@ -6,55 +6,50 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page in a headless Chromium, before a robot in memory: what only a browser shows. In each
-state that an operator meets nothing is cut or overlaps in six sizes, and axe-core finds nothing in
-two themes. STATE_IMAGES names a folder for the pictures.
+"""The page of a robot in memory, and that of a fleet, in a headless Chromium: what only a browser
+shows. In each state that an operator meets nothing is cut or overlaps in six sizes, and axe-core
+finds nothing in two themes. STATE_IMAGES names a folder for the pictures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 import http.client
 import re
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
+from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import add_fleet
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page import feed
+from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
+from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
-    ApprovalAction,
     BatteryLevel,
     BrainState,
     Mode,
+    QueuedTask,
     ReactState,
     RobotState,
     TasksState,
 )
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
-from fake_robot import FakeRobot
-from page_site import DRIVE, fits, PLAN, Site, Tab, until
-from playwright.sync_api import expect, Locator
+from curiosity_rosa_demo.infra.config.fleet import FleetRobot
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.trace.events import QuestionAsked
+from fake_robot import CONFIG, FakeRobot
+from page_site import DRIVE, fits, free_port, PLAN, Site, Tab, until
+from playwright.sync_api import Browser, expect, Locator
 import pytest
 
 # It has the machine for itself, as what starts the whole product does.
 pytestmark = pytest.mark.browser
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>${7*7}{{7*7}}`'
-
-
-def test_the_trace_is_one_tab_stop(tab: Tab, robot: FakeRobot) -> None:
-    for number in range(3):
-        robot.trace(TraceKind.ACT, f'act {number}')
-    expect(tab.page.locator('.lines li')).to_have_count(3)
-    assert tab.page.locator('.lines button:not([tabindex="-1"])').count() == 0
-    tab.page.locator('.lines').focus()
-    for key, text in (('ArrowUp', 'act 2'), ('ArrowUp', 'act 1'), ('ArrowDown', 'act 2')):
-        tab.page.keyboard.press(key)
-        expect(tab.page.get_by_role('button', name=text)).to_be_focused()
-    tab.page.keyboard.press('Enter')
-    expect(tab.page.locator('pre.raw')).to_contain_text('act 2')
 
 
 def test_safe_is_a_banner_with_its_cause_the_way_out_and_a_button(
@@ -106,23 +101,6 @@ def test_what_is_old_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
         assert float(age.inner_text().split()[0]) > 2.0
     robot.state = state
     tab.is_live()
-
-
-def test_a_goal_is_rehearsed_and_ordered_by_the_keyboard_alone(tab: Tab, robot: FakeRobot) -> None:
-    page, card = tab.page, tab.page.locator('.goal-card')
-    expect(page.locator('.cr-rover')).to_be_visible()
-    page.locator('.world .terrain').focus()
-    for key in ('+', 'ArrowRight', 'ArrowRight', 'Enter'):
-        page.keyboard.press(key)
-    expect(page.get_by_role('button', name='Drive here')).to_be_focused()
-    page.keyboard.press('Enter')
-    expect(card).to_contain_text('Rehearsal:')
-    expect(page.locator('.overlay .cr-forecast')).to_have_count(1)
-    expect(page.locator('tr.task')).to_have_count(0)  # a proposal orders nothing
-    expect(page.get_by_role('button', name='Drive there')).to_be_focused()
-    page.keyboard.press('Enter')
-    expect(page.locator('tr.task')).to_contain_text('navigate_to_pose')
-    expect(card).to_have_count(0)
 
 
 def test_a_replay_is_marked(tab: Tab, robot: FakeRobot) -> None:
@@ -342,28 +320,6 @@ def test_no_text_becomes_markup(new_tab: Callable[..., Tab], robot: FakeRobot) -
         assert (tab.faults, tab.foreign) == ([], [])
 
 
-def test_with_a_token_it_is_asked_for_first(
-    new_tab: Callable[..., Tab], robot: FakeRobot, site: Site
-) -> None:
-    site.end()
-    site.token = 'a long secret'
-    site.begin()
-    tab = new_tab()
-    page = tab.page
-    page.goto(site.url)
-    page.get_by_label('Token').fill('a guess')
-    page.keyboard.press('Enter')
-    expect(page.get_by_role('alert')).to_contain_text('not the token')
-    page.get_by_label('Token').fill('a long secret')
-    page.keyboard.press('Enter')
-    tab.is_live()
-    tab.say('go to the light')
-    expect(page.locator('tr.task')).to_contain_text('completed')
-    page.locator('#stop').click()
-    expect(page.locator('#stop-status')).to_contain_text('Stopped after')
-    tab.faults.clear()  # the browser itself reports the 401
-
-
 def test_no_other_page_gets_a_socket(site: Site) -> None:
     """Not another site's, and not our own without a session."""
     host = site.url.removeprefix('http://').rstrip('/')
@@ -377,10 +333,8 @@ def test_no_other_page_gets_a_socket(site: Site) -> None:
         connection.close()
 
 
-def asked(robot: FakeRobot, text: str) -> str:
-    question = robot.ask(text, DRIVE)
-    robot.trace(**QuestionAsked(question.id).trace_fields(f'Asking: {text}'))
-    return question.id
+def asked(robot: FakeRobot, text: str) -> None:
+    robot.trace(**QuestionAsked(robot.ask(text, DRIVE).id).trace_fields(f'Asking: {text}'))
 
 
 def thinks(robot: FakeRobot, text: str) -> None:
@@ -388,38 +342,26 @@ def thinks(robot: FakeRobot, text: str) -> None:
     robot.trace(TraceKind.ACT, text, tool_name=f'tool_{text}')
 
 
-def test_the_form_of_a_question_stands_where_it_was_asked(tab: Tab, robot: FakeRobot) -> None:
-    entries, approve = tab.page.locator('.talk-lines > li'), tab.page.get_by_text('Approve')
+def test_a_question_stands_where_it_was_asked_and_its_edit_keeps_text_focus_and_place(
+    tab: Tab, robot: FakeRobot
+) -> None:
+    page, entries = tab.page, tab.page.locator('.talk-lines > li')
+    approve, editor = page.get_by_text('Approve'), page.locator('.approval textarea')
     thinks(robot, 'before')
-    question_id = asked(robot, 'Drive for 9 s?')
+    asked(robot, 'Drive for 9 s?')
     thinks(robot, 'after')
     expect(entries).to_have_count(3)
     expect(entries.nth(1).locator('.approval')).to_contain_text('Drive for 9 s?')
-    expect(tab.page.locator('.approval')).to_have_count(1)
-    tab.page.locator('.talk-lines').focus()
+    page.locator('.talk-lines').focus()
     for key in ('ArrowUp', 'ArrowUp', 'Enter'):  # a key in the conversation answers no question
-        tab.page.keyboard.press(key)
+        page.keyboard.press(key)
     expect(approve).to_be_focused()
     assert robot.answers == []
     robot.answer_outcome = Outcome(False, 'q1 is not open any more.')  # answered elsewhere
     approve.click()
-    expect(tab.page.locator('.approval .warning')).to_contain_text('is not open any more')
+    expect(page.locator('.approval .warning')).to_contain_text('is not open any more')
     robot.answer_outcome = None
-    approve.click()
-    expect(tab.page.locator('.approval')).to_have_count(0)
-    assert robot.answers[-1] == (question_id, ApprovalAction.APPROVE, None, '')
-    robot.trace(**QuestionAnswered(question_id, 'approve').trace_fields())
-    answered = f'Asking: Drive for 9 s? Answer: {question_id} approve'
-    expect(entries.nth(1)).to_have_text(answered)
-
-
-def test_an_edit_keeps_its_text_focus_and_place_while_entries_arrive(
-    tab: Tab, robot: FakeRobot
-) -> None:
-    page = tab.page
-    asked(robot, 'Drive for 9 s?')
     page.get_by_role('button', name='Edit').click()
-    editor = page.locator('.approval textarea')
     expect(editor).to_be_focused()
     page.get_by_role('button', name='Cancel edit').click()
     expect(page.get_by_role('button', name='Edit')).to_be_focused()
@@ -428,14 +370,14 @@ def test_an_edit_keeps_its_text_focus_and_place_while_entries_arrive(
     for number in range(60):
         thinks(robot, f'{number}')
     asked(robot, 'Another one?')
-    expect(page.locator('.talk-lines > li')).to_have_count(62)
+    expect(entries).to_have_count(64)
     expect(editor).to_be_focused()
     expect(editor).to_be_in_viewport()
     page.keyboard.type('}')
     expect(editor).to_have_value('{"duration_s": 2}')
     page.get_by_role('button', name='Approve with changes').click()
     expect(page.locator('.approval')).to_have_count(1)
-    expect(page.locator('.talk-lines > li').first).to_be_focused()  # where the question stood
+    expect(entries.nth(1)).to_be_focused()  # where the question stood
     assert robot.answers[0][2] == {'duration_s': 2}
 
 
@@ -633,3 +575,158 @@ def test_a_state_fits_in_every_size_and_is_accessible_in_both_themes(
         assert result.violations_count == 0, result.generate_report()
     assert state is lost or tab.faults == []
     robot.paused = False
+
+
+TOKEN = 'a long token of the fleet'
+
+
+class Fleet:
+    """The robots ``r1``, ``r2``, ..., each with a server of its own; the first one serves the page
+    and /fleet: there is one page in a process.
+    """
+
+    def __init__(self, robots: Sequence[FakeRobot], token: str = '') -> None:
+        self.robots, self.token = robots, token
+        ports = [free_port() for _ in robots]
+        urls = [f'http://127.0.0.1:{port}' for port in ports]
+        fleet = [FleetRobot(name=f'r{n}', url=url) for n, url in enumerate(urls, 1)]
+        http = CONFIG.agent.http.model_copy(update={'fleet': fleet})
+        agent = CONFIG.agent.model_copy(update={'http': http})
+        self._config: Config = CONFIG.model_copy(update={'agent': agent})
+        self._threads = [self._serve(n, port) for n, port in enumerate(ports)]
+        self.url = f'{urls[0]}/'
+
+    def _serve(self, number: int, port: int) -> HttpThread:
+        settings = self._config.agent.http.model_copy(update={'port': port})
+
+        def make() -> Any:
+            robot = self.robots[number]
+            app = create_app(robot.runner, robot=robot, settings=settings, token=self.token)
+            if number == 0:
+                add_page(app, robot, robot.runner, self._config)
+                add_fleet(app, self._config)
+            else:
+                app.include_router(image_routes(robot))
+            return app
+
+        thread = HttpThread(make, settings)
+        thread.start()
+        return thread
+
+    def close(self) -> None:
+        for each in self._threads:
+            each.close()
+
+
+@pytest.fixture
+def robots() -> Iterator[list[FakeRobot]]:
+    """One drives, one waits for an answer, one is in SAFE."""
+    with ExitStack() as stack:
+        driving, asking, safe = (stack.enter_context(FakeRobot()) for _ in range(3))
+        drive = QueuedTask(task_id='t1', goal='go to the light', status='ACTIVE')
+        tasks = TasksState(mode=Mode.EXEC, queue=[drive], active_task_id='t1')
+        driving.brain_state = BrainState(tasks=tasks)
+        asking.ask('May I drive 4 m past the crater?', {'skill': 'move_forward', 'arguments': {}})
+        pressed = TasksState(mode=Mode.SAFE, mode_reason='the e-stop is pressed')
+        safe.brain_state = BrainState(robot=RobotState(estop=True), tasks=pressed)
+        yield [driving, asking, safe]
+
+
+@pytest.fixture
+def fleet(robots: list[FakeRobot]) -> Iterator[Fleet]:
+    fleet = Fleet(robots)
+    yield fleet
+    fleet.close()
+
+
+class FleetTab(Tab):
+    """Of the page of the fleet."""
+
+    def open(self) -> FleetTab:
+        self.page.goto(f'{self.site.url}fleet')
+        self.is_live()
+        return self
+
+    def is_live(self) -> None:
+        expect(self.page.locator('html[data-link=live]')).to_be_attached()
+        expect(self.page.locator('.fleet-head')).to_contain_text('3 of 3 connected')
+
+    def robot(self, name: str) -> Locator:
+        return self.page.get_by_role('article', name=f'Robot {name}')
+
+
+@pytest.fixture
+def fleet_tab(browser: Browser, fleet: Fleet) -> Iterator[FleetTab]:
+    tab = FleetTab(browser.new_page(), fleet).open()
+    yield tab
+    tab.page.close()
+
+
+def test_each_robot_has_its_state_its_question_and_its_picture(fleet_tab: FleetTab) -> None:
+    for name, text in (
+        ('r1', 'go to the light'),
+        ('r2', 'May I drive 4 m past the crater?'),
+        ('r3', 'the e-stop is pressed'),
+    ):
+        expect(fleet_tab.robot(name)).to_contain_text(text)
+        expect(fleet_tab.robot(name).get_by_role('img')).to_be_visible()
+    expect(
+        fleet_tab.robot('r2').get_by_role('link', name='Answer on the page of r2')
+    ).to_be_visible()
+    expect(fleet_tab.page).to_have_title(re.compile(r'\(1\?\) SAFE'))
+    overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+    for width in (360, 1280, 2560):
+        fleet_tab.page.set_viewport_size({'width': width, 'height': 900})
+        assert fleet_tab.page.evaluate(overflow) <= 0
+    for scheme in ('light', 'dark'):
+        fleet_tab.page.emulate_media(color_scheme=scheme)
+        found = Axe().run(fleet_tab.page)
+        assert found.violations_count == 0, found.generate_report()
+    assert fleet_tab.faults == []
+
+
+def test_stop_all_tells_what_came_of_it_for_each(
+    fleet_tab: FleetTab, robots: list[FakeRobot]
+) -> None:
+    page = fleet_tab.page
+    page.locator('.browser-settings summary').click()
+    page.get_by_label('Your name, for the others to see').fill('Anna')
+    page.keyboard.press('Tab')
+    page.keyboard.press('Escape')
+    expect(page.locator('#stop-status')).to_contain_text('Stopped after')
+    for name in ('r1', 'r2', 'r3'):
+        expect(fleet_tab.robot(name).locator('.stopped')).to_contain_text(
+            re.compile(r'stopped \(\d+ ms')
+        )
+    assert [robot.stops[0] for robot in robots] == ['Anna (fleet)'] * 3
+    robots[1].stop_outcome = Outcome(False, 'sent and not confirmed')
+    page.get_by_role('button', name='Stop all robots now (Escape)').click()
+    expect(page.locator('#stop-status')).to_contain_text(
+        'NOT CONFIRMED: r2: sent and not confirmed'
+    )
+    expect(fleet_tab.robot('r2').locator('.stopped.failed')).to_contain_text(
+        'sent and not confirmed'
+    )
+    expect(fleet_tab.robot('r3').locator('.stopped')).to_contain_text('stopped')
+
+
+def test_with_a_token_the_form_leads_to_the_fleet_and_the_token_stays_on_the_server(
+    browser: Browser, robots: list[FakeRobot], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('CURIOSITY_HTTP_TOKEN', TOKEN)
+    fleet = Fleet(robots, TOKEN)
+    tab = FleetTab(browser.new_page(), fleet)
+    tab.page.goto(f'{fleet.url}fleet')
+    tab.page.get_by_label('Token').fill('a guess')
+    tab.page.keyboard.press('Enter')
+    expect(tab.page.get_by_role('alert')).to_contain_text('not the token')
+    tab.page.get_by_label('Token').fill(TOKEN)
+    tab.page.keyboard.press('Enter')
+    expect(tab.page).to_have_url(f'{fleet.url}fleet')
+    tab.is_live()
+    assert TOKEN not in tab.page.content()
+    tab.page.keyboard.press('Escape')
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
+    assert all(robot.stops for robot in robots)
+    tab.page.close()
+    fleet.close()

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page before the whole running demo. What it does in every state stands in
-test_page_browser.py.
+"""The page before the whole running demo, and an operator's walk over it by the keyboard alone.
+What it does in every state stands in test_page_browser.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from demo_bench import Bench
 from geometry_msgs.msg import Twist
 from http_client import Api
 from page_site import big_page, demo_with_page, picture, stowed
-from playwright.sync_api import expect, Page
+from playwright.sync_api import expect, Locator, Page
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
@@ -157,3 +157,105 @@ def approval_of_a_task_stands_in_the_conversation_and_in_the_trace(api: Api, pag
     page.get_by_label('Task of the trace that is shown').select_option(task['id'])
     lines = page.locator('.lines .text')
     expect(lines.first).to_contain_text('Asking: mast_open')
+
+
+MOST_TABS = 8  # from a place that a key leads to
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def leave_line(page: Page) -> None:
+    """Out of the input, where a letter would be typed."""
+    press(page, 'Tab')
+
+
+def types(page: Page, line: str) -> None:
+    press(page, '/')
+    expect(page.locator('input[name=say]')).to_be_focused()
+    page.keyboard.type(line)
+    press(page, 'Enter')
+    leave_line(page)
+
+
+def tab_to(page: Page, goal: Locator, key: str = 'Tab') -> None:
+    expect(goal).to_be_enabled()
+    for _ in range(MOST_TABS):
+        press(page, key)
+        if goal.evaluate('(each) => each === document.activeElement'):
+            return
+    raise AssertionError(f'{goal} is more than {MOST_TABS} tab stops away')
+
+
+def order_on_map(page: Page, *moves: str) -> None:
+    press(page, 'm')
+    expect(page.locator('.world .terrain')).to_be_focused()
+    press(page, *moves, 'Enter')
+    expect(page.get_by_role('button', name='Drive here')).to_be_focused()
+    press(page, 'Enter')
+    expect(page.get_by_role('button', name='Drive there')).to_be_focused()
+    picture(page, 'map_drive')
+    press(page, 'Enter')
+
+
+def answer_edited(page: Page, arguments: str) -> None:
+    form = page.locator('.approval')
+    expect(form).to_contain_text('navigate_to_pose')
+    press(page, '/')
+    tab_to(page, form.get_by_role('button', name='Edit'), 'Shift+Tab')
+    press(page, 'Enter')
+    expect(form.locator('textarea')).to_be_focused()
+    press(page, 'Control+a')
+    page.keyboard.type(arguments)
+    tab_to(page, form.get_by_role('button', name='Approve with changes'))
+    press(page, 'Enter')
+    expect(form).to_have_count(0)
+
+
+def test_an_operator_needs_no_mouse(bench: Bench, page: Page) -> None:
+    api = demo_with_page(
+        bench,
+        page,
+        guardrails={'approval': {'skills': ['navigate_to_pose']}, 'origins': {'page': 'ask'}},
+    )
+    task, talk = page.locator('tr.task').first, page.locator('.talk-lines')
+    banner = page.locator('.time-bar .banner')
+
+    types(page, ':cap')
+    expect(page.locator('.captures li')).to_have_count(1)
+    types(page, ':mast_close')
+    stowed(page)
+
+    order_on_map(page, '+', 'ArrowRight', 'ArrowRight')
+    expect(page.locator('.approval')).to_contain_text('navigate_to_pose')
+    picture(page, 'conversation')
+    answer_edited(page, '{"x": 7.0, "y": 0.0}')
+    api.run.until(lambda: bench.moving, 'the rover to drive')
+    press(page, 'Escape')
+    expect(page.locator('#stop-status')).to_contain_text('Stopped after')
+    bench.stands(20.0)
+    expect(task).to_contain_text('cancelled')
+    types(page, 'why did you stop?')
+    expect(talk).to_contain_text('The rover stands still.')
+
+    press(page, 't', 'Shift+C')
+    expect(banner).to_contain_text('Looking back')
+    expect(page.locator('.lines')).to_contain_text('capture_and_score: score')
+    expect(page.locator('.lines')).not_to_contain_text('navigate_to_pose')
+    press(page, 'l')
+    expect(banner).to_have_count(0)
+
+    order_on_map(page)  # a stop has ended the task: the same place again
+    expect(page.locator('.approval')).to_contain_text('navigate_to_pose')
+    types(page, ':pause')
+    expect(task).to_contain_text('paused')
+    types(page, ':resume')
+    answer_edited(page, '{"x": 7.0, "y": 0.0}')
+    api.run.until(lambda: bench.moving, 'the rover to drive again')
+    page.set_viewport_size({'width': 390, 'height': 844})
+    expect(page.locator('#stop')).to_be_in_viewport()
+    picture(page, 'phone')
+    expect(task).to_contain_text('completed')
+    bench.stands(20.0)

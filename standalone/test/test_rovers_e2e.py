@@ -127,7 +127,7 @@ def agent_of(pid: int, rover: str) -> psutil.Process:
 def one_stop_of_the_fleet_stops_both(
     url: str, console: Terminal, first: Watch, second: Watch
 ) -> None:
-    """And a frozen agent keeps no other from its stop; test_fleet_browser.py has the page."""
+    """And a frozen agent keeps no other from its stop; test_page_browser.py has the page."""
     with big_page() as page:
         page.goto(f'{url}/fleet')  # before the drives: on a busy machine a browser starts for long
         console.enter(':forward 20')

@@ -19,11 +19,17 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
+from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
+from curiosity_rosa_demo.infra.config.topics import Config
 from fake_robot import FakeRobot
 from fastapi import FastAPI
 import httpx
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from skill_world import LONG_S
 
 HOST = '127.0.0.1:8765'
@@ -89,10 +95,46 @@ async def wrong_answers(http: httpx.AsyncClient, rows: list[Any]) -> list[Any]:
 
 
 @contextmanager
-def served(make: Callable[[], FastAPI], config: HttpConfig) -> Iterator[str]:
+def served(make: Callable[[], Any], config: HttpConfig) -> Iterator[str]:
     """The app of ``make`` behind the server of an agent, on a free port; its address."""
     with closing(HttpThread(make, config.model_copy(update={'port': 0}))) as server:
         yield server.start().rstrip('/')
+
+
+@contextmanager
+def serving_mcp(
+    robot: Robot, runner: SkillRunner, config: Config, token: str = ''
+) -> Iterator[dict[str, Any]]:
+    """The app with /mcp: its ``url``, its tool ``calls`` and the ``statuses`` of its answers."""
+    made: dict[str, Any] = {'statuses': []}
+    http = settings(requests_per_s=1e6)
+
+    def app() -> Any:
+        api = create_app(runner, robot=robot, settings=http, token=token)
+        made['calls'] = add_mcp(api, robot, runner, config)
+
+        async def counted(scope: Any, receive: Any, send: Any) -> None:
+            async def sending(message: Any) -> None:
+                if message['type'] == 'http.response.start':
+                    made['statuses'].append(message['status'])
+                await send(message)
+
+            await api(scope, receive, sending)
+
+        return counted
+
+    with served(app, http) as url:
+        yield {**made, 'url': f'{url}/mcp'}
+
+
+@asynccontextmanager
+async def mcp_client(url: str, token: str = '', **options: Any) -> AsyncIterator[Client]:
+    """A client of the SDK."""
+    headers = {'Authorization': f'Bearer {token}'} if token else {}
+    async with httpx2.AsyncClient(headers=headers, timeout=30.0) as http:
+        transport = streamable_http_client(url, http_client=http)
+        async with Client(transport, **options) as session:
+            yield session
 
 
 async def until(condition: Callable[[], Any], what: str) -> Any:

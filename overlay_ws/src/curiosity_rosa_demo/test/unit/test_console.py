@@ -380,18 +380,13 @@ class Served:
         self.server = HttpThread(app, settings)
         self.url = self.server.start().rstrip('/')
 
-    def drives(self, one: Attached) -> None:
-        self.bench.session.started.clear()
-        assert one.console.handle_line('go to the light')
-        wait_until(self.bench.session.started.is_set, 'the turn')
-
 
 class Attached:
     """A console client, and what its person sees."""
 
-    def __init__(self, url: str, name: str, operator: str) -> None:
+    def __init__(self, url: str, name: str) -> None:
         self.seen: list[str] = []
-        api = AgentApi(url, client=name, operator=operator)
+        api = AgentApi(url, client=name)
         self.console = RemoteConsole(api, self.seen.append, lambda: self.transcript.is_attached)
         self.transcript = Transcript(AgentApi(url, client=name), self.console.show)
         self.transcript.start(0)
@@ -422,8 +417,8 @@ Attach = Callable[..., Attached]
 def attach(served: Served) -> Iterator[Attach]:
     made: list[Attached] = []
 
-    def attached(name: str, operator: str = '') -> Attached:
-        made.append(Attached(served.url, name, operator))
+    def attached(name: str) -> Attached:
+        made.append(Attached(served.url, name))
         return made[-1]
 
     yield attached
@@ -448,23 +443,6 @@ def test_every_text_arrives_as_it_was_printed(texts: list[str], first: int) -> N
 @given(st.binary(max_size=200))
 def test_whatever_arrives_is_an_event_or_nothing(stream: bytes) -> None:
     assert all(isinstance(each, ServerEvent) for each in read_events(stream.splitlines(True)))
-
-
-def test_two_operators_see_each_others_acts_by_name(served: Served, attach: Attach) -> None:
-    anna, ben = attach('console-1', 'anna@lab'), attach('console-2', 'ben@lab')
-    assert anna.console.handle_line(':mode')
-    ben.sees('anna@lab (console-1): :mode')
-    anna.sees('IDLE: nothing to do')
-    assert not any(':mode' in text for text in anna.seen)
-    served.drives(ben)
-    assert served.bench.session.askers == ['ben@lab (console-2)']
-    assert not ben.console.wait_until_idle(0.0)
-    assert anna.console.handle_line(':stop')
-    ben.sees('stop, by anna@lab (console-1)')
-    assert ben.outcome() == Outcome(False, 'Stopped by anna@lab (console-1)')
-    stopped = anna.outcome()
-    assert stopped.ok
-    assert stopped.answer in anna.seen
 
 
 def test_quit_detaches_and_a_sentence_that_stops_is_sent_as_a_stop_first(

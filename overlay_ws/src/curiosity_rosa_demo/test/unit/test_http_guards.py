@@ -6,20 +6,25 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Who is let in by name, origin, token and session; what one client may take; and server-sent
-events: numbered, resumed where a client left off, and nobody is waited for.
+"""Who is let in by name, origin, token and session; what one client may take; and the server's
+thread before the smallest app: its address, its limits, its end.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-import json
+from collections.abc import Callable, Iterator
+from contextlib import closing, ExitStack, nullcontext, suppress
+import os
+from pathlib import Path
+import socket
 import string
+import subprocess
+import sys
+import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http import event_stream, limits
-from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
+from curiosity_rosa_demo.agent.interfaces.http import acceptor, limits, server_thread
 from curiosity_rosa_demo.agent.interfaces.http.host_check import (
     AllowedHosts,
     host_name_of,
@@ -27,6 +32,7 @@ from curiosity_rosa_demo.agent.interfaces.http.host_check import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, TokenBuckets
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.agent.interfaces.http.session import (
     cookie_name,
     IN_TOTAL,
@@ -37,19 +43,24 @@ from curiosity_rosa_demo.agent.interfaces.http.session import (
     Sessions,
     WrongTokens,
 )
+from curiosity_rosa_demo.agent.startup.web import check_address, WebServer
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.trace.bus import EventBus, MAX_EVENTS
-from curiosity_rosa_demo.trace.trace_codec import new_event
+from curiosity_rosa_demo.infra.config.agent import HttpConfig
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from examples import examples
 from fake_robot import FakeRobot
 from fastapi import WebSocket
+from harness import wait_until
 from http_world import alone, by_http, client, HOST, settings, URL, Wire
+import httpx
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 import pytest
+from runtime_world import CONFIG, RobotServiceBench, RuntimeBench
 from skill_world import in_loop
+from starlette.applications import Starlette
 
 TOKEN = 'correct horse battery staple'
 BEARER = {'Authorization': f'Bearer {TOKEN}'}
@@ -463,134 +474,316 @@ def test_a_body_arrives_whole_or_not_at_all(parts: list[bytes]):
     assert (seen, status) == (([body], 0) if len(body) <= 1024 else ([], 413))
 
 
-def read(body: bytes) -> list[dict[str, Any]]:
-    """The events of a stream; comments and ``retry`` are left out."""
-    events = []
-    for block in body.decode().split('\n\n')[:-1]:
-        fields = dict(
-            line.split(': ', 1) for line in block.split('\n') if not line.startswith(':')
+WAIT_S = 20.0
+SETTINGS = load_config().agent.http.model_copy(update={'port': 0})
+
+
+async def small_app(scope: Any, receive: Any, send: Any) -> None:
+    """/ and /stop answer, /stream never ends, /body reads first, anything else raises."""
+    if scope['type'] == 'lifespan':
+        await receive()
+        await send({'type': 'lifespan.startup.complete'})
+        await receive()
+        await send({'type': 'lifespan.shutdown.complete'})
+        return
+    if scope['path'] not in ('/', '/stop', '/stream', '/body'):
+        raise RuntimeError('a bug')
+    while scope['path'] == '/body' and (await receive()).get('more_body'):
+        pass
+    await send({'type': 'http.response.start', 'status': 200, 'headers': []})
+    await send({'type': 'http.response.body', 'body': b'hello', 'more_body': True})
+    if scope['path'] == '/stream':
+        await asyncio.Event().wait()
+    await send({'type': 'http.response.body', 'body': b''})
+
+
+@pytest.fixture
+def server() -> Iterator[HttpThread]:
+    server = HttpThread(lambda: small_app, SETTINGS)
+    yield server
+    server.close()
+
+
+def server_settings(**changes: Any) -> HttpConfig:
+    return SETTINGS.model_copy(update=changes)
+
+
+async def cannot_start(scope: Any, receive: Any, send: Any) -> None:
+    assert scope['type'] == 'lifespan'
+    await receive()
+    await send({'type': 'lifespan.startup.failed', 'message': 'no'})
+
+
+def cannot_be_made() -> Any:
+    raise ImportError("No module named 'fastapi'")
+
+
+def test_what_cannot_be_served_is_told_and_nobody_waits_for_it() -> None:
+    for host in ('203.0.113.7', 'no.such.host.invalid'):
+        with pytest.raises(HttpUnavailable, match=rf'^{host}:0 .*set http\.host in agent\.yaml$'):
+            HttpThread(lambda: small_app, server_settings(host=host))
+    makers: tuple[tuple[Callable[[], Any], str], ...] = (
+        (cannot_be_made, '.*fastapi'),
+        (lambda: cannot_start, ''),
+    )
+    for make, why in makers:
+        with closing(HttpThread(make, SETTINGS)) as server:
+            with pytest.raises(HttpUnavailable, match=f'cannot be served: {why}'):
+                server.start()
+            with pytest.raises(httpx.ConnectError):
+                httpx.get(server.url)
+
+
+def test_the_end_does_not_wait_for_imports(caplog: pytest.LogCaptureFixture) -> None:
+    importing, imported = threading.Event(), threading.Event()
+
+    def slow() -> Any:
+        importing.set()
+        assert imported.wait(WAIT_S)
+        return Starlette()
+
+    def start_or_not() -> None:
+        with suppress(HttpUnavailable):
+            server.start()
+
+    before = set(threading.enumerate())
+    server = HttpThread(slow, SETTINGS)
+    threading.Thread(target=start_or_not, daemon=True).start()
+    assert importing.wait(WAIT_S)
+    server.close()
+    assert not imported.is_set()  # else it would have waited
+    imported.set()
+    wait_until(lambda: set(threading.enumerate()) <= before, 'the end of both threads')
+    assert caplog.records == []  # late, it finds its address given up, and says nothing
+
+
+def test_open_streams_do_not_hold_up_its_end(server: HttpThread) -> None:
+    before = set(threading.enumerate())
+    server.start()
+    with httpx.stream('GET', f'{server.url}stream', timeout=WAIT_S) as answer:
+        parts = answer.iter_raw()
+        assert next(parts) == b'hello'
+        server.close()
+        assert set(threading.enumerate()) <= before  # else close() gave up waiting
+        with pytest.raises(httpx.HTTPError):
+            next(parts)
+    with pytest.raises(HttpUnavailable, match='given up'):
+        server.start()
+
+
+def test_who_does_not_finish_a_head_loses_the_connection(
+    server: HttpThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, 'HEAD_TIMEOUT_S', 0.3)
+    monkeypatch.setattr(server_thread, 'KEEP_ALIVE_S', 1)
+    server.start()
+    half = b'GET / HTTP/1.1\r\nHost: x\r\n'
+    for before, head in ((b'', b''), (b'', half), (half + b'\r\n', b''), (half + b'\r\n', half)):
+        with connect(server) as client:
+            client.sendall(before)
+            received = b''
+            while before and not received.endswith(b'0\r\n\r\n'):
+                received += client.recv(1000)
+            client.sendall(head)
+            assert client.recv(1000) == b''  # it times out when the connection is kept
+
+
+def test_too_many_connections_are_refused_and_told() -> None:
+    with closing(HttpThread(lambda: small_app, server_settings(max_connections=1))) as server:
+        url = server.start()
+        with httpx.stream('GET', f'{url}stream', timeout=WAIT_S) as stream:
+            parts = stream.iter_raw()
+            assert next(parts) == b'hello'
+            refused = httpx.get(url)
+            assert refused.status_code == 503
+            assert refused.headers['content-type'] == 'application/problem+json'
+            assert refused.json()['detail'] == (
+                'All connections of the server are in use; close one.'
+            )
+        wait_until(lambda: httpx.get(url).is_success, 'it to answer again')
+
+
+# What each of the connections sends, and then nothing.
+ATTACKS = {
+    'silence': b'',
+    'half a head': b'GET / HTTP/1.1\r\nHost: x\r\n',
+    'half a stop': b'POST /stop HTTP/1.1\r\nHost: x\r\n',
+    'a slow body': b'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{',
+    'a stream': b'GET /stream HTTP/1.1\r\nHost: x\r\n\r\n',
+    'no HTTP': b'\x16\x03\x01',
+}
+
+
+@pytest.mark.parametrize('data', ATTACKS.values(), ids=ATTACKS.keys())
+def test_no_number_of_other_connections_keeps_a_stop_out(server: HttpThread, data: bytes) -> None:
+    url = server.start()
+    with ExitStack() as clients:
+        for _ in range(acceptor.MAX_INCOMPLETE_HEADS + SETTINGS.max_connections):
+            client = clients.enter_context(connect(server))
+            with suppress(OSError):  # it may have been dropped
+                client.sendall(data)
+        for _ in range(5):
+            answer = httpx.post(f'{url}stop', timeout=WAIT_S)
+            assert (answer.status_code, answer.text) == (200, 'hello')
+            assert answer.headers['connection'] == 'close'  # the next stop comes here again
+
+
+def test_a_stop_does_not_wait_for_the_thread_of_other_requests() -> None:
+    freed = threading.Event()
+
+    async def blocking(scope: Any, receive: Any, send: Any) -> None:
+        if scope['type'] == 'http' and scope['path'] == '/body':
+            assert freed.wait(WAIT_S)
+        await small_app(scope, receive, send)
+
+    with closing(HttpThread(lambda: blocking, SETTINGS)) as server, connect(server) as client:
+        url = server.start()
+        client.sendall(b'GET /body HTTP/1.1\r\nHost: x\r\n\r\n')
+        assert httpx.post(f'{url}stop', timeout=WAIT_S).text == 'hello'
+        freed.set()
+        assert client.recv(1000).startswith(b'HTTP/1.1 200')
+
+
+def test_a_head_may_come_in_parts(server: HttpThread) -> None:
+    server.start()
+    for head in (
+        b'POST /stop HTTP/1.1\r\nHost: x\r\n\r\n',
+        b'POST /stop HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n',  # the body never comes
+        b'POST /stop?why=now HTTP/1.1\nHost: x\n\n',
+        b'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+    ):
+        for size in (1, 7, 1000):
+            with connect(server) as client:
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for start in range(0, len(head), size):
+                    client.sendall(head[start : start + size])
+                assert client.recv(1000).startswith(b'HTTP/1.1 200')
+
+
+def test_the_oldest_half_of_a_head_of_the_greediest_address_is_dropped(
+    server: HttpThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acceptor, 'MAX_INCOMPLETE_HEADS', 3)
+    server.start()
+    with ExitStack() as clients:
+        other, first, second, third = (
+            clients.enter_context(connect(server, host))
+            for host in ('127.0.0.2', '127.0.0.1', '127.0.0.1', '127.0.0.1')
         )
-        if 'data' in fields:
-            events.append({**fields, 'data': json.loads(fields['data'])})
-    return events
+        assert first.recv(1) == b''
+        for client in (other, second, third):
+            client.sendall(b'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+            assert client.recv(1000).startswith(b'HTTP/1.1 200')
 
 
-async def missed(bus: EventBus, last_id: Callable[[EventHub], str]) -> list[dict[str, Any]]:
-    """What a client gets at once that comes back with ``last_id``."""
-    events = EventHub(bus, heartbeat_s=0.0)
-    chunks = events.subscribe(last_id(events)).chunks()
-    assert await anext(chunks) == b'retry: 2000\n\n'
-    found = b''
-    while (chunk := await anext(chunks)) != b': still here\n\n':
-        found += chunk
-    return read(found)
+def connect(server: HttpThread, source: str = '127.0.0.1') -> socket.socket:
+    port = int(server.url.rstrip('/').rsplit(':', 1)[1])
+    return socket.create_connection(('127.0.0.1', port), WAIT_S, (source, 0))
 
 
-@in_loop
-async def test_trace_events_and_task_events_come_as_they_happen():
-    with FakeRobot() as robot:
-        app = app_of(robot)
-        async with client(app) as http, Wire(app, 'GET', '/events') as wire:
-            await wire.got('retry: 2000\n\n')
-            told = robot.trace(TraceKind.OBSERVE, 'hello\nworld: \u4f60\u597d')
-            await wire.got(told.event_id)
-            task = (await http.post('/tasks', json={'name': 'mast_close'})).json()
-            await wire.got('task_complete')
-        events = read(wire.body)
-        assert wire.status == 200
-        assert events[0]['event'] == 'trace'
-        assert events[0]['data'] == told.model_dump(mode='json')
-        states = [
-            (each['data']['type'], each['data'].get('after'))
-            for each in events
-            if each['event'] == 'task' and each['data']['task_id'] == task['id']
-        ]
-        assert states == [
-            ('task_submit', None),
-            ('task_state', 'active'),
-            ('task_complete', 'completed'),
-        ]
-        numbers = [int(each['id'].rpartition('-')[2]) for each in events]
-        assert numbers == list(range(numbers[0], numbers[0] + len(events)))
+QUIET = """
+import pathlib, socket, sys
+import httpx
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.startup.logs import LogFile
+from test_http_guards import SETTINGS, small_app
+log = LogFile(pathlib.Path(sys.argv[1]))
+server = HttpThread(lambda: small_app, SETTINGS)
+server.start()
+assert httpx.get(f'{server.url}bug?token=secret').status_code == 500
+assert httpx.get(f'{server.url}?token=secret').status_code == 200
+with socket.create_connection(('127.0.0.1', int(server.url[:-1].split(':')[-1]))) as raw:
+    raw.sendall(b'NONSENSE\\r\\n\\r\\n')
+    assert raw.recv(100)
+with httpx.stream('GET', f'{server.url}stream'):
+    server.close()
+log.close()
+"""
 
 
-LAST_IDS = st.text(max_size=30) | st.from_regex(r'[0-9a-f]{8}-[0-9]{1,25}', fullmatch=True)
+def test_nothing_is_written_between_the_users_lines(tmp_path: Path) -> None:
+    log = tmp_path / 'agent.log'
+    ended = subprocess.run(
+        [sys.executable, '-c', QUIET, str(log)],
+        cwd=Path(__file__).parent,
+        env={**os.environ, 'PYTHONPATH': ':'.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, '', '')
+    written = log.read_text(encoding='utf-8')
+    assert 'a bug' in written
+    assert 'secret' not in written
 
 
-@hypothesis_settings(deadline=None)
-@given(st.integers(1, 20), st.integers(0, 40), st.integers(0, 45), LAST_IDS)
-def test_what_is_missed_is_what_is_kept_after_the_last_id(
-    kept: int, told: int, seen: int, foreign: str
-):
-    bus = EventBus(max_events=kept)
-    for _ in range(told):
-        bus.publish(new_event(TraceKind.ACT, 'x'))
-    if told > kept and foreign:  # any other ID gets all that is kept, and is told of the gap
-        events = asyncio.run(missed(bus, lambda hub: foreign))
-        assert [each['event'] for each in events] == ['gap', *['trace'] * kept]
-    events = asyncio.run(missed(bus, lambda hub: f'{hub.process}-{seen}'))
-    expected = range(max(seen, told - kept) + 1, told + 1) if seen <= told else range(1, told + 1)
-    numbers = [int(each['id'].rpartition('-')[2]) for each in events if 'id' in each]
-    assert numbers == list(expected)[-kept:]
-    lost = seen > told or seen < told - kept
-    assert [each['event'] for each in events].count('gap') == lost
-    if lost:
-        assert events[0]['event'] == 'gap'
+def config_with(**changes: object) -> Config:
+    http = CONFIG.agent.http.model_copy(update={'port': 0, **changes})
+    return CONFIG.model_copy(update={'agent': CONFIG.agent.model_copy(update={'http': http})})
 
 
-@in_loop
-async def test_a_client_that_takes_nothing_loses_events_and_the_others_get_everything(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(event_stream, 'SEND_TIMEOUT_S', 1000.0)  # it is not disconnected
-    with FakeRobot() as robot:
-        app = app_of(robot)
-        slow, quick = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/events')
-        async with slow, quick:
-            await slow.got('retry')
-            await quick.got('retry')
-            slow.taking.clear()
-            for n in range(MAX_EVENTS + 100):
-                robot.trace(TraceKind.OBSERVE, f'event {n}.')
-                if n % 50 == 0:  # as slow as a quick client reads
-                    await quick.got(f'event {n}.')
-            last = f'event {MAX_EVENTS + 99}.'
-            await quick.got(last)
-            slow.taking.set()
-            await slow.got(last)
-        assert len(read(quick.body)) == MAX_EVENTS + 100
-        kinds = [each['event'] for each in read(slow.body)]
-        assert kinds.count('gap') == 1
-        assert kinds.count('trace') < MAX_EVENTS + 100
+def web_of(bench: RobotServiceBench, config: Config) -> tuple[WebServer, list[str]]:
+    told: list[str] = []
+    return WebServer(bench.service, bench.bench.runtime.runner, config, told.append), told
 
 
-@in_loop
-async def test_streams_leave_room_for_requests_and_end_with_their_client_or_the_app(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(event_stream, 'SEND_TIMEOUT_S', 0.05)
-    with FakeRobot() as robot:
-        app = app_of(robot, max_connections=4)
-        last = Wire(app, 'GET', '/events')
-        async with app.router.lifespan_context(app):
-            async with client(app) as http:
-                one, two = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/camera.mjpg')
-                async with one, two:
-                    await one.got('retry')
-                    await two.got('--frame')
-                    for path in ('/events', '/camera.mjpg'):
-                        answer = await http.get(path)
-                        assert answer.status_code == 503
-                        assert '2 streams' in answer.json()['detail']
-                    assert (await http.post('/stop')).status_code == 200
-                    assert 'curiosity_event_clients 1.0' in (await http.get('/metrics')).text
-                    one.leave()  # as the event of the stop wakes it
-                    await one.ended()
-                    assert 'curiosity_event_clients 0.0' in (await http.get('/metrics')).text
-                    two.taking.clear()  # a send that hangs is given up
-                    await two.ended()
-            await last.__aenter__()  # a seat is free again
-            await last.got('retry')
-        await last.ended()
-        robot.trace(TraceKind.OBSERVE, 'late')
-        assert b'late' not in last.body
+def test_the_api_and_the_page_are_at_one_address_or_nowhere(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as runtime:
+        bench = RobotServiceBench(runtime)
+        web, told = web_of(bench, config_with())
+        with closing(web):
+            web.start()
+            assert httpx.get(f'{web.url}health').json()['status'] == 'ok'
+            page = httpx.get(web.url, headers={'Accept': 'text/html'})
+            assert page.status_code == 200
+            assert '<title>Curiosity ROSA</title>' in page.text
+            port = int(web.url[:-1].rsplit(':', 1)[1])
+            taken = (
+                f'! The page is not available: 127.0.0.1:{port} is taken; '
+                'set http.port in agent.yaml'
+            )
+            for changes, words in (({'port': port}, [taken]), ({'enabled': False}, [])):
+                second, why = web_of(bench, config_with(**changes))
+                with closing(second):
+                    second.start()
+                    assert (second.url, why) == ('', words)
+        assert told == []
+
+
+SECRET = 'a-secret-that-is-long'
+
+
+def test_others_come_in_with_a_token_only_and_it_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    for host, token, fine in (
+        ('127.0.0.1', '', True),
+        ('::1', SECRET, True),
+        ('localhost', 'secret', False),
+        ('0.0.0.0', '', False),
+        ('192.0.2.7', '  ', False),
+        ('rover.local', 'fifteen letters', False),
+        ('0.0.0.0', SECRET, True),
+    ):
+        monkeypatch.setenv('CURIOSITY_HTTP_TOKEN', token)
+        refused = pytest.raises(ConfigError, match=r'^.*agent\.yaml: http\.host .*HTTP_TOKEN')
+        with nullcontext() if fine else refused:
+            check_address(config_with(host=host).agent.http)
+        check_address(config_with(host=host, enabled=False).agent.http)
+
+
+CHECKED = (
+    'from curiosity_rosa_demo.agent import agent_node\n'
+    'from curiosity_rosa_demo.agent.startup.web import check_address\n'
+    'from curiosity_rosa_demo.infra.config_loader import load_config\n'
+    'check_address(load_config().agent.http)\n'
+)
+CONSOLE = 'import curiosity_rosa_demo.agent.interfaces.console_client.main\n'
+
+
+def test_agent_and_console_start_without_what_takes_long_to_import() -> None:
+    late = {'fastapi', 'starlette', 'uvicorn', 'nicegui', 'cv2', 'langchain'}
+    for code, names in ((CHECKED, late), (CONSOLE, {*late, 'rclpy', 'rosa', 'langgraph'})):
+        code = f'{code}import sys\nprint([name for name in {names} if name in sys.modules])\n'
+        ended = subprocess.run(
+            [sys.executable, '-c', code], capture_output=True, text=True, timeout=60
+        )
+        assert ended.stdout == '[]\n', ended.stderr

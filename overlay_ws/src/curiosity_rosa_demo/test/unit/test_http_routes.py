@@ -6,18 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The routes of the rover and its tasks: what schemathesis (test_http_api.py) cannot know."""
+"""The routes of the rover and its tasks: what schemathesis (test_http_api.py) cannot know; and
+server-sent events: numbered, resumed where a client left off, and nobody is waited for.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+import json
 from pathlib import Path
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http import cursor, server
+from curiosity_rosa_demo.agent.interfaces.http import cursor, event_stream, server
 from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
-from curiosity_rosa_demo.agent.interfaces.http.event_stream import ConnectionSlots
+from curiosity_rosa_demo.agent.interfaces.http.event_stream import ConnectionSlots, EventHub
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import MAX_PAGE_BYTES
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
@@ -28,7 +32,9 @@ from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.trace.bus import EventBus, MAX_EVENTS
 from curiosity_rosa_demo.trace.events import ModelCalled
+from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
 from fake_robot import FakeRobot
 from fastapi import FastAPI
@@ -45,6 +51,7 @@ from http_world import (
 )
 import httpx
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -523,3 +530,136 @@ async def test_with_a_robot_the_arguments_are_those_of_the_skill(
     assert await wrong_answers(http, down) == []
     health = (await http.get('/health')).json()
     assert (health['status'], health['detail']) == ('degraded', str(full))
+
+
+def read(body: bytes) -> list[dict[str, Any]]:
+    """The events of a stream; comments and ``retry`` are left out."""
+    events = []
+    for block in body.decode().split('\n\n')[:-1]:
+        fields = dict(
+            line.split(': ', 1) for line in block.split('\n') if not line.startswith(':')
+        )
+        if 'data' in fields:
+            events.append({**fields, 'data': json.loads(fields['data'])})
+    return events
+
+
+async def missed(bus: EventBus, last_id: Callable[[EventHub], str]) -> list[dict[str, Any]]:
+    """What a client gets at once that comes back with ``last_id``."""
+    events = EventHub(bus, heartbeat_s=0.0)
+    chunks = events.subscribe(last_id(events)).chunks()
+    assert await anext(chunks) == b'retry: 2000\n\n'
+    found = b''
+    while (chunk := await anext(chunks)) != b': still here\n\n':
+        found += chunk
+    return read(found)
+
+
+@in_loop
+async def test_trace_events_and_task_events_come_as_they_happen():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        async with client(app) as http, Wire(app, 'GET', '/events') as wire:
+            await wire.got('retry: 2000\n\n')
+            told = robot.trace(TraceKind.OBSERVE, 'hello\nworld: \u4f60\u597d')
+            await wire.got(told.event_id)
+            task = (await http.post('/tasks', json={'name': 'mast_close'})).json()
+            await wire.got('task_complete')
+        events = read(wire.body)
+        assert wire.status == 200
+        assert events[0]['event'] == 'trace'
+        assert events[0]['data'] == told.model_dump(mode='json')
+        states = [
+            (each['data']['type'], each['data'].get('after'))
+            for each in events
+            if each['event'] == 'task' and each['data']['task_id'] == task['id']
+        ]
+        assert states == [
+            ('task_submit', None),
+            ('task_state', 'active'),
+            ('task_complete', 'completed'),
+        ]
+        numbers = [int(each['id'].rpartition('-')[2]) for each in events]
+        assert numbers == list(range(numbers[0], numbers[0] + len(events)))
+
+
+LAST_IDS = st.text(max_size=30) | st.from_regex(r'[0-9a-f]{8}-[0-9]{1,25}', fullmatch=True)
+
+
+@hypothesis_settings(deadline=None)
+@given(st.integers(1, 20), st.integers(0, 40), st.integers(0, 45), LAST_IDS)
+def test_what_is_missed_is_what_is_kept_after_the_last_id(
+    kept: int, told: int, seen: int, foreign: str
+):
+    bus = EventBus(max_events=kept)
+    for _ in range(told):
+        bus.publish(new_event(TraceKind.ACT, 'x'))
+    if told > kept and foreign:  # any other ID gets all that is kept, and is told of the gap
+        events = asyncio.run(missed(bus, lambda hub: foreign))
+        assert [each['event'] for each in events] == ['gap', *['trace'] * kept]
+    events = asyncio.run(missed(bus, lambda hub: f'{hub.process}-{seen}'))
+    expected = range(max(seen, told - kept) + 1, told + 1) if seen <= told else range(1, told + 1)
+    numbers = [int(each['id'].rpartition('-')[2]) for each in events if 'id' in each]
+    assert numbers == list(expected)[-kept:]
+    lost = seen > told or seen < told - kept
+    assert [each['event'] for each in events].count('gap') == lost
+    if lost:
+        assert events[0]['event'] == 'gap'
+
+
+@in_loop
+async def test_a_client_that_takes_nothing_loses_events_and_the_others_get_everything(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(event_stream, 'SEND_TIMEOUT_S', 1000.0)  # it is not disconnected
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        slow, quick = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/events')
+        async with slow, quick:
+            await slow.got('retry')
+            await quick.got('retry')
+            slow.taking.clear()
+            for n in range(MAX_EVENTS + 100):
+                robot.trace(TraceKind.OBSERVE, f'event {n}.')
+                if n % 50 == 0:  # as slow as a quick client reads
+                    await quick.got(f'event {n}.')
+            last = f'event {MAX_EVENTS + 99}.'
+            await quick.got(last)
+            slow.taking.set()
+            await slow.got(last)
+        assert len(read(quick.body)) == MAX_EVENTS + 100
+        kinds = [each['event'] for each in read(slow.body)]
+        assert kinds.count('gap') == 1
+        assert kinds.count('trace') < MAX_EVENTS + 100
+
+
+@in_loop
+async def test_streams_leave_room_for_requests_and_end_with_their_client_or_the_app(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(event_stream, 'SEND_TIMEOUT_S', 0.05)
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot, settings=settings(max_connections=4))
+        last = Wire(app, 'GET', '/events')
+        async with app.router.lifespan_context(app):
+            async with client(app) as http:
+                one, two = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/camera.mjpg')
+                async with one, two:
+                    await one.got('retry')
+                    await two.got('--frame')
+                    for path in ('/events', '/camera.mjpg'):
+                        answer = await http.get(path)
+                        assert answer.status_code == 503
+                        assert '2 streams' in answer.json()['detail']
+                    assert (await http.post('/stop')).status_code == 200
+                    assert 'curiosity_event_clients 1.0' in (await http.get('/metrics')).text
+                    one.leave()  # as the event of the stop wakes it
+                    await one.ended()
+                    assert 'curiosity_event_clients 0.0' in (await http.get('/metrics')).text
+                    two.taking.clear()  # a send that hangs is given up
+                    await two.ended()
+            await last.__aenter__()  # a seat is free again
+            await last.got('retry')
+        await last.ended()
+        robot.trace(TraceKind.OBSERVE, 'late')
+        assert b'late' not in last.body

@@ -24,13 +24,12 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question
 from curiosity_rosa_demo.domain.operation import Operation
 from fake_robot import CONFIG, FakeRobot, REGISTRY
-from http_world import until
+from http_world import mcp_client, serving_mcp, until
 import httpx
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import MCPError
 from mcp_types import ElicitResult
-from mcp_world import connected, serving
 import pytest
 
 TOKEN = 'a-long-enough-secret'
@@ -40,7 +39,7 @@ DRIVE: tuple[str, dict[str, Any]] = ('move_forward', {'duration_s': 2.0})
 
 @pytest.fixture
 def world() -> Iterator[Any]:
-    with FakeRobot() as robot, serving(robot, robot.runner, CONFIG, TOKEN) as made:
+    with FakeRobot() as robot, serving_mcp(robot, robot.runner, CONFIG, TOKEN) as made:
         yield SimpleNamespace(robot=robot, **made)
 
 
@@ -54,7 +53,7 @@ def ends(robot: FakeRobot) -> list[tuple[str, str]]:
 @MODES
 def test_tools_resources_and_prompts_are_listed_and_read(world: Any, mode: str) -> None:
     async def walk() -> None:
-        async with connected(world.url, TOKEN, mode=mode) as client:
+        async with mcp_client(world.url, TOKEN, mode=mode) as client:
             tools = {each.name: each for each in (await client.list_tools()).tools}
             assert {'stop', 'say', 'move_forward', 'get_status'} <= set(tools)
             assert not {'react', 'charge', 'activity', 'decide'} & set(tools)
@@ -96,7 +95,7 @@ def test_a_wrong_call_becomes_no_task_and_stop_and_say_stop_wait_for_nothing(
     world: Any, mode: str
 ) -> None:
     async def walk() -> None:
-        async with connected(world.url, TOKEN, mode=mode) as client:
+        async with mcp_client(world.url, TOKEN, mode=mode) as client:
             for name, arguments, code in WRONG:
                 result = await client.call_tool(name, arguments)
                 assert result.is_error, name
@@ -120,7 +119,7 @@ def test_a_call_ends_with_its_client(world: Any, mode: str, how: str) -> None:
         await until(lambda: ends(world.robot) == [('move_forward', 'CANCELLED')], 'its end')
 
     async def walk() -> None:
-        async with connected(world.url, TOKEN, mode=mode) as client:
+        async with mcp_client(world.url, TOKEN, mode=mode) as client:
             call = asyncio.ensure_future(client.call_tool(*DRIVE))
             await until(lambda: ('move_forward', 'ACTIVE') in ends(world.robot), 'the drive')
             if how == 'cancelled':
@@ -146,7 +145,7 @@ def test_the_client_is_asked_about_its_own_task_alone(world: Any, mode: str, act
         return ElicitResult(action='accept', content=content)
 
     async def walk() -> None:
-        async with connected(world.url, TOKEN, mode=mode, elicitation_callback=answer) as client:
+        async with mcp_client(world.url, TOKEN, mode=mode, elicitation_callback=answer) as client:
             call = asyncio.ensure_future(client.call_tool(*DRIVE))
             await until(lambda: ('move_forward', 'ACTIVE') in ends(robot), 'the drive')
             op = Operation(DRIVE[0], {**REGISTRY_DEFAULTS, **DRIVE[1]})
