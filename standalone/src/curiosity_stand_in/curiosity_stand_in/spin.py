@@ -19,8 +19,8 @@ from typing import Protocol
 
 import rclpy
 from rclpy.clock import Clock, ClockType
-from rclpy.exceptions import InvalidHandle
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -54,7 +54,7 @@ class NodeThread:
         try:
             while not self._closing and rclpy.ok():
                 # EventsExecutor raises when a request waits for a service that was destroyed.
-                with suppress(InvalidHandle):
+                with suppress(rclpy_implementation.InvalidHandle):
                     # EventsExecutor.spin() without a time-out has hung at full CPU load.
                     self._executor.spin_once(timeout_sec=1.0)
         except ExternalShutdownException:
