@@ -20,7 +20,6 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 import uuid
 
-from agent_world import AgentWorld
 from autonomy_world import config_of as config_with_world
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.console import Console
@@ -51,7 +50,7 @@ from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from http_world import client
 from mcp import Client
 import pytest
-from runtime_world import RobotServiceBench
+from runtime_world import AgentWorld, RobotServiceBench
 
 T = TypeVar('T')
 WAIT_S = 30.0

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """A real runtime (kernel, runner, store, skills) that a test feeds with readings, one before a
-session that the test holds the strings of, and a RobotService over that.
+session that the test holds the strings of, one below the real agent, and a RobotService.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import threading
 import time
 from typing import Any, cast, TypeVar
 
+from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
@@ -27,12 +28,15 @@ from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import RosPolicy
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.react.guardrails.gate import current_order, Order
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
@@ -47,7 +51,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     Reading,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import RoverPose, ToolResult, TraceKind
+from curiosity_rosa_demo.domain.models import RoverPose, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.skills import Outcome
@@ -58,6 +62,8 @@ from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
+from tool_rover import SimulatedRover
+from turn_world import config_of, LLM, SHIPPED
 
 H = TypeVar('H', bound='RuntimeHarness')
 T = TypeVar('T')
@@ -364,6 +370,67 @@ async def settle() -> None:
     """The loop has had many turns; what is to happen by itself has happened."""
     for _ in range(20):
         await asyncio.sleep(0.001)
+
+
+class AgentWorld(RuntimeHarness):
+    """The real agent before a simulated rover: kernel, tasks, session, ROSA and its loop, skills.
+    The model is a scripted server, whose key must be in the environment. The rover's time does not
+    pass by itself, so it does not drive.
+    """
+
+    wait_s = 30.0
+
+    def __init__(
+        self,
+        folder: Path,
+        *script: Reply,
+        skills: tuple[Skill, ...] = (),
+        config: Config = SHIPPED,
+        spans: TaskSpans | None = None,
+    ) -> None:
+        self.server = ChatServer(*script)
+        config = config_of(llm={**LLM, 'base_url': self.server.url}, config=config)
+        config = with_watchdog(config, PATIENT_S)
+        registry = make_registry(config)
+        for skill in skills:
+            registry.register(skill)
+        self.rover = SimulatedRover()
+        self.events: list[TraceEvent] = []
+        self.session = AgentSession(
+            self.rover,  # type: ignore[arg-type]
+            config,
+            self.rover.clock,
+            self.events.append,
+            registry=registry,
+            approval_queue=ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s),
+            checkpoints=':memory:',
+        )
+        super().__init__(folder, self.session, config, registry, spans=spans)
+        self.runtime.start()
+        self.runtime.run_tasks(go_on=False, ended=lambda task: None)
+
+    def close(self) -> None:
+        super().close()
+        self.server.close()
+
+    @property
+    def state(self) -> BrainState:
+        """As /state has it."""
+        return self.runtime.state.model_copy(update={'react': self.session.react_state})
+
+    def submit(self, name: str, **arguments: Any) -> Task:
+        """A task that the kernel has taken."""
+        replies: list[MessageReply] = []
+        task = self.runtime.make_task(name, arguments)
+        self.runtime.submit_task(task, replies.append, self.runtime.stop_count)
+        self.until(lambda: replies, 'the task to be taken')
+        assert replies[0].task is not None, replies[0].lines
+        return replies[0].task
+
+    def refused_by(self) -> list[str]:
+        """The rules that refused something, in order."""
+        rules = ((event.data or {}).get('rule') for event in self.events)
+        return [str(rule) for rule in rules if rule is not None]
 
 
 POSE = RoverPose(x=1.0, y=2.0, frame_id='odom')

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agent_world import AgentWorld
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.react.guardrails.rules import TURN_RULES
 from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
@@ -28,6 +27,7 @@ from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
 from react_world import action, asking, finish, Nodes, with_rules
+from runtime_world import AgentWorld
 from skill_world import Actor, skill_named
 from turn_world import KEY, SHIPPED, World
 

@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from agent_world import AgentWorld
 from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.llm.chat_model import holds_tool_call
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
@@ -43,6 +42,7 @@ from hypothesis import strategies as st
 from langchain_core.exceptions import OutputParserException
 import pytest
 from react_world import action, asking, finish, Nodes, REGISTRY
+from runtime_world import AgentWorld
 from skill_world import skill_named
 from tool_rover import SimulatedRover
 from turn_world import BY_ROUTINE, config_of, KEY, LLM, OFFERED, rosa_of, SHIPPED, World

@@ -21,7 +21,6 @@ import tempfile
 import threading
 from typing import Any
 
-from agent_world import AgentWorld
 from chat_server import call as model_call
 from chat_server import Say
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
@@ -30,6 +29,8 @@ from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.execution.react import crash_text
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT
+from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
+from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode, Question
@@ -41,6 +42,7 @@ from hypothesis import given, HealthCheck, Phase, settings
 from hypothesis import strategies as st
 import pytest
 from runtime_world import (
+    AgentWorld,
     CONFIG,
     DONE,
     RobotServiceBench,
@@ -265,6 +267,23 @@ def test_a_stop_and_the_watchdog_wait_for_nothing_in_a_blocked_loop(tmp_path: Pa
         bench.finish()
 
 
+@given(st.lists(st.tuples(st.sampled_from(['beat', 'look']), st.floats(0.0, 4.0)), max_size=40))
+def test_it_barks_at_the_first_look_after_each_silence(script: list[tuple[str, float]]) -> None:
+    barks, now_s = list[str](), 100.0
+    dog = Watchdog(2.0, barks.append, lambda: now_s)
+    last, owed, expected = None, True, 0
+    for what, seconds in script:
+        now_s += seconds
+        if what == 'beat':
+            dog.beat()
+            last, owed = now_s, True
+        else:
+            dog.check()
+            if last is not None and owed and now_s - last > 2.0:
+                expected, owed = expected + 1, False
+        assert len(barks) == expected
+
+
 def fail(*_: object) -> None:
     raise ZeroDivisionError('a bug in a listener')
 
@@ -288,19 +307,12 @@ def test_the_rover_is_told_to_stop_before_any_callback_and_none_that_raises_keep
     assert (bench.session.stops, seen) == (1, [1, 1])
     bench.becomes('look around', 'CANCELLED')
     bench.replies('a bug in a listener')
-    bench.runs(':cap')  # the agent goes on
-    bench.finish()
-
-
-def test_a_message_cannot_claim_that_the_rover_was_stopped_already(bench: RuntimeBench) -> None:
-    bench.runs('look around')
+    bench.runs(':cap')  # the agent goes on, and no message can claim that the rover was stopped
     message: Json = {'intent': 'STOP', 'payload': {'stopped_by': 'an impostor'}}
     bench.runtime.post_message(message, lambda reply: None, bench.runtime.stop_count)
-    bench.becomes('look around', 'CANCELLED')
-    bench.until(lambda: bench.session.stops == 1, 'the stop')
-    assert 'impostor' not in bench.task('look around').reason
-    bench.runs(':cap')
-    bench.finish()
+    bench.becomes('capture_and_score', 'CANCELLED')
+    bench.stopped(2)
+    assert 'impostor' not in bench.task('capture_and_score').reason
 
 
 @pytest.mark.parametrize('skill', ['next', 'react'])
@@ -350,6 +362,46 @@ def test_a_pause_holds_back_more_tasks_than_the_kernel_looks_at(bench: RuntimeBe
     bench.console.handle_line(':resume')
     bench.finish()
     assert bench.session.ran[1:] == ['answer: look around', *(f'answer: {t}' for t in texts)]
+
+
+def test_what_cannot_be_cancelled_outlasts_a_pause_and_ends_with_a_stop(tmp_path: Path) -> None:
+    skills = dict(CONFIG.skills.skills)
+    skills['mast_rotate'] = skills['mast_rotate'].model_copy(update={'preemptible': True})
+    shipped = CONFIG.skills.model_copy(update={'skills': skills})
+    registry = make_registry(CONFIG.model_copy(update={'skills': shipped}))
+    with RuntimeBench(tmp_path, registry=registry) as bench:
+
+        def pause() -> None:
+            """The rover stops, and is told so; the skill goes on."""
+            told = 'cannot be paused; it ends by itself, or :stop ends it'
+            stops, said = bench.session.stops, len(bench.said)
+            bench.console.handle_line(':pause')
+            bench.until(lambda: any(told in line for line in bench.said[said:]), 'an answer')
+            bench.stopped(stops + 1)
+            bench.runtime.call(settle())
+            assert bench.tasks()['mast_rotate'] == 'ACTIVE'
+            assert not bench.session.used[-1].requested
+
+        bench.runs(':mast_rotate')
+        bench.console.handle_line('look around')
+        bench.becomes('look around', 'PENDING')
+        pause()
+        bench.session.release.set()
+        bench.becomes('mast_rotate', 'COMPLETED')
+        bench.runtime.call(settle())
+        assert bench.session.ran == ['mast_rotate']
+        bench.console.handle_line(':resume')
+        bench.becomes('look around', 'COMPLETED')
+        bench.session.release.clear()
+        for paused in (False, True):
+            bench.runs(':mast_rotate')
+            if paused:
+                pause()
+            stops = bench.session.stops
+            bench.console.handle_line(':stop')
+            assert bench.session.stops == stops + 1  # before the line returns
+            assert bench.session.used[-1].requested
+            bench.becomes('mast_rotate', 'CANCELLED')
 
 
 def test_a_motion_that_was_interrupted_is_not_repeated(bench: RuntimeBench) -> None:
@@ -622,15 +674,8 @@ def test_no_stop_waits_for_another_stop_or_for_what_somebody_says(
     assert session.stops == 2
 
 
-SAID = [
-    (':tasks', True, 'no tasks'),
-    (':mode', True, 'IDLE'),
-    (':auto', True, 'auto is off'),
-    (':cancel abc', False, "no task with an ID that begins with 'abc'"),
+SAID = [  # and their words; what each command answers is in test_console.py
     (':dance', False, ':dance'),
-    (':forward 900', False, '900'),
-    (':approve', False, 'No question is open.'),
-    (':submit nothing', False, 'nothing'),
     ('', False, 'The line is empty'),
     ('  \n', False, 'The line is empty'),
     ('resume', True, 'nothing is paused'),

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """The small skills (tools, speak, wait_until, query_world, query_knowledge), and the executor:
-one way for a run to end, whatever races with what; property 6 of seed 000.
+one way for a run to end, whatever races with what; property 6 of seed 000; their blocking work.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from pathlib import Path
 import threading
 from typing import Any
 
+from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
+from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
 from curiosity_rosa_demo.agent.skills.errors import (
     BadArguments,
     ResourceBusy,
@@ -551,3 +553,88 @@ async def test_each_report_arrives_once_and_in_order_or_of_a_flood_the_last_and_
     assert failed.error_msg.startswith('Internal error in job: ValueError')
     assert await executor.get_feedback(run) == ({'n': count - 1} if count else {})
     assert [report['n'] async for report in executor.progress(run)] == seen
+
+
+@in_loop
+async def test_blocking_work_returns_or_raises_and_a_cancelled_skill_ends_when_it_has_cleaned_up():
+    blocking, seen = BlockingCalls(), list[str]()
+    assert await blocking.run(lambda _: threading.current_thread().name) == 'skill'
+
+    def fail(_: Cancellation) -> None:
+        raise KeyError('x')
+
+    with pytest.raises(KeyError, match='x'):
+        await blocking.run(fail)
+    assert not blocking.busy
+    begun, cleans, clean = threading.Event(), threading.Event(), threading.Event()
+
+    def work(cancellation: Cancellation) -> None:
+        begun.set()
+        try:
+            cancellation.sleep(LONG_S)
+        finally:
+            cleans.set()
+            assert clean.wait(LONG_S), 'nobody let it clean up'
+            seen.append(cancellation.reason)
+
+    job = asyncio.create_task(blocking.run(work))
+    await until(begun, 'the work to begin')
+    assert blocking.busy
+    job.cancel('an urgent task')
+    await until(cleans, 'the work to clean up')
+    assert not job.done()
+    clean.set()
+    with pytest.raises(asyncio.CancelledError):
+        await job
+    assert seen == ['an urgent task']
+    assert not blocking.busy
+
+
+@in_loop
+async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blocking, buttons, begun = BlockingCalls(), list[Cancellation](), threading.Semaphore(0)
+
+    def work(cancellation: Cancellation) -> None:
+        buttons.append(cancellation)
+        begun.release()
+        cancellation.sleep(LONG_S)
+
+    async def begin() -> asyncio.Task[None]:
+        job = asyncio.create_task(blocking.run(work))
+        assert await asyncio.to_thread(begun.acquire, timeout=LONG_S), 'it does not begin'
+        return job
+
+    jobs = [await begin() for _ in range(3)]
+    blocking.halt('Stopped by me')
+    assert [each.reason for each in buttons] == ['Stopped by me'] * 3
+    late = await begin()
+    assert buttons[3].requested
+    for job in (*jobs, late):
+        assert not job.done()  # whoever stopped it ends it with a reason of its own
+        job.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await job
+    monkeypatch.setattr(blocking_module, 'STOP_TIMEOUT_S', 0.05)
+    with pytest.raises(SkillsHalted, match='Stopped by me'):  # what nobody ends ends by itself
+        await blocking.run(lambda it: it.sleep(LONG_S))
+    blocking.release()
+    assert await blocking.run(lambda cancellation: cancellation.requested) is False
+
+
+@given(st.lists(st.sampled_from(['halt', 'release', 'run']), max_size=20))
+@settings(max_examples=examples(50), deadline=None)
+@in_loop
+async def test_nothing_begins_until_every_halt_is_released(steps: list[str]) -> None:
+    blocking, halts = BlockingCalls(), 0
+    for step in steps:
+        if step == 'halt':
+            blocking.halt('no')
+            halts += 1
+        elif step == 'release' and halts:
+            blocking.release()
+            halts -= 1
+        else:
+            stopped = await blocking.run(lambda cancellation: cancellation.requested)
+            assert stopped is (halts > 0)

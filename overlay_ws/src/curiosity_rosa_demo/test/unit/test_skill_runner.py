@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, nullcontext
 from datetime import datetime, timedelta, timezone
 import math
+from operator import itemgetter
 from pathlib import Path
 import pickle
 import runpy
@@ -23,16 +24,21 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import journal, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
-from curiosity_rosa_demo.agent.tasks.ready_queue import Rank, rank_of, ReadyQueue
+from curiosity_rosa_demo.agent.tasks.ready_queue import Place, Rank, rank_of, ReadyQueue
 from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
+    CannotBeCancelled,
     StoreError,
     StoreFull,
     TaskError,
     UnknownTask,
 )
 from curiosity_rosa_demo.agent.tasks.validation import backoff_s
+from examples import examples
 from http_world import running, state_of
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, precondition, rule, RuleBasedStateMachine
 import pytest
 from skill_world import (
     crash,
@@ -42,6 +48,7 @@ from skill_world import (
     looping,
     no_file_beyond,
     reaches,
+    SKILLS,
     Stage,
     staged,
     states,
@@ -380,6 +387,68 @@ async def test_before_the_start_and_after_the_stop_requests_are_refused():
         await runner.start()
 
 
+REFUSAL = 'firm cannot be cancelled; it ends by itself, or :stop ends it'
+
+
+def runner_of(stage: Stage) -> SkillRunner:
+    """With a skill that can be cancelled, and one that cannot."""
+    runner = SkillRunner(':memory:', retry_backoff_s=0.01)
+    runner.skill('soft', resources=('mast',))(stage.play)
+    runner.skill('firm', resources=('mast',), cancel_supported=False)(stage.play)
+    return runner
+
+
+async def ask(runner: SkillRunner, how: str, task: Task) -> None:
+    """What somebody asks for while ``task`` runs."""
+    requests = {
+        'pause': lambda: runner.pause(task.id),
+        'interrupt': lambda: runner.interrupt(titled('soft', 'urgent', 9)),
+        'cancel': lambda: runner.cancel(task.id),
+        'hold': lambda: runner.hold('e-stop'),
+        'stop': lambda: runner.cancel_all('stop'),
+        'deadline': lambda: ended(runner, task),
+    }
+    firm = (how, task.name) == ('cancel', 'firm')
+    with pytest.raises(CannotBeCancelled, match=REFUSAL) if firm else nullcontext():
+        await requests[how]()
+
+
+ENDS = {
+    'pause': (S.PAUSED, S.ACTIVE),
+    'interrupt': (S.PAUSED, S.ACTIVE),
+    'cancel': (S.CANCELLED, S.ACTIVE),
+    'hold': (S.PAUSED, S.PAUSED),
+    'stop': (S.CANCELLED, S.CANCELLED),
+    'deadline': (S.FAILED, S.FAILED),
+}
+
+
+@pytest.mark.parametrize('paused', [False, True])
+@pytest.mark.parametrize('how', ENDS)
+@in_loop
+async def test_what_stops_a_skill(how: str, paused: bool) -> None:
+    """``paused``: a pause waits for the end of what cannot be cancelled."""
+    for name, after in list(zip(('soft', 'firm'), ENDS[how], strict=True))[paused:]:
+        stage = Stage()
+        async with looping(runner_of(stage)) as runner:
+            deadline_s = 0.05 if how == 'deadline' else None
+            task = await runner.submit(titled(name, 'job', deadline_s=deadline_s))
+            await stage.until('begin job')
+            if paused:
+                assert await runner.pause(task.id) is False
+            await ask(runner, how, task)
+            assert task.state is after, name
+            assert ('cleanup job' in stage.log) is (after is not S.ACTIVE)
+            if after is S.ACTIVE:
+                assert 'begin urgent' not in stage.log
+                stage.finish(task)
+                assert (await ended(runner, task)).state is S.COMPLETED
+            elif how != 'pause':
+                assert task.held is (paused and after is S.PAUSED)
+            if how == 'interrupt':
+                await stage.until('begin urgent')
+
+
 SLACK_S = 30.0  # more than a test takes
 
 
@@ -486,8 +555,8 @@ async def test_the_server_runs_and_interrupts_tasks(
         assert (answer['state'], answer['cancelled']) == ('cancelled', True)
 
 
-def rank(priority: int = 3) -> Rank:
-    return rank_of(Task('x', priority), 0.0)
+def rank(priority: int = 3, *, urgent: bool = False) -> Rank:
+    return rank_of(Task('x', priority, urgent=urgent), 0.0)
 
 
 @pytest.mark.parametrize('ageing_s', [10.0, 600.0])
@@ -507,10 +576,6 @@ def test_reprioritising_over_and_over_does_not_fill_the_memory():
     for turn in range(5000):
         made.move('a', rank(turn % 7))
     assert len(pickle.dumps(made)) < 10_000
-    assert made.pop_next() == 'top'
-    assert made.pop_next() is None
-    made.free(frozenset({'base'}))
-    assert made.pop_next() == 'a'
 
 
 def test_a_decision_costs_no_more_than_the_logarithm():
@@ -531,3 +596,73 @@ def test_a_decision_costs_no_more_than_the_logarithm():
         assert made.pop_next() is not None
         made.free(frozenset({'base', 'mast'}))
     assert compared < 100 * 60  # twice log2(20,000) and the heads of two lanes
+
+
+needs = st.sampled_from([*map(frozenset, SKILLS.values())])
+ranks = st.builds(rank, st.integers(0, 3), urgent=st.sampled_from([False, False, True]))
+
+
+class ReadyQueueMachine(RuleBasedStateMachine):
+    """The same decisions as a scan over all tasks in their order takes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made, self.seq = ReadyQueue(), 0
+        self.ready: dict[str, tuple[Place, frozenset[str]]] = {}
+        self.running: list[frozenset[str]] = []
+        self.allowed: frozenset[int] | None = None
+
+    def admitted(self, task_id: str) -> bool:
+        return self.allowed is None or int(task_id) % 3 in self.allowed
+
+    @rule(own=ranks, new=st.booleans(), resources=needs)
+    def add(self, own: Rank, new: bool, resources: frozenset[str]) -> None:
+        self.seq += 1
+        self.ready[str(self.seq)] = placed = ((own, new, self.seq), resources)
+        self.made.add(str(self.seq), *placed)
+
+    @precondition(lambda self: self.ready)
+    @rule(data=st.data(), own=ranks, times=st.sampled_from([1, 1, 100]))
+    def move(self, data: st.DataObject, own: Rank, times: int) -> None:
+        """Many times: the queue forgets its stale entries."""
+        task_id = data.draw(st.sampled_from(sorted(self.ready)))
+        place, resources = self.ready[task_id]
+        self.ready[task_id] = ((own, *place[1:]), resources)
+        for _ in range(times):
+            self.made.move(task_id, own)
+
+    @precondition(lambda self: self.ready)
+    @rule(data=st.data())
+    def discard(self, data: st.DataObject) -> None:
+        task_id = data.draw(st.sampled_from(sorted(self.ready)))
+        del self.ready[task_id]
+        self.made.discard(task_id)
+
+    @rule(allowed=st.none() | st.frozensets(st.integers(0, 2)))
+    def gate(self, allowed: frozenset[int] | None) -> None:
+        self.allowed = allowed
+        self.made.gate(None if allowed is None else self.admitted)
+
+    @invariant()
+    def take_all(self) -> None:
+        """As the runner does after each change: until nothing can start."""
+        while self.ready:
+            taken, expected = frozenset().union(*self.running), None
+            for task_id, (_, resources) in sorted(self.ready.items(), key=itemgetter(1)):
+                if expected is None and self.admitted(task_id):
+                    expected = task_id if resources.isdisjoint(taken) else None
+                    taken |= resources
+            assert self.made.pop_next() == expected
+            if expected is None:
+                break
+            self.running.append(self.ready.pop(expected)[1])
+        assert len(self.made) == len(self.ready)
+
+    @precondition(lambda self: self.running)
+    @rule()
+    def free(self) -> None:
+        self.made.free(self.running.pop(0))
+
+
+ReadyQueueMachine.TestCase.settings = settings(max_examples=examples(100), stateful_step_count=40)
+TestReadyQueue = ReadyQueueMachine.TestCase

@@ -18,7 +18,6 @@ import sys
 import threading
 from typing import Annotated, Any, Literal
 
-from agent_world import AgentWorld
 from chat_server import call, Say
 from coded_failures import OUTSIDE
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import progress_facts
@@ -58,6 +57,7 @@ from kernel_strategies import CONFIG
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import pytest
+from runtime_world import AgentWorld
 from skill_world import call_of, LONG_S, settings_of, SHIPPED, skill_named, StillWorld
 from strategies import huge_ints, json_values, text
 from tool_rover import OwnedClock

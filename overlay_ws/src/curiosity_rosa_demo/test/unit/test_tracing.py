@@ -17,7 +17,6 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
-from agent_world import AgentWorld
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
 from curiosity_rosa_demo.agent.llm.model_span import response_attributes
@@ -44,6 +43,7 @@ from langchain_core.messages import AIMessage
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 import pytest
 from react_world import asking
+from runtime_world import AgentWorld
 from skill_world import in_loop
 
 KEY, PROMPT, ANSWER = 'sk-nobodys-key', 'open the mast, then drive', 'Stowed away, nothing driven.'
