@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any, cast, TypeVar
 
 from chat_server import ChatServer, Reply
@@ -433,9 +434,6 @@ class AgentWorld(RuntimeHarness):
         return [str(rule) for rule in rules if rule is not None]
 
 
-POSE = RoverPose(x=1.0, y=2.0, frame_id='odom')
-
-
 class Eyes:
     """Stands for the camera, the captures and the analyses."""
 
@@ -454,16 +452,12 @@ class Eyes:
         return self.ground
 
 
-class Nodes:
-    def node_statuses(self) -> list[NodeStatus]:
-        return [NodeStatus('adapter', True, 0.1)]
-
-
 class RobotServiceBench:
     """What a test of a RobotService has in its hands."""
 
     def __init__(self, bench: RuntimeBench, triggers: Triggers | None = None) -> None:
         self.bench, self.eyes = bench, Eyes()
+        nodes = SimpleNamespace(node_statuses=lambda: [NodeStatus('adapter', True, 0.1)])
         self.service = RobotService(
             bench.runtime,
             bench.session,  # type: ignore[arg-type]
@@ -472,8 +466,8 @@ class RobotServiceBench:
             camera=cast(CameraFeed, self.eyes),
             captures=cast(Captures, self.eyes),
             analyses=cast(Analyses, self.eyes),
-            nodes=cast(NodeHealth, Nodes()),
-            pose=lambda: POSE,
+            nodes=cast(NodeHealth, nodes),
+            pose=lambda: RoverPose(x=1.0, y=2.0, frame_id='odom'),
             replay=lambda: '',
             kernel_max_age_s=2.0,
             triggers=triggers,

@@ -8,24 +8,29 @@
 
 """Start and end of the agent's process: nobody waits for ever, and it closes once, whichever line
 a signal interrupts (a launcher closes the standard input and sends SIGTERM at the same time);
-what its session does for whoever asks, and the state that it shows, as a value.
+what its session does for whoever asks, the state that it shows, and what outlives it: the safety
+latch, and a checkpoint of the kernel that loosens no latch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
+from datetime import datetime, timezone
 import json
 import math
 from pathlib import Path
 import subprocess
 import sys
+import tempfile
+import threading
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.agent import agent_node
-from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS, print_addresses
+from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
+from curiosity_rosa_demo.agent.kernel.checkpoint import durable_part, KernelCheckpoint
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
@@ -35,11 +40,13 @@ from curiosity_rosa_demo.agent.startup.startup import Startup
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     HCIState,
+    Mode,
     QueuedTask,
     Reading,
     RobotState,
     SkillDef,
     SkillsState,
+    TasksState,
     Telemetry,
     WorldState,
 )
@@ -47,13 +54,19 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
+from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
 from curiosity_rosa_demo.tools.readiness import wait_for_nodes
 from curiosity_rosa_demo.trace.events import task_of, TurnStarted
+from examples import examples
 from harness import wait_until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernel_strategies import states
 from pydantic import ValidationError
 import pytest
 from react_world import REGISTRY
-from runtime_world import CONFIG
+from runtime_world import CONFIG, RuntimeBench, settle, WAIT_S
+from test_runtime import press
 from tool_rover import Hurry, SimulatedRover
 from turn_world import SHIPPED
 
@@ -212,7 +225,7 @@ print('told', flush=True)
 """
 
 
-def test_nobody_types_to_a_headless_agent_that_says_where_it_is(
+def test_nobody_types_to_a_headless_agent(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert parse_arguments(['--headless']).headless
@@ -220,13 +233,6 @@ def test_nobody_types_to_a_headless_agent_that_says_where_it_is(
     with pytest.raises(SystemExit):
         parse_arguments(['--headless', '-c', ':status'])
     assert 'not allowed with argument' in capsys.readouterr().err
-    for url, way in (
-        ('http://127.0.0.1:8765/', 'at http://127.0.0.1:8765/ and'),
-        ('', 'without a page, only'),
-    ):
-        print_addresses(url, '/r1/run')
-        said = f'agent: headless; orders come {way} from the action /r1/run\n'
-        assert capsys.readouterr() == ('', said)
 
 
 def test_a_shower_of_signals_ends_it_as_one_does() -> None:
@@ -414,35 +420,30 @@ def skill(**fields: Any) -> SkillDef:
     return SkillDef(**{'name': 's', 'interface_type': 'internal', **fields})
 
 
-FLOATS: list[Callable[[Any], Any]] = [
-    lambda bad: Telemetry(now_s=bad),
-    lambda bad: Reading(received_s=bad),
-    lambda bad: Reading(received_s=0.0, value={'a': [{'b': bad}]}),
-    lambda bad: RobotState(battery_pct=bad),
-    lambda bad: RobotState(ages_s={'battery': bad}),
-    lambda bad: WorldState(obstacles=[{'distance_m': bad}]),
-    lambda bad: HCIState(interrupt_payload={'a': bad}),
-    lambda bad: QueuedTask(task_id='t', goal='', deadline=bad),
-    lambda bad: skill(timeout_s=bad),
+NOT_FINITE, NO_TEXT = (math.nan, math.inf, -math.inf), ('\ud800',)
+NO_STATE: list[tuple[Callable[[Any], Any], tuple[Any, ...]]] = [
+    (lambda bad: Telemetry(now_s=bad), NOT_FINITE),
+    (lambda bad: Reading(received_s=bad), NOT_FINITE),
+    (lambda bad: Reading(received_s=0.0, value={'a': [{'b': bad}]}), NOT_FINITE),
+    (lambda bad: RobotState(battery_pct=bad), NOT_FINITE),
+    (lambda bad: RobotState(ages_s={'battery': bad}), NOT_FINITE),
+    (lambda bad: WorldState(obstacles=[{'distance_m': bad}]), NOT_FINITE),
+    (lambda bad: HCIState(interrupt_payload={'a': bad}), NOT_FINITE),
+    (lambda bad: QueuedTask(task_id='t', goal='', deadline=bad), NOT_FINITE),
+    (lambda bad: skill(timeout_s=bad), NOT_FINITE),
+    (lambda bad: WorldState(summary=bad), NO_TEXT),
+    (lambda bad: WorldState(zones=[bad]), NO_TEXT),
+    (lambda bad: WorldState(obstacles=[{bad: 1}]), NO_TEXT),
+    (lambda bad: RobotState(ages_s={bad: 1.0}), NO_TEXT),
+    (lambda bad: SkillsState(registry={bad: skill()}), NO_TEXT),
+    (lambda bad: skill(error_map={'e': bad}), NO_TEXT),
+    (lambda n: QueuedTask(task_id='t', goal='', priority=n), (2**63, -(2**63) - 1, 10**4000)),
 ]
-TEXTS: list[Callable[[Any], Any]] = [
-    lambda bad: WorldState(summary=bad),
-    lambda bad: WorldState(zones=[bad]),
-    lambda bad: WorldState(obstacles=[{bad: 1}]),
-    lambda bad: RobotState(ages_s={bad: 1.0}),
-    lambda bad: SkillsState(registry={bad: skill()}),
-    lambda bad: skill(error_map={'e': bad}),
-]
-COUNTS: list[Callable[[Any], Any]] = [lambda bad: QueuedTask(task_id='t', goal='', priority=bad)]
-
-
-NUMBERS = [2**63, -(2**63) - 1, 10**4000]
-MAKERS = [(FLOATS, [math.nan, math.inf, -math.inf]), (TEXTS, ['\ud800']), (COUNTS, NUMBERS)]
 
 
 def test_what_no_reader_of_the_state_can_take_is_refused() -> None:
-    for makers, wrong in MAKERS:
-        for make, bad in product(makers, wrong):
+    for make, wrong in NO_STATE:
+        for bad in wrong:
             with pytest.raises(ValidationError):
                 make(bad)
 
@@ -454,3 +455,151 @@ def test_a_state_is_frozen_and_json_of_something_else_is_refused() -> None:
     for line in ('', '[]', *wrong):
         with pytest.raises(SerdeError, match='BrainState'):
             from_json(BrainState, line)
+
+
+reasons = st.text(
+    st.characters(exclude_categories=['Cs', 'Cc', 'Zl', 'Zp']), min_size=1, max_size=80
+).map(str.strip)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / 'tasks.db.safety'
+
+
+@given(st.lists(reasons | st.just(''), max_size=6))
+@settings(max_examples=examples(50), deadline=None)
+def test_what_was_saved_last_is_read(changes: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, 'safety')
+        latch = SafetyLatch(path)
+        for reason in changes:
+            latch.set(reason)
+            latch.save()
+            assert SafetyLatch(path).reason == reason
+        assert [each.name for each in path.parent.iterdir()] == ['safety'] * bool(latch.reason)
+
+
+@pytest.mark.parametrize('content', [b'', b' \n', b'\xff\xfe'])
+def test_a_file_that_tells_nothing_latches(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    latch = SafetyLatch(path)
+    assert str(path) in latch.reason
+    assert 'clear' in latch.reason
+    latch.set('')
+    latch.save()
+    assert SafetyLatch(path).reason == ''
+
+
+def test_a_file_that_cannot_be_written_is_an_error_and_the_latch_holds(path: Path) -> None:
+    latch = SafetyLatch(path)
+    latch.set('e-stop pressed')
+    path.with_name(f'{path.name}.new').mkdir()
+    with pytest.raises(OSError, match='new'):
+        latch.save()
+    assert latch.reason == 'e-stop pressed'
+
+
+def test_the_time_of_a_latch_outlives_the_process_and_a_new_reason(path: Path) -> None:
+    began = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+    times = iter([began, datetime(2026, 2, 2, tzinfo=timezone.utc)])
+    latch = SafetyLatch(path, now=lambda: next(times))
+    for reason in ('e-stop pressed', 'e-stop pressed; tilt'):
+        latch.set(reason)
+        latch.save()
+        again = SafetyLatch(path)
+        assert (again.reason, again.since) == (reason, began)
+        again.save()  # as an agent does that ends while the latch holds
+        assert SafetyLatch(path).since == began
+
+
+class SlowDisk(TurnCheckpointer):
+    """It keeps what it was given, and waits until it is set free."""
+
+    def __init__(self) -> None:
+        super().__init__(':memory:')
+        self.states: list[BrainState] = []
+        self.begun, self.free = threading.Event(), threading.Event()
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, versions: Any, /) -> Any:
+        self.begun.set()
+        assert self.free.wait(WAIT_S), 'nobody sets the disk free'
+        self.states.append(checkpoint['channel_values']['brain'])
+        return super().put(config, checkpoint, metadata, versions)
+
+
+def stored(file: Path) -> BrainState | None:
+    """What another process finds."""
+    checkpoint = KernelCheckpoint(lambda: TurnCheckpointer(file), lambda error: None)
+    found = checkpoint.open()
+    checkpoint.close()
+    return found
+
+
+@given(states())
+def test_the_durable_part_has_the_mode_the_latch_the_task_and_the_log(state: BrainState) -> None:
+    part = durable_part(state)
+    assert part.robot.safety_latch == state.robot.safety_latch
+    assert part.trace == state.trace
+    for name in ('mode', 'mode_reason', 'active_task_id'):
+        assert getattr(part.tasks, name) == getattr(state.tasks, name)
+    assert part == durable_part(part)
+
+
+def test_a_slow_disk_holds_up_no_tick_and_gets_the_newest_state() -> None:
+    disk = SlowDisk()
+    checkpoint = KernelCheckpoint(lambda: disk, lambda error: None)
+    assert checkpoint.open() is None
+    checkpoint.record(BrainState())
+    assert disk.begun.wait(WAIT_S)
+    for number in range(50):
+        tasks = TasksState(active_task_id=f't{number}')
+        checkpoint.record(BrainState(tasks=tasks))  # returns while the disk hangs
+    disk.free.set()
+    checkpoint.close()
+    assert [state.tasks.active_task_id for state in disk.states] == [None, 't49']
+
+
+def test_a_restart_tells_how_the_last_run_ended(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        press(bench)
+        bench.mode('SAFE')
+    found = stored(tmp_path / 'tasks.db.kernel')
+    assert found is not None
+    assert (found.tasks.mode, found.robot.safety_latch) == (Mode.SAFE, 'e-stop pressed')
+    with RuntimeBench(tmp_path) as bench:
+        bench.replies('The last run ended in SAFE: e-stop pressed')
+        bench.console.handle_line(':clear')
+        bench.replies('cleared: e-stop pressed')
+    with RuntimeBench(tmp_path) as bench:
+        bench.runtime.call(settle())
+        assert bench.runtime.state.tasks.mode is Mode.IDLE
+        assert not any('last run' in line for line in bench.traced())
+
+
+@pytest.mark.parametrize('damage', ['', 'no database' * 100])
+def test_a_lost_or_damaged_checkpoint_loosens_no_latch(tmp_path: Path, damage: str) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        press(bench)
+        bench.mode('SAFE')
+    for left in tmp_path.glob('tasks.db.kernel*'):
+        left.unlink()
+    if damage:
+        (tmp_path / 'tasks.db.kernel').write_text(damage)
+    with RuntimeBench(tmp_path) as bench:
+        bench.mode('SAFE')
+        assert bench.runtime.state.robot.safety_latch == 'e-stop pressed'
+        if damage:
+            bench.replies("The kernel's state cannot be kept in")
+
+
+def test_a_safe_mode_without_a_latch_ends_with_its_cause(tmp_path: Path) -> None:
+    saver = TurnCheckpointer(tmp_path / 'tasks.db.kernel')
+    checkpoint = KernelCheckpoint(lambda: saver, lambda error: None)
+    checkpoint.open()
+    silent = TasksState(mode=Mode.SAFE, mode_reason='adapter is silent')
+    checkpoint.record(BrainState(tasks=silent))
+    checkpoint.close()
+    with RuntimeBench(tmp_path) as bench:
+        bench.replies('The last run ended in SAFE: adapter is silent')
+        bench.mode('IDLE')

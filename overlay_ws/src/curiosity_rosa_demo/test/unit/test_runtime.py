@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime import robot_service
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.execution.react import crash_text
-from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
+from curiosity_rosa_demo.agent.runtime.robot import RobotBusy
 from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -578,10 +578,6 @@ def world(tmp_path: Path) -> Iterator[RobotServiceBench]:
         yield RobotServiceBench(bench)
 
 
-def say(world: RobotServiceBench, text: str) -> LineResult:
-    return run(lambda: world.robot.say(text))
-
-
 def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_come_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -609,17 +605,11 @@ def test_nothing_is_submitted_before_tasks_may_run(tmp_path: Path) -> None:
         with pytest.raises(TaskError, match='not up yet'):
             run(lambda: early.robot.submit(Task('capture_and_score')))
         assert bench.runtime.list_tasks() == []
-        result = say(early, ':forward 1')
-        assert (result.ok, result.task) == (True, None)
-        assert 'queued until the other nodes are up' in result.text
-        bench.session.release.set()
         early.service.startup_failure = 'The agent cannot begin: no database'
         assert early.robot.not_ready_reason() == 'The agent cannot begin: no database'
         early.service.startup_failure = ''
         bench.begin()
         assert early.robot.not_ready_reason() == ''
-        bench.becomes('move_forward', 'COMPLETED')
-        assert bench.console.last_outcome is None
         run(lambda: early.robot.submit(Task('capture_and_score')))
 
 
@@ -688,12 +678,9 @@ SAID = [  # and their words; what each command answers is in test_console.py
 
 
 def test_what_is_said_is_answered_in_words(world: RobotServiceBench) -> None:
-    wrong = []
     for text, ok, words in SAID:
-        result = say(world, text)
-        if (result.ok, result.task, words in result.text) != (ok, None, True):
-            wrong.append((text[:40], result))
-    assert wrong == []
+        result = run(lambda text=text: world.robot.say(text))
+        assert (result.ok, result.task, words in result.text) == (ok, None, True), text[:40]
 
 
 @settings(
@@ -709,26 +696,21 @@ def test_what_is_said_is_answered_in_words(world: RobotServiceBench) -> None:
 )
 def test_whatever_is_said_is_answered(world: RobotServiceBench, text: str) -> None:
     world.bench.session.release.set()
-    result = say(world, text)
+    result = run(lambda: world.robot.say(text))
     assert result.task is not None or result.text
     assert world.bench.console.last_outcome is None
     assert not world.bench.console.busy
 
 
-DRIVE = Question(
-    id='q1a2b', text='Drive?', op={'skill': 'move_forward', 'arguments': {'duration_s': 9}}
-)
-
-
 def test_a_question_is_answered(world: RobotServiceBench) -> None:
     robot, bench, session = world.robot, world.bench, world.bench.session
-    session.asks = [DRIVE.model_copy(update={'asked_at': 4e9})]
+    op = {'skill': 'move_forward', 'arguments': {'duration_s': 9}}
+    drive = Question(id='q1a2b', text='Drive?', op=op, asked_at=4e9)
+    session.asks = [drive]
     session.release.set()
     bench.console.handle_line('go')
-    bench.asked(DRIVE)
-    (question,) = robot.questions()
-    timeout_s = session.approval_queue.timeout_s
-    assert robot.approval_deadline(question) == question.asked_at + timeout_s
+    bench.asked(drive)
+    assert robot.approval_deadline(drive) == 4e9 + session.approval_queue.timeout_s
 
     def answer(which: str, action: ApprovalAction, arguments: Any = None) -> Outcome:
         return run(lambda: robot.answer(which, action, arguments, 'slow', by='Anna (page)'))
@@ -740,9 +722,8 @@ def test_a_question_is_answered(world: RobotServiceBench) -> None:
     for wrong in ({'duration_s': 'long'}, {'duration_s': -1}, {'speed': 3}, {}):
         with pytest.raises(BadTask):
             answer('q1a2b', ApprovalAction.EDIT, wrong)
-    outcome = answer('q1a2b', ApprovalAction.EDIT, {'duration_s': 2})
-    assert outcome.ok
-    assert 'edited q1a2b: move_forward' in outcome.answer
+    assert [each.id for each in robot.questions()] == ['q1a2b']
+    assert answer('q1a2b', ApprovalAction.EDIT, {'duration_s': 2}).ok
     bench.until(lambda: session.answers_to, 'the answer')
     ((_, got),) = session.answers_to
     assert (got.action, got.arguments) == (ApprovalAction.EDIT, {'duration_s': 2})
@@ -750,8 +731,8 @@ def test_a_question_is_answered(world: RobotServiceBench) -> None:
     assert robot.questions() == ()
     with pytest.raises(QuestionNotFound, match='No question is open'):
         answer('q1a2b', ApprovalAction.APPROVE)
-    answered = [line for line in bench.said if line.startswith('(http)')]
-    assert any(line.endswith('q1a2b, by Anna (page)') for line in answered)
+    told = [line for line in bench.said if line.startswith('(http)')]
+    assert any(line.endswith('q1a2b, by Anna (page)') for line in told)
 
 
 def test_the_trail_follows_the_odometry(world: RobotServiceBench) -> None:

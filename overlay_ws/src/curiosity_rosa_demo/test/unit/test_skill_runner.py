@@ -19,6 +19,7 @@ from operator import itemgetter
 from pathlib import Path
 import pickle
 import runpy
+import shutil
 import sqlite3
 from typing import Any
 
@@ -109,24 +110,33 @@ async def test_a_skill_that_fails_says_why_and_the_next_one_runs(name: str, reas
 
 
 @in_loop
-async def test_after_a_crash_another_runner_resumes_from_the_checkpoint(tmp_path: Path):
+async def test_what_ran_in_a_crash_resumes_from_its_checkpoint_or_with_the_policy_fail_has_failed(
+    tmp_path: Path,
+) -> None:
     path, stage = tmp_path / 'robot.db', Stage()
     async with crashing(path, staged(path, stage)) as runner:
         task = await runner.submit(titled('job', 'a'))
-        queued = await runner.submit(titled('job', 'b'))
+        dependent = await runner.submit(titled('job', 'b', blocked_by=(task.id,)))
+        paused = await runner.submit(Task('job'))
+        await runner.pause(paused.id, 'lunch')
         await stage.until('begin a')
         task.metadata['stage'] = 2
         await runner.checkpoint(task)
         task.metadata['stage'] = 3
+    copy, stage = shutil.copy(path, tmp_path / 'copy.db'), Stage()
+    async with looping(staged(copy, stage, crash_policy='fail')) as runner:
+        failed = await ended(runner, task)
+        assert (failed.state, failed.reason) == (S.FAILED, 'the process ended while it ran')
+        assert (await ended(runner, dependent)).state is S.CANCELLED
+        again = known(runner, paused)
+        assert (again.state, again.held, again.reason) == (S.PENDING, True, 'lunch')
+        assert stage.log == []
     notes = []
-    for _ in range(2):
-        async with crashing(
-            path, staged(path, Stage()), loops=False
-        ) as runner:  # nobody lets it run
+    for _ in range(2):  # nobody lets it run
+        async with crashing(path, staged(path, Stage()), loops=False) as runner:
             notes.append([note for note in runner.notes if task.id in note])
     told = f'task job {task.id} was active when the process ended; it is queued again'
     assert notes == [[told], []]
-    stage = Stage()
     async with looping(staged(path, stage)) as runner:
         await stage.until('begin a')
         resumed = known(runner, task)
@@ -136,26 +146,7 @@ async def test_after_a_crash_another_runner_resumes_from_the_checkpoint(tmp_path
         after = [S.PENDING, S.ACTIVE, S.RECOVERING, S.ACTIVE, S.COMPLETED]
         assert states(runner, resumed) == after
         await stage.until('begin b')
-        assert known(runner, queued).state is S.ACTIVE
-
-
-@in_loop
-async def test_with_the_policy_fail_what_ran_in_a_crash_has_failed(tmp_path: Path):
-    path, stage = tmp_path / 'robot.db', Stage()
-    async with crashing(path, staged(path, stage)) as runner:
-        task = await runner.submit(titled('job', 'a'))
-        dependent = await runner.submit(titled('job', 'b', blocked_by=(task.id,)))
-        paused = await runner.submit(Task('job'))
-        await runner.pause(paused.id, 'lunch')
-        await stage.until('begin a')
-    stage = Stage()
-    async with looping(staged(path, stage, crash_policy='fail')) as runner:
-        failed = await ended(runner, task)
-        assert (failed.state, failed.reason) == (S.FAILED, 'the process ended while it ran')
-        assert (await ended(runner, dependent)).state is S.CANCELLED
-        again = known(runner, paused)
-        assert (again.state, again.held, again.reason) == (S.PENDING, True, 'lunch')
-        assert stage.log == []
+        assert known(runner, dependent).state is S.ACTIVE
 
 
 @in_loop

@@ -63,6 +63,7 @@ from strategies import huge_ints, json_values, text
 from tool_rover import OwnedClock
 from turn_world import KEY, NINE
 
+ROOT = Path(__file__).resolve().parents[5]
 FIELDS = (
     'name',
     'interface_type',
@@ -192,36 +193,63 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
     assert [skill.name for skill in registry.tasks()] == [*for_model, *tasks]
     assert set(CONFIG.skills.skills) == {skill.name for skill in registry}
     assert registry.notes == []
+    page = (ROOT / 'docs' / 'reference' / 'skills.md').read_text(encoding='utf-8')
+    page = page.split('*Holds*')[0]
+    assert page.count('\n| `') == len(registry)
     for name, given_ in CONFIG.skills.skills.items():
         skill = registry.get(name)
         for field in set(FIELDS) - {'name', 'args_schema', 'error_map'}:
             assert getattr(skill.definition, field) == getattr(given_, field), (name, field)
         assert skill.risk is given_.risk
         assert skill.description.endswith(f' Cost: {CONFIG.tool_costs.of(name):g}.')
+        arguments = ', '.join(skill.arguments.model_fields) or '-'
+        holds = ', '.join(given_.resources_required) or '-'
+        cells = (f'`{name}`', arguments, holds, f'{given_.timeout_s:g}', given_.risk.value)
+        assert f'| {" | ".join(cells)} |' in page
     for name, arguments in (('charge', {}), ('react', {'text': 'Go'}), ('activity', NAP)):
         result = registry.get(name).run(call_of(StillWorld()), **arguments)
         assert result.error_reason.startswith(f'SKILL_NOT_FOUND: {name} is a task')
 
 
-@pytest.mark.parametrize(
-    ('config', 'told'),
-    [
-        (configured(fly={}), 'skills.yaml: skills.fly: nobody implements it; install'),
-        (configured(speak=None), 'skills.yaml: skills.speak: is missing; copy the shipped one'),
-        (
-            configured(turn_left={'timeout_s': 68.5}),
-            "skills.yaml: 'turn_left' has timeout_s 68.5; it must be above 68.5: "
-            'turn.max_motion_s (20) of agent.yaml',
-        ),
-        (
-            configured(speak={'resources_required': ['base', 'base']}),
-            "skills.yaml: Skill 'speak' requires a resource twice",
-        ),
-    ],
-)
-def test_settings_that_cannot_be_are_told(config: Config, told: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(told)):
-        make_registry(config)
+def test_a_tool_of_langchain_is_the_skill() -> None:
+    registry, ran = make_registry(CONFIG), list[tuple[str, dict[str, Any]]]()
+
+    def run(name: str, **arguments: Any) -> ToolResult:
+        ran.append((name, arguments))
+        return ToolResult.success()
+
+    tools = make_tools(registry, run)
+    for tool, skill in zip(tools, registry.for_model(), strict=True):
+        schema = skill.definition.args_schema
+        assert (tool.name, tool.description) == (skill.definition.name, skill.description)
+        assert tool.args_schema is skill.arguments
+        assert schema == skill.arguments.model_json_schema()
+        assert schema['additionalProperties'] is False
+        shown = convert_to_openai_tool(tool)['function']
+        assert set(shown['parameters']['properties']) == set(skill.arguments.model_fields)
+    (forward,) = [tool for tool in tools if tool.name == 'move_forward']
+    assert forward.invoke({'duration_s': 2}).ok
+    assert ran == [('move_forward', {'duration_s': 2.0})]
+    for wrong in ({'duration_s': 21}, {}):
+        with pytest.raises(ValidationError):
+            forward.invoke(wrong)
+
+
+SETTINGS: list[tuple[dict[str, Any], str]] = [
+    ({'fly': {}}, 'skills.fly: nobody implements it; install'),
+    ({'speak': None}, 'skills.speak: is missing; copy the shipped one'),
+    (
+        {'turn_left': {'timeout_s': 68.5}},
+        'must be above 68.5: turn.max_motion_s (20) of agent.yaml',
+    ),
+    ({'speak': {'resources_required': ['base', 'base']}}, "'speak' requires a resource twice"),
+]
+
+
+def test_settings_that_cannot_be_are_told() -> None:
+    for settings_, told in SETTINGS:
+        with pytest.raises(ConfigError, match=rf'^skills\.yaml: .*{re.escape(told)}'):
+            make_registry(configured(**settings_))
 
 
 PLANNED = {'text': 'Go', 'expects': 'good_capture', 'plan': {'goal': 'x'}}
@@ -255,32 +283,6 @@ def test_any_skill_can_be_a_task_and_what_does_not_fit_it_is_refused() -> None:
         else:
             task = make_task(make_registry(CONFIG), name, arguments)
             assert (task.name, task.metadata) == (name, becomes)
-
-
-def test_a_tool_of_langchain_is_the_skill() -> None:
-    registry, ran = make_registry(CONFIG), list[tuple[str, dict[str, Any]]]()
-
-    def run(name: str, **arguments: Any) -> ToolResult:
-        ran.append((name, arguments))
-        return ToolResult.success()
-
-    tools = {tool.name: tool for tool in make_tools(registry, run)}
-    assert list(tools) == [skill.definition.name for skill in registry.for_model()]
-    for skill in registry.for_model():
-        tool = tools[skill.definition.name]
-        assert (tool.description, tool.args_schema) == (skill.description, skill.arguments)
-        schema = skill.definition.args_schema
-        assert schema == skill.arguments.model_json_schema()
-        assert schema['additionalProperties'] is False
-        if schema.get('required'):
-            with pytest.raises(ValidationError):
-                skill.arguments.model_validate({})
-        shown = convert_to_openai_tool(tool)['function']
-        assert set(shown['parameters']['properties']) == set(skill.arguments.model_fields)
-    assert tools['move_forward'].invoke({'duration_s': 2}).ok
-    assert ran == [('move_forward', {'duration_s': 2.0})]
-    with pytest.raises(ValidationError):
-        tools['move_forward'].invoke({'duration_s': 21})
 
 
 Duration = Annotated[float, Field(gt=0.0, description='seconds')]
@@ -383,7 +385,6 @@ def test_a_function_that_is_no_skill_is_refused_in_words() -> None:
         arguments_model(survey, at_most={'duration': 1.0})
 
 
-ROOT = Path(__file__).resolve().parents[5]
 EXAMPLE = ROOT / 'examples' / 'curiosity_rosa_skill_wiggle'
 Install = Callable[..., None]
 
@@ -525,21 +526,6 @@ def test_one_broken_package_costs_no_other_and_its_settings_tell_why(install: In
     assert len(registry.notes) == 1
     with pytest.raises(ConfigError, match=r'skills\.wave: nobody implements it.*division by zero'):
         make_registry(configured(wave={}))
-
-
-def test_the_page_lists_every_skill_as_it_is() -> None:
-    page = (
-        (ROOT / 'docs' / 'reference' / 'skills.md').read_text(encoding='utf-8').split('*Holds*')[0]
-    )
-    registry = make_registry(SHIPPED)
-    for definition in registry:
-        skill = registry.get(definition.name)
-        arguments = ', '.join(skill.arguments.model_fields) or '-'
-        holds = ', '.join(definition.resources_required) or '-'
-        cells = (f'`{definition.name}`', arguments, holds, f'{definition.timeout_s:g}')
-        assert f'| {" | ".join(cells)} | {skill.risk.value} |' in page
-    rows = [line for line in page.splitlines() if line.startswith('| `')]
-    assert len(rows) == len(registry)
 
 
 fractions = st.floats(0.0, 1.0)

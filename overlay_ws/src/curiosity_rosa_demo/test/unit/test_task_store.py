@@ -317,16 +317,6 @@ async def test_values_that_no_row_can_hold_are_refused_at_once() -> None:
         assert known(store, task.id).metadata == {'at': [1, [2, 3]], 'deep': deep}
 
 
-def write_tasks(path: Path, *tasks: Task) -> None:
-    async def run() -> None:
-        store = TaskStore(path)
-        store.open()
-        await store.write([Insert(task) for task in tasks])
-        await store.close()
-
-    asyncio.run(run())
-
-
 def read_tasks(path: Path) -> tuple[list[str], list[str]]:
     """Names of the tasks that have not ended, and the notes."""
 
@@ -342,7 +332,12 @@ def read_tasks(path: Path) -> tuple[list[str], list[str]]:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / 'tasks.db'
-    write_tasks(path, Task('dig', seq=1), Task('look', seq=2))
+
+    async def write() -> None:
+        async with opened(TaskStore(path)) as store:
+            await store.write([Insert(Task('dig', seq=1)), Insert(Task('look', seq=2))])
+
+    asyncio.run(write())
     return path
 
 
