@@ -31,7 +31,10 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     AgentRefused,
     AgentUnavailable,
 )
-from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import RemoteConsole
+from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import (
+    outcome_of,
+    RemoteConsole,
+)
 from curiosity_rosa_demo.agent.interfaces.console_client.transcript import (
     ATTACHED_TEXT,
     LOST_TEXT,
@@ -489,6 +492,8 @@ def test_commands_end_with_one_object_of_json(served: Served, capfd: Any) -> Non
         assert (result['ok'], part in result['answer']) == (ok, True)
         assert '> :mode' in lines
         assert any('IDLE' in line for line in lines)
+    stopped = {'metadata': {}, 'state': 'cancelled', 'reason': 'Stopped by anna'}
+    assert outcome_of(stopped) == Outcome(False, 'Stopped by anna')
 
 
 def test_no_agent_or_a_bad_address_is_an_error_with_a_way_out(capfd: Any) -> None:

@@ -45,7 +45,6 @@ from curiosity_rosa_demo.agent.interfaces.http.session import (
 )
 from curiosity_rosa_demo.agent.startup.web import check_address, WebServer
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from examples import examples
@@ -504,10 +503,6 @@ def server() -> Iterator[HttpThread]:
     server.close()
 
 
-def server_settings(**changes: Any) -> HttpConfig:
-    return SETTINGS.model_copy(update=changes)
-
-
 async def cannot_start(scope: Any, receive: Any, send: Any) -> None:
     assert scope['type'] == 'lifespan'
     await receive()
@@ -521,7 +516,7 @@ def cannot_be_made() -> Any:
 def test_what_cannot_be_served_is_told_and_nobody_waits_for_it() -> None:
     for host in ('203.0.113.7', 'no.such.host.invalid'):
         with pytest.raises(HttpUnavailable, match=rf'^{host}:0 .*set http\.host in agent\.yaml$'):
-            HttpThread(lambda: small_app, server_settings(host=host))
+            HttpThread(lambda: small_app, SETTINGS.model_copy(update={'host': host}))
     makers: tuple[tuple[Callable[[], Any], str], ...] = (
         (cannot_be_made, '.*fastapi'),
         (lambda: cannot_start, ''),
@@ -589,7 +584,8 @@ def test_who_does_not_finish_a_head_loses_the_connection(
 
 
 def test_too_many_connections_are_refused_and_told() -> None:
-    with closing(HttpThread(lambda: small_app, server_settings(max_connections=1))) as server:
+    one = SETTINGS.model_copy(update={'max_connections': 1})
+    with closing(HttpThread(lambda: small_app, one)) as server:
         url = server.start()
         with httpx.stream('GET', f'{url}stream', timeout=WAIT_S) as stream:
             parts = stream.iter_raw()

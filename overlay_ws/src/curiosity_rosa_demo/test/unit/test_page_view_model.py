@@ -68,7 +68,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.imaging.image_header import picture_size
-from curiosity_rosa_demo.trace.events import with_task
+from curiosity_rosa_demo.trace.events import ModelCalled, with_task
 from curiosity_rosa_demo.trace.reporter import status_text
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
@@ -544,6 +544,16 @@ def test_the_newest_lines_stay_and_no_two_have_the_same_token(
     kept = [row['token'] for row in rows if row['token']]
     assert len(kept) == len(set(kept))
     assert set(kept) <= {'a', 'b'}
+
+
+def test_a_task_has_its_own_use_of_a_model() -> None:
+    told = TaskEvents()
+    for task_id in ('t1', 't1', 't2'):
+        called = ModelCalled('p', 'm', 100, 20, 0, 0, False, 0.25, 'USD', task_id)
+        told.add(new_event(**called.trace_fields(called.text())))
+    history = TaskHistory(Task('react', id='t1'), ())
+    facts = task_detail.task_detail(history, told, BrainState(), [])
+    assert facts['usage'] == '2 calls: 200 tokens in, 40 out, 0.500000 USD'
 
 
 @given(st.lists(events, max_size=5), json_values, json_values)
