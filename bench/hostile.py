@@ -101,10 +101,9 @@ from mcp import MCPError
 from mcp_types import ElicitResult
 from pydantic import ConfigDict, Field
 import pytest
-from react_world import with_rules
 from rover_twin import Fault
 from sign_reader import board, images_in, read_signs, StillPictures
-from turn_world import KEY, rosa_of, SimulatedRoverWorld
+from turn_world import KEY, rosa_of, SimulatedRoverWorld, with_rules
 
 PROCESSES = 2
 TURN_S = 12.0  # of CPU and of waiting, at most, for a turn of an attack

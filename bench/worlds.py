@@ -60,9 +60,8 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in import mast
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.scenery import Light
-from react_world import with_rules
 from rover_twin import RoverTwin
-from turn_world import config_of, rosa_of
+from turn_world import config_of, rosa_of, with_rules
 
 PROCESSES = 2
 INTERNAL_ERROR = 'Internal error'

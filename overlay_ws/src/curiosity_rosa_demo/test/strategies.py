@@ -6,15 +6,30 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Values of the domain for property tests."""
+"""Values of the domain and states of the kernel for property tests; readings good and bad."""
 
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 from enum import Enum
+import math
 from typing import Any, get_type_hints, Literal
 
-from curiosity_rosa_demo.domain.brain_state import SkillDef
+from curiosity_rosa_demo.agent.kernel.checkpoint import MAST_STATES, PATHS, SECTORS
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
+from curiosity_rosa_demo.domain.brain_state import (
+    BatteryLevel,
+    BrainState,
+    HCIState,
+    Mode,
+    QueuedTask,
+    Reading,
+    RobotState,
+    SkillDef,
+    TasksState,
+    Telemetry,
+    UserInterruptType,
+)
 from curiosity_rosa_demo.domain.models import (
     CaptureResult,
     LightScore,
@@ -26,6 +41,7 @@ from curiosity_rosa_demo.domain.models import (
     TraceEvent,
     TraceKind,
 )
+from curiosity_rosa_demo.infra.config_loader import load_config
 from hypothesis import strategies as st
 
 text = st.text(st.characters(exclude_categories=['Cs']), max_size=30)
@@ -109,3 +125,131 @@ def _values_of(annotation: Any) -> st.SearchStrategy[Any]:
         bool: st.booleans(),
         float: finite | st.sampled_from([-0.0, 5e-324, 1.7976931348623157e308]),
     }[annotation]
+
+
+CONFIG = load_config()
+RULES = KernelRules.of(CONFIG.thresholds)
+UNWARY = KernelRules(**{**vars(RULES), 'obstacle_stop_m': 0.0})
+
+STATUSES = ('PENDING', 'WAITING', 'ACTIVE', 'PAUSED', 'RECOVERING', 'COMPLETED', 'CANCELLED')
+metres = st.floats(-100.0, 100.0)
+unit = st.floats(-1.0, 1.0)
+good_values = {
+    'odometry': st.fixed_dictionaries({
+        **dict.fromkeys(('x', 'y', 'z'), metres),
+        **dict.fromkeys(('orientation_z', 'orientation_w'), unit),
+        **dict.fromkeys(('linear_x', 'angular_z'), st.just(0.0) | unit),
+    }),
+    'battery': st.fixed_dictionaries({'fraction': st.floats(0.0, 1.0)}),
+    'adapter': st.fixed_dictionaries(
+        {'mast': st.sampled_from(MAST_STATES), 'moving': st.booleans()},
+        optional={'rover_x': metres},
+    ),
+    'scan': st.fixed_dictionaries({
+        'view': st.booleans(),
+        **dict.fromkeys((*SECTORS, *PATHS), st.none() | st.floats(0.0, 30.0)),
+    }),
+    'estop': st.fixed_dictionaries({'pressed': st.booleans()}),
+}  # fmt: skip
+SOURCES = tuple(good_values)
+NOT_NUMBERS = (True, False, None, 'x', [1.0], {}, math.nan, math.inf, -math.inf, 10**4000)
+
+
+@st.composite
+def bad_values(draw: st.DrawFn, source: str) -> dict[str, Any]:
+    """A reading with one field that is wrong or missing, NaN and infinity included."""
+    value = dict(draw(good_values[source]))
+    key = draw(st.sampled_from(sorted(set(value) - {'rover_x'})))
+    if draw(st.booleans()):
+        del value[key]
+        return value
+    wrong = [bad for bad in NOT_NUMBERS if not _fits(source, key, bad)]
+    if source == 'battery':
+        wrong += [-0.01, 1.01]
+    value[key] = draw(st.sampled_from(wrong))
+    return value
+
+
+def _fits(source: str, key: str, bad: object) -> bool:
+    return (source == 'scan' and key != 'view' and bad is None) or (
+        (source in ('estop', 'adapter') or key == 'view') and isinstance(bad, bool)
+    )
+
+
+anything = json_objects | st.sampled_from([{'fraction': math.nan}, None, [], 3])
+
+
+def reading(value: Any, received_s: float) -> Reading:
+    """Without validation: a sensor's values are what they are."""
+    return Reading.model_construct(value=value, received_s=received_s)
+
+
+@st.composite
+def readings(draw: st.DrawFn, now_s: float) -> dict[str, Reading]:
+    chosen = draw(st.sets(st.sampled_from((*SOURCES, 'nonsense'))))
+    result = {}
+    for source in sorted(chosen):
+        good = good_values.get(source, anything)
+        value = draw(good | good | anything)
+        result[source] = reading(value, now_s - draw(st.sampled_from([0.0, 0.5, 5.0, 60.0])))
+    return result
+
+
+tasks = st.builds(
+    QueuedTask,
+    task_id=st.uuids().map(str),
+    goal=text,
+    priority=st.integers(-5, 5),
+    preemptible=st.booleans(),
+    status=st.sampled_from(STATUSES),
+    skill=st.sampled_from(['react', 'charge', 'move_forward']),
+    held=st.booleans(),
+)
+intents = st.sampled_from(UserInterruptType)
+hci_states = st.builds(
+    HCIState,
+    user_utterance=text,
+    user_interrupt=intents,
+    interrupt_payload=st.fixed_dictionaries(
+        {},
+        optional={
+            'text': text | st.just('find the light') | huge_ints,
+            'priority': st.integers(-5, 5) | huge_ints | st.booleans() | text,
+            'task_id': text | st.none(),
+        },
+    ),
+    approval_response=st.none()
+    | st.fixed_dictionaries(
+        {}, optional={'action': st.sampled_from(['APPROVE', 'EDIT', 'REJECT', 'X', 3, None])}
+    ),
+)
+robots = st.builds(
+    RobotState,
+    battery_pct=st.floats(0.0, 100.0),
+    battery_state=st.sampled_from(BatteryLevel),
+    mast=st.sampled_from(MAST_STATES),
+    appendages=st.dictionaries(st.just('arm'), st.sampled_from(['stowed', 'deployed', 'unknown'])),
+    moving=st.booleans(),
+    scan_min_m=st.none() | st.floats(0.0, 5.0),
+    exposed_since_s=st.none() | st.floats(0.0, 100.0),
+    estop=st.sampled_from([False, False, True]),
+    safety_latch=st.sampled_from(['', '', 'e-stop pressed']),
+    silent=st.sampled_from([[], [], ['adapter'], ['scan'], ['battery', 'odometry']]),
+)
+
+
+@st.composite
+def states(draw: st.DrawFn) -> BrainState:
+    """As they may stand before event_arbitrate."""
+    queue = draw(st.lists(tasks, max_size=5, unique_by=lambda task: task.task_id))
+    ids = [task.task_id for task in queue]
+    return BrainState(
+        hci=draw(hci_states),
+        robot=draw(robots),
+        telemetry=Telemetry(now_s=100.0),
+        tasks=TasksState(
+            queue=queue,
+            active_task_id=draw(st.sampled_from([None, *ids, 'gone'])),
+            mode=draw(st.sampled_from(Mode)),
+        ),
+    )

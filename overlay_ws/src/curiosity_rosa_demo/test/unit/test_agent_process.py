@@ -61,14 +61,13 @@ from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_strategies import states
 from pydantic import ValidationError
 import pytest
-from react_world import REGISTRY
 from runtime_world import CONFIG, RuntimeBench, settle, WAIT_S
+from strategies import states
 from test_runtime import press
 from tool_rover import Hurry, SimulatedRover
-from turn_world import SHIPPED
+from turn_world import REGISTRY, SHIPPED
 
 FACTORY = 'curiosity_rosa_demo.agent.rosa_agent_factory'
 ENDS = [SystemExit(3), KeyboardInterrupt(), ImportError('half a package')]

@@ -93,10 +93,10 @@ from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_strategies import states
 import pytest
-from react_world import REGISTRY
 from runtime_world import CONFIG, RobotServiceBench, RuntimeBench, WAIT_S
+from strategies import states
+from turn_world import REGISTRY
 
 DEMO = CONFIG.prompts.templates['demo_ground_texture'].text_in('en')
 

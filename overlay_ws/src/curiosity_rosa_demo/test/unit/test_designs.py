@@ -52,11 +52,9 @@ from curiosity_rosa_demo.domain.serde import SerdeError
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples
 from hypothesis import example, given, settings
-from kernel_strategies import RULES
 from orders_world import fields
 from pydantic import ValidationError
 import pytest
-from react_world import action, asking, finish, Nodes
 from skill_world import (
     Actor,
     crash,
@@ -70,7 +68,8 @@ from skill_world import (
     states,
     StillWorld,
 )
-from strategies import whole_model
+from strategies import RULES, whole_model
+from turn_world import action, asking, finish, Nodes
 
 S = LifecycleState
 YAML = Path(__file__).parent / 'corpus/design_003'  # section 7, word for word

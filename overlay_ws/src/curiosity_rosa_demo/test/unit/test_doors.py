@@ -50,8 +50,7 @@ from curiosity_rosa_demo.tools import rover_tools
 from doors_world import DOORS, DoorsWorld, nothing
 from hostile import Record, run_job
 import pytest
-from react_world import with_rules
-from turn_world import KEY, SHIPPED
+from turn_world import KEY, SHIPPED, with_rules
 
 FORWARD: tuple[str, dict[str, Any]] = ('move_forward', {'duration_s': 12.0})
 OPEN: tuple[str, dict[str, Any]] = ('mast_open', {})

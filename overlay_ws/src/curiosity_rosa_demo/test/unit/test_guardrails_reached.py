@@ -26,10 +26,9 @@ from examples import examples
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
-from react_world import action, asking, finish, Nodes, with_rules
 from runtime_world import AgentWorld
 from skill_world import Actor, skill_named
-from turn_world import KEY, SHIPPED, World
+from turn_world import action, asking, finish, KEY, Nodes, SHIPPED, with_rules, World
 
 DONE = Say('Done.')
 FORWARD = call('move_forward', duration_s=2.0)

@@ -71,9 +71,12 @@ from curiosity_rosa_demo.infra.obstacles import ObstacleView
 from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from kernel_strategies import (
+import numpy as np
+import pytest
+from strategies import (
     bad_values,
     good_values,
+    json_objects,
     reading,
     readings,
     RULES,
@@ -82,9 +85,6 @@ from kernel_strategies import (
     tasks,
     UNWARY,
 )
-import numpy as np
-import pytest
-from strategies import json_objects
 from virtual_time import run
 
 many = settings(max_examples=examples(150), deadline=None)
@@ -366,10 +366,6 @@ def test_what_must_preempt_preempts(state: BrainState, rules: KernelRules) -> No
         assert goal.priority > running.priority
     elif tasks.mode is Mode.EXEC:
         assert chosen is not None
-
-
-def task(task_id: str, priority: int = 3, **fields: Any) -> QueuedTask:
-    return QueuedTask(task_id=task_id, goal='', priority=priority, **fields)
 
 
 DRIVE = QueuedTask(task_id='d', goal='', priority=3, status='ACTIVE', skill='react')

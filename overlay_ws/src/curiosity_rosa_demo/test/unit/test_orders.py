@@ -51,8 +51,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from orders_world import fields, label_of, motions_of, Row, rows
 import pytest
-from react_world import action, Nodes
 from strategies import json_objects
+from turn_world import action, Nodes
 
 STOP, NEW_GOAL = UserInterruptType.STOP, UserInterruptType.NEW_GOAL
 LANGUAGES = ('en', 'ja', 'zh')

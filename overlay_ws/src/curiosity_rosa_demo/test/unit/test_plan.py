@@ -116,6 +116,7 @@ def test_every_plan_and_result_comes_back_as_it_was(plan: Plan, result: Executio
     again = Plan.from_dict(json.loads(json.dumps(data, allow_nan=False)))
     assert again == plan
     assert again.to_dict() == data
+    assert SCHEMA.is_valid(data) is bool(plan.steps)
     told = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert ExecutionResult.from_dict(told) == result
 
@@ -212,15 +213,6 @@ def test_the_file_of_the_schema_is_what_the_code_says() -> None:
     assert file.read_text() == schema_text(), f'run: {command} > {file}'
 
 
-@settings(max_examples=examples(25), deadline=None)
-@given(any_plans.filter(lambda plan: bool(plan.steps)))
-def test_every_plan_fits_the_schema(plan: Plan) -> None:
-    data = plan.to_dict()
-    SCHEMA.validate(data)
-    del data['goal']
-    assert not SCHEMA.is_valid(data)
-
-
 def test_the_example_of_the_documentation_is_a_plan() -> None:
     shown = re.findall(r'```json\n(.*?)```', DOCS.read_text(), re.DOTALL)
     assert shown
@@ -262,13 +254,6 @@ def test_an_answer_of_a_model_is_understood() -> None:
     assert speaks.parameters == {'text': "don't\nworry # be happy"}
     assert asks.tool_call_type is ToolCallType.ASK_USER
     assert asks.preconditions == {'mast': 'open'}
-
-
-def test_the_kind_of_a_step_is_told_by_its_action() -> None:
-    for name in ('ask_user', 'speak', 'query_world', 'query_knowledge', 'noop'):
-        assert made(f'{{"action": "{name}"}}').steps[0].tool_call_type.value == name
-        told = made(f'{{"action": "{name}", "tool_call_type": "EXECUTE"}}').steps[0]
-        assert told.tool_call_type is ToolCallType.EXECUTE
 
 
 def test_a_writer_can_claim_nothing_about_what_was_done() -> None:
@@ -365,14 +350,9 @@ def test_a_plan_is_read_however_it_is_written(plan: Plan, data: st.DataObject, p
     written = json.loads(json.dumps(plan.to_dict()), parse_int=lambda digits: int(digits[:300]))
     as_model = f'{prose}\n```json\n{data.draw(messy(written))}\n```\n{prose}'
     assert read_plan(as_model) == written
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(any_plans, st.data())
-def test_a_torn_text_is_a_plan_error(plan: Plan, data: st.DataObject) -> None:
-    written = json.dumps(plan.to_dict())
+    torn = json.dumps(written)[: data.draw(st.integers(0, len(json.dumps(written)) - 1))]
     with pytest.raises(PlanError):
-        create_plan_from_llm_response(written[: data.draw(st.integers(0, len(written) - 1))])
+        create_plan_from_llm_response(torn)
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -564,14 +544,11 @@ def test_a_fallback_can_save_a_step_and_one_that_fails_ends_the_plan() -> None:
     lost = record_step(fallback.plan, 1, False, 'stuck too', {}, 7.0)
     assert lost.result.message == 'stuck; its fallback turn_left: stuck too'
     assert (statuses(lost.plan), lost.plan.status) == ('failed skipped', PlanStatus.FAILED)
-
-
-def test_a_confirmed_step_has_its_fallback_confirmed() -> None:
+    # Of a step that was confirmed the fallback is confirmed, too.
     plan = plan_of(step_of(1, fallback='turn_left', requires_confirmation=True))
     failed = record_step(approve_step(following(plan).plan, 1), 1, False, 'stuck', {}, 6.0)
-    fallback = following(failed.plan)
-    assert fallback.question == 'Step 1 failed. Try turn_left() instead?'
-    no = reject_step(fallback.plan, 1, 'enough', 7.0)
+    assert following(failed.plan).question == 'Step 1 failed. Try turn_left() instead?'
+    no = reject_step(following(failed.plan).plan, 1, 'enough', 7.0)
     assert no.result.message == 'stuck; its fallback turn_left: rejected: enough'
 
 
@@ -744,13 +721,8 @@ def test_conditions() -> None:
             value: Any = {'_in': [1.0], '_within': [-1e9, 1e9]}.get(end, 1.0)
             verdict = holds({f'{fact}{end}': value}, KNOWN)
             assert (verdict.ok, verdict.why) == (False, f'{fact} is not known')
-
-
-def test_the_verdict_says_why() -> None:
-    conditions: dict[str, Any] = {'mast': 'closed', 'battery_pct_above': 90, 'x_within': [5, 6]}
-    verdict = holds(conditions, KNOWN)
+    verdict = holds({'mast': 'closed', 'battery_pct_above': 90, 'x_within': [5, 6]}, KNOWN)
     assert verdict.why == 'battery_pct is 80.0, not above 90; x is 2, not within [5, 6]'
-    assert holds({'mast_is_not': 'closed'}, KNOWN).why == "mast is 'closed', which is 'closed'"
 
 
 BAD: list[tuple[Any, str]] = [

@@ -67,7 +67,6 @@ from examples import examples
 from harness import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_strategies import RULES, states
 from orders_world import fields
 import pytest
 from rclpy.duration import Duration
@@ -81,6 +80,7 @@ from rclpy.qos import (
 )
 from runtime_world import RobotServiceBench, run, RuntimeBench
 from sros2_policy import Grant, OVERLAY, read, ROVER
+from strategies import RULES, states
 
 STOP, NEW_GOAL = UserInterruptType.STOP, UserInterruptType.NEW_GOAL
 APPROVAL, RESUME = UserInterruptType.APPROVAL, UserInterruptType.RESUME

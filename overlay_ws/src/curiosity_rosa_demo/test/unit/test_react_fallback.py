@@ -41,19 +41,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.exceptions import OutputParserException
 import pytest
-from react_world import action, asking, finish, Nodes, REGISTRY
 from runtime_world import AgentWorld
 from skill_world import skill_named
 from tool_rover import SimulatedRover
-from turn_world import BY_ROUTINE, config_of, KEY, LLM, OFFERED, rosa_of, SHIPPED, World
+from turn_world import (
+    action,
+    asking,
+    BY_ROUTINE,
+    config_of,
+    finish,
+    handed_over,
+    KEY,
+    LLM,
+    Nodes,
+    OFFERED,
+    REGISTRY,
+    rosa_of,
+    SHIPPED,
+    World,
+)
 
 FIND = 'Find the light.'
 PATIENCE = SHIPPED.guardrails.patience
-
-
-def handed_over(events: list[TraceEvent]) -> list[str]:
-    """Why the routine decided, each time that it did."""
-    return [event.error_reason or '' for event in events if event.message.startswith(BY_ROUTINE)]
 
 
 def by_routine(events: list[TraceEvent]) -> list[str | None]:

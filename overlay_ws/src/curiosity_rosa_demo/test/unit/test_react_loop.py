@@ -51,8 +51,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
     WorldState,
 )
-from curiosity_rosa_demo.domain.cancellation import TurnCancelled
-from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, StepStatus
 from examples import examples
@@ -63,8 +62,7 @@ from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage
 import pytest
-from react_world import action, finish, Nodes, REGISTRY, with_rules
-from turn_world import SHIPPED, World
+from turn_world import action, finish, Nodes, REGISTRY, SHIPPED, with_rules, World
 
 NAMES = [skill.definition.name for skill in REGISTRY.for_model()]
 SKILLS = {skill.definition.name: skill for skill in REGISTRY.for_model()}
@@ -233,23 +231,6 @@ def test_the_sentences_are_the_text_whatever_the_pieces(pieces: list[str]) -> No
     assert all(sentence.strip() == sentence != '' for sentence in told)
     SentenceStream(unsplit.append).finish(whole)
     assert ''.join(''.join(unsplit).split()) == ''.join(whole.split())
-
-
-def test_a_stopped_question_closes_its_ears() -> None:
-    nodes = Nodes(finish())
-    heard: list[Any] = []
-
-    class Stopping:
-        def invoke(self, _: Any, config: Any) -> Any:
-            heard.extend(config['callbacks'])
-            nodes.turn.cancellation.cancel('Stopped by a test')
-            return finish()
-
-    nodes.turn.agent = Stopping()
-    with pytest.raises(TurnCancelled):
-        nodes.think()
-    heard[0].on_llm_new_token('Too late. Really')
-    assert not any(event.kind is TraceKind.HYPOTHESIZE for event in nodes.events)
 
 
 FLAT = {
@@ -608,28 +589,21 @@ def test_a_bad_plan_is_a_refusal_that_names_the_problem() -> None:
         assert world.calls == []
 
 
-questions = st.builds(
-    Question,
-    id=st.text('q0123456789abcdef-', min_size=1, max_size=36),
-    text=st.text(st.characters(exclude_categories=['Cs']), max_size=900),
-)
+ids = st.text('q012', min_size=1, max_size=4)
 
 
-asked = st.lists(questions, max_size=4, unique_by=lambda each: each.id)
-
-
-@given(asked, st.text('q0123456789abcdef-', max_size=3))
-def test_a_question_is_found_by_the_beginning_of_its_id(open_: list[Question], start: str) -> None:
-    exact = [each for each in open_ if each.id == start]
-    fitting = exact or [each for each in open_ if each.id.startswith(start)]
+@given(st.lists(ids, max_size=4, unique=True), st.text('q012', max_size=3))
+def test_a_question_is_found_by_the_beginning_of_its_id(open_: list[str], start: str) -> None:
+    questions = [Question(id=each, text='') for each in open_]
+    fitting = [each for each in open_ if each == start] or [
+        each for each in open_ if each.startswith(start)
+    ]
     if fitting and (start == '' or len(fitting) == 1):
-        assert find_question(open_, start) == fitting[0]
+        assert find_question(questions, start).id == fitting[0]
         return
     with pytest.raises(QuestionNotFound) as refused:
-        find_question(open_, start)
-    if not open_:
-        assert str(refused.value) == 'No question is open.'
-    assert all(each.id[:8] in str(refused.value) for each in open_)
+        find_question(questions, start)
+    assert all(each in str(refused.value) for each in open_)
 
 
 MEANT = {

@@ -46,9 +46,8 @@ from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from react_world import with_rules
 from tool_rover import SimulatedRover, START_LATE_S, with_figures
-from turn_world import BY_ROUTINE, KEY, SimulatedRoverWorld, World
+from turn_world import BY_ROUTINE, KEY, SimulatedRoverWorld, with_rules, World
 
 some = settings(max_examples=examples(60), deadline=None)
 many = settings(max_examples=examples(300), deadline=None)

@@ -38,7 +38,6 @@ from curiosity_rosa_demo.tools.rover_tools import DrivenPath, LINK_TIMEOUT_S, Ro
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from react_world import with_rules
 from tool_rover import (
     OwnedClock,
     PICTURE_TOPIC,
@@ -50,7 +49,7 @@ from tool_rover import (
     tools_of,
     TURN_MPS,
 )
-from turn_world import NINE, SHIPPED, SimulatedRoverWorld
+from turn_world import NINE, SHIPPED, SimulatedRoverWorld, with_rules
 
 COSTS = SHIPPED.tool_costs.tools.model_dump()
 

@@ -53,13 +53,12 @@ from curiosity_rosa_demo.tools.tool_impl import make_tools
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_strategies import CONFIG
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import pytest
 from runtime_world import AgentWorld
 from skill_world import call_of, LONG_S, settings_of, SHIPPED, skill_named, StillWorld
-from strategies import huge_ints, json_values, text
+from strategies import CONFIG, huge_ints, json_values, text
 from tool_rover import OwnedClock
 from turn_world import KEY, NINE
 

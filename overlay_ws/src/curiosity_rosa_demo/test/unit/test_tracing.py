@@ -42,9 +42,9 @@ from http_world import alone
 from langchain_core.messages import AIMessage
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 import pytest
-from react_world import asking
 from runtime_world import AgentWorld
 from skill_world import in_loop
+from turn_world import asking
 
 KEY, PROMPT, ANSWER = 'sk-nobodys-key', 'open the mast, then drive', 'Stowed away, nothing driven.'
 CALLER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

@@ -45,18 +45,18 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import ValidationError
 import pytest
-from react_world import with_rules
 from sign_reader import board, images_in, ObeyingServer, ORDERS, REPORT, StillPictures
 from skill_world import call_of, StillWorld
 from turn_world import (
-    BY_ROUTINE,
     config_of,
+    handed_over,
     KEY,
     LLM,
     NINE,
     OFFERED,
     parts_of_the_key,
     SHIPPED,
+    with_rules,
     World,
 )
 
@@ -327,11 +327,6 @@ def test_nothing_that_a_model_writes_makes_an_endless_event_or_half_a_character(
             assert world.events[0].message == shown
             assert world.errors()[0].startswith("Unknown tool 'fly\ufffd'; there are: ")
             assert world.turn().ok, 'nor in the talk that follows'
-
-
-def handed_over(events: list[TraceEvent]) -> list[str]:
-    """Why the routine decided, each time that it did."""
-    return [event.error_reason or '' for event in events if event.message.startswith(BY_ROUTINE)]
 
 
 ENDED_WITHOUT = 'The model ended without a successful'

@@ -32,9 +32,18 @@ from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
-from react_world import asking, REGISTRY
 from tool_rover import SimulatedRover
-from turn_world import close_model, config_of, LLM, model_of, rosa_of, SHIPPED, World
+from turn_world import (
+    asking,
+    close_model,
+    config_of,
+    LLM,
+    model_of,
+    REGISTRY,
+    rosa_of,
+    SHIPPED,
+    World,
+)
 
 DEMO = SHIPPED.prompts.templates['demo_ground_texture'].text_in('en')
 THREAD = 'task-1'
