@@ -56,9 +56,8 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.events import TurnAnswered, TurnStarted
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
-from demo_bench import Bench, ODOMETRY, Run
+from demo_bench import Api, Bench, ODOMETRY, Run
 from harness import Sandbox, wait_until
-from http_client import Api
 from nav_msgs.msg import Odometry
 
 WORK_S = (0.02, 0.4)  # of the task engine before a kill

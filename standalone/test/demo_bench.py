@@ -23,6 +23,7 @@ from typing import Any
 from adapter_world import ODOMETRY
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from harness import DIES_WITH_US, ROOT, Sandbox, wait_until
+import httpx
 from nav_msgs.msg import Odometry
 import pexpect
 import psutil
@@ -272,3 +273,42 @@ class Bench:
 def plain(text: str) -> str:
     """The text without the sequences that paint it."""
     return re.sub(r'\x1b\[[0-9;?]*[A-Za-z]', '', text)
+
+
+PAGE = re.compile(r'The page: (http://127\.0\.0\.1:\d+)/')
+
+
+class Api:
+    """Of a run that has told its page's address: of its last agent, if it had several."""
+
+    def __init__(self, run: Run, token: str = '') -> None:
+        run.expect('The page: ')
+        pages = PAGE.findall(run.output())
+        assert pages, run.output()
+        self.run, self.url = run, pages[-1]
+        headers = {'Authorization': f'Bearer {token}'} if token else {}
+        self.client = httpx.Client(base_url=self.url, timeout=20.0, headers=headers)
+
+    def ready(self) -> Api:
+        """Wait until tasks may run."""
+        self.run.until(self._is_ready, '/readyz to say yes', READY_S)
+        return self
+
+    def _is_ready(self) -> bool:
+        try:
+            return self.client.get('/readyz').status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def get(self, path: str) -> Any:
+        answer = self.client.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def post(self, path: str, body: Any = None) -> Any:
+        answer = self.client.post(path, json=body) if body is not None else self.client.post(path)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+    def say(self, text: str) -> Any:
+        return self.post('/say', {'text': text})

@@ -26,9 +26,8 @@ from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.domain.brain_state import Json
-from demo_bench import Bench
+from demo_bench import Api, Bench
 from fake_robot import CONFIG, FakeRobot
-from http_client import Api
 from playwright.sync_api import Browser, ConsoleMessage, expect, Page, Request, sync_playwright
 
 CHROMIUM = '/usr/bin/chromium'

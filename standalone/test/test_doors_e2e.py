@@ -25,10 +25,9 @@ from action_msgs.msg import GoalStatus
 from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED
 from curiosity_rosa_demo.domain.models import AGENT_IS_SAFE, STOP_NOT_CONFIRMED
 from curiosity_rosa_interfaces.action import RunTask
-from demo_bench import Bench, READY_S, Run
+from demo_bench import Api, Bench, READY_S, Run
 from geometry_msgs.msg import Twist
 from harness import DIES_WITH_US, ROOT, Sandbox, wait_until
-from http_client import Api
 from mcp import Client as McpClient
 from mcp import StdioServerParameters
 from mcp_types import ElicitResult

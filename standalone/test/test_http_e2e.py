@@ -16,10 +16,9 @@ from pathlib import Path
 import signal
 import threading
 
-from demo_bench import Bench
+from demo_bench import Api, Bench
 from geometry_msgs.msg import Twist
 from harness import wait_until
-from http_client import Api, drives
 import httpx
 from page_site import free_port
 import pytest
@@ -42,7 +41,10 @@ def test_drive_watch_stop_survive_kill_9_and_leave(bench: Bench) -> None:
     listening = threading.Thread(target=lambda: heard.extend(events_until_stop(api)), daemon=True)
     listening.start()
 
-    drive = drives(bench, api)
+    mast = api.say(':mast_close')['task']['id']
+    wait_until(lambda: api.get(f'/tasks/{mast}')['state'] == 'completed', 'a stowed mast')
+    drive = api.say(':forward 20')['task']['id']
+    api.run.until(lambda: bench.moving, 'the rover to drive')
     answer = api.post('/stop')
     assert answer['ok']
     api.run.until(lambda: not bench.moving, 'the rover to stand still')

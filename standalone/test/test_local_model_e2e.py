@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from adapter_world import Witness
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
-from demo_bench import Bench
+from demo_bench import Api, Bench
 from harness import Sandbox, wait_until
-from http_client import Api
 import psutil
 import pytest
-from rover_witness import Witness
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(420)]
 MODEL = 'local_child'

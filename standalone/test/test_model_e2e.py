@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from adapter_world import Witness
 from chat_server import Call, ChatServer, Fault, Hang, Reply, Say
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, Run, wait_until
 from harness import Sandbox
 import pytest
-from rover_witness import Witness
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 KEY = 'sk-this-is-nobodys-key'

@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 import re
 
-from demo_bench import Bench
+from demo_bench import Api, Bench
 from geometry_msgs.msg import Twist
-from http_client import Api
 from page_site import big_page, demo_with_page, picture, stowed
 from playwright.sync_api import expect, Locator, Page
 import pytest

@@ -14,12 +14,12 @@ from pathlib import Path
 import re
 import sys
 
+from adapter_world import Witness
 from curiosity_rosa_demo.domain.models import need_to_stow
 from demo_bench import Bench
 from harness import ROOT, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pytest
-from rover_witness import Witness
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 STARTS_S = 120.0  # two robots start together

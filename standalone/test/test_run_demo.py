@@ -18,6 +18,7 @@ import signal
 import subprocess
 import time
 
+from adapter_world import Witness
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.tracing.span import TASK_ID
 from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, TreeSpan
@@ -25,7 +26,6 @@ from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, READY_S, Run, SCRIPT, wait_until
 from PIL import Image
 import pytest
-from rover_witness import Witness
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 KEYS = {'ok', 'answer', 'score', 'image', 'trace'}

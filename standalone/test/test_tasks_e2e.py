@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from adapter_world import Witness
 from demo_bench import Bench
 import pytest
-from rover_witness import Witness
 import yaml
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]

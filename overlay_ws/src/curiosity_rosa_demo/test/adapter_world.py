@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator
 from contextlib import contextmanager, ExitStack
 import json
@@ -321,3 +322,47 @@ def mast_of(message: JointState) -> tuple[float, float]:
 
 def near(mast: tuple[float, float], p: float, turn: float) -> bool:
     return abs(mast[0] - p) <= TOLERANCE and abs(mast[1] - turn) <= TOLERANCE
+
+
+LEASH_S = 30.0  # motion.max_duration_s
+SLACK_S = 1.0  # a stop's own time
+QUEUE = 1000
+
+
+class Witness:
+    """What the rover itself tells of how it drove from now on, compared by its own time."""
+
+    def __init__(self, box: Sandbox, namespace: str = '') -> None:
+        self._odometry: list[Odometry] = box.collect(Odometry, namespace + ODOMETRY, QUEUE)
+        joints = f'{namespace}/joint_states'
+        self._joints: list[JointState] = box.collect(JointState, joints, QUEUE)
+
+    @property
+    def place(self) -> tuple[float, float]:
+        """Where the rover is, by its last word: x and y, metres."""
+        wait_until(lambda: self._odometry, 'odometry of the rover')
+        at = self._odometry[-1].pose.pose.position
+        return at.x, at.y
+
+    def violations(self) -> list[str]:
+        """Where it drove with its mast not stowed, or for longer than the leash."""
+        assert self._joints, 'the rover told nothing of its mast'
+        masts = sorted((_seconds(each), mast_of(each)) for each in list(self._joints))
+        found: list[str] = []
+        since: float | None = None
+        for message in list(self._odometry):
+            at = _seconds(message)
+            if not in_motion(message):
+                since = None
+                continue
+            since = at if since is None else since
+            if at - since > LEASH_S + SLACK_S:
+                found.append(f'{at:.2f} s: drives since {since:.2f} s')
+            before = bisect.bisect_right(masts, at, key=lambda each: each[0])
+            if before and not near(masts[before - 1][1], *CLOSED):
+                found.append(f'{at:.2f} s: drives with its mast at {masts[before - 1][1]}')
+        return found
+
+
+def _seconds(message: Odometry | JointState) -> float:
+    return float(message.header.stamp.sec + message.header.stamp.nanosec * 1e-9)

@@ -28,8 +28,14 @@ from curiosity_physics.settings import checked
 from curiosity_physics.simulation import Simulation, State
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.drivers import DemoRover
+from harness import Sandbox, wait_until
+from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CompressedImage, JointState, LaserScan
+from std_srvs.srv import Empty
+from tf2_msgs.msg import TFMessage
 
 STILL_MPS = 0.02
 FORWARD, LEFT, RIGHT, STOP = Twist(2.0, 0.0), Twist(1.0, 0.4), Twist(1.0, -0.4), Twist()
@@ -163,3 +169,44 @@ def test_the_body_drives_as_the_recorded_rover(name: str) -> None:
     for there, here in zip(mast, replayed(mast, MAST_CALLS), strict=True):
         for joint in ('mast_p', 'mast_02'):
             assert abs(there[joint] - here[joint]) < 0.1, (joint, there['t'])
+
+
+# --- the node as a process -----------------------------------------------------------------------
+
+
+ODOMETRY = '/model/curiosity_mars_rover/odometry'
+READY_S = 60.0
+
+
+@pytest.mark.ros
+def test_our_own_rover_drives_looks_and_stops(sandbox: Sandbox) -> None:
+    sandbox.start('curiosity_physics', 'physics_node', world='rocks', time_scale=2.0)
+    odometry = sandbox.collect(Odometry, ODOMETRY)
+    joints = sandbox.collect(JointState, '/joint_states')
+    scans = sandbox.collect(LaserScan, '/scan')
+    frames = sandbox.collect(TFMessage, '/tf')
+    clock = sandbox.collect(Clock, '/clock')
+    pictures = sandbox.collect(CompressedImage, '/image_raw/compressed')
+    sandbox.call(Empty, '/mast_close', timeout_s=READY_S)
+    sandbox.call(Empty, '/move_forward')
+    wait_until(lambda: odometry and odometry[-1].pose.pose.position.x > 1.0, 'a metre', READY_S)
+    sandbox.call(Empty, '/move_stop')
+    wait_until(lambda: abs(odometry[-1].twist.twist.linear.x) < 0.02, 'the rover to stand')
+    wait_until(lambda: scans and pictures and clock, 'scan, picture and clock', READY_S)
+
+    last = odometry[-1]
+    assert (last.header.frame_id, last.child_frame_id) == ('/odom', '/base_footprint')
+    assert last.pose.pose.position.z == 0.0
+    assert last.pose.pose.orientation.y < 0.0  # nose up
+    at = dict(zip(joints[-1].name, joints[-1].position, strict=True))
+    rates = dict(zip(joints[-1].name, joints[-1].velocity, strict=True))
+    assert at['mast_p_joint'] == pytest.approx(1.57, abs=0.02)
+    assert at['front_wheel_L_joint'] > 3.0
+    assert at['front_wheel_R_joint'] < -3.0
+    assert math.isnan(rates['front_wheel_L_joint'])  # the URDF declares no velocity for it
+    assert rates['mast_p_joint'] == pytest.approx(0.0, abs=0.05)
+    assert (scans[-1].header.frame_id, len(scans[-1].ranges)) == ('lidar_link', 640)
+    assert {each.child_frame_id for each in frames[-1].transforms} >= {
+        '/base_footprint', 'mast_p', 'mast_02', 'mast_cameras', 'front_wheel_L',
+    }  # fmt: skip
+    assert bytes(pictures[-1].data[:2]) == b'\xff\xd8'

@@ -33,6 +33,7 @@ from adapter_world import (
     SILENT_GRAPH,
     SPEED,
     TURN_RADPS,
+    Witness,
 )
 from curiosity_rosa_demo.domain.heartbeat import encode_heartbeat
 from curiosity_rosa_demo.domain.models import (
@@ -60,7 +61,6 @@ from geometry_msgs.msg import Twist
 from harness import Sandbox, wait_until
 import pytest
 import rclpy
-from rover_witness import Witness
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Empty, Trigger
 
