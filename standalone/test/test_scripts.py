@@ -6,24 +6,34 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The scripts around the containers and the checkout, with stand-ins for docker and ros2."""
+"""The containers' files and the scripts around them, around the checkout and for a release."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.message import Message
+import fnmatch
 import os
 from pathlib import Path
+import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 from typing import Any
 
-from harness import wait_until
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from harness import ROOT, Sandbox, wait_until
+from packaging.requirements import Requirement
 import psutil
 import pytest
+from release.bill import bill_problems, pinned_packages
+from release.licences import licences_in
+from release.versions import declared_versions, version_problems
+import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
 # A child that writes what it hears into the file that all of them share, and ends a moment later.
 CHILD = """#!/usr/bin/env bash
 trap 'echo "$NAME hears INT" >>"$STORY"; exit 0' INT
@@ -360,3 +370,304 @@ def test_a_build_in_a_moved_checkout_names_the_way_out_and_the_setup_takes_it(
     assert was in ended.stderr
     assert not (folder / '.venv').exists()
     assert not build.exists()
+
+
+DOCKER = ROOT / 'docker'
+DOCKERFILES = [DOCKER / 'Dockerfile', DOCKER / 'Dockerfile.gui']
+SECRET = re.compile(r'(?i)api_key|token|secret|password')
+COMPOSE = yaml.safe_load((ROOT / 'compose.override.yaml').read_text())
+DEMO, GAZEBO = (COMPOSE['services'][name] for name in ('curiosity_demo', 'curiosity_gui'))
+
+
+def of(dockerfile: Path, name: str) -> list[str]:
+    """The words of each instruction of this name, continued lines joined."""
+    text = re.sub(r'^\s*#.*\n', '', dockerfile.read_text(), flags=re.MULTILINE)
+    lines = [line.split(None, 1) for line in text.replace('\\\n', ' ').splitlines()]
+    return [words[1] for words in lines if len(words) == 2 and words[0] == name]
+
+
+def ignored(path: str) -> bool:
+    """Whether .dockerignore keeps the file out: the last line that fits it or a folder above."""
+    verdict = False
+    above = [path, *map(str, Path(path).parents)]
+    for line in (ROOT / '.dockerignore').read_text().split('\n'):
+        if not line or line.startswith('#'):
+            continue
+        pattern = line.removeprefix('!')
+        patterns = [pattern, pattern.removeprefix('**/')]
+        if any(fnmatch.fnmatchcase(each, fit) for each in above for fit in patterns):
+            verdict = not line.startswith('!')
+    return verdict
+
+
+# --- compose.override.yaml on the demo's file ---------------------------------------------------
+
+
+def test_the_rovers_container_has_no_privilege_and_does_not_start_for_ever() -> None:
+    assert DEMO['cap_drop'] == ['ALL']
+    assert DEMO['security_opt'] == ['no-new-privileges:true']
+    assert DEMO['restart'] == 'on-failure:5'  # not for ever and not at boot
+    assert {'privileged', 'cap_add', 'user', 'command'} & set(DEMO) == set()
+    for service in (DEMO, GAZEBO):
+        [script] = service['entrypoint']
+        assert os.access(ROOT / script.removeprefix('/curiosity_rosa/'), os.X_OK)
+        mount = service['volumes'][0]
+        assert (mount['target'], mount['read_only']) == ('/curiosity_rosa', True)
+        assert not mount['bind']['create_host_path']  # a wrong folder is an error, no empty one
+        assert ':?set CURIOSITY_ROSA_DIR to the folder' in mount['source']
+    assert of(DOCKERFILES[0], 'USER')[-1] == 'spaceros-user'
+    text = DOCKERFILES[0].read_text()
+    assert text.rindex('\nENTRYPOINT') > text.rindex('\nUSER')
+    assert {'HOST_UID=1000', 'HOST_GID=1000'} < set(of(DOCKERFILES[0], 'ARG'))
+    assert not re.search(r'\$\{?(UID|GID)\b', text)  # bash has a UID: root's here
+    # What the agent keeps outlives the container.
+    [state] = [each for each in DEMO['volumes'] if str(each).endswith(':/state')]
+    assert state.partition(':')[0] in COMPOSE['volumes']
+    assert re.search(r'install -d -o "\$HOST_UID" .*/state', text)
+    assert 'XDG_STATE_HOME=/state' in text
+
+
+# --- the Dockerfiles ----------------------------------------------------------------------------
+
+
+def test_only_what_is_copied_gets_through() -> None:
+    copied = [shlex.split(words)[:-1] for each in DOCKERFILES for words in of(each, 'COPY')]
+    sources = [path for paths in copied for path in paths]
+    assert [path for path in sources if not (ROOT / path).exists() or ignored(path)] == []
+    assert not ignored('overlay_ws/src/curiosity_rosa_demo/config/agent.yaml')
+    secret = ['.env', 'docker/.env', 'docker/.env.local', '.git/config', 'run/domain-0/agent.log']
+    others = ['.venv/pyvenv.cfg', 'overlay_ws/build/x', 'overlay_ws/src/a/__pycache__/b.pyc']
+    assert [path for path in (*secret, *others) if not ignored(path)] == []
+
+
+def test_no_secret_is_in_an_image_or_in_the_repository() -> None:
+    [file] = DEMO['env_file']  # the key's, which need not be there
+    assert (file['path'].endswith('/.env'), file['required']) == (True, False)
+    assert not re.search(
+        r'(?i)key|token|secret|password', f'{DEMO["environment"]} {DEMO["build"]}'
+    )
+    for dockerfile in DOCKERFILES:
+        for name in ('ARG', 'ENV'):
+            assert not any(SECRET.search(words) for words in of(dockerfile, name))
+    lines = (ROOT / '.gitignore').read_text().splitlines()
+    assert '/.env' in lines
+    assert not any(fnmatch.fnmatch('.env.example', line.strip('/')) for line in lines)
+    text = (ROOT / '.env.example').read_text()
+    settings = dict(re.findall(r'^#?([A-Z][A-Z_]+)=(.*)$', text, re.MULTILINE))
+    read = (ROOT / 'compose.override.yaml').read_text() + (ROOT / 'scripts/compose.sh').read_text()
+    for name, value in settings.items():
+        assert value == '' if SECRET.search(name) else name in read
+    assert re.findall(r'^[A-Z]\w*', text, re.MULTILINE) == ['DEMO_DIR']  # the rest is a choice
+
+
+def test_every_script_is_bash() -> None:
+    folders = ('docker', 'scripts', 'contrib/*/*')
+    scripts = [each for folder in folders for each in ROOT.glob(f'{folder}/*.sh')]
+    assert len(scripts) > 20
+    for script in scripts:
+        done = subprocess.run(['bash', '-n', str(script)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+# --- the pinned packages ------------------------------------------------------------------------
+
+
+def wanted(path: Path) -> dict[str, Requirement]:
+    lines = [line.partition('#')[0].strip() for line in path.read_text().splitlines()]
+    found = [Requirement(line) for line in lines if line]
+    return {each.name.lower().replace('_', '-'): each for each in found}
+
+
+def pinned(path: Path, python: str) -> dict[str, str]:
+    """The versions on Linux with that Python, such as 3.10."""
+    there = {
+        'python_version': python, 'python_full_version': f'{python}.1', 'sys_platform': 'linux',
+        'platform_machine': 'x86_64', 'platform_python_implementation': 'CPython',
+        'implementation_name': 'cpython',
+    }  # fmt: skip
+    lines = [Requirement(line) for line in path.read_text().splitlines() if '==' in line]
+    return {
+        each.name.lower(): str(each.specifier).removeprefix('==')
+        for each in lines
+        if each.marker is None or each.marker.evaluate(there)
+    }
+
+
+@pytest.mark.parametrize('python', ['3.10', '3.12'])
+def test_the_container_has_the_versions_that_are_tested_here(python: str) -> None:
+    ours = pinned(DOCKER / 'requirements.txt', python)
+    tested = pinned(ROOT / 'standalone/requirements.txt', python)
+    assert ours.items() <= tested.items()
+    for name, below in {'numpy': 2, 'setuptools': 80, 'pytest': 9}.items():
+        assert int(ours[name].split('.')[0]) < below, name
+    for name, requirement in wanted(DOCKER / 'requirements.in').items():
+        assert requirement.specifier.contains(ours[name], prereleases=True), name
+
+
+# --- docker/health.py: whether the container is well -------------------------------------------
+
+
+@contextmanager
+def speaking(sandbox: Sandbox, *names: str) -> Iterator[None]:
+    """Each says ten times a second that it lives, as the nodes do once a second."""
+    publisher = sandbox.node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    status = [DiagnosticStatus(name=f'{name}: itself') for name in names]
+    timer = sandbox.node.create_timer(
+        0.1, lambda: publisher.publish(DiagnosticArray(status=status))
+    )
+    yield
+    sandbox.node.destroy_timer(timer)
+
+
+@pytest.fixture
+def health(sandbox: Sandbox) -> Callable[..., tuple[int, str]]:
+    def run(**env: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, str(DOCKER / 'health.py')],
+            env={**os.environ, **sandbox.env, **env},
+            capture_output=True,
+            text=True,
+            timeout=40,
+        )
+        assert 'Traceback' not in done.stderr
+        return done.returncode, done.stdout.strip()
+
+    return run
+
+
+@pytest.mark.ros
+def test_it_is_well_when_every_node_speaks_and_names_the_silent_ones(
+    sandbox: Sandbox, health: Callable[..., tuple[int, str]]
+) -> None:
+    with speaking(sandbox, 'adapter', 'simulator', 'visualizer'):
+        assert health() == (1, 'silent: agent')
+        assert health(CURIOSITY_AGENT='none') == (0, 'all nodes live')
+
+
+PINNED = (ROOT / 'docker/requirements.txt').read_text()
+
+
+# --- what scripts/release.sh checks: versions ----------------------------------------------------
+
+
+def repository(folder: Path, version: str, heading: str) -> Path:
+    package = folder / 'overlay_ws/src/one'
+    package.mkdir(parents=True)
+    (package / 'package.xml').write_text(f'<package><version>{version}</version></package>')
+    (package / 'setup.py').write_text(f"setup(\n    version='{version}',\n)\n")
+    (folder / 'CHANGELOG.md').write_text(f'# Changelog\n\n## {heading}\n\n- It works.\n')
+    return folder
+
+
+def test_a_version_that_differs_is_named(tmp_path: Path) -> None:
+    one, unreleased = (
+        repository(tmp_path / name, '1.2.3', name) for name in ('1.2.3', 'Unreleased')
+    )
+    wrong: list[tuple[str, list[str]]] = []
+    for root, asked, problem in (
+        (one, '1.2.4', 'overlay_ws/src/one/package.xml has version 1.2.3, not 1.2.4'),
+        (unreleased, '1.2.3', 'CHANGELOG.md begins with'),
+        (one, 'latest', "'latest' is no version"),
+        (one, '1.2.3; ls', 'is no version'),
+    ):
+        problems = version_problems(root, asked, snapshot=False)
+        if problem not in '\n'.join(problems):
+            wrong.append((problem, problems))
+    assert wrong == []
+    versions = declared_versions(ROOT)
+    assert (len(versions), len(set(versions.values()))) == (9, 1)
+    assert version_problems(ROOT, versions.popitem()[1], snapshot=True) == []
+    assert version_problems(unreleased, '1.2.3', snapshot=True) == []
+    assert 'CHANGELOG.md begins with' in str(version_problems(one, '1.2.30', snapshot=False))
+
+
+# --- licences ------------------------------------------------------------------------------------
+
+
+METADATA: list[tuple[str, dict[str, Any], str, str]] = [
+    ('new', {'License_Expression': 'BSD-3-Clause'}, 'BSD-3-Clause', ''),
+    ('osi', {'Classifier': ['License :: OSI Approved :: MIT License']}, 'MIT', ''),
+    ('spdx', {'License': 'MPL-2.0 AND MIT'}, 'MPL-2.0 AND MIT', ''),
+    ('old', {'License': '3-Clause BSD License'}, 'BSD-3-Clause', ''),
+    ('two', {'License': 'MIT License, Apache License, Version 2.0'}, 'Apache-2.0', ''),
+    ('gpl', {'License': 'GPLv3+'}, 'GPL', 'gpl 1.0 has the licence GPL'),
+    ('asks', {'License': 'ask me'}, '', "asks 1.0 names no licence that is known: 'ask me'"),
+    ('none', {}, '', "none 1.0 names no licence that is known: ''"),
+    ('stdiomask', {'License_Expression': 'MIT'}, 'MIT', 'stdiomask must not be shipped'),
+]
+
+
+def test_a_licence_is_read_from_new_and_old_metadata_and_a_bad_one_is_named(
+    tmp_path: Path,
+) -> None:
+    for name, fields, _, _ in METADATA:
+        info = tmp_path / f'{name}-1.0.dist-info'
+        info.mkdir(parents=True)
+        message = Message()
+        for key, value in {'Name': name, 'Version': '1.0', **fields}.items():
+            message[key.replace('_', '-')] = value[0] if isinstance(value, list) else value
+        (info / 'METADATA').write_text(message.as_string())
+    found = {each.name: (each.licence, each.problem) for each in licences_in(tmp_path)}
+    assert found == {name: (licence, problem) for name, _, licence, problem in METADATA}
+
+
+# --- the bill of materials -----------------------------------------------------------------------
+
+
+def test_a_bill_of_what_is_pinned_is_good_without_what_nothing_imports() -> None:
+    pinned = pinned_packages(PINNED)
+    components = [{'name': name, 'version': version} for name, version in pinned.items()]
+    bill = {'bomFormat': 'CycloneDX', 'components': components}
+    assert bill_problems(bill, pinned) == ['stdiomask must not be shipped']
+    bill['components'] = [each for each in components if each['name'] != 'stdiomask']
+    assert bill_problems(bill, pinned) == []
+    dockerfile = (ROOT / 'docker/Dockerfile').read_text()
+    assert "grep -v '^stdiomask==' /tmp/docker/requirements.txt" in dockerfile
+    assert '--no-deps' in dockerfile
+    words = ('import stdiomask', 'import pyinputplus', 'from pyinputplus')
+    sources = [*ROOT.glob('overlay_ws/src/*/*/**/*.py'), *ROOT.glob('standalone/*/**/*.py')]
+    ours = set(sources) - {Path(__file__).resolve()}
+    assert [path for path in ours if any(word in path.read_text() for word in words)] == []
+
+
+# --- the script ----------------------------------------------------------------------------------
+
+
+def test_the_archive_is_the_commit_and_has_no_key(tmp_path: Path) -> None:
+    root = repository(tmp_path / 'clone', '1.2.3', '1.2.3 - today')
+    (root / 'scripts').mkdir()
+    shutil.copy(ROOT / 'scripts/release.sh', root / 'scripts')
+    no_caches = shutil.ignore_patterns('__pycache__')
+    tools = ROOT / 'standalone/release'
+    shutil.copytree(tools, root / 'standalone/release', ignore=no_caches)
+    (root / '.gitignore').write_text('/run/\n/.env\n__pycache__/\n')
+    (root / '.env').write_text('OPENAI_API_KEY=sk-1\n')
+    user = ('-c', 'user.name=t', '-c', 'user.email=t@t.invalid')
+    for words in (('init', '-q'), ('add', '-A'), ('commit', '-qm', 'all')):
+        subprocess.run(['git', *user, *words], cwd=root, check=True, timeout=30)
+
+    def release(*arguments: str) -> str:
+        done = subprocess.run(
+            [str(root / 'scripts/release.sh'), *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, 'PIP_INDEX_URL': 'http://127.0.0.1:9/', 'PIP_RETRIES': '0'},
+            timeout=60,
+        )
+        return done.stderr
+
+    assert 'has version 1.2.3, not 1.2.4' in release('1.2.4')
+    assert not (root / 'run').exists()
+    release('1.2.3')  # it goes on to the packages, of which there are none here
+    archive = root / 'run/release/curiosity-rosa-1.2.3.tar.gz'
+    first = archive.read_bytes()
+    listed = subprocess.run(
+        ['tar', '-tzf', str(archive)], capture_output=True, text=True, check=True
+    )
+    names = listed.stdout.splitlines()
+    assert 'curiosity-rosa-1.2.3/scripts/release.sh' in names
+    assert not [name for name in names if '.env' in name or '.git/' in name]
+    release('1.2.3')
+    assert archive.read_bytes() == first
+    (root / 'new.txt').touch()
+    assert 'the working tree has changes' in release('1.2.3')
