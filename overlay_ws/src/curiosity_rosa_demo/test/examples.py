@@ -18,6 +18,8 @@ test, by ``@example``.
 from __future__ import annotations
 
 import os
+from pathlib import Path
+import re
 
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -50,3 +52,13 @@ def examples(count: int) -> int:
     most = min(count, MOST)
     by_profile = {PROFILES['quick']: max(1, most // 5), PROFILES['thorough']: 10 * count}
     return by_profile.get(settings().max_examples, most)
+
+
+def fields(name: str) -> list[list[str]]:
+    r"""The rows of a corpus; none if there is no such file. A ``\uXXXX`` is its character."""
+    path = Path(__file__).parent / 'unit/corpus' / name
+    lines = path.read_text(encoding='utf-8').splitlines() if path.exists() else []
+    return [
+        [re.sub(r'\\u([0-9a-f]{4})', lambda found: chr(int(found[1], 16)), each) for each in row]
+        for row in (line.split('\t') for line in lines if line.strip() and line[0] != '#')
+    ]

@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+import selectors
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks.engine import Engine
@@ -30,7 +31,6 @@ from curiosity_rosa_demo.agent.tasks.task import now, SkillFailed, StoreFull, Ta
 from curiosity_rosa_demo.agent.tasks.transitions import check_transition
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.trace.bus import EventBus
-from virtual_time import VirtualLoop
 
 STEP_S = 10.0  # longer than the grace, the backoff and the journal's retry
 RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
@@ -210,6 +210,31 @@ class TaskSystem:
 
     def _replay(self, path: tuple[str, ...]) -> TaskWorld:
         return Replay(self._tasks, self._kinds).run(path)
+
+
+class _Selector(selectors.DefaultSelector):
+    """Where a loop would sleep, its time passes."""
+
+    now_s = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0.0 if timeout is not None else None)
+        if not ready:
+            self.now_s += timeout or 0.0
+        return ready
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """Owns its clock: a wait of a minute takes no time. Only for work that waits for timers alone:
+    a reply of another thread would come too late.
+    """
+
+    def __init__(self) -> None:
+        self._clock = _Selector()
+        super().__init__(self._clock)
+
+    def time(self) -> float:
+        return self._clock.now_s
 
 
 class Replay:

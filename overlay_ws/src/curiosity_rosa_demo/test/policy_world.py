@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.policy.action import (
     SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
-from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import (
     ActionEnded,
@@ -45,6 +45,7 @@ SETTINGS = load_config().agent.policy
 WORK_S = 90.0  # how long the work of an activity takes, unless a test says otherwise
 ROVER = load_world('world_view', shipped_config_dir())
 COMPANION = load_world('companion', shipped_config_dir())
+NO_IDEA = SuggestionFailed('It has no idea.')
 HELD = ('SAFE: e-stop pressed', 'CHARGE: battery is low')
 
 
@@ -191,15 +192,13 @@ class SimulatedTasks:
 
 
 class ScriptedModel:
-    """A model behind the real provider. ``say`` answers a situation or raises; while ``silent``
-    its answers are held back until ``speak``.
+    """A model behind the real provider. It answers or raises ``reply``; while ``silent`` its
+    answers are held back until ``speak``. ``asked``: the refusals that it was told.
     """
 
-    def __init__(
-        self, say: Callable[[PromptSituation], PolicyAction], settings: PolicyConfig = SETTINGS
-    ) -> None:
-        self.say = say
-        self.asked: list[PromptSituation] = []
+    def __init__(self, reply: Any = NO_IDEA, settings: PolicyConfig = SETTINGS) -> None:
+        self.reply = reply
+        self.asked: list[str] = []
         self.silent = False
         self.steady_s = 0.0
         self._calls: list[Callable[[], None]] = []
@@ -218,13 +217,10 @@ class ScriptedModel:
             self.speak()
 
     def _ask(self, situation: PromptSituation, refusals: str) -> PolicyAction:
-        self.asked.append(situation)
-        return self.say(situation)
-
-
-def suggests(name: str, *, preemptive: bool = False) -> Callable[[PromptSituation], PolicyAction]:
-    action = PolicyAction(type=name, preemptive=preemptive, rationale=f'{name} would be good')
-    return lambda situation: action
+        self.asked.append(refusals)
+        if isinstance(self.reply, BaseException):
+            raise self.reply
+        return self.reply
 
 
 class Rules:

@@ -20,7 +20,6 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 import uuid
 
-from autonomy_world import config_of as config_with_world
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server import server as action_server
@@ -50,7 +49,7 @@ from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from http_world import client
 from mcp import Client
 import pytest
-from runtime_world import AgentWorld, RobotServiceBench
+from runtime_world import AgentWorld, config_with_world, RobotServiceBench
 
 T = TypeVar('T')
 WAIT_S = 30.0

@@ -20,7 +20,6 @@ import shutil
 import threading
 from typing import Any
 
-from autonomy_world import AutonomyBench, config_of, HOUR, MIN, TEN
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
 from curiosity_rosa_demo.agent.policy.autonomy import runtime_port
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import (
@@ -69,7 +68,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_world import instant, PolicyRun, world_of
 import pytest
-from runtime_world import REGISTRY, settle
+from runtime_world import AutonomyBench, config_with_world, HOUR, MIN, REGISTRY, settle, TEN
 import yaml
 
 
@@ -229,21 +228,6 @@ def test_off_cancels_what_it_began_and_nothing_else(bench: AutonomyBench) -> Non
 # --- a person goes first --------------------------------------------------------------------
 
 
-def test_a_persons_task_goes_first_and_the_activity_goes_on_afterwards(
-    bench: AutonomyBench,
-) -> None:
-    surveys(bench)
-    first = bench.session.turns[0]
-    bench.session.quick = {'mast_close'}
-    bench.console.handle_line(':mast_close')
-    bench.become('mast_close', 'COMPLETED')
-    bench.become('react', 'ACTIVE')
-    bench.until(lambda: len(bench.session.turns) == 2, 'the survey to go on')
-    assert (bench.session.turns[1], bench.activity) == (first, 'survey')
-    paths = [part for each in bench.decisions() for part in each.path]
-    assert any("a person's task goes first: mast_close" in part for part in paths)
-
-
 def test_a_pause_holds_it_until_somebody_says_resume_to_it(bench: AutonomyBench) -> None:
     bench.runs(':mast_open')
     bench.on()
@@ -268,8 +252,20 @@ def test_a_pause_holds_it_until_somebody_says_resume_to_it(bench: AutonomyBench)
     assert bench.states('react') == ['PAUSED']
 
 
-def test_an_e_stop_holds_it_until_it_is_cleared(bench: AutonomyBench) -> None:
+def test_a_person_an_e_stop_and_a_message_go_first_and_it_goes_on_afterwards(
+    bench: AutonomyBench,
+) -> None:
+    assert 'ignored: auto is off' in bench.autonomy.post_message('too early').answer
     surveys(bench)
+    first = bench.session.turns[0]
+    bench.session.quick = {'mast_close'}
+    bench.console.handle_line(':mast_close')
+    bench.become('mast_close', 'COMPLETED')
+    bench.become('react', 'ACTIVE')
+    bench.until(lambda: len(bench.session.turns) == 2, 'the survey to go on')
+    assert (bench.session.turns[1], bench.activity) == (first, 'survey')
+    paths = [part for each in bench.decisions() for part in each.path]
+    assert any("a person's task goes first: mast_close" in part for part in paths)
     bench.hear('estop', pressed=True)
     bench.become('react', 'PAUSED')
     bench.until(lambda: bench.state.activity.held, 'it to be held')
@@ -280,12 +276,25 @@ def test_an_e_stop_holds_it_until_it_is_cleared(bench: AutonomyBench) -> None:
     bench.until(lambda: not bench.runtime.state.robot.estop, 'the e-stop to be released')
     bench.console.handle_line(':clear')
     bench.become('react', 'ACTIVE')
+    assert bench.autonomy.post_message('  rain is coming ').ok
+    bench.goes_on('read')
+    bench.replies('external.message: rain is coming')
+    bench.until(lambda: bench.spoken == ['A message came: rain is coming'], 'it to be spoken')
+    assert 'the message is said aloud' in bench.autonomy.decision_log(5).answer
+    bench.become('react', 'PAUSED')
+    bench.console.handle_line(':resume')  # what it put aside itself is not a person's to let go
+    bench.until(lambda: any('nothing is paused' in each for each in bench.said), 'the answer')
+    assert bench.states('react') == ['PAUSED']
+    bench.at += 3 * MIN
+    bench.goes_on('survey')
+    bench.become('react', 'ACTIVE')
+    assert 'too early' not in '\n'.join(bench.traced())
 
 
 def test_its_own_charging_goes_on_when_the_battery_is_low_and_though_it_is_off(
     tmp_path: Path,
 ) -> None:
-    config = config_of({'routine': [{'activity': 'charge'}]})
+    config = config_with_world({'routine': [{'activity': 'charge'}]})
     with AutonomyBench(tmp_path, config=config) as bench:
         bench.session.quick = {'mast_close'}
         bench.hear('battery', fraction=0.5)
@@ -305,24 +314,6 @@ def test_its_own_charging_goes_on_when_the_battery_is_low_and_though_it_is_off(
 
 
 # --- messages -------------------------------------------------------------------------------
-
-
-def test_a_message_interrupts_and_what_it_interrupted_goes_on(bench: AutonomyBench) -> None:
-    assert 'ignored: auto is off' in bench.autonomy.post_message('too early').answer
-    surveys(bench)
-    assert bench.autonomy.post_message('  rain is coming ').ok
-    bench.goes_on('read')
-    bench.replies('external.message: rain is coming')
-    bench.until(lambda: bench.spoken == ['A message came: rain is coming'], 'it to be spoken')
-    assert 'the message is said aloud' in bench.autonomy.decision_log(5).answer
-    bench.become('react', 'PAUSED')
-    bench.console.handle_line(':resume')  # what it put aside itself is not a person's to let go
-    bench.until(lambda: any('nothing is paused' in each for each in bench.said), 'the answer')
-    assert bench.states('react') == ['PAUSED']
-    bench.at += 3 * MIN
-    bench.goes_on('survey')
-    bench.become('react', 'ACTIVE')
-    assert 'too early' not in '\n'.join(bench.traced())
 
 
 def test_a_flood_of_messages_is_bounded() -> None:
@@ -513,7 +504,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_agent_without_it(tmp_path: Path
 
 
 def with_model(provider: str = 'llm', model: str = 'openai') -> Config:
-    config = config_of(provider=provider)
+    config = config_with_world(provider=provider)
     llm = config.agent.llm.model_copy(update={'provider': model, 'model': 'm'})
     return config.model_copy(update={'agent': config.agent.model_copy(update={'llm': llm})})
 
@@ -548,7 +539,7 @@ def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
         assert 'wonder' in situation.options
         return PolicyAction(type='wonder', rationale='it is a fine day')
 
-    config = config_of({'routine': []})
+    config = config_with_world({'routine': []})
     woken = threading.Event()
     provider = LLMPolicyProvider(ask, config.agent.policy, on_answer=woken.set)
     with AutonomyBench(tmp_path, config=config, provider=provider) as bench:
@@ -581,7 +572,7 @@ MEASURED = {
 def test_place_and_energy_are_the_rovers_where_they_are_measured(tmp_path: Path) -> None:
     with AutonomyBench(tmp_path / 'computed') as bench:
         assert (senses_of(bench).place, senses_of(bench).energy) == (None, None)
-    with AutonomyBench(tmp_path / 'measured', config=config_of(MEASURED)) as bench:
+    with AutonomyBench(tmp_path / 'measured', config=config_with_world(MEASURED)) as bench:
         assert (senses_of(bench).place, senses_of(bench).energy) == ('', None)
 
         def is_seen_at(x: float, place: str) -> bool:  # again and again: odometry falls silent
@@ -672,7 +663,7 @@ def test_every_activity_becomes_tasks_that_the_kernel_takes(
 ) -> None:
     lasts = minutes if work else minutes or 1.0
     activity = {'says': 'does x', 'minutes': lasts, **work}
-    made = tasks(config_of({'activities': {'x': activity}} | NONE_ELSE).world, 'x', by)
+    made = tasks(config_with_world({'activities': {'x': activity}} | NONE_ELSE).world, 'x', by)
     for index, task in enumerate(made):
         assert task.priority == AUTO_PRIORITY < Task('react').priority
         assert task.blocked_by == tuple(each.id for each in made[:index])
@@ -719,7 +710,7 @@ def test_a_step_that_cannot_be_taken_is_found_at_the_start() -> None:
     for does, told in UNDOABLE:
         world = {'activities': {'x': {'says': 'x', 'does': does}}} | NONE_ELSE
         with pytest.raises(ConfigError) as caught:
-            check_world(config_of(world, world_view='my_world'), REGISTRY)
+            check_world(config_with_world(world, world_view='my_world'), REGISTRY)
         assert 'my_world.yaml: activities.x.does[' in str(caught.value)
         assert told in str(caught.value)
 

@@ -50,9 +50,8 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.plan import plan
 from curiosity_rosa_demo.domain.serde import SerdeError
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
-from examples import examples
+from examples import examples, fields
 from hypothesis import example, given, settings
-from orders_world import fields
 from pydantic import ValidationError
 import pytest
 from skill_world import (

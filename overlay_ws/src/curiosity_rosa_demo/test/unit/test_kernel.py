@@ -69,6 +69,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
 from examples import examples
+from explored_tasks import VirtualLoop
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -85,7 +86,6 @@ from strategies import (
     tasks,
     UNWARY,
 )
-from virtual_time import run
 
 many = settings(max_examples=examples(150), deadline=None)
 SCAN = {
@@ -712,7 +712,11 @@ def running(world: World, test: Callable[[World], Any]) -> None:
             await asyncio.wait([job])
         assert job.cancelled(), job.exception()
 
-    run(both())
+    loop = VirtualLoop()
+    try:
+        loop.run_until_complete(both())
+    finally:
+        loop.close()
 
 
 sent_messages = json_objects | st.sampled_from(

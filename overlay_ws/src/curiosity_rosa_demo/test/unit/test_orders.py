@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 import json
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
     goal_result_of,
@@ -42,17 +42,70 @@ from curiosity_rosa_demo.agent.rule_model.language.words import split_words
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language, Intent, parse_intent
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
-from curiosity_rosa_demo.domain.brain_state import BrainState, TasksState, UserInterruptType
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    BrainState,
+    TasksState,
+    UserInterruptType,
+)
 from curiosity_rosa_demo.domain.graph import GraphKind, GraphQuery
 from curiosity_rosa_demo.domain.operation import RefusedCall, ToolCall
 from curiosity_rosa_demo.domain.text import clip, one_line, printable, valid_unicode, visible
-from examples import examples
+from examples import examples, fields
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from orders_world import fields, label_of, motions_of, Row, rows
 import pytest
 from strategies import json_objects
 from turn_world import action, Nodes
+
+
+class Row(NamedTuple):
+    language: str
+    label: str
+    text: str
+
+
+def rows(name: str) -> list[Row]:
+    """The rows of a corpus of orders."""
+    return [Row(*row) for row in fields(name)]
+
+
+def label_of(text: str) -> str:
+    """The label of the reading of ``text`` by an agent that has asked nothing."""
+    intent = classify(text)
+    if intent.type is UserInterruptType.NORMAL:
+        topics = intent.payload['topics']
+        assert isinstance(topics, list)
+        return 'doubt' if topics == ['doubt'] else f'question {topics[0]}'
+    if intent.type is UserInterruptType.APPROVAL:  # without a question a no is a stop
+        if intent.payload['action'] == ApprovalAction.REJECT.value:
+            return 'stop'
+    elif intent.type is not UserInterruptType.NEW_GOAL:
+        return intent.type.value.lower()
+    return order_label(parse_intent(text))
+
+
+def order_label(intent: Intent) -> str:
+    if intent.tool == 'move_stop':
+        return 'stop'
+    if intent.kind == 'status':
+        return 'question status'
+    if intent.kind == 'help':
+        return 'question help'
+    return ' > '.join(step.label for step in intent.steps) or 'refuse'
+
+
+def motions_of(label: str) -> list[str]:
+    """The steps of a label that may drive the rover, with their conditions."""
+    if label.split()[0] in ('question', 'doubt', 'refuse', 'stop', 'pause', 'resume', 'clear'):
+        return []
+    steps = label.split(' > ')
+    return [
+        step
+        for step in steps
+        if step.partition(': ')[2].split(' ')[0] in MOTIONS or step.split(' ')[0] in MOTIONS
+    ]
+
 
 STOP, NEW_GOAL = UserInterruptType.STOP, UserInterruptType.NEW_GOAL
 LANGUAGES = ('en', 'ja', 'zh')
@@ -451,15 +504,7 @@ def test_a_skill_gets_its_arguments_as_they_are(arguments: dict[str, Any], nothi
 
 
 NO_TASKS = [
-    (Request(), 'The goal is empty; give either text or skill'),
-    (Request('   '), 'The goal is empty'),
-    (Request('go', 'speak'), 'give either text or skill'),
-    (Request('go', '', '{}'), 'arguments_json goes with skill'),
-    (Request('', 'speak', '{'), 'cannot be read'),
-    (Request('', 'speak', '[1]'), 'is no JSON object'),
-    (Request('', 'speak', 'null'), 'is no JSON object'),
-    (Request('', 'speak', '{"a": NaN}'), 'NaN is no JSON'),
-    (Request('', 'speak', '{"a": 1e999}'), 'cannot be read'),
+    *((Request(*goal), words) for *goal, words in fields('no_tasks.tsv')),
     (Request('', 'speak', '[' * 20_000), 'cannot be read'),
     (Request('', 'speak', '{"a":' * 150 + '1' + '}' * 150), 'nested'),
     (Request('', 'speak', '{"a": "\\ud800"}'), 'cannot be read'),
@@ -495,25 +540,16 @@ def test_a_result_has_the_answer_the_score_and_why_it_failed() -> None:
     assert (failed.cancelled, stopped.cancelled) == (False, True)
 
 
-@pytest.mark.parametrize(
-    ('arguments', 'kind'),
-    [
-        *(({'duration_s': value}, ToolCall) for value in (2.0, 10**400)),
-        *(({'duration_s': value}, RefusedCall) for value in (float('nan'), float('inf'))),
-        ('2.0', RefusedCall),
-    ],
-    ids=str,
-)
-def test_a_call_of_a_model_without_an_exact_json_form_is_refused(
-    arguments: Any, kind: type
-) -> None:
-    nodes = Nodes([action('move_forward', arguments)])
-    state = nodes.think()
-    assert isinstance(state.react.decided_op, kind)
-    if kind is RefusedCall:
-        reason = nodes.told()[0].error_reason
-        assert reason.startswith('Wrong arguments for move_forward: ')
-        assert state.react.refused_in_a_row == 1
+def test_a_call_of_a_model_without_an_exact_json_form_is_refused() -> None:
+    wrong = ({'duration_s': math.nan}, {'duration_s': math.inf}, '2.0')
+    right = ({'duration_s': 2.0}, {'duration_s': 10**400})
+    for arguments in (*wrong, *right):
+        nodes = Nodes([action('move_forward', arguments)])
+        react = nodes.think().react
+        assert isinstance(react.decided_op, ToolCall if arguments in right else RefusedCall)
+        if arguments in wrong:
+            assert nodes.told()[0].error_reason.startswith('Wrong arguments for move_forward: ')
+            assert react.refused_in_a_row == 1
 
 
 # --- what others wrote is clipped, put into one line and repaired in one place ------------------

@@ -41,17 +41,19 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     Ask,
     LLMPolicyProvider,
     MAX_ABANDONED_CALLS,
+    TtlCache,
 )
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
-from examples import examples
+from examples import examples, fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
+from policy_world import ScriptedModel
 from pydantic import ValidationError
 import pytest
 from turn_world import config_of, KEY, LLM, parts_of_the_key, SHIPPED
@@ -128,31 +130,15 @@ def test_what_the_model_is_told_and_answers(server: ChatServer) -> None:
 
 
 NESTED = '{"type": ' + '[' * 900 + ']' * 900 + '}'
+REST, NAP = ((Call('PolicyAction', {'type': name}),) for name in ('rest', 'nap'))
+TORN = Call('PolicyAction', '{"type": "re')
+TWO = 'PolicyAction({"type": "rest"}) PolicyAction({"type": "nap"})'
 WRONG = {
     'words': (Say('I would rather\n\x1b[2Jrest.'), 'in words', 'I would rather [2Jrest.'),
     'nothing': (Say(''), 'in words', ''),
-    'two calls': (
-        Say('', (Call('PolicyAction', {'type': 'rest'}), Call('PolicyAction', {'type': 'nap'}))),
-        'more than one',
-        'PolicyAction({"type": "rest"}) PolicyAction({"type": "nap"})',
-    ),
-    'two calls, one torn': (
-        Say('', (Call('PolicyAction', GOOD), Call('PolicyAction', '{"type": "re'))),
-        'more than one',
-        'charge',
-    ),
-    'another tool': (suggestion(GOOD, 'move_forward'), 'something else', 'move_forward('),
-    'torn': (suggestion('{"type": "rest", "rationale": "It is h'), 'cannot be read', 'It is h'),
-    'torn after a value': (suggestion('{"type": "rest"'), 'cannot be read', 'rest'),
-    'no JSON': (suggestion('rest'), 'cannot be read', 'rest'),
-    'a list': (suggestion('["rest"]'), 'cannot be read', ''),
-    'a text': (suggestion('"rest"'), 'cannot be read', ''),
-    'no arguments': (suggestion(''), 'type: Field required', 'PolicyAction('),
-    'another field': (suggestion({**GOOD, 'go\x1b': 1}), r'go : Extra inputs', 'go'),
-    'a number for yes': (suggestion({**GOOD, 'preemptive': 1}), 'preemptive: ', 'charge'),
-    'not a number': (suggestion('{"type": "rest", "preemptive": NaN}'), 'preemptive: ', 'NaN'),
-    'half a pair': (suggestion('{"type": "rest", "rationale": "\\ud83d"}'), 'rationale: ', 'rest'),
-    'a name of nothing': (suggestion({'type': ''}), 'type: ', 'PolicyAction('),
+    'two calls': (Say('', (*REST, *NAP)), 'more than one', TWO),
+    'two calls, one torn': (Say('', (*REST, TORN)), 'more than one', 'rest'),
+    **{row[0]: (suggestion(row[2], row[1]), *row[3:]) for row in fields('suggestions.tsv')},
     'a huge name': (suggestion({'type': 'r' * 10_000}), 'at most 60', 'rrr'),
     'a huge reason': (suggestion({**GOOD, 'rationale': 'x' * 10_000}), 'at most 500', 'charge'),
     'huge words': (Say('no\n' * 30_000, piece=10_000), 'in words', 'no no no'),
@@ -285,39 +271,14 @@ def test_from_the_provider_to_the_server_and_back_in_a_thread_of_its_own(
 # --- when it is asked ---------------------------------------------------------------------------
 
 
-class Model:
-    """Does what it was last told, at once or when ``run`` is called; keeps what it was told."""
-
-    def __init__(self, reply: Any = CHARGE, *, immediate: bool = True) -> None:
-        self.reply = reply
-        self.immediate = immediate
-        self.asked: list[str] = []
-        self.run: Callable[[], None] = lambda: None
-        self.provider = LLMPolicyProvider(self._ask, POLICY, start=self._start, steady=lambda: 0.0)
-
-    def _ask(self, situation: PromptSituation, refusals: str) -> PolicyAction:
-        self.asked.append(refusals)
-        if isinstance(self.reply, BaseException):
-            raise self.reply
-        return self.reply
-
-    def _start(self, call: Callable[[], None]) -> None:
-        self.run = call
-        if self.immediate:
-            call()
-
-    def poll(self, at: float = NOON, place: str = 'field') -> Any:
-        return self.provider.poll(replace(SITUATION, place=place), at)
-
-
 def test_the_model_hears_what_was_refused_and_why() -> None:
-    model = Model()
+    model = ScriptedModel(CHARGE, POLICY)
     for number, name in enumerate('abcdefg'):
         bold = PolicyAction(type=name, preemptive=True)
         where, at = replace(SITUATION, place=name), NOON + number * HOUR / 6
         model.provider.record_refusal(where, bold, 'no\x1b\n\ud800 way', at)
-    model.poll(NOON + HOUR)
-    model.poll(NOON + 9 * HOUR, 'base')
+    for hours in (1, 9):
+        model.provider.poll(SITUATION, NOON + hours * HOUR)
     lines = [f'{name} (preemptive): no way' for name in 'cdefg']
     assert [each.splitlines() for each in model.asked] == [lines, []]
 
@@ -337,21 +298,23 @@ WRONGLY = {
 
 def test_what_the_model_does_wrong_becomes_words_and_counts() -> None:
     for reply, told in WRONGLY.values():
-        model = Model(reply)
-        assert [model.poll(NOON + 900 * n) for n in range(3)] == [told] * 3
-        assert 'policy.breaker_open_s' in model.poll(NOON + 2700).reason
+        model = ScriptedModel(reply, POLICY)
+        assert [model.provider.poll(SITUATION, NOON + 900 * n) for n in range(3)] == [told] * 3
+        late = model.provider.poll(SITUATION, NOON + 2700)
+        assert isinstance(late, NoSuggestion)
+        assert 'policy.breaker_open_s' in late.reason
         assert len(model.asked) == 3
     odd = PolicyAction(type='charge', rationale='It is\x1b[2J\nhot.')
-    answer = Model(odd).poll()
-    assert (answer.action.rationale, answer.answer_text) == (
-        'It is [2J hot.',
-        'charge: It is [2J hot.',
-    )
+    answer = ScriptedModel(odd, POLICY).provider.poll(SITUATION, NOON)
+    assert isinstance(answer, Suggestion)
+    assert answer.action.rationale == 'It is [2J hot.'
+    assert answer.answer_text == 'charge: It is [2J hot.'
 
     def no_thread(_: Callable[[], None]) -> None:
         raise RuntimeError("can't start new thread")
 
     told = LLMPolicyProvider(lambda *_: CHARGE, POLICY, start=no_thread).poll(SITUATION, NOON)
+    assert isinstance(told, NoSuggestion)
     assert 'RuntimeError' in told.reason
 
 
@@ -361,6 +324,17 @@ def test_what_is_kept_of_words_can_be_shown(text: str) -> None:
     assert len(kept) <= MAX_TEXT_CHARS
     assert kept.isprintable()
     kept.encode()
+
+
+def test_its_memory_holds_the_last_ones_for_their_time_also_when_the_clock_goes_back() -> None:
+    recent: TtlCache[str, int] = TtlCache(10.0, 2)
+    for at, key in enumerate('abac'):
+        recent.put(key, at, float(at))
+    assert (len(recent), recent.values(9.0), recent.get('b', 9.0)) == (2, [2, 3], None)
+    assert (recent.get('a', 11.9), recent.get('a', 12.0)) == (2, None)
+    assert (recent.get('c', -5.0), recent.values(-5.0)) == (3, [3])
+    recent.discard('c')
+    assert recent.values(12.0) == []
 
 
 # --- whatever a model, a clock and a world do, its limits hold ----------------------------------

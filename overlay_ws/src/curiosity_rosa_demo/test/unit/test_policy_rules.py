@@ -24,6 +24,7 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     PolicyBoard,
     reader,
 )
+from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.tree_text import ANSI_COLOUR
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
@@ -301,40 +302,14 @@ def life_in(view: WorldView, when: str = '2026-11-23 05:00', **changes: Any) -> 
     return PolicyRun(world, instant(when, world))
 
 
-def parents_in_text(text: str) -> dict[str, str]:
-    """Name of each node's parent, from the indentation; '' for the root."""
-    parents: dict[str, str] = {}
-    way: list[str] = []
-    for line in text.splitlines():
-        found = re.fullmatch(r'( *)(?:\[o\]|-\^-|-->) (.+?)(?: \[[ox*-]\](?: -- .*)?)?', line)
-        assert found, line
-        depth = len(found[1]) // 4
-        del way[depth:]
-        assert len(way) == depth
-        parents[found[2]] = way[-1] if way else ''
-        way.append(found[2])
-    return parents
-
-
 NAME, VALUE = r'(?:"[^"]*"|\w+)', r'(?:"(?:[^"\\]|\\.)*"|[\w.]+)'
+SHOWN = r'( *)(?:\[o\]|-\^-|-->) (.+?)(?: \[[ox*-]\](?: -- .*)?)?'
 NODE = re.compile(rf'({NAME}) \[((?:\w+={VALUE}(?:, )?)*)\];')
 
 
-def parents_of(titles: list[str]) -> dict[str, str]:
-    """Of the titles of nodes and edges."""
-    edges = dict(each.split('->')[::-1] for each in titles if '->' in each)
-    return {each: edges.get(each, '') for each in titles if '->' not in each}
-
-
-def parents_in_graph(text: str) -> dict[str, str]:
-    """As pydot writes it: one node or edge a line. Reading it with pydot takes 0.2 s."""
-    titles = []
-    for line in text.splitlines()[2:-1]:
-        edge, node = re.fullmatch(rf'({NAME}) -> ({NAME});', line), NODE.fullmatch(line)
-        assert edge or node, line
-        names = edge.groups() if edge else [node[1]] if node else []
-        titles.append('->'.join(name.strip('"') for name in names))
-    return parents_of([each for each in titles if each not in ('node', 'edge', 'graph')])
+ANY_TEXT = st.text(max_size=40) | st.sampled_from(
+    ['\\', '"', '\x1b[31mred', 'a\nb', '\ud800', '\\"', '\ud800\x1b[2J\n', 'x' * 9999]
+)
 
 
 def test_a_node_shows_the_last_tick_and_why() -> None:
@@ -347,22 +322,33 @@ def test_a_node_shows_the_last_tick_and_why() -> None:
     assert '--> read_message answers 1 [o] -- say "hi"' in text
     assert '[o] RoutineFallback\n' in text, 'what was not asked shows no old outcome'
     assert '-^- 1 wake due\n' in text
-    drawn = dict(found.groups() for found in NODE.finditer(life.policy.dot()))
-    for name, shown in (
-        ('"held"', 'fillcolor=mistyrose'),
-        ('"message 1"', 'fillcolor=palegreen'),
-        ('RoutineFallback', 'fillcolor=white'),
-        ('"read_message answers 1"', r'tooltip="say \"hi\" \\"'),
-    ):
-        assert shown in drawn.get(name, drawn.get(name.strip('"'), '')), drawn
 
 
 @settings(max_examples=examples(60))
-@given(st.text(max_size=40) | st.sampled_from(['\\', '"', '\x1b[31mred', 'a\nb', '\ud800', '\\"']))
-def test_no_message_breaks_the_picture(text: str) -> None:
+@given(ANY_TEXT)
+def test_any_text_is_a_message_and_none_breaks_the_picture(text: str) -> None:
     life = life_in(COMPANION)
-    life.tick(text)
-    assert parents_in_text(life.policy.ascii()) == parents_in_graph(life.policy.dot())
+    tick = life.tick(text)
+    assert tick.state.activity is not None
+    said = tick.state.activity.rationale
+    assert len(said) <= MAX_MESSAGE_CHARS
+    assert not said or said.isprintable()
+    way: list[str] = []
+    shown: dict[str, str] = {}  # the parent of each node, from the indentation
+    for line in life.policy.ascii().splitlines():
+        found = re.fullmatch(SHOWN, line)
+        assert found, line
+        way[len(found[1]) // 4 :] = [found[2]]
+        shown[found[2]] = way[-2] if way[1:] else ''
+    drawn: dict[str, str] = {}
+    for line in life.policy.dot().splitlines()[2:-1]:  # reading it with pydot takes 0.2 s
+        edge, node = re.fullmatch(rf'({NAME}) -> ({NAME});', line), NODE.fullmatch(line)
+        assert edge or node, line
+        if edge:
+            drawn[edge[2].strip('"')] = edge[1].strip('"')
+        elif node and node[1] not in ('node', 'edge', 'graph'):
+            drawn.setdefault(node[1].strip('"'), '')
+    assert shown == drawn
     assert not ANSI_COLOUR.search(life.policy.ascii())
     life.policy.close()
 

@@ -312,24 +312,6 @@ def test_a_file_is_used_by_one_at_a_time_of_no_older_version_in_a_folder_that_ca
     assert beyond.endswith('make the file and its folder writable')
 
 
-def test_it_is_to_be_opened_once_first(file: Path) -> None:
-    store = PolicyStore(file, 10)
-    for use in (
-        lambda: store.save(STATE, decision(1), False),
-        lambda: store.save_was_on(True),
-        lambda: store.recent_decisions(1),
-    ):
-        with pytest.raises(PolicyStoreError, match=r'is not open; call open\(\) first'):
-            use()
-    store.open(VIEW)
-    with pytest.raises(PolicyStoreError, match='is already open'):
-        store.open(VIEW)
-    store.close()
-    store.close()
-    with pytest.raises(ValueError, match='kept is 0; it must be at least 1'):
-        PolicyStore(file, 0)
-
-
 def test_when_the_disk_fails_nothing_is_half_kept_and_it_goes_on_afterwards(
     store: PolicyStore, file: Path
 ) -> None:
@@ -474,23 +456,19 @@ class Told:
 
 
 COURSES = {  # of the source: what the clock says
-    'set back a little': [
-        *((100.0, 100.0), (99.0, 100.0), (100.0 - MAX_BACKWARD_STEP_S, 100.0), (101.0, 101.0))
-    ],
-    'set back by much': [(0.0, 0.0), (-DAY, 0.0), (5.0 - DAY, 5.0)],
-    'not told yet': [(-T0, 0.0), (5000.0 - T0, 0.0), (5001.0 - T0, 1.0)],
-    'simulated, begun anew': [
-        *((100.0 - T0, 0.0), (130.0 - T0, 30.0), (3.0 - T0, 30.0), (4.0 - T0, 31.0))
-    ],
-    'simulated, a little back': [
-        *((100.0 - T0, 0.0), (130.0 - T0, 30.0), (110.0 - T0, 30.0), (111.0 - T0, 31.0))
-    ],
-    'another kind': [(50.0 - T0, 0.0), (10.0, 10.0), (60.0 - T0, 10.0), (61.0 - T0, 11.0)],
+    'set back a little': ((100, 100), (99, 100), (100 - MAX_BACKWARD_STEP_S, 100), (101, 101)),
+    'set back by much': ((0, 0), (-DAY, 0), (5 - DAY, 5)),
+    'not told yet': ((-T0, 0), (5000 - T0, 0), (5001 - T0, 1)),
+    'simulated, begun anew': ((100 - T0, 0), (130 - T0, 30), (3 - T0, 30), (4 - T0, 31)),
+    'simulated, a little back': ((100 - T0, 0), (130 - T0, 30), (110 - T0, 30), (111 - T0, 31)),
+    'another kind': ((50 - T0, 0), (10, 10), (60 - T0, 10), (61 - T0, 11)),
 }
 
 
 @pytest.mark.parametrize('course', COURSES.values(), ids=COURSES)
-def test_whatever_becomes_of_its_source_time_goes_on(course: list[tuple[float, float]]) -> None:
+def test_whatever_becomes_of_its_source_time_goes_on(
+    course: tuple[tuple[float, float], ...],
+) -> None:
     """Times since T0; a source that says little is that of a simulation."""
     told = Told(source=T0 + course[0][0])
     assert [told.at(T0 + source) - T0 for source, _ in course] == [said for _, said in course]

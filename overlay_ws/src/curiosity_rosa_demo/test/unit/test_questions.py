@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+import json
 from pathlib import Path
 import re
 from typing import Any
@@ -63,11 +64,10 @@ from curiosity_rosa_demo.domain.graph import (
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
-from examples import examples
+from examples import examples, fields
 from harness import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from orders_world import fields
 import pytest
 from rclpy.duration import Duration
 from rclpy.qos import (
@@ -79,7 +79,7 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 from runtime_world import RobotServiceBench, run, RuntimeBench
-from sros2_policy import Grant, OVERLAY, read, ROVER
+from sros2_policy import Grant, grants, OVERLAY, read, ROVER
 from strategies import RULES, states
 
 STOP, NEW_GOAL = UserInterruptType.STOP, UserInterruptType.NEW_GOAL
@@ -136,24 +136,10 @@ def test_a_stop_anywhere_in_the_inbox_is_taken_and_the_rest_is_dropped(
     assert BrainState.model_validate_json(after.model_dump_json()) == after
 
 
-DROPPED: list[tuple[object, str]] = [
-    (7, 'it is no object but int'),
-    ({}, 'neither text nor intent is a string'),
-    ({'text': 3}, 'neither text nor intent is a string'),
-    ({'text': ' \u200b'}, 'its text is empty'),
-    ({'intent': 'DANCE'}, "no intent 'DANCE'; there are APPROVAL, CLEAR"),
-    ({'intent': 'NONE'}, "no intent 'NONE'"),
-    ({'intent': 'PAUSE', 'payload': 3}, 'PAUSE: payload must be an object, not int'),
-    ({'intent': 'NEW_GOAL'}, 'NEW_GOAL: payload.text must say what is to be done'),
-    ({'intent': 'NEW_GOAL', 'payload': {'text': 'x', 'priority': True}}, 'be a whole number'),
-    ({'intent': 'PAUSE', 'payload': {'x': float('nan')}}, 'PAUSE: payload is no JSON'),
-    ({'intent': 'PAUSE', 'payload': {'x': object()}}, 'PAUSE: payload is no JSON'),
-    ({'intent': 'APPROVAL', 'payload': {'action': 'YES'}}, 'payload.action must be one of'),
-]
-
-
 def test_a_message_that_means_nothing_is_dropped_with_a_reason() -> None:
-    for message, reason in DROPPED:
+    dropped = [(json.loads(text), reason) for text, reason in fields('dropped_messages.tsv')]
+    no_json = {'intent': 'PAUSE', 'payload': {'x': object()}}
+    for message, reason in (*dropped, (no_json, 'PAUSE: payload is no JSON')):
         after = hci_ingress(inbox(message, {'text': 'turn left'}))
         payload = {'text': 'turn left', 'priority': 3}
         assert (after.hci.user_utterance, after.hci.interrupt_payload) == ('turn left', payload)
@@ -534,13 +520,8 @@ class Graph:
         return GraphSnapshot(('/agent', '/rover'), self._topics, (), (run_task,))
 
     def listen(
-        self,
-        topic: TopicInfo,
-        seconds: float,
-        cancellation: Cancellation,
-        *,
-        first_only: bool = False,
-    ) -> Sample:
+        self, topic: TopicInfo, seconds: float, cancellation: Cancellation, **_: Any
+    ) -> Any:
         cancellation.check()
         return self._sample
 
@@ -552,12 +533,7 @@ class Graph:
 
 
 def topic(
-    name: str,
-    publishers: int,
-    subscribers: int,
-    *,
-    kind: str = PICTURE,
-    requested: Qos = BEST,
+    name: str, publishers: int, subscribers: int, *, kind: str = PICTURE, requested: Qos = BEST
 ) -> TopicInfo:
     publishing = tuple(Endpoint(f'/p{i}', kind, BEST) for i in range(publishers))
     listening = tuple(Endpoint(f'/s{i}', kind, requested) for i in range(subscribers))
@@ -644,29 +620,23 @@ CALLED = {
 }
 
 
-@pytest.mark.parametrize(
-    ('kinds', 'names', 'granted', 'enclaves'),
-    [
-        ({'request', 'reply'}, MOVERS, MOVERS, {ADAPTER}),
-        ({'publish'}, THEIRS, OWN, {ADAPTER}),
-        ({'request'}, CALLED, CALLED, {AGENT}),
-        ({'subscribe'}, {CAMERA}, {CAMERA}, {'/curiosity_rosa/simulator', AGENT}),
-    ],
-    ids=['move the rover', 'write to the rover', 'call the adapter', 'hear the camera'],
-)
-def test_only_who_must_may(
-    kinds: set[str], names: set[str], granted: set[str], enclaves: set[str]
-) -> None:
-    found = [
-        each
-        for each in read(OVERLAY)
-        if each.kind in kinds and each.name in names and each != MONITORS_STOP
-    ]
-    assert {each.name for each in found} == granted
-    assert {(each.enclave, each.name) for each in found} == set(product(enclaves, granted))
-    if ADAPTER in enclaves:
-        assert {each.node for each in found} == {'/adapter'}
-        assert {each.kind for each in found} <= {'request', 'publish'}
+RIGHTS = [  # kinds, names; who has them and which
+    ({'request', 'reply'}, MOVERS, MOVERS, {ADAPTER}),
+    ({'publish'}, THEIRS, OWN, {ADAPTER}),
+    ({'request'}, CALLED, CALLED, {AGENT}),
+    ({'subscribe'}, {CAMERA}, {CAMERA}, {'/curiosity_rosa/simulator', AGENT}),
+]
+
+
+def test_only_who_must_may() -> None:
+    allowed = [each for each in read(OVERLAY) if each != MONITORS_STOP]
+    for kinds, names, granted, enclaves in RIGHTS:
+        found = [each for each in allowed if each.kind in kinds and each.name in names]
+        assert {each.name for each in found} == granted
+        assert {(each.enclave, each.name) for each in found} == set(product(enclaves, granted))
+        if ADAPTER in enclaves:
+            assert {each.node for each in found} == {'/adapter'}
+            assert {each.kind for each in found} <= {'request', 'publish'}
 
 
 def is_getter(grant: Grant) -> bool:
@@ -707,3 +677,27 @@ def test_the_agent_reads_the_parameters_of_each_node_and_writes_to_no_rover() ->
     assert not written & (MOVERS | set(TOPICS.rover.model_dump().values()))
     others = {g.name for g in of_agent if g.kind == 'request' and not is_getter(g)}
     assert others == CALLED | {each['name'] for each in TOPICS.services.model_dump().values()}
+
+
+def test_in_a_namespace_the_names_move_as_those_of_the_nodes_do() -> None:
+    """The edits of the sed command that the page shows, made to the text."""
+    edits = re.findall(r"-e '(?:[^']*! )?s\|([^|]+)\|([^|]+)\|'", PAGE)
+    lines = OVERLAY.read_text(encoding='utf-8').splitlines()
+    for pattern, replacement in edits:
+        lines = [
+            line
+            if any(f'>{name}<' in line for name in OF_ROS)
+            else re.sub(pattern, replacement, line)
+            for line in lines
+        ]
+    arm = ARM.in_namespace('r1', rover='r1')
+    known = names_in(TOPICS.in_namespace('r1', rover='r1')) | OF_ROS
+    known |= {command.service for _, command in arm.robot.commands.values()}
+    known |= set(map(arm.appendage_service, arm.robot.commands))
+    found = grants('\n'.join(lines))
+    assert len(found) == len(read(OVERLAY))
+    for grant in found:
+        assert grant.enclave.startswith('/r1/curiosity_rosa/')
+        assert grant.node.startswith('/r1/')
+        ours = grant.name.startswith(f'{grant.node}/')
+        assert ours or is_getter(grant) or grant.name in known, grant

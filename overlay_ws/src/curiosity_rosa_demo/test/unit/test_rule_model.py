@@ -56,7 +56,7 @@ from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from curiosity_stand_in.kinematics import Pose as Start
-from examples import examples
+from examples import examples, fields
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import (
@@ -68,7 +68,6 @@ from langchain_core.messages import (
 )
 from langchain_core.utils.function_calling import convert_to_openai_tool
 import numpy as np
-from orders_world import fields
 import pytest
 from tool_rover import SimulatedRover, tools_of, with_figures
 from turn_world import NINE, SHIPPED

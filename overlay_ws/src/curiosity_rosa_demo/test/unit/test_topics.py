@@ -18,7 +18,6 @@ from pathlib import Path
 import shutil
 from typing import Any
 
-from autonomy_world import AutonomyBench
 from curiosity_rosa_demo.agent.interfaces.terminal.command_tasks import triggers_outcome
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, parse
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
@@ -44,6 +43,7 @@ from rclpy._rclpy_pybind11 import RCLError
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import serialize_message
 from rclpy.task import Future
+from runtime_world import AutonomyBench
 import yaml
 
 CONFIG = load_config()
