@@ -16,7 +16,7 @@ from pathlib import Path
 import subprocess
 import sys
 
-from our_sources import ROOT
+from harness import ROOT
 import pytest
 
 MISSIONS = sorted((ROOT / 'standalone/missions/kept').glob('*.json'))

@@ -29,11 +29,15 @@ from curiosity_rosa_demo.domain.ground import (
     TextureResult,
 )
 from curiosity_rosa_demo.domain.models import (
+    INTERRUPTED_TEXT,
+    MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
     RoverPose,
+    ToolResult,
 )
+from curiosity_rosa_demo.domain.refusal import code_of, facts_of, Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
@@ -252,3 +256,26 @@ def tools_of(rover: SimulatedRover, config: Config = SHIPPED) -> RoverTools:
     tools = RoverTools(rover, config, rover.clock)  # type: ignore[arg-type]
     tools.cancellation = Hurry(rover.clock)
     return tools
+
+
+# --- failures with the codes that the product gives them -----------------------------------------
+
+OWN = {
+    INTERRUPTED_TEXT: RefusalCode.INTERRUPTED,
+    MAST_IS_CLOSED: RefusalCode.MAST_IS_CLOSED,
+    'Rejected by the operator': RefusalCode.REJECTED,
+}
+OUTSIDE = Refusal(RefusalCode.GEOFENCE, 'outside the fence', 'inside', 'turn round')
+MAST_OUT = Refusal(RefusalCode.MAST_NOT_CLOSED, '', 'closed', 'mast_close first')
+
+
+def failed(reason: str, **data: Any) -> ToolResult:
+    """The result of one of the rover's tools for what the adapter has answered."""
+    code = OWN.get(reason) or code_of(reason)
+    return ToolResult.failure(reason, code, **facts_of(reason), **data)
+
+
+def ended_early(answer: str, **data: Any) -> ToolResult:
+    """Of a motion that had begun."""
+    data = {'duration_s': 1.0, **facts_of(answer), **data}
+    return ToolResult.failure(f'Motion ended early: {answer}', code_of(answer), **data)

@@ -18,8 +18,7 @@ import re
 from typing import Any
 import urllib.request
 
-from contract_pages import CONTRACTS, contracts, with_parts
-from contract_run import ContractRun, ROVER
+from contract_pages import ContractRun, CONTRACTS, contracts, ROVER, with_parts
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import load_config
 from harness import ROOT, Sandbox, wait_until

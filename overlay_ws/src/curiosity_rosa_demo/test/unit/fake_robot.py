@@ -48,6 +48,7 @@ from curiosity_rosa_demo.trace.events import TurnStarted, with_task
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
 import numpy as np
+from tool_rover import ANALYSIS
 
 T = TypeVar('T')
 CONFIG = load_config()
@@ -322,3 +323,7 @@ class FakeRobot:
         )
         picture = Picture(jpeg(8.0), time.time(), time.monotonic())
         self._captures.append(Capture(event.event_id, picture, score, score > 0.7, self.where))
+
+
+def analyzed(event_id: str = 'g1') -> AnalyzedGround:
+    return AnalyzedGround(event_id, 1000.0, ANALYSIS, Picture(jpeg(5.0), 1000.0, 0.0))

@@ -5,7 +5,6 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
 """The pages agree with the code and lead somewhere; scripts/docs.sh checks links within docs/."""
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 import re
+import shutil
 
 from contract_pages import (
     CONFIGURATION,
@@ -25,6 +25,7 @@ from contract_pages import (
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, usage
 from curiosity_rosa_demo.agent.react.graph import mermaid
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
 from harness import ROOT
 import report
@@ -154,3 +155,40 @@ def test_the_pages_have_each_result_once_with_the_benchmark_that_makes_it_again(
         assert saved['command'].removeprefix('bench/').split('.py ')[0] in BENCHES, name
         assert saved['measured'].startswith('20')
         assert saved['machine']
+
+
+TUTORIAL = ROOT / 'docs/tutorial'
+SKILL = ROOT / 'examples/curiosity_rosa_skill_look_around'
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (TUTORIAL / page).read_text(encoding='utf-8')
+    return re.findall(rf'^```{language}\n(.*?)^```', text, re.DOTALL | re.MULTILINE)
+
+
+def loaded(folder: Path, **files: str) -> Config:
+    shutil.copytree(shipped_config_dir(), folder, dirs_exist_ok=True)
+    for name, text in files.items():
+        (folder / f'{name}.yaml').write_text(text, encoding='utf-8')
+    return load_config(folder)
+
+
+def test_the_package_of_the_tutorial_is_the_example() -> None:
+    assert blocks('own_skill.md', 'toml') == [(SKILL / 'pyproject.toml').read_text()]
+    module = (SKILL / SKILL.name / '__init__.py').read_text()
+    assert blocks('own_skill.md', 'python')[0] == module
+
+
+def test_the_models_of_the_tutorial_are_read(tmp_path: Path) -> None:
+    scripted, local, file, real, options, budget, approval = blocks('own_model.md', 'yaml')
+    llm = loaded(tmp_path, agent=scripted).agent.llm
+    assert (llm.provider, llm.model, llm.streaming) == ('openai', 'my-model', False)
+    assert loaded(tmp_path, agent=local).agent.llm.provider == 'local'
+    assert loaded(tmp_path, agent=file).agent.llm.context_tokens == 8192
+    more = real + options.removeprefix('llm:\n')
+    assert loaded(tmp_path, agent=more).agent.llm.extra_body['top_k'] == 20
+    spending = real + budget.removeprefix('llm:\n')
+    assert loaded(tmp_path, agent=spending).agent.llm.budget.day_money == 1.0
+    config = loaded(tmp_path, agent=real, guardrails=approval)
+    assert config.agent.llm.streaming
+    assert 'move_forward' in config.guardrails.approval.skills

@@ -113,7 +113,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_door_and_every_rule_is_tried() -> None:
-    """TURN_RULES count what happens in a turn; test_guardrails_reached.py tries them."""
+    """TURN_RULES count what happens in a turn; test_guardrails.py tries them."""
     assert set(DOORS) == set(Origin)
     assert set(CASES) == {rule.__name__ for rule in RULES if rule not in TURN_RULES} | {
         APPROVAL_RULE

@@ -33,14 +33,12 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from examples import examples
-from fake_robot import FakeRobot, jpeg
-from ground_world import analyzed
+from fake_robot import analyzed, FakeRobot, jpeg
 from http_world import served as serve
 from http_world import settings as http_settings
 from http_world import URL, Wire
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
-from our_sources import PACKAGE, ROOT
 import pytest
 from runtime_world import CONFIG, RobotServiceBench, RuntimeBench
 import schemathesis
@@ -53,6 +51,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 from skill_world import LONG_S
+from test_architecture import PACKAGE, ROOT
 
 REQUESTS = int(os.environ.get('CURIOSITY_HTTP_EXAMPLES', examples(20)))
 CHECKS = [

@@ -72,15 +72,14 @@ from curiosity_rosa_demo.trace.events import ModelCalled, with_task
 from curiosity_rosa_demo.trace.reporter import status_text
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
-from fake_robot import CONFIG, FakeRobot
-from ground_world import analyzed
+from fake_robot import analyzed, CONFIG, FakeRobot
+from harness import ROOT
 from http_world import served as serve
 from http_world import until
 import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import orjson
-from our_sources import ROOT
 import pytest
 from skill_world import in_loop, LONG_S
 from strategies import events, json_objects, json_values, text

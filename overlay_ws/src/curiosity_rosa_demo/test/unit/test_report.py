@@ -63,9 +63,7 @@ from curiosity_rosa_demo.trace.plan_events import (
     RehearsalMade,
 )
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
-from drawing_checks import checked, classed, titles
 from examples import examples
-from ground_world import analysis_event, FIGURES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap_world import (
@@ -82,7 +80,8 @@ from mcap_world import (
 )
 import pytest
 from strategies import events
-from tool_rover import ANALYSIS
+from test_drawing import checked, classed, titles
+from tool_rover import ANALYSIS, ANALYSIS_TOPIC
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'&\x00\x1b[31m\u202eevil'
 
@@ -123,6 +122,34 @@ class Page(HTMLParser):
 
     def of(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for each, attributes in self.tags if each == tag]
+
+
+FIGURES = [  # of ANALYSIS: name, value, how sure it is
+    ('Class', 'coarse grained', '83 %'),
+    ('Grain', 'about 3.1 cm (12 px)', '83 %'),
+    ('Rocks', '5 within 20 m', '60 %'),
+    ('Coverage', '1.3 % of the ground', '60 %'),
+    ('Largest rock', 'about 0.8 m wide, 6.2 m away, 12 deg right', '30 %'),
+    ('Sharpness', '0.77 of 1', 'measured'),
+    ('Exposure', '120 of 255, 0.0 % clipped', 'measured'),
+]
+
+
+def analysis_event(event_id: str, ts: float, stamp_s: float) -> TraceEvent:
+    """As analyze_ground reports its result."""
+    return TraceEvent(
+        event_id=event_id,
+        ts=ts,
+        kind=TraceKind.RESULT,
+        message='analyze_ground: done',
+        tool_name='analyze_ground',
+        ok=True,
+        data={
+            **ANALYSIS.model_dump(mode='json'),
+            'image_topic': ANALYSIS_TOPIC,
+            'image_stamp_s': stamp_s,
+        },
+    )
 
 
 def loads_nothing(report_page: Page) -> bool:
@@ -289,9 +316,7 @@ noises = st.tuples(st.sampled_from(ROLES), st.floats(0.0, 1e4), st.binary(max_si
     st.lists(st.tuples(st.floats(), st.floats()), max_size=5),
 )
 def test_any_recording_has_a_report(
-    told: list[TraceEvent],
-    noise: list[RawMessage],
-    places: list[tuple[float, float]],
+    told: list[TraceEvent], noise: list[RawMessage], places: list[tuple[float, float]]
 ) -> None:
     said = [('trace', float(number), an_event(each)) for number, each in enumerate(told)]
     moves = [('odometry', float(n), an_odometry(x, y)) for n, (x, y) in enumerate(places)]

@@ -15,7 +15,6 @@ import math
 import time
 from typing import Any
 
-from coded_failures import failed
 from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld, NO_MOTION_TEXT
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -39,6 +38,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from tool_rover import (
+    failed,
     OwnedClock,
     PICTURE_TOPIC,
     RADIUS_M,

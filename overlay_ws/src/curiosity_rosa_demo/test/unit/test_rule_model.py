@@ -17,7 +17,6 @@ import json
 import math
 from typing import Any
 
-from coded_failures import failed
 from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Beliefs,
     beliefs_from,
@@ -69,7 +68,7 @@ from langchain_core.messages import (
 from langchain_core.utils.function_calling import convert_to_openai_tool
 import numpy as np
 import pytest
-from tool_rover import SimulatedRover, tools_of, with_figures
+from tool_rover import failed, SimulatedRover, tools_of, with_figures
 from turn_world import NINE, SHIPPED
 
 COSTS = {name: float(getattr(SHIPPED.tool_costs.tools, name)) for name in NINE}

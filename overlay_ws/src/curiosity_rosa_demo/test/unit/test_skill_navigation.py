@@ -14,7 +14,6 @@ import math
 import random
 from typing import Any
 
-from coded_failures import ended_early, failed, MAST_OUT, OUTSIDE
 from curiosity_rosa_demo.agent.skills.navigation.dubins import (
     dubins_paths,
     DubinsPath,
@@ -64,7 +63,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from skill_world import call_of, SHIPPED, StillWorld
-from tool_rover import STOP_LATE_S, with_figures
+from tool_rover import ended_early, failed, MAST_OUT, OUTSIDE, STOP_LATE_S, with_figures
 
 angles = st.floats(-math.pi, math.pi)
 metres = st.floats(-8.0, 8.0)

@@ -19,7 +19,6 @@ import threading
 from typing import Annotated, Any, Literal
 
 from chat_server import call, Say
-from coded_failures import OUTSIDE
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import progress_facts
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, BadSkill
@@ -59,7 +58,7 @@ import pytest
 from runtime_world import AgentWorld
 from skill_world import call_of, LONG_S, settings_of, SHIPPED, skill_named, StillWorld
 from strategies import CONFIG, huge_ints, json_values, text
-from tool_rover import OwnedClock
+from tool_rover import OUTSIDE, OwnedClock
 from turn_world import KEY, NINE
 
 ROOT = Path(__file__).resolve().parents[5]

@@ -37,13 +37,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule, RuleBasedStateMachine
 from nav_msgs.msg import Odometry
-from our_sources import imports, PACKAGE, trees
 import pytest
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import serialize_message
 from rclpy.task import Future
 from runtime_world import AutonomyBench
+from test_architecture import imports, PACKAGE, trees
 import yaml
 
 CONFIG = load_config()
