@@ -25,19 +25,9 @@ def _replace(owner: Any, name: str, faulty: Any) -> None:
 
 
 def _mast_is_ignored(_: Any) -> None:
-    from curiosity_rosa_demo.adapter.appendage import Mast
-    from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+    from curiosity_rosa_demo.adapter.part import Mast
 
-    sound = MotionGuard.check_move
-
-    def check_move(guard: Any) -> None:
-        mast, guard.mast = guard.mast, Mast.CLOSED
-        try:
-            sound(guard)
-        finally:
-            guard.mast = mast
-
-    _replace(MotionGuard, 'check_move', check_move)
+    _replace(Mast, 'drive_refusal', lambda mast: '')
 
 
 def _agent_is_not_missed(_: Any) -> None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""ROS node around AdapterRules: the eight /adapter/* services in front of the rover's services.
+"""ROS node around Rules: the eight /adapter/* services in front of the rover's services.
 
 Each of five threads spins one node, so that no lane waits for another. ``adapter`` runs the rover
 clients and subscriptions and serves get_status, ``adapter_stop`` serves move_stop,
@@ -25,13 +25,12 @@ from collections.abc import Callable
 from functools import partial
 import json
 import math
+from queue import Empty, SimpleQueue
 import sys
 import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, STOPPED_WHILE_STARTING
-from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.call_trace import CallTrace
 from curiosity_rosa_demo.adapter.graph_names import (
     GraphThread,
@@ -41,20 +40,24 @@ from curiosity_rosa_demo.adapter.graph_names import (
 )
 from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
 from curiosity_rosa_demo.adapter.joint_commands import (
-    AppendageCommands,
     JointCommand,
+    PartCommands,
     ServiceCommand,
     StandstillCommand,
 )
-from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionRefused
 from curiosity_rosa_demo.adapter.profile_figures import mismatch
+from curiosity_rosa_demo.adapter.rules import (
+    Motion,
+    MotionRefused,
+    Rules,
+    STOPPED_WHILE_STARTING,
+)
 from curiosity_rosa_demo.adapter.status import diagnose, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import PresenceLink, ScanInput, TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.clocks import ClockWatch, SimulationClock
-from curiosity_rosa_demo.infra.config.robot import AppendageCommand
-from curiosity_rosa_demo.infra.config.topics import Config, RoverService
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -76,7 +79,7 @@ from std_srvs.srv import Trigger
 
 MOTION_SERVICES = ('move_forward', 'turn_left', 'turn_right')
 SHUTDOWN_TIMEOUT_S = 2.0
-MAST_WAIT_MARGIN_S = 1.0
+PART_WAIT_MARGIN_S = 1.0
 STOP_LANE = 'adapter_stop'
 
 
@@ -87,14 +90,9 @@ class AdapterApp:
         topics = self._config.topics
         robot = self._config.robot
         self._base_motions = MOTION_SERVICES if robot.mobile_base else ()
-        self._mast_actions = tuple(MastAction) if robot.has_mast else ()
+        base = (*self._base_motions, 'move_stop') if robot.mobile_base else ()
         self._commands = {
-            name: self._command(getattr(topics.curiosity, name))
-            for name in (
-                *self._base_motions,
-                *(('move_stop',) if robot.mobile_base else ()),
-                *(action.value for action in self._mast_actions),
-            )
+            name: ServiceCommand.of(self.node, getattr(topics.curiosity, name)) for name in base
         }
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
@@ -102,7 +100,7 @@ class AdapterApp:
             self.node.get_clock(), self._config.thresholds.motion
         )
         self._inputs = InputLog()
-        self._rules = AdapterRules(
+        self._rules = Rules(
             self._config.thresholds,
             stop_name=topics.curiosity.move_stop.name,
             steady=time.monotonic,
@@ -110,13 +108,12 @@ class AdapterApp:
             log=self._inputs,
             robot=self._config.robot,
         )
-        self._guard = self._rules.guard  # read only: AdapterRules takes the inputs
         # Sampled by each start of a motion and, once a second, by the diagnostics.
         self._clock_watch = ClockWatch(
             self.node.get_clock(), max_age_s=self._config.thresholds.motion.clock_max_age_s
         )
         losses = LossCounter()
-        self._appendage_commands = AppendageCommands(self.node, self._config.robot, losses)
+        self._part_commands = PartCommands(self.node, self._config, losses)
         rover = self.node.get_parameter('rover_namespace').value
         self._profiles = {
             name: profile.in_namespace(rover) for name, profile in shipped_robots().items()
@@ -151,8 +148,7 @@ class AdapterApp:
             lock=self._lock,
             on_input=self._execute_due_commands,
             on_calls=self._calls.record_sent,
-            mast=self._config.thresholds.mast.joints if robot.has_mast else (),
-            appendages={name: part.joints for name, part in self._config.robot.appendages.items()},
+            joints=self._part_commands.joints,
             wheels=wheels,
         )
         PresenceLink(
@@ -188,25 +184,22 @@ class AdapterApp:
         self._guard_thread.start()
         self._graph.start()
 
-    def _command(self, service: RoverService) -> ServiceCommand:
-        return ServiceCommand.create(self.node, service.name, service.type, data=service.data)
-
     # --- looks into the graph: on its own thread --------------------------------------------
 
     def _look_for_drivers(self) -> None:
         """Before a stop has failed: its alarm names who else drives."""
-        if not self._guard.stopping:
+        if not self._rules.stopping:
             return
         topics = self._config.topics
         stop = topics.curiosity.move_stop.name
         names = ', '.join(other_publishers(self.node, topics.rover.cmd_vel, stop))
         with self._lock:
-            if names != self._guard.other_drivers:
-                self._rules.other_drivers(names)
+            if names != self._rules.other_drivers:
+                self._rules.drivers(names)
                 self._execute_due_commands()
 
     def _look_for_robot(self) -> None:
-        missing = self._appendage_commands.missing()
+        missing = self._part_commands.missing()
         is_offered = partial(offers, self.node)
         self._mismatch = mismatch(self._config.nodes.robot, missing, self._profiles, is_offered)
 
@@ -220,13 +213,10 @@ class AdapterApp:
             service = getattr(names, name).name
             act = partial(self._begin_motion, name)
             motion.create_service(Trigger, service, self._trigger_callback(service, act))
-        for action in self._mast_actions:
-            service = getattr(names, action.value).name
-            act = partial(self._begin_mast_motion, action)
-            mast.create_service(Trigger, service, self._trigger_callback(service, act))
-        for name, (appendage, command) in self._config.robot.commands.items():
-            service = self._config.appendage_service(name)
-            act = partial(self._begin_appendage_motion, appendage, name, command)
+        for name in self._part_commands.by_name:
+            service = getattr(names, name, None)
+            service = service.name if service else self._config.appendage_service(name)
+            act = partial(self._move_part, name)
             mast.create_service(Trigger, service, self._trigger_callback(service, act))
         return own
 
@@ -239,31 +229,29 @@ class AdapterApp:
             self._call_stop(due.stop_call)
         if due.zero_twist and not self._standstill.publish():
             self._rules.twist_lost()
-        self._appendage_commands.hold(due.holds)
+        self._part_commands.hold(due.holds)
         for warning in due.warnings:
             data = {'node': self.node.get_name()}
             self._trace.publish(new_event(TraceKind.OBSERVE, warning, data=data))
         for alarm in due.alarms:
             self._trace.alarm(alarm)
-        wakeup = self._guard.next_wakeup()
+        wakeup = self._rules.next_wakeup()
         sooner = wakeup is not None and wakeup < self._wakeup_at
         if wakeup is not None and sooner:
             self._wakeup_at = wakeup
         state = (
-            self._guard.mast,
-            self._guard.motion,
-            self._guard.stopping,
-            self._guard.holding,
-            self._guard.mast_busy,
-            *((part.posture, part.busy) for part in self._guard.appendages.values()),
-            self._guard.stops_ended,
-            self._guard.moving,
-            self._guard.move_allowed,
-            self._guard.violation,
-            self._guard.agent_latch,
-            self._guard.e_stop,
-            self._guard.other_adapters,
-            self._guard.last_error,
+            *((part.state, part.busy) for part in self._rules.parts.values()),
+            self._rules.motion,
+            self._rules.stopping,
+            self._rules.holding,
+            self._rules.stops_ended,
+            self._rules.moving,
+            self._rules.move_allowed,
+            self._rules.violation,
+            self._rules.agent_latch,
+            self._rules.e_stop,
+            self._rules.other_adapters,
+            self._rules.last_error,
         )
         if sooner or state != getattr(self, '_last_state', None):
             self._last_state = state
@@ -323,26 +311,23 @@ class AdapterApp:
 
     def _status(self) -> Status:
         return status_of(
-            self._guard,
+            self._rules,
             self._telemetry.pose,
             self._telemetry.mast_turn,
-            self._rules.obstacles,
             self._simulation.measured,
             self._rivals.found,
         )
 
     def _diagnose(self) -> Finding:
         missing = [command.name for command in self._commands.values() if not command.is_ready()]
-        missing_parts = self._appendage_commands.missing()
+        missing_parts = self._part_commands.missing()
         with self._lock:
             return diagnose(
-                self._guard,
+                self._rules,
                 e_stop=self._telemetry.e_stop,
                 missing=[*missing, *missing_parts],
                 mismatch=self._mismatch,
-                far_off=self._rules.figures.findings(),
                 ages_s=self._telemetry.ages_s(),
-                obstacles=self._rules.obstacles,
                 clock_problem=self._clock_watch.problem(),
                 real_time_factor=self._simulation.measured,
                 rivals=self._rivals.found,
@@ -374,142 +359,114 @@ class AdapterApp:
             confirm_s = self._simulation.stretched(motion.stop_confirm_s)
             timeout_s = motion.stop_timeout_s + confirm_s
             self._wait(lambda: self._has_stopped(number), timeout_s)
-            if self._guard.settles:
+            if self._rules.settles:
                 settling_s = self._simulation.stretched(motion.settling_max_s)
                 self._wait(
-                    lambda: not self._guard.settles or self._has_stopped(number), settling_s
+                    lambda: not self._rules.settles or self._has_stopped(number), settling_s
                 )
             response.message = self._rules.end_stop(number)
             response.success = not response.message
         self._calls.end(call, response.message)
         return response
 
+    def _moves_appendage(self) -> bool:
+        parts = self._rules.parts.values()
+        return any(part.busy for part in parts if part is not self._rules.mast)
+
     def _is_at_rest(self) -> bool:
-        return self._guard.motion is Motion.STILL and not self._guard.holding
+        return self._rules.motion is Motion.STILL and not self._rules.holding
 
     def _has_stopped(self, number: int) -> bool:
-        done = self._guard.stops_ended >= number and not self._guard.holding
-        return done or bool(self._guard.violation)
+        done = self._rules.stops_ended >= number and not self._rules.holding
+        return done or bool(self._rules.violation)
 
     def _begin_motion(self, name: str) -> None:
+        """Call the rover's service, and wait for its answer. Raises MotionRefused."""
         command = self._commands[name]
         timeout_s = self._config.thresholds.motion.service_timeout_s
         with self._lock:
             stops_before = self._stops_asked
             waited = self._await_stop()
-            self._rules.check_motion(name, self._clock_watch.problem())
+            if not command.is_ready():
+                self._rules.check_motion(name, self._clock_watch.problem())
         self._await_ready(command)
         # Stops are served one after another: one that came during another counts first.
         if waited and not self._threads[STOP_LANE].await_queued(timeout_s):
             raise MotionRefused(STOPPED_WHILE_STARTING)
+        outcome: SimpleQueue[MotionRefused | None] = SimpleQueue()
         with self._lock:
             # A stop that arrived meanwhile, or the shutdown, also ends this motion.
             if self._shutting_down or self._stops_asked != stops_before:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
-            # Check again and send under one lock, so that no stop can come between the two.
-            token = self._rules.begin_motion(name)
-            answered, refusals = threading.Event(), list[str]()
+            # Check and send under one lock, so that no stop can come between the two.
+            token = self._rules.start_motion(name, self._clock_watch.problem())
             try:
                 future = command.send()
             except MotionRefused as refusal:
                 self._rules.motion_failed(token, str(refusal))
                 self._execute_due_commands()
                 raise
-            future.add_done_callback(
-                partial(self._report_move, command, token, answered, refusals)
-            )
+            future.add_done_callback(partial(self._report_start, command, token, outcome))
             self._execute_due_commands()
-        if not answered.wait(timeout_s):
+        try:
+            refused = outcome.get(timeout=timeout_s)
+        except Empty:
             with self._lock:
-                if not answered.is_set():
+                if outcome.empty():
                     reason = service_timeout(command.name)
                     self._rules.motion_failed(token, reason)
                     self._execute_due_commands()
-                    raise MotionRefused(reason)
-        if refusals:
-            raise MotionRefused(refusals[0])
-        with self._lock:
-            self._rules.confirm_motion()
+                    raise MotionRefused(reason) from None
+            refused = outcome.get()
+        if refused is not None:
+            raise refused
 
-    def _report_move(
+    def _report_start(
         self,
         command: ServiceCommand,
         token: int,
-        answered: threading.Event,
-        refusals: list[str],
+        outcome: SimpleQueue[MotionRefused | None],
         future: Future,
     ) -> None:
         """A robot that refuses may move all the same: it is stopped."""
+        refused = None
         with self._lock:
-            if refusal := command.refusal(future.result()):
-                refusals.append(refusal)
-                self._rules.motion_failed(token, refusal)
+            if why := command.refusal(future.result()):
+                refused = MotionRefused(why)
+                self._rules.motion_failed(token, why)
             else:
-                self._rules.motion_answered(token)
-            answered.set()
+                try:
+                    self._rules.motion_started(token)
+                except MotionRefused as refusal:
+                    refused = refusal
+            outcome.put(refused)
             self._execute_due_commands()
 
-    def _begin_mast_motion(self, action: MastAction) -> None:
-        self._move_joints(
-            self._commands[action.value],
-            action.duration_s(self._config.thresholds.mast),
-            check=partial(self._rules.check_mast, action),
-            begin=partial(self._rules.begin_mast, action),
-            answered=self._rules.mast_answered,
-            failed=self._rules.mast_failed,
-            is_busy=lambda: self._guard.mast_busy,
-            end=partial(self._rules.end_mast, action),
-        )
-
-    def _begin_appendage_motion(
-        self, appendage: str, name: str, command: AppendageCommand
-    ) -> None:
-        self._move_joints(
-            self._appendage_commands[name],
-            command.duration_s,
-            check=partial(self._rules.check_appendage, appendage, name),
-            begin=partial(self._rules.begin_appendage, appendage, name),
-            answered=partial(self._rules.appendage_answered, appendage),
-            failed=partial(self._rules.appendage_failed, appendage),
-            is_busy=lambda: self._guard.appendages[appendage].busy,
-            end=partial(self._rules.end_appendage, appendage, name),
-            can_be_held=command.by_trajectory,
-        )
-
-    def _move_joints(
-        self,
-        command: JointCommand,
-        duration_s: float,
-        *,
-        check: Callable[[], None],
-        begin: Callable[[], bool],
-        answered: Callable[[], None],
-        failed: Callable[[str], None],
-        is_busy: Callable[[], bool],
-        end: Callable[[], None],
-        can_be_held: bool = False,
-    ) -> None:
-        """Send a command that moves joints, and wait until the rules know how that ended. Each
-        function is a step of the rules; ``begin`` returns whether to call. ``can_be_held``: a stop
-        that arrives before the joints move ends this motion, too. Raises MotionRefused.
+    def _move_part(self, name: str) -> None:
+        """Send a command that moves the joints of a part, and wait until the rules know how that
+        ended. Raises MotionRefused.
         """
+        command, part_name = self._part_commands[name], self._part_commands.by_name[name]
+        part = self._rules.parts[part_name]
         motion, mast = self._config.thresholds.motion, self._config.thresholds.mast
         with self._lock:
             stops_before = self._stops_asked
             self._await_stop()
-            check()
+            self._rules.check_part(part_name, name)
         self._await_ready(command)
         with self._lock:
-            was_stopped = can_be_held and self._stops_asked != stops_before
+            # A stop that arrives before the joints move also ends a motion that can be held.
+            by_trajectory = part.commands[name].by_trajectory
+            was_stopped = by_trajectory and self._stops_asked != stops_before
             if self._shutting_down or was_stopped:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
-            if not begin():
+            if not self._rules.start_part(part_name, name):
                 return
             done = threading.Event()
             try:
                 future = command.send()
             except MotionRefused as refusal:
-                failed(str(refusal))
+                self._rules.part_failed(part_name, str(refusal))
                 self._execute_due_commands()
                 raise
             future.add_done_callback(lambda _: done.set())
@@ -520,25 +477,26 @@ class AdapterApp:
         def report(reason: str) -> None:
             """The robot has ended the motion early. A report after its end is no news."""
             with self._lock:
-                if is_busy() and not ended.is_set():
-                    failed(reason)
+                if part.busy and not ended.is_set():
+                    self._rules.part_failed(part_name, reason)
                     self._execute_due_commands()
 
         with self._lock:
             if not in_time:
                 command.forget(future)
-                failed(service_timeout(command.name))
+                self._rules.part_failed(part_name, service_timeout(command.name))
             elif why := command.refusal(future.result()):
-                failed(why)
+                self._rules.part_failed(part_name, why)
             else:
-                answered()
+                self._rules.part_started(part_name)
                 command.watch(report)
             self._execute_due_commands()
-            # The guard ends the motion in simulated time, at the latest after this bound.
-            limit = self._simulation.longest_s(duration_s + mast.confirm_margin_s)
-            self._wait(lambda: not is_busy(), limit + MAST_WAIT_MARGIN_S)
+            # The rules end the motion in simulated time, at the latest after this bound.
+            duration_s = part.commands[name].duration_s + mast.confirm_margin_s
+            limit = self._simulation.longest_s(duration_s)
+            self._wait(lambda: not part.busy, limit + PART_WAIT_MARGIN_S)
             ended.set()
-            end()
+            self._rules.end_part(part_name, name)
 
     def _trigger_callback(
         self, service: str, act: Callable[[], None]
@@ -565,8 +523,8 @@ class AdapterApp:
         """
         motion = self._config.thresholds.motion
         timeout_s = motion.stop_timeout_s + self._simulation.stretched(motion.settle_s)
-        was_stopping = self._guard.stopping or self._guard.holding
-        self._wait(lambda: not (self._guard.stopping or self._guard.holding), timeout_s)
+        was_stopping = self._rules.stopping or self._rules.holding
+        self._wait(lambda: not (self._rules.stopping or self._rules.holding), timeout_s)
         return was_stopping
 
     def _await_ready(self, command: JointCommand) -> None:
@@ -583,7 +541,7 @@ class AdapterApp:
         """Stop what moves, wait at most SHUTDOWN_TIMEOUT_S for standstill, and shut down."""
         with self._lock:
             self._shutting_down = True
-            if self._guard.motion is Motion.MOVING or self._guard.moves_appendage:
+            if self._rules.motion is Motion.MOVING or self._moves_appendage():
                 self._rules.request_stop()
                 self._execute_due_commands()
                 self._wait(self._is_at_rest, SHUTDOWN_TIMEOUT_S)

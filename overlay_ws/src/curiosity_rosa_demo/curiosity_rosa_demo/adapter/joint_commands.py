@@ -19,10 +19,11 @@ import threading
 import time
 from typing import Any, Protocol, TYPE_CHECKING
 
-from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
+from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
+from curiosity_rosa_demo.adapter.rules import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
-from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
-from curiosity_rosa_demo.infra.config.topics import RoverTopics
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand
+from curiosity_rosa_demo.infra.config.topics import Config, RoverService, RoverTopics
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher, TRANSPORT_ERRORS
@@ -122,14 +123,18 @@ class ServiceCommand:
         self._client, self._request = client, request
         self.name: str = client.srv_name
 
-    @staticmethod
-    def create(node: Node, name: str, kind: str, *, data: bool = True) -> ServiceCommand:
+    @classmethod
+    def create(cls, node: Node, name: str, kind: str, *, data: bool = True) -> ServiceCommand:
         """``kind``: the ROS type of the service; ``data``: the request of a SetBool."""
         service = SERVICE_TYPES[kind]
         request = service.Request()
         if service is SetBool:
             request.data = data
-        return ServiceCommand(node.create_client(service, name), request)
+        return cls(node.create_client(service, name), request)
+
+    @classmethod
+    def of(cls, node: Node, service: RoverService) -> ServiceCommand:
+        return cls.create(node, service.name, service.type, data=service.data)
 
     def is_ready(self) -> bool:
         return bool(self._client.service_is_ready())
@@ -212,33 +217,34 @@ class ActionCommand:
         self._action.watch(on_failed)
 
 
-class AppendageCommands:
-    """The commands of all appendages of the robot, by name."""
+class PartCommands:
+    """The commands of all parts of the robot, by name. ``by_name``: the part of each command.
+    ``joints``: the names of its joints, by part.
+    """
 
-    def __init__(self, node: Node, robot: RobotProfile, losses: LossCounter) -> None:
-        parts = robot.appendages
-        topics = {
-            topic: GuardedPublisher.create(node, JointTrajectory, topic, 10, losses)
-            for part in parts.values()
-            for topic in part.names('topic')
-        }
-        actions = {
-            action: _action(node, action)
-            for part in parts.values()
-            for action in part.names('action')
-        }
-        self._topics = {
-            name: [topics[topic] for topic in part.names('topic')] for name, part in parts.items()
-        }
-        self._actions = {
-            name: [actions[action] for action in part.names('action')]
-            for name, part in parts.items()
-        }
-        self._joints = {name: part.joints for name, part in robot.appendages.items()}
-        self._commands = {
-            name: self._command(node, topics, actions, command, self._joints[part])
-            for name, (part, command) in robot.commands.items()
-        }
+    def __init__(self, node: Node, config: Config, losses: LossCounter) -> None:
+        robot, rover = config.robot, config.topics.curiosity
+        self._topics: dict[str, list[GuardedPublisher[JointTrajectory]]] = {}
+        self._actions: dict[str, list[TrajectoryAction]] = {}
+        self.joints: dict[str, list[str]] = {}
+        self.by_name: dict[str, str] = {}
+        self._commands: dict[str, JointCommand] = {}
+        if robot.has_mast:
+            self.joints[MAST] = config.thresholds.mast.joints
+            for name in MAST_COMMANDS:
+                self.by_name[name] = MAST
+                self._commands[name] = ServiceCommand.of(node, getattr(rover, name))
+        for name, part in robot.appendages.items():
+            topics = {
+                topic: GuardedPublisher.create(node, JointTrajectory, topic, DEPTH, losses)
+                for topic in part.names('topic')
+            }
+            actions = {action: _action(node, action) for action in part.names('action')}
+            self._topics[name], self._actions[name] = [*topics.values()], [*actions.values()]
+            self.joints[name] = part.joints
+            for command, settings in part.commands.items():
+                self.by_name[command] = name
+                self._commands[command] = _command(node, topics, actions, settings, part.joints)
 
     def __getitem__(self, name: str) -> JointCommand:
         return self._commands[name]
@@ -253,26 +259,26 @@ class AppendageCommands:
         only cancel them. A lost message is sent again: the rules repeat what has no effect.
         """
         for name, angles in holds.items():
-            message = trajectory(self._joints[name], angles, HOLD_S) if angles else None
+            message = trajectory(self.joints[name], angles, HOLD_S) if angles else None
             for action in self._actions[name]:
                 action.hold(message)
             for publisher in self._topics[name] if message is not None else ():
                 publisher.publish(message)
 
-    @staticmethod
-    def _command(
-        node: Node,
-        topics: Mapping[str, GuardedPublisher[JointTrajectory]],
-        actions: Mapping[str, TrajectoryAction],
-        command: AppendageCommand,
-        joints: Sequence[str],
-    ) -> JointCommand:
-        if command.by_trajectory:
-            message = trajectory(joints, command.target_rad, command.duration_s)
-            if command.channel == 'action':
-                return ActionCommand(actions[command.ros_name], message)
-            return TrajectoryCommand(topics[command.ros_name], command.ros_name, message)
-        return ServiceCommand.create(node, command.ros_name, command.type, data=command.data)
+
+def _command(
+    node: Node,
+    topics: Mapping[str, GuardedPublisher[JointTrajectory]],
+    actions: Mapping[str, TrajectoryAction],
+    command: AppendageCommand,
+    joints: Sequence[str],
+) -> JointCommand:
+    if command.by_trajectory:
+        message = trajectory(joints, command.target_rad, command.duration_s)
+        if command.channel == 'action':
+            return ActionCommand(actions[command.ros_name], message)
+        return TrajectoryCommand(topics[command.ros_name], command.ros_name, message)
+    return ServiceCommand.create(node, command.ros_name, command.type, data=command.data)
 
 
 def _action(node: Node, name: str) -> TrajectoryAction:

@@ -13,22 +13,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from curiosity_rosa_demo.adapter.agent_link import contest
-from curiosity_rosa_demo.adapter.appendage import Mast
-from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-from curiosity_rosa_demo.adapter.watches import ObstacleStop, ViewState
+from curiosity_rosa_demo.adapter.part import Posture
+from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.adapter.watches import ViewState
 from curiosity_rosa_demo.domain.adapter_status import rival_texts, Status, without_measured
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable, VIEW_LOST
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
 PERIOD_S = 1.0  # between two messages without a change
+NO_MAST = 'none'  # the mast of a robot without one
 MIN_PERIOD_S = 0.05  # shortest time between two messages
 
 
 def status_of(
-    guard: MotionGuard,
+    rules: Rules,
     pose: tuple[float, float, float] | None,
     mast_turn: float | None,
-    obstacles: ObstacleStop,
     real_time_factor: float | None = None,
     rivals: Mapping[str, list[str]] | None = None,
 ) -> Status:
@@ -36,35 +36,38 @@ def status_of(
     ``real_time_factor`` is the measured one; None without simulated time that advances.
     ``rivals``: the nodes that publish one topic of the rover, by topic.
     """
-    is_open = None if guard.mast is Mast.UNKNOWN else not guard.mast.is_stowed
+    mast, obstacles = rules.mast, rules.obstacles
+    is_known = mast is None or mast.posture is not Posture.UNKNOWN
+    is_open = mast is not None and not mast.is_stowed if is_known else None
     x, y, yaw = pose or (None, None, None)
     return {
         'mast_is_open': is_open,
-        'move_allowed': guard.move_allowed,
-        'moving': guard.moving,
-        'last_error_reason': guard.last_error,
+        'move_allowed': rules.move_allowed,
+        'moving': rules.moving,
+        'last_error_reason': rules.last_error,
         'rover_x': x,
         'rover_y': y,
         'yaw_rad': yaw,
         'mast_yaw_rad': mast_turn if is_open is not False else None,
-        'mast': guard.mast.value,
-        'appendages': {name: part.posture.value for name, part in guard.appendages.items()},
-        'e_stop': guard.e_stop,
-        'agent_safe_reason': guard.agent_latch,
-        'violation': guard.violation,
-        'other_adapters': list(guard.other_adapters),
+        'mast': NO_MAST if mast is None else mast.state,
+        'appendages': {name: part.state for name, part in rules.parts.items() if part is not mast},
+        'e_stop': rules.e_stop,
+        'agent_safe_reason': rules.agent_latch,
+        'violation': rules.violation,
+        'other_adapters': list(rules.other_adapters),
         'rival_publishers': dict(rivals) if rivals else None,
-        'obstacle_view': view_text(guard, obstacles),
+        'obstacle_view': view_text(rules),
         'obstacle_ahead_m': obstacles.ahead_m,
         'free_m': obstacles.free_m,
         'real_time_factor': None if real_time_factor is None else round(real_time_factor, 2),
     }
 
 
-def view_text(guard: MotionGuard, obstacles: ObstacleStop) -> str:
+def view_text(rules: Rules) -> str:
     """What the scan shows of the way ahead; says so when the stowed mast is the cause."""
-    stowed = obstacles.view is ViewState.NO_VIEW and guard.mast is Mast.CLOSED
-    return f'{obstacles.view.value}{" while stowed" if stowed else ""}'
+    view, mast = rules.obstacles.view, rules.mast
+    stowed = view is ViewState.NO_VIEW and mast is not None and mast.is_stowed
+    return f'{view.value}{" while stowed" if stowed else ""}'
 
 
 class StatusSchedule:
@@ -100,56 +103,54 @@ SILENT_S = 2.0  # each source publishes at least five times a second
 
 
 def diagnose(
-    guard: MotionGuard,
+    rules: Rules,
     *,
     e_stop: bool,
     missing: Collection[str],
     mismatch: str = '',
-    far_off: Collection[str] = (),
     ages_s: Mapping[str, float | None],
-    obstacles: ObstacleStop,
     clock_problem: str = '',
     real_time_factor: float | None = None,
     rivals: Mapping[str, list[str]] | None = None,
 ) -> Finding:
     """The adapter's health. ``missing`` names the rover's services that are not available;
-    ``mismatch`` says which profile has others, or ''; ``far_off`` names the figures of the profile
-    that differ from what was measured.
-    ``ages_s`` holds the seconds since the last message of odometry, joint states and heartbeat;
-    None means that none arrived. ``clock_problem``: why no motion can be timed; '' without one.
-    ``real_time_factor``: simulated seconds per steady second; None without simulated time.
-    ``rivals``: the nodes that publish one topic of the rover, by topic.
+    ``mismatch`` says which profile has others, or ''. ``ages_s`` holds the seconds since the last
+    message of odometry, joint states and heartbeat; None means that none arrived.
+    ``clock_problem``: why no motion can be timed; '' without one. ``real_time_factor``: simulated
+    seconds per steady second; None without simulated time. ``rivals``: the nodes that publish one
+    topic of the rover, by topic.
     """
+    mast, obstacles = rules.mast, rules.obstacles
     problems = {service_unavailable(name): Level.ERROR for name in missing}
-    for problem in (clock_problem, contest(guard.other_adapters)):
+    for problem in (clock_problem, contest(rules.other_adapters)):
         if problem:
             problems[problem] = Level.ERROR
     for problem in rival_texts({'rival_publishers': rivals}):
         problems[problem] = Level.WARN
-    for problem in filter(None, (mismatch, *far_off)):
+    for problem in filter(None, (mismatch, *rules.figures.findings())):
         problems[problem] = Level.WARN
     for source, age_s in ages_s.items():
         if age_s is not None and age_s > SILENT_S:
             problems[f'No {source} for {age_s:.0f} s'] = Level.ERROR
-    if guard.stopping and guard.last_error:
-        problems[f'Stopping: {guard.last_error}'] = Level.WARN
+    if rules.stopping and rules.last_error:
+        problems[f'Stopping: {rules.last_error}'] = Level.WARN
     if obstacles.view_lost:
         problems[VIEW_LOST] = Level.WARN
     if e_stop:
         problems[E_STOP_PRESSED] = Level.WARN
-    if guard.mast is Mast.UNKNOWN:
+    if mast is not None and mast.posture is Posture.UNKNOWN:
         problems['Mast unknown: mast_close makes it known'] = Level.WARN
     return finding(
         problems,
-        'moving' if guard.moving else 'standing still',
+        'moving' if rules.moving else 'standing still',
         {
-            'mast': guard.mast.value,
-            'moving': guard.moving,
-            'move_allowed': guard.move_allowed,
-            'stopping': guard.stopping,
+            'mast': NO_MAST if mast is None else mast.state,
+            'moving': rules.moving,
+            'move_allowed': rules.move_allowed,
+            'stopping': rules.stopping,
             'e_stop': e_stop,
-            'last_error_reason': guard.last_error,
-            'obstacle_view': view_text(guard, obstacles),
+            'last_error_reason': rules.last_error,
+            'obstacle_view': view_text(rules),
             'obstacle_ahead_m': obstacles.ahead_m,
             'real_time_factor': real_time_factor,
             **{f'{source.replace(" ", "_")}_age_s': age_s for source, age_s in ages_s.items()},

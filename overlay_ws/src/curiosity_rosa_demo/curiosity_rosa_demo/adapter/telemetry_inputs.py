@@ -19,7 +19,6 @@ import time
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
 from curiosity_rosa_demo.adapter.agent_link import (
     decode_presence,
     encode_presence,
@@ -29,6 +28,8 @@ from curiosity_rosa_demo.adapter.agent_link import (
 )
 from curiosity_rosa_demo.adapter.drive_watch import tilt_of
 from curiosity_rosa_demo.adapter.graph_names import GraphThread, publishers
+from curiosity_rosa_demo.adapter.part import MAST
+from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
 from curiosity_rosa_demo.infra.clocks import SimulationClock
@@ -69,7 +70,7 @@ class PresenceLink:
         self,
         node: Node,
         rover: RoverTopics,
-        rules: AdapterRules,
+        rules: Rules,
         losses: LossCounter,
         *,
         lock: AbstractContextManager[Any],
@@ -97,7 +98,7 @@ class PresenceLink:
     def _update_rules(self) -> None:
         names = self._others.names(time.monotonic())
         with self._lock:
-            if names != self._rules.guard.other_adapters:
+            if names != self._rules.other_adapters:
                 self._rules.adapters(names)
                 self._on_input()
 
@@ -115,7 +116,7 @@ class ScanInput:
     def __init__(
         self,
         config: Config,
-        rules: AdapterRules,
+        rules: Rules,
         *,
         graph: GraphThread,
         simulation: SimulationClock,
@@ -149,7 +150,7 @@ class ScanInput:
         except TransformUnavailable:
             return None
         with self._lock:
-            parts = self._rules.guard.appendages
+            parts = self._rules.parts
             stowed = [name for name, part in parts.items() if part.is_stowed]
         return view_of(scan_of(message), sensor, RoverShape.of(self._thresholds, stowed))
 
@@ -167,9 +168,9 @@ ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 class TelemetryInputs:
     """Updates the rules only under ``lock``, and calls ``on_input`` under the same lock.
-    ``mast``: the names of its joints; none: there is no mast. ``appendages``: those of their
-    joints, by appendage. ``wheels``: those of the wheels' joints. ``on_calls`` gets the tick of a
-    heartbeat and the numbers of the calls that the agent has sent, without the lock.
+    ``joints``: the names of those of each part, by part. ``wheels``: those of the wheels' joints.
+    ``on_calls`` gets the tick of a heartbeat and the numbers of the calls that the agent has sent,
+    without the lock.
     """
 
     def __init__(
@@ -177,18 +178,17 @@ class TelemetryInputs:
         node: Node,
         topics: Topics,
         lease_s: float,
-        rules: AdapterRules,
+        rules: Rules,
         *,
         graph: GraphThread,
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
         on_calls: Callable[[int, dict[str, int]], None],
-        mast: Sequence[str],
-        appendages: Mapping[str, Sequence[str]],
+        joints: Mapping[str, Sequence[str]],
         wheels: Sequence[str],
     ) -> None:
         self._wheels = WheelSpeed(wheels)
-        self._on_calls, self._mast, self._appendages = on_calls, mast, appendages
+        self._on_calls, self._joints = on_calls, joints
         self._node, self._rules, self._lock, self._on_input = node, rules, lock, on_input
         self._graph, self._heartbeat_topic = graph, topics.status.kernel
         self._agents_alive = 0
@@ -232,39 +232,32 @@ class TelemetryInputs:
             self._on_input()
 
     def _on_joints(self, message: JointState) -> None:
+        """A message holds all joints of a controller, and may hold those of several."""
         positions = dict(zip(message.name, message.position, strict=False))
         self._record_wheels(message)
-        self._record_appendages(positions)
-        if not self._mast or not positions.keys() >= set(self._mast):
-            return  # another controller's joints
-        p, turn = (float(positions[joint]) for joint in self._mast)
-        with self._lock:
-            self._received_s[JOINTS] = time.monotonic()
-            self.mast_turn = turn if math.isfinite(turn) else None
-            self._rules.joints(p, turn)
-            self._on_input()
+        for part, joints in self._joints.items():
+            if not positions.keys() >= set(joints):
+                continue
+            angles = [float(positions[joint]) for joint in joints]
+            with self._lock:
+                if part == MAST:
+                    self._received_s[JOINTS] = time.monotonic()
+                    self.mast_turn = angles[1] if math.isfinite(angles[1]) else None
+                self._rules.joints(part, angles)
+                self._on_input()
 
     def _record_wheels(self, message: JointState) -> None:
         """A rover that stands needs no wheels: they would fill the log."""
         fastest_radps = self._wheels.measure(message)
         with self._lock:
-            if fastest_radps is not None and self._rules.guard.moving:
+            if fastest_radps is not None and self._rules.moving:
                 self._rules.wheels(fastest_radps)
                 self._on_input()
-
-    def _record_appendages(self, positions: Mapping[str, float]) -> None:
-        """A message holds all joints of a controller, and may hold those of several."""
-        for name, joints in self._appendages.items():
-            if positions.keys() >= set(joints):
-                with self._lock:
-                    angles = [float(positions[joint]) for joint in joints]
-                    self._rules.appendage_joints(name, angles)
-                    self._on_input()
 
     def _on_e_stop(self, pressed: bool) -> None:
         with self._lock:
             self.e_stop = pressed
-            self._rules.e_stop(pressed)
+            self._rules.set_e_stop(pressed)
             self._on_input()
 
     def _on_heartbeat(self, message: String) -> None:
@@ -297,8 +290,8 @@ class TelemetryInputs:
                 self._rules.agents(self._agents_alive, names)
                 self._on_input()
             silent = self._received_s[HEARTBEAT] == heard_s  # since the look
-            if self._rules.guard.heartbeat_received and not names and silent:
+            if self._rules.heartbeat_received and not names and silent:
                 self._rules.agent_gone()
-                if not self._rules.guard.heartbeat_received:
+                if not self._rules.heartbeat_received:
                     self._received_s[HEARTBEAT] = None
                 self._on_input()

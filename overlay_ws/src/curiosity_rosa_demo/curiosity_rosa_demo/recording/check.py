@@ -24,8 +24,8 @@ from enum import Enum
 import json
 from typing import Any
 
-from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, REFUSED
 from curiosity_rosa_demo.adapter.input_log import LogEntry
+from curiosity_rosa_demo.adapter.rules import REFUSED, Rules
 from curiosity_rosa_demo.adapter.status import status_of
 from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
 from curiosity_rosa_demo.domain.models import (
@@ -139,16 +139,14 @@ RULES = {
     'The agent': 'agent_link',
     TWO_AGENTS: 'agent_link',
     OTHER_ADAPTER: 'other_adapters',
-    NEED_TO_CLOSE_MAST: 'mast',
-    NEED_TO_STOW: 'appendage',
-    NEED_TO_OPEN_MAST: 'mast',
-    'Joint states': 'mast',
-    'Mast': 'mast',
-    'Stopped: mast': 'mast',
+    NEED_TO_CLOSE_MAST: 'part',
+    NEED_TO_STOW: 'part',
+    NEED_TO_OPEN_MAST: 'part',
+    'Joint states': 'part',
     STOPPED_UNASKED: 'unexpected_motion',
-    MOVE_IN_PROGRESS: 'motion_guard',
-    E_STOP_PRESSED: 'motion_guard',
-    'Stopped by the leash': 'motion_guard',
+    MOVE_IN_PROGRESS: 'motion',
+    E_STOP_PRESSED: 'motion',
+    'Stopped by the leash': 'motion',
     'The rover moves on': 'stop',
     STOP_NOT_CONFIRMED: 'stop',
 }
@@ -162,21 +160,16 @@ def rule_of(text: str, otherwise: str) -> str:
 
 
 DECISIONS = {  # the steps that decide, and the rule to which a success counts
-    'check_motion': 'motion_guard',
-    'begin_motion': 'motion_guard',
-    'confirm_motion': 'motion_guard',
-    'check_mast': 'mast',
-    'begin_mast': 'mast',
-    'end_mast': 'mast',
-    'check_appendage': 'appendage',
-    'begin_appendage': 'appendage',
-    'end_appendage': 'appendage',
+    'check_motion': 'motion',
+    'start_motion': 'motion',
+    'motion_started': 'motion',
+    'check_part': 'part',
+    'start_part': 'part',
+    'end_part': 'part',
     'end_stop': 'stop',
 }
 CALM_S = 0.5  # without a request before the status with which a run begins
-MEASUREMENTS = frozenset(
-    {'odometry', 'joints', 'appendage_joints', 'wheels', 'scan', 'scan_gone', 'heartbeat', 'due'}
-)
+MEASUREMENTS = frozenset({'odometry', 'joints', 'wheels', 'scan', 'scan_gone', 'heartbeat', 'due'})
 RECENT_INPUTS = 4  # that a difference shows
 MAX_ARGUMENTS = 80  # characters
 NOT_SEEN = 'the recording does not hold the inputs before it'
@@ -234,7 +227,7 @@ def _is_old(segment: Segment, entry: LogEntry) -> bool:
 class LogReplay:
     """``moments`` is filled while ``comparisons`` is iterated."""
 
-    def __init__(self, recording: Recording, make_rules: MakeRules = AdapterRules) -> None:
+    def __init__(self, recording: Recording, make_rules: MakeRules = Rules) -> None:
         self._recording, self._make_rules = recording, make_rules
         self.moments: list[Moment] = []
         self.alarms: list[tuple[float, str]] = []
@@ -308,10 +301,10 @@ class LogReplay:
                 one, other = (
                     str(each[number]) if number < len(each) else '' for each in (texts, own)
                 )
-                yield compared(at_s, rule_of(one or other, 'motion_guard'), one, other, inputs)
+                yield compared(at_s, rule_of(one or other, 'motion'), one, other, inputs)
 
     def _add_moment(self, at_s: float, run: RuleRun) -> None:
-        status = without_measured(status_of(run.rules.guard, None, None, run.rules.obstacles))
+        status = without_measured(status_of(run.rules, None, None))
         if not self.moments or self.moments[-1].status != status:
             self.moments.append(Moment(at_s, status))
 
@@ -332,7 +325,7 @@ class LogReplay:
         return None
 
     def _unseen(self, segment: Segment, entry: LogEntry) -> Comparison:
-        rule = DECISIONS.get(entry.name, 'motion_guard')
+        rule = DECISIONS.get(entry.name, 'motion')
         text = json.dumps(entry.result)
         return undecidable(entry.at + segment.offset_s, rule, text, NOT_SEEN)
 
@@ -360,7 +353,7 @@ def result_text(name: str, result: Any) -> str:
     """The decision in the result of a step. Numbers of calls are no decisions."""
     if isinstance(result, dict) and REFUSED in result:
         return f'refused: {result[REFUSED]}'
-    if name == 'begin_mast' and result is False:
+    if name == 'start_part' and result is False:
         return 'accepted, nothing to do'
     return str(result) if name == 'end_stop' and result else ACCEPTED
 
@@ -435,7 +428,7 @@ def compare_alarms(
     """The adapter's alarms in the trace, which came another way than the log of inputs."""
     left = list(alarms)
     for at_s, text in adapter_alarms(recording):
-        rule = f'trace: {rule_of(text, "motion_guard")}'
+        rule = f'trace: {rule_of(text, "motion")}'
         found = next((each for each in left if each[1] == text and _is_near(at_s, each[0])), None)
         if found is not None:
             left.remove(found)
@@ -450,7 +443,7 @@ def _is_near(message_s: float, decided_s: float) -> bool:
     return -EARLY_S <= message_s - decided_s <= 2 * LATE_S
 
 
-def replay_adapter(recording: Recording, make_rules: MakeRules = AdapterRules) -> Report:
+def replay_adapter(recording: Recording, make_rules: MakeRules = Rules) -> Report:
     """The decisions of the adapter's rules beside the recorded ones."""
     report = Report(notes=list(recording.notes))
     if not recording.batches:

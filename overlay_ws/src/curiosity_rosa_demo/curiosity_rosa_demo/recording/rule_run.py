@@ -14,14 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules, Due, REFUSED, STEPS
-from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.input_log import LogEntry
-from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
+from curiosity_rosa_demo.adapter.part import MAST, Mast
+from curiosity_rosa_demo.adapter.rules import Due, MotionRefused, REFUSED, Rules, STEPS
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.infra.config.topics import Config
 
-MakeRules = Callable[..., AdapterRules]
+MakeRules = Callable[..., Rules]
 SEED_S = 0.5  # less than joint_max_age_s: the mast that a status shows must not be lost
 
 
@@ -52,7 +51,7 @@ class ReplayClock:
 
 
 class RuleRun:
-    """The rules of one adapter. ``make_rules``: AdapterRules, or a subclass. ``from_start``: the
+    """The rules of one adapter. ``make_rules``: Rules, or a subclass. ``from_start``: the
     entries begin with the adapter, so its numbers of motions and stops are those of these rules.
     """
 
@@ -60,7 +59,7 @@ class RuleRun:
         self,
         config: Config,
         start: LogEntry,
-        make_rules: MakeRules = AdapterRules,
+        make_rules: MakeRules = Rules,
         *,
         from_start: bool = True,
     ) -> None:
@@ -91,7 +90,7 @@ class RuleRun:
     def _call(self, name: str, arguments: list[Any]) -> Any:
         if name not in STEPS:
             raise ValueError('the rules have no such call')
-        if name in ('motion_answered', 'motion_failed'):
+        if name in ('motion_started', 'motion_failed'):
             arguments[0] = self._own_number(self._tokens, arguments[0])
         elif name in ('stop_answered', 'stop_failed', 'end_stop'):
             arguments[0] = self._own_number(self._stops, arguments[0])
@@ -107,7 +106,7 @@ class RuleRun:
 
     def _remember(self, entry: LogEntry, result: Any) -> None:
         """Which numbers here stand for the recorded ones: a run may begin after the adapter."""
-        if entry.name == 'begin_motion' and type(entry.result) is int:
+        if entry.name == 'start_motion' and type(entry.result) is int:
             self._tokens[entry.result] = result
         elif entry.name == 'request_stop' and type(entry.result) is int:
             self._stops[entry.result] = result
@@ -122,14 +121,15 @@ def seeded_run(
     status: Status,
     at: float,
     ros_ns: int | None = None,
-    make_rules: MakeRules = AdapterRules,
+    make_rules: MakeRules = Rules,
 ) -> RuleRun:
     """The rules in the state of ``status``, whose rover stands, at ``at``. What a status does not
     show is as after a start: the learned speeds, the obstacles, the agents.
     """
-    mast = config.thresholds.mast
-    action = {'closed': MastAction.CLOSE, 'open': MastAction.OPEN}.get(str(status.get('mast')))
-    mast_s = 1.0 + (action.duration_s(mast) if action is not None else 0.0)
+    ends = {'closed': 'mast_close', 'open': 'mast_open'}
+    command = ends.get(str(status.get('mast')), '')
+    end = Mast(config.thresholds.mast).commands.get(command)
+    mast_s = 1.0 + (0.0 if end is None else end.duration_s)
     began = at - mast_s - SEED_S
     start = LogEntry(began, ros_ns, 'start')
     run = RuleRun(config, start, make_rules, from_start=False)
@@ -140,17 +140,17 @@ def seeded_run(
     feed(0.0, 'due', result={'stop_call': 1})
     feed(0.1, 'stop_answered', 1)
     feed(0.2, 'due')
-    if action is not None:
-        feed(0.3, 'begin_mast', action.value)
-        feed(0.4, 'mast_answered')
-        feed(mast_s, 'joints', *action.target(mast))
+    if end is not None:
+        feed(0.3, 'start_part', MAST, command)
+        feed(0.4, 'part_started', MAST)
+        feed(mast_s, 'joints', MAST, end.target_rad)
         feed(mast_s, 'due')
     if status.get('agent_safe_reason'):
         feed(mast_s, 'heartbeat', 0, status['agent_safe_reason'])
         feed(mast_s, 'agent_gone')
     feed(mast_s, 'adapters', list(status.get('other_adapters') or []))
     if status.get('e_stop') is True:
-        feed(mast_s + 0.1, 'e_stop', True)
+        feed(mast_s + 0.1, 'set_e_stop', True)
         feed(mast_s + 0.1, 'due', result={'stop_call': 2})
         feed(mast_s + 0.2, 'stop_answered', 2)
         feed(mast_s + 0.3, 'due')

@@ -1,0 +1,713 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The rules that decide whether the rover may move. Pure: no ROS, no threads, given clocks.
+
+The rules hold two facts: the posture of each part (the mast, the appendages of the robot's
+profile) and the motion (still, moving).
+
+- The rover may move only while each part is known to be stowed. Unknown counts as not stowed. Only
+  a confirmed command makes a part known to be stowed.
+- A stop also holds each part that a trajectory can move where it is, unless it is known to rest;
+  so do the agent's silence, SAFE unless it is being stowed, and joints that contradict.
+- A robot without a mobile base is its appendages alone: it stands still, and has no stop to call.
+  A robot without a mast has nothing of it to stow.
+- The motion counts as moving from before the start call is sent until the rover is known to be
+  still. An unanswered start call keeps it moving: the call may still take effect.
+- A stop is always accepted. It is complete when ``/move_stop`` has answered and fresh odometry, if
+  there is any, reports standstill. When the call fails, zero Twists are due until odometry does.
+- Four events lead to a stop: a motion exceeds its leash, a part of a moving rover is no longer
+  known to be stowed, a start call answers late, the rover moves without a request. So do the
+  watches of a drive: an obstacle, wheels that are stuck or slip, a tilt, odometry that is silent.
+- After the first heartbeat of the agent, its silence leads to a stop and forbids motion, and so do
+  two agents at once.
+- While another adapter commands the same rover, the rover does not move and no part leaves its
+  stowed posture.
+- While the agent is in SAFE, only a command that stows may start; any motion of the rover is
+  stopped.
+- A motion that a stop does not end is reported as a violation, for the agent to enter SAFE.
+- A body that still moves a little on standing wheels settles, for a bounded time: its stop is
+  pending, nothing may start, and there is neither a zero Twist nor an alarm.
+- The e-stop leads to a stop. While it is pressed, neither the rover nor a part may start moving.
+
+Each input is a ``@step``: it reads the clocks once, so all rules see the same time, and adds
+itself to the log of inputs. The same steps at the same times have the same results:
+recording/check.py replays them. After each step the caller executes what ``due`` returns. Times
+are seconds of a steady clock. The travel clock may run faster (simulated time), never slower. What
+the simulator does (the parts, messages, braking) is timed by the simulation's clock, which may run
+slower, within its bound; no leash and no request of a stop waits for it.
+
+Over 400 lines: all rules read and change the same two facts and are verified together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import wraps
+from typing import Any, cast, Protocol, TypeVar
+
+from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest, stopped_for_others
+from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
+from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
+from curiosity_rosa_demo.adapter.input_log import InputLog, LogEntry
+from curiosity_rosa_demo.adapter.part import Appendage, MAST, Mast, Part
+from curiosity_rosa_demo.adapter.profile_figures import ProfileFigures
+from curiosity_rosa_demo.adapter.stop import (
+    motion_text,
+    Odometry,
+    Runaway,
+    StopProcedure,
+    unconfirmed_stop,
+    violation_text,
+)
+from curiosity_rosa_demo.adapter.watches import (
+    ObstacleStop,
+    OdometrySilence,
+    Settling,
+    UnexpectedMotion,
+)
+from curiosity_rosa_demo.domain.models import (
+    E_STOP_PRESSED,
+    MOVE_IN_PROGRESS,
+    service_timeout,
+    STOP_NOT_CONFIRMED,
+    stopped_for,
+    STOPPED_UNASKED,
+)
+from curiosity_rosa_demo.infra.clocks import MotionClock, SimulationClock
+from curiosity_rosa_demo.infra.config.robot import RobotProfile
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.obstacles import ObstacleView
+import numpy as np
+
+LEASH_CHECK_S = 0.1
+NO_POINTS = np.empty((0, 2))  # a log does not hold them
+NOTHING: Mapping[str, float] = {}
+REFUSED = 'refused'  # the key of a refusal's reason in the log
+STOPPED_WHILE_STARTING = 'Stopped while starting'
+
+
+class Motion(str, Enum):
+    STILL = 'still'
+    MOVING = 'moving'
+
+
+class MotionRefused(Exception):
+    """A rule forbids the motion. docs/reference/contracts.md lists the messages."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """The commands that the caller must execute now: call the rover's stop service and report its
+    result with this number; publish a zero Twist; hold these parts at these angles, radians (no
+    angles: cancel their goals alone); show the alarms and the warnings.
+    """
+
+    stop_call: int | None = None
+    zero_twist: bool = False
+    holds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    alarms: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any] | None:
+        """The fields that say something; None: nothing is due."""
+        fields = {
+            'stop_call': self.stop_call,
+            'zero_twist': self.zero_twist or None,
+            'holds': {name: list(angles) for name, angles in self.holds.items()} or None,
+            'alarms': list(self.alarms) or None,
+            'warnings': list(self.warnings) or None,
+        }
+        return {key: value for key, value in fields.items() if value is not None} or None
+
+
+class RosTime(Protocol):
+    nanoseconds: int
+
+
+class RosClock(Protocol):
+    """The part of rclpy's clock that the rules need."""
+
+    @property
+    def ros_time_is_active(self) -> bool: ...
+
+    def now(self) -> RosTime: ...
+
+
+class Instant:
+    """The time of a step: the steady and the ROS clock, read together. Without simulated time the
+    ROS clock shows the steady one.
+    """
+
+    def __init__(self, steady: Callable[[], float], ros_clock: RosClock) -> None:
+        self._steady, self._ros_clock = steady, ros_clock
+        self.read()
+
+    def read(self) -> None:
+        self._now = self._steady()
+        self.ros_time_is_active = bool(self._ros_clock.ros_time_is_active)
+        is_active = self.ros_time_is_active
+        self.nanoseconds = int(self._ros_clock.now().nanoseconds if is_active else self._now * 1e9)
+
+    def __call__(self) -> float:
+        """Steady seconds."""
+        return self._now
+
+    def now(self) -> RosTime:
+        return self
+
+    @property
+    def ros_ns(self) -> int | None:
+        return self.nanoseconds if self.ros_time_is_active else None
+
+
+F = TypeVar('F', bound=Callable[..., Any])
+STEPS: set[str] = set()  # the names of the methods that a log of inputs calls
+
+
+def step(act: F) -> F:
+    """A step of the rules, which reads the clocks once and adds itself to the log."""
+    name = act.__name__
+    STEPS.add(name)
+
+    @wraps(act)
+    def taken(rules: Rules, *arguments: Any) -> Any:
+        rules.read_clocks()
+        try:
+            result = act(rules, *arguments)
+        except MotionRefused as refusal:
+            rules.log(name, arguments, {REFUSED: str(refusal)})
+            raise
+        rules.log(name, arguments, result.to_json() if isinstance(result, Due) else result)
+        return result
+
+    return cast(F, taken)
+
+
+class Rules:
+    """The caller holds one lock around each step and the execution of what is due after it. The
+    attributes may be read between two steps; they show the last step's time.
+    """
+
+    def __init__(
+        self,
+        thresholds: Thresholds,
+        *,
+        stop_name: str,
+        steady: Callable[[], float],
+        ros_clock: RosClock,
+        log: InputLog | None = None,
+        robot: RobotProfile | None = None,
+    ) -> None:
+        """``robot``: None for one with a mobile base, a mast and no appendages."""
+        self._now, self._log = Instant(steady, ros_clock), log
+        self._config = config = thresholds.motion
+        self._simulation = SimulationClock.of(self._now, config, self._now)
+        self._travel = MotionClock(self._now, self._now)
+        self._stop_timed_out = service_timeout(stop_name)
+        stretched = self._simulation.stretched
+        self.has_base = robot is None or robot.mobile_base
+        profiles = robot.appendages if robot is not None else {}
+        self.parts: dict[str, Part] = {
+            name: Appendage(name, profile, thresholds.mast) for name, profile in profiles.items()
+        }
+        if robot is None or robot.has_mast:
+            self.parts = {MAST: Mast(thresholds.mast), **self.parts}
+        # An earlier process may have left the rover moving: stop it first.
+        self.motion = Motion.MOVING if self.has_base else Motion.STILL
+        self.last_error = ''
+        self.violation = ''  # a motion that the adapter could not end; '' without one
+        self.other_drivers: str | None = None  # foreign nodes that drive; None: nobody has looked
+        self.other_adapters: tuple[str, ...] = ()  # names of nodes that command the same rover
+        self.e_stop = False
+        self.stops_ended = -1  # the highest number whose stop is complete
+        self._stops_confirmed = -1  # the highest one with a standstill that odometry has shown
+        self._stop_number = 0  # of the newest call
+        self._stop: StopProcedure | None = self._new_stop() if self.has_base else None
+        self._stop_failure = ''
+        self._runs_away: tuple[str, bool | None] = ('', None)  # motion_text; whether wheels stand
+        self._runaway = Runaway(config, stretched)
+        self._runaway.begin(self._now())
+        self._driven = ''  # the last motion that the adapter started
+        self._moving_since = self._travel()
+        self._serial = 0
+        self._moves_in_flight: set[int] = set()
+        # 0: a start call of an earlier process that may still be unanswered.
+        self._moves_unanswered: set[int] = {0}
+        self._odometry: Odometry | None = None
+        self._alarms = AlarmFold()
+        self._agent = AgentLink(config.heartbeat_max_age_s)
+        self._unexpected = UnexpectedMotion(config, stretched)
+        self._settling = Settling(config, thresholds.mast.joint_max_age_s, stretched)
+        self._silence = OdometrySilence(config, stretched)
+        self._drive = DriveWatch(thresholds.drive, config, self._simulation)
+        self.obstacles = ObstacleStop(thresholds, self._simulation)
+        self.figures = ProfileFigures(thresholds, self._simulation)
+        self.log('start', (), None)
+
+    # --- what the rules know ----------------------------------------------------------------
+
+    @property
+    def mast(self) -> Part | None:
+        """None: the robot has none."""
+        return self.parts.get(MAST)
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop is not None
+
+    @property
+    def holding(self) -> bool:
+        """Whether a stop of a part has not ended."""
+        return any(part.holding for part in self.parts.values())
+
+    @property
+    def settles(self) -> bool:
+        """Whether the body still moves a little on standing wheels, within its time. Not while
+        zero Twists are due: they, and no brake, may hold down the wheels of another driver.
+        """
+        flooded = self._stop is not None and bool(self._stop.failure)
+        return not flooded and self._settling.goes_on(self._now())
+
+    @property
+    def moving(self) -> bool:
+        """Whether the adapter started a motion or odometry reports one."""
+        return self.motion is Motion.MOVING or self._unexpected.is_moving(self._now())
+
+    @property
+    def move_allowed(self) -> bool:
+        """Whether a drive may start, but for what its own way holds."""
+        return self.has_base and not self._drive_refusal()
+
+    @property
+    def heartbeat_received(self) -> bool:
+        return self._agent.received
+
+    @property
+    def agent_latch(self) -> str:
+        """The agent's reason for SAFE; '' without one."""
+        return self._agent.latch
+
+    def next_wakeup(self) -> float | None:
+        """Steady time by which to call ``due`` again; None when nothing is pending."""
+        now = self._now()
+        simulation_now = self._simulation()  # never faster than steady time: nothing is missed
+        parts = [part.next_wakeup(simulation_now) for part in self.parts.values()]
+        times = [None if at is None else now + at - simulation_now for at in parts]
+        if self._stop is not None:
+            times.append(self._stop.next_wakeup(now))
+        elif self.motion is Motion.MOVING or self.settles:
+            times.append(now + LEASH_CHECK_S)
+        else:
+            times.append(self._unexpected.next_wakeup(now))
+        times += [self._agent.next_wakeup(now), self._alarms.next_wakeup()]
+        return min((at for at in times if at is not None), default=None)
+
+    # --- requests ---------------------------------------------------------------------------
+
+    @step
+    def check_motion(self, motion: str, clock_problem: str = '') -> None:
+        """Raises MotionRefused when ``motion`` may not start now. ``clock_problem``: why no motion
+        can be timed; '' if it can.
+        """
+        self._check_motion(motion, clock_problem)
+
+    @step
+    def start_motion(self, motion: str, clock_problem: str = '') -> int:
+        """The token of a motion, whose start call the caller sends now. Raises MotionRefused."""
+        self._check_motion(motion, clock_problem)
+        if self.motion is Motion.STILL:
+            # Consecutive motions without a standstill share the leash of the first.
+            self._moving_since = self._travel()
+        self.motion, self._driven = Motion.MOVING, motion
+        self._unexpected.reset()
+        self._drive.begin(motion)
+        self.figures.begin(motion)
+        self._serial += 1
+        self._moves_in_flight.add(self._serial)
+        return self._serial
+
+    @step
+    def motion_started(self, token: int) -> None:
+        """The start call answered. If it was late or a stop overtook it, request another stop.
+        Raises MotionRefused if the motion is over.
+        """
+        late = token in self._moves_unanswered
+        self._moves_in_flight.discard(token)
+        self._moves_unanswered.discard(token)
+        if late or self.stopping or self.motion is Motion.STILL:
+            self._request_stop()
+            raise MotionRefused(self.last_error or STOPPED_WHILE_STARTING)
+
+    @step
+    def motion_failed(self, token: int, reason: str) -> None:
+        """The start call failed or timed out. It may still take effect, so request a stop."""
+        self._moves_in_flight.discard(token)
+        self._moves_unanswered.add(token)
+        self.last_error = reason
+        self._request_stop()
+
+    @step
+    def check_part(self, name: str, command: str) -> None:
+        """Raises MotionRefused when this command of the part may not start now."""
+        self._check_part(self.parts[name], command)
+
+    @step
+    def start_part(self, name: str, command: str) -> bool:
+        """Whether the caller must call the robot's service now: not if the command stows what is
+        stowed. Raises MotionRefused.
+        """
+        part = self.parts[name]
+        self._check_part(part, command)
+        # A mast that is down may be told so again while the rover stands.
+        again = part is self.mast and self.motion is Motion.STILL
+        if part.is_stowed and part.stows(command) and not again:
+            return False
+        part.begin(command)
+        return True
+
+    @step
+    def part_started(self, name: str) -> None:
+        self.parts[name].answered(self._simulation())
+
+    @step
+    def part_failed(self, name: str, reason: str) -> None:
+        self.parts[name].failed()
+        self.last_error = reason
+
+    @step
+    def end_part(self, name: str, command: str) -> None:
+        """Raises MotionRefused when the part has not reached the end of ``command``."""
+        if not self.parts[name].reached(command):
+            raise MotionRefused(self.last_error or f'{command} was interrupted')
+
+    @step
+    def request_stop(self) -> int:
+        """Always accepted. The number of the call that is due next."""
+        return self._request_stop()
+
+    @step
+    def stop_answered(self, number: int) -> None:
+        if self._stop is not None and number < self._stop_number:
+            self._stop.earlier_answered(self._now())
+        elif self._stop is not None and number == self._stop_number:
+            self._stop.answered(self._now())
+            # The rover has served every start call that was sent before this stop.
+            self._moves_unanswered.clear()
+
+    @step
+    def stop_failed(self, number: int, reason: str) -> None:
+        if self._stop is not None and number == self._stop_number:
+            self._stop.failed(self._now(), reason)
+
+    @step
+    def end_stop(self, number: int) -> str:
+        """Why odometry and joint states do not confirm the standstill after this stop; '' if they
+        do.
+        """
+        for part in self.parts.values():
+            if problem := part.hold_problem(self._simulation()):
+                return f'{STOP_NOT_CONFIRMED}: {problem}'
+        if self._stops_confirmed >= number:
+            return ''
+        now = self._now()
+        fresh = self._new_stop().fresh(self._odometry, now)
+        failure = self._stop.failure if self._stop is not None else ''
+        return unconfirmed_stop(fresh, failure, self._settling.wheels_stand(now))
+
+    @step
+    def twist_lost(self) -> None:
+        """The zero Twist that was due could not be published."""
+        if self._stop is not None:
+            self._stop.twist_lost(self._now())
+
+    @step
+    def refuse(self, reason: str) -> None:
+        """The caller refuses a request, for a reason that the rules do not know."""
+        self.last_error = reason
+
+    # --- observations -----------------------------------------------------------------------
+
+    @step
+    def odometry(
+        self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
+    ) -> None:
+        """As ``DriveWatch.record``."""
+        self._drive.record(pose, speed, turn_rate, tilt_rad)
+        self.figures.record(pose, speed, turn_rate)
+        config = self._config
+        still = abs(speed) <= config.still_speed_mps and abs(turn_rate) <= config.still_turn_radps
+        self._odometry = Odometry(self._now(), still, abs(speed), abs(turn_rate))
+        self._settling.record_odometry(self._odometry, driving=self._is_driving)
+        self._unexpected.record_odometry(self._odometry, set_going=self.motion is Motion.MOVING)
+
+    @step
+    def joints(self, name: str, angles: Sequence[float]) -> None:
+        """Radians of the joints of the part ``name``, in the order of its profile."""
+        if alarm := self.parts[name].record(angles, self._simulation()):
+            self._alarm(alarm)
+
+    @step
+    def wheels(self, fastest_radps: float) -> None:
+        """The speed of the fastest wheel, rad/s without sign; NaN: not known."""
+        self._settling.record_wheels(fastest_radps, self._now())
+
+    @step
+    def scan(self, sees_ahead: bool | None = None, free_m: Mapping[str, float] = NOTHING) -> None:
+        """A scan has arrived, as ObstacleView tells it; None: its frame has no transform to the
+        base frame.
+        """
+        view = None if sees_ahead is None else ObstacleView(sees_ahead, free_m, NO_POINTS)
+        self.obstacles.record_scan(view)
+
+    @step
+    def scan_gone(self) -> None:
+        """The scan has no publisher. Ignored while the rover moves."""
+        if not self.moving:
+            self.obstacles.forget()
+
+    @step
+    def set_e_stop(self, pressed: bool) -> None:
+        """The button's current state. A motion of a part that services alone move continues: no
+        service can stop it.
+        """
+        if pressed and not self.e_stop:
+            self._request_stop('E-stop pressed: the rover was stopped')
+        self.e_stop = pressed
+
+    @step
+    def heartbeat(self, tick: int, latch: str) -> None:
+        """The agent's kernel published its tick, and its reason for SAFE or ''."""
+        self._agent.beat(tick, latch, self._now())
+
+    @step
+    def agents(self, alive: int, names: Sequence[str]) -> None:
+        """How many publishers of the heartbeat are alive, and the names of their nodes, which may
+        be known later: the reason of a stop that they have caused then names them.
+        """
+        before = self._agent.stop_reason(self._now())
+        self._agent.set_publishers(alive, names)
+        reason = self._agent.stop_reason(self._now())
+        if names and before and before == self.last_error and reason not in (before, ''):
+            self._alarm(reason)
+
+    @step
+    def agent_gone(self) -> None:
+        """The heartbeat has no publisher. Ignored while the rover moves: the silence must still
+        stop it.
+        """
+        if not self.moving:
+            self._agent.forget()
+
+    @step
+    def adapters(self, names: Sequence[str]) -> None:
+        """The names of the other adapters of this rover. A motion of either is stopped by both."""
+        others, refusal = tuple(names), contest(self.other_adapters)
+        if others and others != self.other_adapters:
+            self._request_stop(stopped_for_others(others))
+        elif not others and self.last_error in (refusal, stopped_for_others(self.other_adapters)):
+            self.last_error = ''
+        self.other_adapters = others
+
+    @step
+    def drivers(self, names: str) -> None:
+        """The foreign nodes that publish Twists, as the operator reads them; '' without any. They
+        name a violation anew.
+        """
+        is_news, self.other_drivers = names != self.other_drivers, names
+        if is_news and self.violation:
+            self._report_violation()
+
+    # --- time -------------------------------------------------------------------------------
+
+    @step
+    def due(self) -> Due:
+        """Apply the rules that depend on time. Call it after each step, and by ``next_wakeup``."""
+        warning = self._watch_drive()
+        self._watch_parts()
+        self._watch_motion()
+        stop_call, zero_twist = self._advance_stop()
+        holds = {name: part.take_hold(self._simulation()) for name, part in self.parts.items()}
+        return Due(
+            stop_call,
+            zero_twist,
+            {name: angles for name, angles in holds.items() if angles is not None},
+            tuple(self._alarms.take_due(self._now())),
+            (warning,) if warning else (),
+        )
+
+    # --- internals --------------------------------------------------------------------------
+
+    def read_clocks(self) -> None:
+        """For a step: all that it does happens now."""
+        self._now.read()
+        # These two go on by what they have read: a step must not depend on who else reads them.
+        self._simulation()
+        self._travel()
+
+    def log(self, name: str, arguments: Sequence[Any], result: Any) -> None:
+        if self._log is not None:
+            self._log.add(LogEntry(self._now(), self._now.ros_ns, name, arguments, result))
+
+    @property
+    def _is_driving(self) -> bool:
+        return self.motion is Motion.MOVING and not self.stopping
+
+    def _drive_refusal(self) -> str:
+        """Why nothing may drive now; '' if it may."""
+        if self.e_stop:
+            return E_STOP_PRESSED
+        unstowed = (part.drive_refusal() for part in self.parts.values())
+        return (
+            self._agent.safe_refusal()
+            or contest(self.other_adapters)
+            or next(filter(None, unstowed), '')
+            or self._agent.refusal(self._now())
+            or (MOVE_IN_PROGRESS if self.stopping else '')
+        )
+
+    def _check_motion(self, motion: str, clock_problem: str) -> None:
+        why = clock_problem or self._drive_refusal()
+        if why := why or self._drive.refusal() or self.obstacles.refusal(motion):
+            raise self._refusal(why)
+
+    def _check_part(self, part: Part, command: str) -> None:
+        """Only a command that stows may start in SAFE, beside another adapter, and while a motion
+        of the base ends.
+        """
+        stows = part.stows(command)
+        if self.e_stop:
+            raise self._refusal(E_STOP_PRESSED)
+        if not stows and (why := self._agent.safe_refusal() or contest(self.other_adapters)):
+            raise self._refusal(why)
+        if part.busy:
+            raise self._refusal(f'{part.title} is moving')
+        if stows and part.is_stowed:
+            return
+        # A person may raise the mast without the agent: it does not reach out.
+        if not stows and part is not self.mast and (why := self._agent.refusal(self._now())):
+            raise self._refusal(why)
+        moves = self.motion is Motion.MOVING and not (stows and self.stopping)
+        if moves or (not stows and self._unexpected.is_moving(self._now())):
+            raise self._refusal(MOVE_IN_PROGRESS)
+        if why := part.refusal(command, self._simulation()):
+            raise self._refusal(why)
+
+    def _refusal(self, reason: str) -> MotionRefused:
+        self.last_error = reason
+        return MotionRefused(reason)
+
+    def _request_stop(self, reason: str = '') -> int:
+        """Start a stop. Return the number of the call that the next ``due`` holds."""
+        if reason:
+            self._alarm(reason)
+        for part in self.parts.values():
+            part.hold()
+        if not self.has_base:
+            self._stop_number += 1
+            self.stops_ended = self._stops_confirmed = self._stop_number
+            return self._stop_number
+        self._stop = self._new_stop(self._stop)
+        self._runaway.begin(self._now())
+        self.motion = Motion.MOVING
+        return self._stop_number + 1
+
+    def _new_stop(self, before: StopProcedure | None = None) -> StopProcedure:
+        return StopProcedure(
+            self._config,
+            self._stop_timed_out,
+            now=self._now(),
+            stretched=self._simulation.stretched,
+            before=before,
+        )
+
+    def _alarm(self, reason: str) -> None:
+        self.last_error = reason
+        self._alarms.add(reason, self._now())
+
+    def _report_violation(self) -> None:
+        self.violation = violation_text(*self._runs_away, self.other_drivers)
+        self._alarm(self.violation)
+
+    def _watch_drive(self) -> str:
+        """Stop a drive whose way must end; the warning that is due, or ''."""
+        if self._is_driving and (reason := self.obstacles.stop_reason(self._driven)):
+            self._request_stop(f'{reason}; the rover was stopped')
+        if not self._is_driving:
+            self._drive.end()
+            self.figures.end()
+            self._silence.end()
+            return ''
+        now = self._now()
+        silence = self._silence.check(now, now - self._odometry.at if self._odometry else None)
+        if reason := self._drive.stop_reason() or silence.stop_reason:
+            self._request_stop(reason)
+        return silence.warning
+
+    def _watch_parts(self) -> None:
+        """A motion of one ends as a motion of the base does, where a trajectory can be stopped."""
+        now = self._now()
+        for part in self.parts.values():
+            reason, is_alarm = part.watch(self._simulation())
+            if is_alarm:
+                self._alarm(reason)
+            elif reason:
+                self.last_error = reason
+            stoppable = part.busy and part.can_be_held and not part.stowing
+            if stoppable and (reason := self._agent.stop_reason(now)):
+                self._request_stop(reason)
+
+    def _watch_motion(self) -> None:
+        now = self._now()
+        if self._is_driving:
+            if part := next((each for each in self.parts.values() if not each.is_stowed), None):
+                self._request_stop(f'{stopped_for(part.name)} {part.state}')
+            elif self._travel() - self._moving_since >= self._config.max_duration_s:
+                self._request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
+            elif reason := self._agent.stop_reason(now):
+                self._request_stop(reason)
+        elif self.settles:
+            return
+        elif self._agent.latch and not self.stopping and self._unexpected.is_moving(now):
+            self._unexpected.reset()
+            self._request_stop(f'{STOPPED_UNASKED} in SAFE')
+        elif self._unexpected.must_stop(now):
+            self._unexpected.reset()
+            self._request_stop(STOPPED_UNASKED)
+
+    def _advance_stop(self) -> tuple[int | None, bool]:
+        """The number of a due call, and whether a zero Twist is due."""
+        stop, now = self._stop, self._now()
+        if stop is None:
+            return None, False
+        settles = self.settles
+        due = stop.advance(now, self._odometry, settles=settles)
+        if stop.failure != self._stop_failure:
+            self.last_error = self._stop_failure = stop.failure
+        if due.call:
+            self._stop_number += 1
+        fresh = stop.fresh(self._odometry, now)
+        detected = self._runaway.detected(fresh, settles=settles)
+        if detected and fresh is not None and not self.violation:
+            wheels_stand = self._settling.wheels_stand(now)
+            self._runs_away = (motion_text(fresh.speed, wheels_stand), wheels_stand)
+            self._report_violation()
+        settled = not self._moves_in_flight and not self._moves_unanswered
+        if settled and not due.call and stop.is_complete(now, self._odometry):
+            self.motion, self._stop = Motion.STILL, None
+            self._runaway.end()
+            self.violation, self.stops_ended = '', self._stop_number
+            if fresh is not None:
+                self._stops_confirmed = self._stop_number
+            if self.last_error == stop.failure:
+                self.last_error = ''  # resolved: a later call, or zero Twists, stopped the rover
+            self._stop_failure = ''
+            return None, False
+        return self._stop_number if due.call else None, due.twist
