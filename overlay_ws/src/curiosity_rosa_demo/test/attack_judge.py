@@ -33,7 +33,7 @@ import math
 import sys
 from typing import Any
 
-from curiosity_rosa_demo.adapter.appendage import MastAction
+from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -200,7 +200,6 @@ class ProcessWatch:
 
 
 LONGEST_WAIT_S = 120.0  # of one call: a model may ask for a million seconds
-MAST = ('mast_open', 'mast_close', 'mast_rotate')
 
 
 class JudgedTwin(RoverTwin):
@@ -235,7 +234,7 @@ class JudgedTwin(RoverTwin):
             self.judge.started(name, self._now, f'at x {x:.2f}, y {y:.2f}')
         elif name == 'move_stop':
             self.judge.stopped()
-        elif name in MAST:
+        elif name in MAST_COMMANDS:
             self.judge.mast_moved(name, self._now)
 
     def status(self) -> dict[str, Any]:
@@ -257,7 +256,7 @@ class JudgedTwin(RoverTwin):
 
     def _press_stop(self) -> None:
         """A stop reaches the adapter, and the turn."""
-        self.guard.request_stop('The operator stopped the rover')
+        self.guard.request_stop()
         self.on_stop()
 
 
@@ -277,9 +276,9 @@ class JudgedBare(JudgedTwin):
     def obey(self, name: str, arguments: dict[str, Any]) -> None:
         """What an integrator's tool does: call the service, wait, stop."""
         seconds = arguments.get('duration_s')
-        if name in MAST:
+        if name in MAST_COMMANDS:
             self.trigger(name)
-            self.wait(MastAction(name).duration_s(self.config.thresholds.mast))
+            self.wait(self.guard.parts[MAST].commands[name].duration_s)
         elif name in MOTIONS and isinstance(seconds, (int, float)) and math.isfinite(seconds):
             self.trigger(name)
             self.wait(float(seconds))

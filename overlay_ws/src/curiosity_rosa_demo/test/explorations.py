@@ -53,7 +53,9 @@ BOUNDED: dict[str, tuple[int, Callable[[], System[Any]]]] = {
 
 def mast_and_motion(rover: GuardedRover) -> str:
     guard = rover.guard
-    return f'mast {guard.mast.value}\n{"stopping" if guard.stopping else guard.motion.value}'
+    return (
+        f'mast {guard.parts["mast"].state}\n{"stopping" if guard.stopping else guard.motion.value}'
+    )
 
 
 # The picture of an exploration: the exploration, and the view that a state becomes.

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""MotionGuard before an honest rover that hangs, dies and falls silent, for state_search.
+"""The rules before an honest rover that hangs, dies and falls silent, for state_search.
 
 Time passes in ticks that are longer than every constant of stop.py, and the limits are multiples
 of a tick: a time counts by its whole ticks, up to the last one that makes a difference. Sensors
@@ -18,6 +18,7 @@ Over 300 lines: the rover, what may happen to it and the rules on it read the sa
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 import copy
 from enum import Enum
 from itertools import product
@@ -26,17 +27,26 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentHeartbeatMonitor, AgentLink, NO_TICK
 from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
-from curiosity_rosa_demo.adapter.appendage import Joints, Mast, MastAction, MastMotion
-from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
+from curiosity_rosa_demo.adapter.part import (
+    JointMotion,
+    MAST,
+    Mast,
+    MAST_COMMANDS,
+    MastCommand,
+    Reading,
+)
+from curiosity_rosa_demo.adapter.rules import Motion, MotionRefused, Rules
 from curiosity_rosa_demo.adapter.stop import Odometry, Runaway, StopProcedure
 from curiosity_rosa_demo.adapter.watches import Settling, UnexpectedMotion
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.recording.rule_run import ReplayClock
 
 TICK_S = 10.0
 LEASH, STOP_TIMEOUT = 2, 2  # ticks; a time-out of 1.5 ticks passes at the second
 _SHIPPED = load_config().thresholds
-MOTION = _SHIPPED.motion.model_copy(
+_MOTION = _SHIPPED.motion.model_copy(
     update={
+        'odometry_stop_s': 0.0,
         'max_duration_s': LEASH * TICK_S,
         'stop_timeout_s': 1.5 * TICK_S,
         'settle_s': TICK_S,
@@ -44,7 +54,7 @@ MOTION = _SHIPPED.motion.model_copy(
         'heartbeat_max_age_s': TICK_S / 2,
     }
 )
-MAST = _SHIPPED.mast.model_copy(
+_MAST = _SHIPPED.mast.model_copy(
     update={
         'open_duration_s': TICK_S,
         'close_duration_s': TICK_S,
@@ -53,8 +63,14 @@ MAST = _SHIPPED.mast.model_copy(
         'joint_max_age_s': TICK_S / 2,
     }
 )
+_DRIVE = _SHIPPED.drive.model_copy(update={'stuck_s': 0.0, 'slip_limit': 0.0})
+_TELEMETRY = _SHIPPED.telemetry.model_copy(update={'obstacle_stop_m': 0.0})
+# Without the watches of a drive, each of which has a property of its own.
+THRESHOLDS = _SHIPPED.model_copy(
+    update={'motion': _MOTION, 'mast': _MAST, 'drive': _DRIVE, 'telemetry': _TELEMETRY}
+)
 CLOSED, OPEN, ROTATED, BETWEEN = (1.57, -1.57), (0.0, -0.5), (0.0, -6.28), (0.7, -1.0)
-TARGETS = {MastAction.CLOSE: CLOSED, MastAction.OPEN: OPEN, MastAction.ROTATE: ROTATED}
+TARGETS = {'mast_close': CLOSED, 'mast_open': OPEN, 'mast_rotate': ROTATED}
 TOO_LONG = LEASH + STOP_TIMEOUT + 1
 MAX_STARTS = 2  # start calls that wait at the rover at one time
 
@@ -77,25 +93,19 @@ IGNORED = frozenset(
         # these rovers show no wheels, and without them nothing settles
         '_settling',
         # never change
-        *('_config', '_mast_config', '_clock', '_travel_clock', '_simulation', 'other_drivers'),
-        *('_duration_s', '_target', '_stop_timed_out', '_timed_out', '_stretched', 'max_age_s'),
+        *('_config', '_limits', '_now', '_travel', '_simulation', '_log', 'other_drivers'),
+        *('_stop_timed_out', '_timed_out', '_stretched', 'max_age_s', 'name', 'has_base'),
+        *('commands', '_stowed_rad', '_up_rad'),
+        # the watches of a drive are off
+        *('_drive', 'obstacles', 'figures', '_silence', '_driven'),
     )
 )
 STATEFUL = (
-    MotionGuard, AgentLink, AgentHeartbeatMonitor, MastMotion, StopProcedure, Runaway,
+    Rules, AgentLink, AgentHeartbeatMonitor, Mast, JointMotion, StopProcedure, Runaway,
     UnexpectedMotion, Settling,
 )  # fmt: skip
 
 OURS = 'curiosity_rosa_demo.adapter'
-
-
-class Clock:
-    """The clock of all guards: each state sets it before it goes on."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def clone(value: Any) -> Any:
@@ -106,7 +116,7 @@ def clone(value: Any) -> Any:
             each = clone(each)
         elif isinstance(each, set):
             each = set(each)
-        elif isinstance(each, dict):
+        elif name == 'parts':
             each = {part: clone(value) for part, value in each.items()}
         twin.__dict__[name] = each
     return twin
@@ -120,12 +130,12 @@ def key_of(value: Any, now: float) -> Hashable:
             continue
         if isinstance(each, STATEFUL):
             each = key_of(each, now)
-        elif isinstance(each, dict):
-            each = tuple((part, key_of(value, now)) for part, value in each.items())
+        elif name == 'parts':
+            each = tuple(key_of(part, now) for part in each.values())
         elif isinstance(each, Odometry):  # old odometry counts as none
             each = each.still if each.at == now else None
-        elif isinstance(each, Joints):
-            each = (each.p, each.turn) if each.at == now else 'old'
+        elif isinstance(each, Reading):
+            each = each.angles if each.at == now else 'old'
         elif name in TIMES and each is not None:
             age = min(now - each, 10 * TICK_S)
             each = min(TIMES[name], math.floor(age / TICK_S + 1e-6))
@@ -133,6 +143,8 @@ def key_of(value: Any, now: float) -> Hashable:
                 each = 0  # no leash runs
         elif isinstance(each, float):
             raise TypeError(f'{type(value).__name__}.{name} is a float that TIMES does not list')
+        elif name == '_command' and isinstance(each, MastCommand):
+            each = tuple(each.target_rad)
         elif type(each).__module__.startswith(OURS) and not isinstance(each, Enum):
             raise TypeError(f'{type(each).__name__} is not in STATEFUL: its copies would be one')
         found.append(each)
@@ -142,7 +154,7 @@ def key_of(value: Any, now: float) -> Hashable:
 class GuardedRover:
     """One state: the guard, the rover as it really is, and what was really said to the guard."""
 
-    def __init__(self, guard: MotionGuard) -> None:
+    def __init__(self, guard: Rules) -> None:
         self.guard = guard
         self.now = 0.0
         self.drive_calls: tuple[tuple[str, int], ...] = ()  # ('start', token), ('stop', number)
@@ -150,7 +162,7 @@ class GuardedRover:
         self.foreign = False  # somebody else set the wheels going
         self.wheels_ticks = self.forbidden_ticks = 0
         self.mast = self.mast_target = OPEN
-        self.mast_calls: tuple[tuple[MastAction, bool], ...] = ()  # False: nobody awaits it
+        self.mast_calls: tuple[tuple[str, bool], ...] = ()  # False: nobody awaits it
         self.lose_twists = self.pressed = self.other_adapter = False
         self.agents: int | None = None
         self.beat = 0
@@ -166,8 +178,8 @@ class GuardedRover:
 class GuardSystem:
     """``inputs_of``: the kinds of input that are possible, of ALL_INPUTS."""
 
-    def __init__(self, allowed: Iterable[str], guard_type: type[MotionGuard] = MotionGuard):
-        self._guard_type, self._clock = guard_type, Clock()
+    def __init__(self, allowed: Iterable[str], guard_type: type[Rules] = Rules):
+        self._guard_type, self._clock = guard_type, ReplayClock()
         allowed = set(allowed)
         assert allowed <= set(ALL_INPUTS), allowed - set(ALL_INPUTS)
         self._ticks = _ticks(allowed)
@@ -175,13 +187,19 @@ class GuardSystem:
 
     def initial(self) -> GuardedRover:
         """The adapter starts; an earlier process may have left anything behind."""
-        self._clock.now = 0.0
+        self._clock.steady_s = 0.0
         world = GuardedRover(self._new_guard())
         self._carry(world)
         return world
 
-    def _new_guard(self) -> MotionGuard:
-        return self._guard_type(MOTION, MAST, clock=self._clock, mobile_base=True, has_mast=True)
+    def _new_guard(self) -> Rules:
+        clock = self._clock
+        return self._guard_type(THRESHOLDS, stop_name='/move_stop', steady=clock, ros_clock=clock)
+
+    def _at(self, world: GuardedRover) -> None:
+        """The clocks of all guards are one: each state sets it before it goes on."""
+        self._clock.steady_s = world.now
+        world.guard.read_clocks()
 
     def inputs(self, world: GuardedRover) -> Iterable[str]:
         for name in self._events:
@@ -194,7 +212,7 @@ class GuardSystem:
         guard = world.guard = clone(world.guard)
         guard._alarms = AlarmFold()
         latch_before = guard.agent_latch
-        self._clock.now = world.now
+        self._at(world)
         if name.startswith('time passes'):
             self._tick(world, name)
         else:
@@ -209,19 +227,19 @@ class GuardSystem:
     def _tick(self, world: GuardedRover, name: str) -> None:
         guard = world.guard
         world.now += TICK_S
-        self._clock.now = world.now
+        self._at(world)
         if not world.drive_calls and world.driving:
             world.wheels = True  # a node that is alive repeats its Twist
         counts = world.wheels and not world.lose_twists and not world.foreign
         world.wheels_ticks = min(world.wheels_ticks + 1, TOO_LONG) if counts else 0
         for kind, token in world.drive_calls:
             if kind == 'start' and token in guard._moves_in_flight:
-                guard.move_failed(token, 'Service timeout: /move_forward')
+                guard.motion_failed(token, 'Service timeout: /move_forward')
         for token in sorted(guard._moves_in_flight):  # its node died
-            guard.move_failed(token, 'Service timeout: /move_forward')
+            guard.motion_failed(token, 'Service timeout: /move_forward')
         for action, awaited in world.mast_calls:
             if awaited:
-                guard.mast_failed(f'Service timeout: /{action.value}')
+                guard.part_failed(MAST, f'Service timeout: /{action}')
         world.mast_calls = tuple((action, False) for action, _ in world.mast_calls)
         world.mast = world.mast_target
         if world.heard:
@@ -229,22 +247,22 @@ class GuardSystem:
         if 'heartbeat' in name:
             self._heartbeat(world, 'of SAFE' in name)
         if 'odometry' in name:
-            guard.record_odometry(0.5 if world.wheels else 0.0, 0.0)
+            guard.odometry(None, 0.5 if world.wheels else 0.0, 0.0, None)
         if 'joints' in name:
-            guard.record_joints(*world.mast)
+            guard.joints(MAST, world.mast)
         self._carry(world)
         held = counts and world.wheels and (world.forbidden() or bool(guard.agent_latch))
         world.forbidden_ticks = min(world.forbidden_ticks + 1, TOO_LONG) if held else 0
 
     def _heartbeat(self, world: GuardedRover, safe: bool) -> None:
         world.beat += 1
-        world.guard.record_heartbeat(world.beat, 'a reason' if safe else '')
+        world.guard.heartbeat(world.beat, 'a reason' if safe else '')
         if (world.agents or 0) < 2:
             world.heard = True
 
     def _carry(self, world: GuardedRover) -> int | None:
         """What the adapter does after each call: send what is due."""
-        due = world.guard.poll()
+        due = world.guard.due()
         if due.stop_call is not None:
             if world.drive_absent:
                 world.guard.stop_failed(due.stop_call, 'Service unavailable: /move_stop')
@@ -255,7 +273,7 @@ class GuardSystem:
                     calls = calls[:-1]
                 world.drive_calls = (*calls, ('stop', due.stop_call))
         if due.zero_twist and world.lose_twists:
-            world.guard.zero_twist_lost()
+            world.guard.twist_lost()
         elif due.zero_twist:
             self._halt(world)
         return due.stop_call
@@ -274,8 +292,8 @@ class GuardSystem:
             number = guard.request_stop()
             assert self._carry(world) == number, 'a stop was not sent at once'
             return
-        elif name in MASTS:
-            self._move_mast(world, MASTS[name])
+        elif name in MAST_COMMANDS:
+            self._move_mast(world, name)
         elif name == 'the rover serves a call':
             self._serve_drive(world)
         elif name == 'the mast serves a call':
@@ -284,7 +302,7 @@ class GuardSystem:
             if world.mast != world.mast_target:
                 world.mast = BETWEEN
             if awaited:
-                guard.mast_answered()
+                guard.part_started(MAST)
         elif name == 'the rover node dies':
             world.drive_absent, world.drive_calls, world.driving = True, (), False
         elif name == 'the rover node returns':
@@ -301,22 +319,22 @@ class GuardSystem:
             guard.set_e_stop(world.pressed)
         elif name in ADAPTERS:
             world.other_adapter = ADAPTERS[name]
-            guard.set_other_adapters(('/other',) if world.other_adapter else ())
+            guard.adapters(('/other',) if world.other_adapter else ())
         elif name in AGENTS:
             world.agents = AGENTS[name]
-            guard.set_agents(world.agents, ['/agent', '/other'][: world.agents])
+            guard.agents(world.agents, ['/agent', '/other'][: world.agents])
         elif name == 'the agent has left':
             world.heard = world.heard if guard.moving else None
-            guard.forget_heartbeat()
+            guard.agent_gone()
         elif name == 'an old heartbeat comes again':
             was = guard._agent._tick
-            guard.record_heartbeat(world.beat, 'a reason')
+            guard.heartbeat(world.beat, 'a reason')
             if was == NO_TICK and (world.agents or 0) < 2:
                 world.heard = True
         elif name == 'the adapter restarts':
             world.guard = guard = self._new_guard()
             guard.set_e_stop(world.pressed)
-            guard.set_other_adapters(('/other',) if world.other_adapter else ())
+            guard.adapters(('/other',) if world.other_adapter else ())
             world.agents, world.heard = None, None
             world.wheels_ticks = world.forbidden_ticks = 0  # each process has its own time-outs
             world.drive_calls = tuple((kind, -1) for kind, _ in world.drive_calls)
@@ -325,10 +343,10 @@ class GuardSystem:
 
     def _move(self, world: GuardedRover) -> None:
         try:
-            world.guard.check_move()
+            world.guard.check_motion('move_forward')
             if world.drive_absent:
                 return
-            token = world.guard.begin_move()
+            token = world.guard.start_motion('move_forward')
         except MotionRefused:
             return
         assert world.mast == CLOSED, 'a motion was accepted with the mast not stowed'
@@ -336,13 +354,13 @@ class GuardSystem:
         assert not world.guard.agent_latch, 'a motion was accepted in SAFE'
         world.drive_calls = (*world.drive_calls, ('start', token))
 
-    def _move_mast(self, world: GuardedRover, action: MastAction) -> None:
+    def _move_mast(self, world: GuardedRover, action: str) -> None:
         try:
-            called = world.guard.begin_mast(action)
+            called = world.guard.start_part(MAST, action)
         except MotionRefused:
             return
         assert not world.pressed, 'the mast was moved with the e-stop pressed'
-        if action is not MastAction.CLOSE:
+        if action != 'mast_close':
             moving = world.guard.motion is Motion.MOVING
             assert not moving, 'the mast was raised in a motion'
             assert not world.guard.agent_latch, 'the mast was raised in SAFE'
@@ -357,7 +375,8 @@ class GuardSystem:
             world.driving = world.wheels = True
             world.wheels_ticks = 0 if not world.wheels_ticks else world.wheels_ticks
             if number >= 0:
-                world.guard.move_answered(number)
+                with suppress(MotionRefused):  # a stop has overtaken it
+                    world.guard.motion_started(number)
         else:
             world.driving = False
             self._halt(world)
@@ -371,16 +390,16 @@ class GuardSystem:
         raised = world.wheels and not world.foreign and world.mast != CLOSED
         assert not raised, 'the rover moves with its mast not stowed'
         if guard.motion is Motion.MOVING:
-            known = guard.mast is Mast.CLOSED or guard.stopping
+            known = guard.parts[MAST].is_stowed or guard.stopping
             assert known, 'a motion with the mast not known to be stowed is not stopped'
-            self._clock.now = world.now
+            self._at(world)
             assert guard.next_wakeup() is not None, 'nobody watches the motion'
         assert world.wheels_ticks <= LEASH + STOP_TIMEOUT, 'a motion outlives its leash'
         assert world.forbidden_ticks <= STOP_TIMEOUT, 'a motion outlives what forbids it'
 
     def is_goal(self, world: GuardedRover) -> bool:
         """The rover stands still, knows it, and may drive."""
-        self._clock.now = world.now
+        self._at(world)
         still = world.guard.motion is Motion.STILL and not world.wheels
         return still and world.guard.move_allowed
 
@@ -411,8 +430,6 @@ class GuardSystem:
         )
 
 
-MASTS = {'mast_open': MastAction.OPEN, 'mast_close': MastAction.CLOSE,
-         'mast_rotate': MastAction.ROTATE}  # fmt: skip
 ADAPTERS = {'another adapter appears': True, 'the other adapter leaves': False}
 AGENTS = {'no agent lives': 0, 'one agent lives': 1, 'a second agent appears': 2}
 

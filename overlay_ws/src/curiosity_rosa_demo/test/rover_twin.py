@@ -8,7 +8,7 @@
 
 """A twin of the rover behind its adapter: pure, one thread, its clock owned, its faults by name.
 
-The rules are the product's own: each motion passes MotionGuard and ObstacleStop, as in the
+The rules are the product's own: each motion passes Rules, as in the
 adapter's process. The body and its services are DemoRover's; odometry and joint states come at
 10 Hz. Time passes when a caller waits.
 
@@ -25,21 +25,20 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.adapter.appendage import MastAction
-from curiosity_rosa_demo.adapter.motion_guard import Motion, MotionGuard, MotionRefused
+from curiosity_rosa_demo.adapter.part import MAST
+from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
 from curiosity_rosa_demo.adapter.status import status_of
-from curiosity_rosa_demo.adapter.watches import ObstacleStop
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import (
     free_distance,
-    ObstacleView,
     RoverShape,
     TURN_DIRECTIONS,
 )
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.recording.rule_run import ReplayClock
 from curiosity_rosa_demo.tools.rover_client import answered_failure
 from curiosity_stand_in import mast
 from curiosity_stand_in.body import State, WHEELS
@@ -105,7 +104,7 @@ class RoverTwin:
     def __post_init__(self) -> None:
         thresholds, steady = self.config.thresholds, lambda: self._now
         self._now = self._began = self.clock.seconds
-        self._steps, self._seen, self._motion = 0, Counter[str](), ''
+        self._steps, self._seen = 0, Counter[str]()
         self._moving_since: float | None = None
         self._was_pressed = False
         self._shape = RoverShape.of(thresholds)
@@ -114,15 +113,9 @@ class RoverTwin:
         self.rover.body.set_slip(self.slip)
         self.state: State = self.rover.body.state()
         self.simulation = SimulationClock.of(None, thresholds.motion, steady)
-        self.guard = MotionGuard(
-            thresholds.motion,
-            thresholds.mast,
-            clock=steady,
-            simulation=self.simulation,
-            mobile_base=True,
-            has_mast=True,
+        self.guard = Rules(
+            thresholds, stop_name='/move_stop', steady=steady, ros_clock=ReplayClock()
         )
-        self._scan = ObstacleStop(thresholds, steady)
         self._wait_until(lambda: not self.guard.stopping, 10.0)  # the adapter's first stop
 
     # --- the port ---------------------------------------------------------------------------
@@ -136,7 +129,7 @@ class RoverTwin:
             elif name == 'move_stop':
                 self._stop()
             else:
-                self._begin_mast(MastAction(name))
+                self._begin_mast(name)
         except MotionRefused as refusal:
             raise answered_failure(str(refusal), name) from None
         return ''
@@ -148,7 +141,7 @@ class RoverTwin:
         self._pass(ANSWER_S)
         pose = self.pose()
         where = None if pose is None else (pose.x, pose.y, pose.yaw_rad)
-        return dict(status_of(self.guard, where, self.state.joints.yaw, self._scan))
+        return dict(status_of(self.guard, where, self.state.joints.yaw))
 
     def capture(self) -> SimpleNamespace:
         self._catch_up()
@@ -185,45 +178,35 @@ class RoverTwin:
     def _begin_motion(self, name: str) -> None:
         motion = self.config.thresholds.motion
         self._await_stop()
-        self._check(name)
+        self.calls.append(name)
+        token = self.guard.start_motion(name)
         fault = self._fault_of(name)
-        token = self.guard.begin_move()
-        self._motion = name
         if fault in ('', 'lost answer'):
             self.rover.call(name)
         if fault:
             self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
-            self.guard.move_failed(token, service_timeout(f'/{name}'))
+            self.guard.motion_failed(token, service_timeout(f'/{name}'))
             self._carry()
             raise MotionRefused(self.guard.last_error)
-        self.guard.move_answered(token)
+        self.guard.motion_started(token)
         self._carry()
 
-    def _check(self, name: str) -> None:
-        self.calls.append(name)
-        self.guard.check_move()
-        if reason := self._scan.refusal(name):
-            self.guard.last_error = reason
-            raise MotionRefused(reason)
-
-    def _begin_mast(self, action: MastAction) -> None:
+    def _begin_mast(self, name: str) -> None:
         self._await_stop()
-        self.calls.append(action.value)
-        self.guard.check_mast(action)
-        if not self.guard.begin_mast(action):
+        self.calls.append(name)
+        if not self.guard.start_part(MAST, name):
             return
-        fault = self._fault_of(action.value)
+        fault = self._fault_of(name)
         if fault in ('', 'lost answer'):
-            self.rover.call(action.value)
+            self.rover.call(name)
         if fault:
             motion = self.config.thresholds.motion
             self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
-            self.guard.mast_failed(service_timeout(f'/{action.value}'))
+            self.guard.part_failed(MAST, service_timeout(f'/{name}'))
         else:
-            self.guard.mast_answered()
-        self._wait_until(lambda: not self.guard.mast_busy, 30.0)
-        if self.guard.mast is not action.after:
-            raise MotionRefused(self.guard.last_error or f'{action.value} was interrupted')
+            self.guard.part_started(MAST)
+        self._wait_until(lambda: not self.guard.parts[MAST].busy, 30.0)
+        self.guard.end_part(MAST, name)
 
     def _stop(self) -> None:
         self.calls.append('move_stop')
@@ -233,7 +216,7 @@ class RoverTwin:
         self._wait_until(
             lambda: self.guard.stops_ended >= number, motion.stop_timeout_s + motion.stop_confirm_s
         )
-        if problem := self.guard.stop_problem(number):
+        if problem := self.guard.end_stop(number):
             raise MotionRefused(problem)
 
     def _await_stop(self) -> None:
@@ -242,10 +225,7 @@ class RoverTwin:
 
     def _carry(self) -> None:
         """Execute the guard's due commands, as the adapter does."""
-        driving = self.guard.motion is Motion.MOVING and not self.guard.stopping
-        if driving and (reason := self._scan.stop_reason(self._motion)):
-            self.guard.request_stop(f'{reason}; the rover was stopped')
-        due = self.guard.poll()
+        due = self.guard.due()
         if due.stop_call is not None:
             number = due.stop_call
             self.rover.call('move_stop', lambda: self.guard.stop_answered(number))
@@ -285,14 +265,15 @@ class RoverTwin:
 
     def _report(self) -> None:
         state = self.state
-        self.guard.record_odometry(state.velocity.forward, state.velocity.turn)
-        self.guard.record_wheels(FASTEST_WHEEL * abs(state.wheels))
-        self.guard.record_joints(state.joints.fold, state.joints.yaw)
+        pose = (state.pose.x, state.pose.y, state.pose.yaw)
+        self.guard.odometry(pose, state.velocity.forward, state.velocity.turn, None)
+        self.guard.wheels(FASTEST_WHEEL * abs(state.wheels))
+        self.guard.joints(MAST, (state.joints.fold, state.joints.yaw))
         if self.obstacles:
             points = self._returns()
             free = {name: free_distance(points, side, self._shape)
                     for name, side in TURN_DIRECTIONS.items()}  # fmt: skip
-            self._scan.record_scan(ObstacleView(True, free, points))
+            self.guard.scan(True, free)
 
     def rims(self) -> Points:
         """x and y of points on the obstacles' rims in the world frame, one a row."""

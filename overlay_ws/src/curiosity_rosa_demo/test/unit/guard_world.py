@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A rover to run MotionGuard against: slow, hanging, silent, but first in, first out per node.
+"""A rover to run Rules against: slow, hanging, silent, but first in, first out per node.
 
 Its three service nodes each take one request after another, as the demo's single-threaded ones do.
 A hanging node keeps its queue; the wheels keep the last Twist; a driving node repeats its Twist.
@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from curiosity_rosa_demo.adapter.appendage import MastAction
-from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, MotionRefused
-from curiosity_rosa_demo.infra.clocks import SimulationClock
+from curiosity_rosa_demo.adapter.part import MAST, Part
+from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -98,7 +98,7 @@ class World:
         self.sag = 0.0  # motion of the body alone, m/s
         self.wheels_shown = False  # on the joint states
         self.has_mast = robot.has_mast
-        self.mast = self.mast_target = MastAction.OPEN.target(self._mast)
+        self.mast = self.mast_target = self._mast.open_rad
         self.mast_left_s = 0.0
         self.moving_since: float | None = None
         self.moved_with_the_mast_up = self.moved_unstowed = False
@@ -108,21 +108,20 @@ class World:
         self._tick = 0
         self.lose_twists = 0  # 1: every zero Twist is lost; 2: every second one; 0: none
         self.twists_due = 0
+        self.alarms: tuple[str, ...] = ()
 
-    def new_guard(self, kind: type[MotionGuard] = MotionGuard, **motion: Any) -> MotionGuard:
+    def new_guard(self, kind: type[Rules] = Rules, **motion: Any) -> Rules:
         config = CONFIG.motion.model_copy(update=motion)
-        ros = None if self.factor == 1.0 else self.simulated
+        self.simulated.ros_time_is_active = self.factor != 1.0
         return kind(
-            config,
-            self._mast,
-            clock=lambda: self.now,
-            simulation=SimulationClock.of(ros, config, lambda: self.now),
-            appendages=self.appendages,
-            mobile_base=self._robot.mobile_base,
-            has_mast=self.has_mast,
+            CONFIG.model_copy(update={'motion': config, 'mast': self._mast}),
+            stop_name='/move_stop',
+            steady=lambda: self.now,
+            ros_clock=self.simulated,
+            robot=self._robot,
         )
 
-    def restart_adapter(self, guard: MotionGuard) -> None:
+    def restart_adapter(self, guard: Rules) -> None:
         """It dies, and another begins that knows nothing but the latched button."""
         self.guard, self.heard_at = guard, None
         if self.pressed_at is not None:
@@ -141,7 +140,7 @@ class World:
     def _halt(self) -> None:
         self.driving, self.wheels = False, 0.0
 
-    def _mast_to(self, target: tuple[float, float], seconds: float) -> Callable[[], None]:
+    def _mast_to(self, target: Sequence[float], seconds: float) -> Callable[[], None]:
         def begin() -> None:
             self.mast_target, self.mast_left_s = target, seconds
             if target != self.mast:  # on its way: neither open nor closed
@@ -156,7 +155,7 @@ class World:
 
     @property
     def mast_closed(self) -> bool:
-        return not self.has_mast or self.mast == MastAction.CLOSE.target(self._mast)
+        return not self.has_mast or self.mast == self._mast.closed_rad
 
     def move_appendage(self, name: str, command: str) -> None:
         """As its service does, whoever calls it."""
@@ -192,7 +191,8 @@ class World:
     # --- the carrier ------------------------------------------------------------------------
 
     def carry(self) -> None:
-        due = self.guard.poll()
+        due = self.guard.due()
+        self.alarms += due.alarms
         if due.stop_call is not None:
             number = due.stop_call
             if self.drive.absent:
@@ -201,7 +201,7 @@ class World:
                 answer = lambda: self.guard.stop_answered(number)  # noqa: E731
                 self.drive.queue.append(Request(self._halt, answer, self.now))
         if due.zero_twist and self._loses_the_twist():
-            self.guard.zero_twist_lost()
+            self.guard.twist_lost()
         elif due.zero_twist:
             self.wheels = 0.0
         for name, angles in due.holds.items():
@@ -211,6 +211,14 @@ class World:
             if angles:
                 self.follow(name, angles, 0.1)
 
+    @property
+    def mast_part(self) -> Part:
+        return self.guard.parts[MAST]
+
+    def take_alarms(self) -> list[str]:
+        alarms, self.alarms = [*self.alarms], ()
+        return alarms
+
     def _loses_the_twist(self) -> bool:
         self.twists_due += 1
         return self.lose_twists > 0 and self.twists_due % self.lose_twists == 0
@@ -218,37 +226,42 @@ class World:
     def ask_move(self) -> str:
         """One motion request; the refusal, or an empty text when its call was sent."""
         try:
-            self.guard.check_move()
+            self.guard.check_motion('move_forward')
             if self.drive.absent:
                 return 'absent'
-            token = self.guard.begin_move()
+            token = self.guard.start_motion('move_forward')
         except MotionRefused as refusal:
             return str(refusal)
         request = Request(
             self._start,
-            lambda: self.guard.move_answered(token),
+            lambda: self._report_start(token),
             self.now,
-            lambda: self.guard.move_failed(token, 'Service timeout: /move_forward'),
+            lambda: self.guard.motion_failed(token, 'Service timeout: /move_forward'),
         )
         self.drive.queue.append(request)
         self.waiting.append((self.now + SERVICE_TIMEOUT_S, request))
         self.carry()
         return ''
 
-    def ask_mast(self, action: MastAction) -> str:
+    def _report_start(self, token: int) -> None:
+        with suppress(MotionRefused):  # a stop has overtaken it
+            self.guard.motion_started(token)
+
+    def ask_mast(self, command: str) -> str:
         try:
-            self.guard.check_mast(action)
+            self.guard.check_part(MAST, command)
             if self.masts.absent:
                 return 'absent'
-            if not self.guard.begin_mast(action):
+            if not self.guard.start_part(MAST, command):
                 return ''
         except MotionRefused as refusal:
             return str(refusal)
+        end = self.mast_part.commands[command]
         request = Request(
-            self._mast_to(action.target(self._mast), action.duration_s(self._mast)),
-            self.guard.mast_answered,
+            self._mast_to(end.target_rad, end.duration_s),
+            lambda: self.guard.part_started(MAST),
             self.now,
-            lambda: self.guard.mast_failed(f'Service timeout: /{action.value}'),
+            lambda: self.guard.part_failed(MAST, f'Service timeout: /{command}'),
         )
         self.masts.queue.append(request)
         self.waiting.append((self.now + SERVICE_TIMEOUT_S, request))
@@ -257,10 +270,10 @@ class World:
 
     def ask_appendage(self, name: str, command: str) -> str:
         try:
-            self.guard.check_appendage(name, command)
+            self.guard.check_part(name, command)
             if self.parts.absent:
                 return 'absent'
-            if not self.guard.begin_appendage(name, command):
+            if not self.guard.start_part(name, command):
                 return ''
         except MotionRefused as refusal:
             return str(refusal)
@@ -269,14 +282,14 @@ class World:
             self.follow(name, settings.target_rad, settings.duration_s)
             if settings.channel == 'action' and name in self.part_motions:
                 self.goals.add(name)
-            self.guard.appendage_answered(name)
+            self.guard.part_started(name)
             self.carry()
             return ''
         request = Request(
             lambda: self.move_appendage(name, command),
-            lambda: self.guard.appendage_answered(name),
+            lambda: self.guard.part_started(name),
             self.now,
-            lambda: self.guard.appendage_failed(name, f'Service timeout: /{command}'),
+            lambda: self.guard.part_failed(name, f'Service timeout: /{command}'),
         )
         self.parts.queue.append(request)
         self.waiting.append((self.now + SERVICE_TIMEOUT_S, request))
@@ -285,8 +298,8 @@ class World:
 
     def abort_goal(self, name: str) -> None:
         """Its controller ends the goal, which the carrier reports while the command runs."""
-        if self.end_goal(name) and self.guard.appendages[name].busy:
-            self.guard.appendage_failed(name, 'aborted')
+        if self.end_goal(name) and self.guard.parts[name].busy:
+            self.guard.part_failed(name, 'aborted')
             self.carry()
 
     def ask_stop(self) -> int:
@@ -310,7 +323,7 @@ class World:
                 self.wheels = 0.5
             if self._tick % 2 == 0 and self.agent_lives:
                 self.heard_at = self.now
-                self.guard.record_heartbeat(self._tick, self.latch)
+                self.guard.heartbeat(self._tick, self.latch)
             if self.simulated.seconds - self._reported_s >= REPORT_S - 1e-6:
                 self._reported_s = self.simulated.seconds
                 self._report()
@@ -326,10 +339,10 @@ class World:
 
     def _must_rest(self, name: str) -> bool:
         """Whether a rule ends each of its motions but that to its stowed pose, and can."""
-        guard, part = self.guard, self.guard.appendages[name]
+        guard, part = self.guard, self.guard.parts[name]
         ends = guard.e_stop or bool(guard.agent_latch) or self.silence_since() is not None
         seen = self.joints_on or name in self.goals  # a goal is cancelled unseen
-        held = all(each.by_trajectory for each in part.config.commands.values())
+        held = all(each.by_trajectory for each in part.commands.values())
         stowing = part.stowing and not guard.e_stop
         return ends and seen and held and not stowing and not self.parts.absent
 
@@ -379,19 +392,19 @@ class World:
         self.agent_lives = False
         if not self.guard.moving:
             self.heard_at = None
-        self.guard.forget_heartbeat()
+        self.guard.agent_gone()
         self.carry()
 
     def _report(self) -> None:
         if self.odometry_on:
-            self.guard.record_odometry(max(self.wheels, self.sag), 0.0)
+            self.guard.odometry(None, max(self.wheels, self.sag), 0.0, None)
         if self.wheels_shown:
-            self.guard.record_wheels(self.wheels / WHEEL_RADIUS_M)
+            self.guard.wheels(self.wheels / WHEEL_RADIUS_M)
         if self.joints_on:
             if self.has_mast:
-                self.guard.record_joints(*self.mast)
+                self.guard.joints('mast', self.mast)
             for name, angles in self.angles.items():
-                self.guard.record_appendage(name, angles)
+                self.guard.joints(name, angles)
 
 
 def recover(world: World) -> None:
@@ -399,7 +412,7 @@ def recover(world: World) -> None:
         node.hanging = node.absent = False
     world.odometry_on = world.joints_on = True
     world.latch, world.lose_twists = '', 0
-    world.guard.set_agents(1, ['/agent'])
+    world.guard.agents(1, ['/agent'])
     world.press(False)
 
 
@@ -410,7 +423,7 @@ def drive_off(world: World) -> None:
     world.ask_stop()
     world.step(5.0)
     if world.has_mast:
-        assert world.ask_mast(MastAction.CLOSE) == ''
+        assert world.ask_mast('mast_close') == ''
         world.step(8.0)
     for name, part in world.appendages.items():
         assert world.ask_appendage(name, part.stow_command) == ''
@@ -452,8 +465,8 @@ FAULTS: dict[str, Callable[[World], None]] = {
     'agent leaves': World.agent_leaves,
     'agent enters SAFE': lambda world: setattr(world, 'latch', 'a reason'),
     'agent clears SAFE': lambda world: setattr(world, 'latch', ''),
-    'a second agent appears': lambda world: world.guard.set_agents(2, ['/agent', '/other']),
-    'the agent is alone': lambda world: world.guard.set_agents(1, ['/agent']),
+    'a second agent appears': lambda world: world.guard.agents(2, ['/agent', '/other']),
+    'the agent is alone': lambda world: world.guard.agents(1, ['/agent']),
     'every second Twist is lost': lambda world: setattr(world, 'lose_twists', 2),
     'no Twist is lost': lambda world: setattr(world, 'lose_twists', 0),
     'e-stop pressed': lambda world: world.press(True),

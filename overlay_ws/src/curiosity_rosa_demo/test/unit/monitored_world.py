@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 import random
 from typing import Any
 
-from curiosity_rosa_demo.adapter.appendage import Mast, MastAction
-from curiosity_rosa_demo.adapter.motion_guard import DueCommands, Motion, MotionGuard
-from curiosity_rosa_demo.adapter.watches import OdometrySilence
+from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
+from curiosity_rosa_demo.adapter.rules import Due, Motion, Rules
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -30,11 +29,11 @@ from guard_world import CONFIG, FAULTS, STEP_S, WHEEL_RADIUS_M, World
 FOREIGN_CALL_S = 2.5  # after which the trace tells of a call that was not the agent's
 FENCE = load_config().guardrails.geofence
 LIMITS = limits_of(CONFIG)
-Guard = Callable[[World], MotionGuard]
+Guard = Callable[[World], Rules]
 Event = Callable[['Watched'], Any]
 
 
-def sound(world: World) -> MotionGuard:
+def sound(world: World) -> Rules:
     return world.new_guard()
 
 
@@ -58,8 +57,6 @@ class Watched:
         self._foreign: list[tuple[float, str]] = []
         self._others = False
         self._excused_until = 0.0
-        self._silence = OdometrySilence(CONFIG.motion, lambda seconds: seconds)
-        self._odometry_at: float | None = None
 
     # --- what happens -----------------------------------------------------------------------
 
@@ -71,7 +68,7 @@ class Watched:
             self._count('/adapter/move_forward')
             self.world.ask_move()
         else:
-            self.world.ask_mast(MastAction(request))
+            self.world.ask_mast(request)
 
     def _count(self, service: str) -> None:
         if self.world.agent_lives:
@@ -91,8 +88,6 @@ class Watched:
             self.signals.agent_left(world.now)
 
     def restart_adapter(self) -> None:
-        self._silence.end()
-        self._odometry_at = None
         self.signals.node_started('adapter')
         self.world.restart_adapter(self.make_guard(self.world))
 
@@ -107,22 +102,7 @@ class Watched:
                 self.world.latch = self.world.latch or 'e-stop pressed'
             self.world.step()
             self.steps += 1
-            self._stop_if_odometry_is_silent()
             self._show()
-
-    def _stop_if_odometry_is_silent(self) -> None:
-        """As the adapter's node does, beside the guard."""
-        world = self.world
-        if world.odometry_on:
-            self._odometry_at = world.now
-        if world.guard.motion is not Motion.MOVING or world.guard.stopping:
-            self._silence.end()
-            return
-        heard_at = self._odometry_at
-        age_s = None if heard_at is None else world.now - heard_at
-        if reason := self._silence.check(world.now, age_s).stop_reason:
-            world.guard.request_stop(reason)
-            world.carry()
 
     # --- what topics show -------------------------------------------------------------------
 
@@ -142,9 +122,9 @@ class Watched:
         signals.publishers(heartbeats=2 if self._others else 1, foreign_drivers=0)
         signals.status(
             now,
-            {'mast': guard.mast.value, 'moving': guard.moving, 'violation': guard.violation,
+            {'mast': world.mast_part.state, 'moving': guard.moving, 'violation': guard.violation,
              'agent_safe_reason': guard.agent_latch,
-             'appendages': {name: part.posture.value for name, part in guard.appendages.items()}},
+             'appendages': {name: guard.parts[name].state for name in world.appendages}},
         )  # fmt: skip
         for due in [each for each in self._foreign if each[0] <= now]:
             self._foreign.remove(due)
@@ -175,14 +155,14 @@ class Watched:
     def _is_stop_unconfirmed(self) -> bool:
         """Whether the guard goes on stopping the rover, and nothing confirms the standstill."""
         guard = self.world.guard
-        return guard.stopping and STOP_NOT_CONFIRMED in guard.stop_problem(guard.stops_ended + 1)
+        return guard.stopping and STOP_NOT_CONFIRMED in guard.end_stop(guard.stops_ended + 1)
 
     def _is_being_ended(self) -> bool:
         """Whether a driver repeats its Twist against the guard's zero Twists."""
         return self.world.driving and self.world.drive.absent and self.world.guard.stopping
 
 
-REQUESTS = ['move', 'move', 'stop', *(action.value for action in MastAction)]
+REQUESTS = ['move', 'move', 'stop', *MAST_COMMANDS]
 
 
 def begin_to_drive(watched: Watched, agent: str = 'agent speaks', *, moves: bool = True) -> None:
@@ -232,8 +212,8 @@ def drive(watched: Watched, rng: random.Random, steps: int) -> None:
 def mutant(**changes: Any) -> Guard:
     """A guard with other methods."""
 
-    def make(world: World) -> MotionGuard:
-        return world.new_guard(type('Mutant', (MotionGuard,), changes))
+    def make(world: World) -> Rules:
+        return world.new_guard(type('Mutant', (Rules,), changes))
 
     return make
 
@@ -243,39 +223,39 @@ def configured(**values: Any) -> Guard:
     return lambda world: world.new_guard(**values)
 
 
-def _any_mast(guard: MotionGuard) -> None:
-    if guard.e_stop or guard.stopping:
-        MotionGuard.check_move(guard)
+def _any_mast(guard: Rules, *args: Any, **kwargs: Any) -> None:
+    Rules.__init__(guard, *args, **kwargs)
+    vars(guard.parts[MAST])['drive_refusal'] = lambda: ''
 
 
-def _without_stops(guard: MotionGuard) -> DueCommands:
+def _without_stops(guard: Rules) -> Due:
     """It loses stops once the rover may drive."""
-    due = MotionGuard.poll(guard)
-    return DueCommands() if guard.mast is Mast.CLOSED else due
+    due = Rules.due(guard)
+    return Due() if guard.parts[MAST].is_stowed else due
 
 
-def _starts_still(guard: MotionGuard, *args: Any, **kwargs: Any) -> None:
+def _starts_still(guard: Rules, *args: Any, **kwargs: Any) -> None:
     """It believes that its first stop was done."""
-    MotionGuard.__init__(guard, *args, **kwargs)
-    guard.poll()
+    Rules.__init__(guard, *args, **kwargs)
+    guard.due()
     guard.stop_answered(1)
-    guard.poll()
+    guard.due()
 
 
-def _without_unasked(guard: MotionGuard, speed: float, turn_rate: float) -> None:
+def _without_unasked(guard: Rules, *odometry: Any) -> None:
     if guard.stopping or guard.motion is Motion.MOVING:
-        MotionGuard.record_odometry(guard, speed, turn_rate)
+        Rules.odometry(guard, *odometry)
 
 
-def _stops_late(guard: MotionGuard) -> DueCommands:
+def _stops_late(guard: Rules) -> Due:
     """A stop waits until a queue of ten seconds has been worked off."""
-    due = MotionGuard.poll(guard)
+    due = Rules.due(guard)
     waits = vars(guard).setdefault('waits', [0])
-    if not guard.stopping or guard.mast is not Mast.CLOSED:
+    if not guard.stopping or not guard.parts[MAST].is_stowed:
         waits[0] = 0
         return due
     waits[0] += 1
-    return due if waits[0] > 200 else DueCommands()
+    return due if waits[0] > 200 else Due()
 
 
 def _deaf_to(*names: str) -> Guard:
@@ -313,30 +293,30 @@ def driver_dies(watched: Watched) -> None:
 
 # name: (guard, what shows the fault while the rover drives, requirements of which one is found)
 MUTANTS: dict[str, tuple[Guard, Event, set[str]]] = {
-    'stops are not sent': (mutant(poll=_without_stops), asks('stop'), {'S3'}),
+    'stops are not sent': (mutant(due=_without_stops), asks('stop'), {'S3'}),
     'the leash is ignored': (
         configured(max_duration_s=3600.0), lambda watched: watched.run(40.0), {'S2'}),
     'a motion begins with the mast up': (
-        mutant(check_move=_any_mast), asks('stop', 'mast_open', 'move'), {'S1'}),
+        mutant(__init__=_any_mast), asks('stop', 'mast_open', 'move'), {'S1'}),
     'the e-stop is ignored': (
-        _deaf_to('set_e_stop', 'record_heartbeat'), happens('e-stop pressed'), {'FR-09'}),
+        _deaf_to('set_e_stop', 'heartbeat'), happens('e-stop pressed'), {'FR-09'}),
     'the silence of the agent is ignored': (
         configured(heartbeat_max_age_s=3600.0), happens('agent freezes'), {'FR-08'}),
     'a second agent is ignored': (
-        _deaf_to('set_agents'), happens('a second agent appears'), {'FR-12'}),
+        _deaf_to('agents'), happens('a second agent appears'), {'FR-12'}),
     'SAFE is ignored': (
-        mutant(record_heartbeat=lambda guard, tick, latch: MotionGuard.record_heartbeat(
+        mutant(heartbeat=lambda guard, tick, latch: Rules.heartbeat(
             guard, tick, '')), happens('agent enters SAFE'), {'S4'}),
     'joint states are ignored': (
-        _deaf_to('record_joints'), mast_rises_by_itself, {'S1', 'FR-18'}),
+        _deaf_to('joints'), mast_rises_by_itself, {'S1', 'FR-18'}),
     'an unasked motion goes on': (
-        mutant(record_odometry=_without_unasked), moves_unasked, {'FR-11', 'S3'}),
+        mutant(odometry=_without_unasked), moves_unasked, {'FR-11', 'S3'}),
     'a rover that was left driving is not stopped': (
-        mutant(__init__=_starts_still, record_odometry=_without_unasked),
+        mutant(__init__=_starts_still, odometry=_without_unasked),
         Watched.restart_adapter, {'S5'}),
-    'a stop is queued': (mutant(poll=_stops_late), asks('stop'), {'S3'}),
+    'a stop is queued': (mutant(due=_stops_late), asks('stop'), {'S3'}),
     'zero Twists are not sent': (
-        mutant(poll=lambda guard: DueCommands(MotionGuard.poll(guard).stop_call)),
+        mutant(due=lambda guard: Due(Rules.due(guard).stop_call)),
         driver_dies, {'S3'}),
 }  # fmt: skip
 

@@ -15,16 +15,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 import sys
-import time
 from types import SimpleNamespace
 from typing import Any
 
 from action_msgs.msg import GoalStatus
 from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
-from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
 from curiosity_rosa_demo.adapter.agent_link import decode_presence, encode_presence, Presence
-from curiosity_rosa_demo.adapter.appendage import MastAction
 from curiosity_rosa_demo.adapter.call_log import Call, CallLog, CLAIM_WAIT_S
 from curiosity_rosa_demo.adapter.input_log import (
     decode_batch,
@@ -34,15 +31,15 @@ from curiosity_rosa_demo.adapter.input_log import (
     MAX_ENTRIES,
 )
 from curiosity_rosa_demo.adapter.joint_commands import (
-    AppendageCommands,
+    PartCommands,
     StandstillCommand,
     trajectory,
 )
-from curiosity_rosa_demo.adapter.motion_guard import MotionRefused
+from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
+from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
 from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
-from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, StatusSchedule
+from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.trajectory_action import failure, TrajectoryAction
-from curiosity_rosa_demo.adapter.watches import ObstacleStop
 from curiosity_rosa_demo.agent.topics.node_health import own_findings as diagnose_agent
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -69,8 +66,6 @@ import pytest
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.serialization import serialize_message
 from rclpy.task import Future
-
-OBSTACLES = ObstacleStop(load_config().thresholds, time.monotonic)
 
 
 @given(
@@ -171,7 +166,7 @@ CONFIG = load_config()
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 numbers = st.floats(allow_nan=False, width=32)
 speeds = st.sampled_from([0.0, 0.0, 0.3, -0.3, 5.0])
-Step = Callable[[AdapterRules], object]
+Step = Callable[[Rules], object]
 
 
 def calls(name: str, *arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
@@ -180,15 +175,14 @@ def calls(name: str, *arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[St
 
 steps: st.SearchStrategy[Step] = st.one_of(
     calls('check_motion', st.sampled_from(MOTIONS), st.sampled_from(['', '', 'No time'])),
-    calls('begin_motion', st.sampled_from(MOTIONS)),
-    calls('motion_answered', st.integers(0, 4)),
+    calls('start_motion', st.sampled_from(MOTIONS)),
+    calls('motion_started', st.integers(0, 4)),
     calls('motion_failed', st.integers(1, 4), st.just('Service timeout: /x')),
-    calls('confirm_motion'),
-    calls('check_mast', st.sampled_from(MastAction)),
-    calls('begin_mast', st.sampled_from(MastAction)),
-    calls('mast_answered'),
-    calls('mast_failed', st.just('no')),
-    calls('end_mast', st.sampled_from(MastAction)),
+    calls('check_part', st.just(MAST), st.sampled_from(MAST_COMMANDS)),
+    calls('start_part', st.just(MAST), st.sampled_from(MAST_COMMANDS)),
+    calls('part_started', st.just(MAST)),
+    calls('part_failed', st.just(MAST), st.just('no')),
+    calls('end_part', st.just(MAST), st.sampled_from(MAST_COMMANDS)),
     calls('request_stop'),
     calls('stop_answered', st.integers(0, 6)),
     calls('stop_failed', st.integers(0, 6), st.just('no')),
@@ -197,7 +191,7 @@ steps: st.SearchStrategy[Step] = st.one_of(
     calls('refuse', st.text(max_size=5)),
     calls('odometry', st.none() | st.tuples(numbers, numbers, numbers), speeds, speeds, st.none()),
     calls('odometry', st.just((0.0, 0.0, 0.0)), st.just(0.0), st.just(0.0), st.floats(0.0, 1.5)),
-    calls('joints', st.sampled_from([1.57, 0.0, 0.7]), st.sampled_from([-1.57, -0.5])),
+    calls('joints', st.just(MAST), st.sampled_from([(1.57, -1.57), (0.0, -0.5), (0.7, -0.5)])),
     calls('scan'),
     calls(
         'scan',
@@ -205,11 +199,11 @@ steps: st.SearchStrategy[Step] = st.one_of(
         st.sampled_from([0.5, 3.0, float('inf')]).map(lambda m: dict.fromkeys(MOTIONS, m)),
     ),
     calls('scan_gone'),
-    calls('e_stop', st.booleans()),
+    calls('set_e_stop', st.booleans()),
     calls('heartbeat', st.integers(0, 100), st.sampled_from(['', '', 'e-stop pressed'])),
     calls('agents', st.integers(0, 2), st.just(['/one', '/two'])),
     calls('agent_gone'),
-    calls('other_drivers', st.sampled_from(['', '/joystick'])),
+    calls('drivers', st.sampled_from(['', '/joystick'])),
     calls('adapters', st.sampled_from([[], ['/other']])),
     st.just(lambda rules: rules.due()),
 )
@@ -224,7 +218,7 @@ def test_a_replayed_log_has_the_recorded_results(
     sequence: list[tuple[Step, float]], factor: float | None
 ) -> None:
     clock, log = ReplayClock(100.0, None if factor is None else 0), InputLog()
-    rules = AdapterRules(
+    rules = Rules(
         CONFIG.thresholds, stop_name='/move_stop', steady=clock, ros_clock=clock, log=log
     )
     for step, seconds in sequence:
@@ -243,9 +237,7 @@ def test_a_replayed_log_has_the_recorded_results(
     for entry in entries:
         result = run.feed(entry)
         assert result == entry.result, entry
-    assert run.rules.guard.last_error == rules.guard.last_error
-    assert run.rules.guard.mast is rules.guard.mast
-    assert run.rules.guard.motion is rules.guard.motion
+    assert status_of(run.rules, None, None) == status_of(rules, None, None)
 
 
 def test_a_full_log_drops_the_oldest_and_its_numbers_show_it() -> None:
@@ -341,7 +333,7 @@ LACKS: list[tuple[dict[str, Any], Level, str]] = [
 
 
 def found_in(world: World, **facts: Any) -> Finding:
-    given = {'e_stop': False, 'missing': [], 'ages_s': SILENT, 'obstacles': OBSTACLES, **facts}
+    given = {'e_stop': False, 'missing': [], 'ages_s': SILENT, **facts}
     return diagnose_adapter(world.guard, **given)
 
 
@@ -353,7 +345,7 @@ def test_what_the_adapter_lacks_is_named() -> None:
     wanted = {'mast': 'unknown', 'move_allowed': False, 'stopping': True}
     assert {key: found.values[key] for key in wanted} == wanted
     world.step(1.0)
-    world.ask_mast(MastAction.CLOSE)
+    world.ask_mast('mast_close')
     world.step(2.0)
     for facts, level, text in LACKS:
         found = found_in(world, **facts)
@@ -546,4 +538,4 @@ def test_a_ros_without_the_type_refuses_the_profile_and_names_the_package(
     node: Any = Line()
     told = rf'{ACTION}.*control_msgs is not installed.*install ros'
     with pytest.raises(ConfigError, match=told):
-        AppendageCommands(node, ROBOTS['action'], LossCounter())
+        PartCommands(node, CONFIG.model_copy(update={'robot': ROBOTS['action']}), LossCounter())

@@ -79,13 +79,11 @@ def imports(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
 
 PRODUCT = PACKAGE / 'curiosity_rosa_demo'
 RULES = [  # tried in milliseconds: importing them imports no ROS
-    'adapter.adapter_rules',
     'adapter.agent_link',
     'adapter.alarm_fold',
-    'adapter.appendage',
     'adapter.call_log',
     'adapter.input_log',
-    'adapter.motion_guard',
+    'adapter.part',
     'adapter.stop',
     'adapter.watches',
     'agent.kernel.loop',

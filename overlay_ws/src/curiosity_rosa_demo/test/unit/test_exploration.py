@@ -14,13 +14,14 @@ from collections.abc import Callable
 import logging
 from typing import Any
 
-from curiosity_rosa_demo.adapter.appendage import Mast
-from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+from curiosity_rosa_demo.adapter.part import MAST, Mast
+from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.kernel import loop
 from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
 from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import TaskRecord
 from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from explorations import arrows, arrows_of_svg, PICTURES, SYSTEMS
 from explored_guard import GuardSystem, SCOPES
 from harness import ROOT
@@ -78,28 +79,30 @@ def test_only_a_person_leads_out_of_a_latched_safe() -> None:
 # --- planted faults ------------------------------------------------------------------------------
 
 
-class BlindToTheMast(MotionGuard):
-    def check_move(self) -> None:
-        mast, self.mast = self.mast, Mast.CLOSED
-        try:
-            super().check_move()
-        finally:
-            self.mast = mast
+class Unseen(Mast):
+    def drive_refusal(self) -> str:
+        return ''
 
 
-class StopsOnce(MotionGuard):
+class BlindToTheMast(Rules):
+    def __init__(self, thresholds: Thresholds, **clocks: Any) -> None:
+        super().__init__(thresholds, **clocks)
+        self.parts[MAST] = Unseen(thresholds.mast)
+
+
+class StopsOnce(Rules):
     """A stop while another runs is left to that one."""
 
-    def request_stop(self, reason: str = '') -> int:
-        return self._stop_number if self.stopping else super().request_stop(reason)
+    def request_stop(self) -> int:
+        return self._stop_number if self.stopping else super().request_stop()
 
 
-class ForgetsTheTimeOut(MotionGuard):
+class ForgetsTheTimeOut(Rules):
     """Each stop begins its time-out anew."""
 
-    def request_stop(self, reason: str = '') -> int:
+    def request_stop(self) -> int:
         self._stop = None
-        return super().request_stop(reason)
+        return super().request_stop()
 
 
 def _latch_is_forgotten(patch: pytest.MonkeyPatch) -> System[Any]:
@@ -128,7 +131,7 @@ def _dependents_are_forgotten(patch: pytest.MonkeyPatch) -> System[Any]:
     return SYSTEMS['tasks: a task that waits for another']()
 
 
-def _with(guard: type[MotionGuard]) -> Callable[[pytest.MonkeyPatch], System[Any]]:
+def _with(guard: type[Rules]) -> Callable[[pytest.MonkeyPatch], System[Any]]:
     return lambda patch: GuardSystem(SCOPES['motion and mast'], guard)
 
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""MotionGuard of any robot: its rules, one example each, and random histories."""
+"""The rules of any robot, one example each, and random histories."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from action_profile import action_profile, profiles
-from curiosity_rosa_demo.adapter.appendage import Mast, MastAction
-from curiosity_rosa_demo.adapter.motion_guard import Motion
+from curiosity_rosa_demo.adapter.part import MAST_COMMANDS
+from curiosity_rosa_demo.adapter.rules import Motion
 from curiosity_rosa_demo.domain.models import (
     agent_is_safe,
     AGENT_IS_SILENT,
@@ -63,10 +63,10 @@ def world() -> World:
 
 @pytest.fixture
 def stowed(world: World) -> World:
-    assert world.ask_mast(MastAction.CLOSE) == ''
+    assert world.ask_mast('mast_close') == ''
     assert world.ask_appendage('arm', STOW) == ''
     world.step(8.0)
-    assert world.guard.mast is Mast.CLOSED
+    assert world.guard.mast.state == 'closed'
     return world
 
 
@@ -82,7 +82,7 @@ def driving(stowed: World) -> World:
 
 
 def twins(*names: str) -> Callable[[World], None]:
-    return lambda world: world.guard.set_other_adapters(names)
+    return lambda world: world.guard.adapters(names)
 
 
 def joints(mast: tuple[float, float]) -> Callable[[World], None]:
@@ -95,7 +95,7 @@ def arm(command: str) -> Callable[[World], None]:
 
 def no_agent_publishes(world: World) -> None:
     FAULTS['agent freezes'](world)
-    world.guard.set_agents(0, [])
+    world.guard.agents(0, [])
 
 
 def an_agent_publishes(world: World) -> None:
@@ -124,7 +124,7 @@ STOPPED = 'the rover was stopped'
 SILENT = [f'The agent fell silent for {MAX_AGE_S:g} s: {STOPPED}']
 LEASH = [f'Stopped by the leash after {MOTION.max_duration_s:g} s']
 LOST = ['Joint states lost: mast unknown', 'Stopped: mast is unknown']
-RAISES = ['Joint states contradict a mast that was closed', 'Stopped: mast is open']
+RAISES = ['Joint states contradict: mast was closed', 'Stopped: mast is open']
 ARM_MOVES = ['Joint states contradict: arm was stowed', 'Stopped: arm is unknown']
 SAFE = agent_is_safe('a reason')
 FORGED = f'{TWO_AGENTS}: /agent, /other'
@@ -183,7 +183,7 @@ def test_what_ends_a_motion_forbids_the_next_until_it_is_over(driving: World, na
     driving.step(1.0)
     assert guard.motion is Motion.STILL
     assert guard.move_allowed is (end.refusal == '')
-    alarms = guard.take_alarms()
+    alarms = driving.take_alarms()
     assert [each for each in alarms if 'arm' in end.refusal or 'arm' not in each] == [*end.alarms]
     assert driving.ask_move() == end.refusal
     if end.refusal:
@@ -192,7 +192,7 @@ def test_what_ends_a_motion_forbids_the_next_until_it_is_over(driving: World, na
         end.cause(driving)
         assert guard.motion is Motion.STILL, 'it stops a motion, and nothing else'
         driving.step(0.1)
-        assert guard.take_alarms() == [], 'it is told once'
+        assert driving.take_alarms() == [], 'it is told once'
         end.undo(driving)
         driving.step(0.5)
         if end.refusal == TWIN:
@@ -204,20 +204,20 @@ def test_joints_make_an_unknown_mast_open_but_never_closed(driving: World) -> No
     world = World()
     world.mast = world.mast_target = CLOSED
     world.step(3.0)
-    assert world.guard.mast is Mast.UNKNOWN
+    assert world.guard.mast.state == 'unknown'
     assert world.ask_move() == NEED_TO_CLOSE_MAST
     world.mast = world.mast_target = RAISED
     world.step(0.2)
-    assert world.guard.mast is Mast.OPEN
+    assert world.guard.mast.state == 'open'
     assert world.ask_move() == NEED_TO_CLOSE_MAST
     assert not world.drive.queue
     driving.odometry_on = False
     driving.ask_stop()
-    driving.guard.record_odometry(float('nan'), 0.0)  # is no standstill
+    driving.guard.odometry(None, float('nan'), 0.0, None)  # is no standstill
     driving.step(0.2)
     assert driving.guard.motion is Motion.MOVING
-    driving.guard.record_joints(float('nan'), -1.57)
-    assert driving.guard.mast is Mast.UNKNOWN
+    driving.guard.joints('mast', (float('nan'), -1.57))
+    assert driving.guard.mast.state == 'unknown'
 
 
 def test_a_start_stops_the_rover_that_somebody_left_driving() -> None:
@@ -245,34 +245,34 @@ def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: W
     number = driving.ask_stop()
     for _ in range(40):  # each second reading shows the foreign Twist
         driving.wheels = 0.5
-        driving.guard.record_odometry(0.5, 0.0)
+        driving.guard.odometry(None, 0.5, 0.0, None)
         driving.step(0.05)
     alarms = [driving.guard.violation]
     for names, seen in (('', 'no other driver'), ('/joystick', 'published by /joystick')):
-        driving.guard.set_other_drivers(names)  # known later than the motion, and told anew
+        driving.guard.drivers(names)  # known later than the motion, and told anew
+        driving.carry()
         alarms.append(driving.guard.violation)
         assert seen in alarms[-1]
-    assert driving.guard.take_alarms()[-3:] == alarms
-    assert driving.guard.stop_problem(number).startswith(STOP_NOT_CONFIRMED)
+    assert driving.take_alarms()[-3:] == alarms
+    assert driving.guard.end_stop(number).startswith(STOP_NOT_CONFIRMED)
     driving.drive.absent, driving.driving = False, False
     driving.step(3.0)
     assert driving.guard.violation == ''
-    assert driving.guard.stop_problem(number) == ''
+    assert driving.guard.end_stop(number) == ''
 
 
 factors = st.floats(MOTION.slowest_real_time_factor, 0.99)
 
 
-def slow_world(
-    factor: float, *, late_s: float = 0.0, action: MastAction = MastAction.CLOSE
-) -> World:
+def slow_world(factor: float, *, late_s: float = 0.0, command: str = 'mast_close') -> World:
     """It stands, and has been asked for this mast motion, which takes so much longer."""
     world = World(factor=factor)
     world.step(4.0 / factor)
     assert not world.guard.moving
-    assert world.ask_mast(action) == ''
+    assert world.ask_mast(command) == ''
     world.step()
-    world.mast, world.mast_left_s = (0.7, -1.0), action.duration_s(CONFIG.mast) + late_s
+    duration_s = world.mast_part.commands[command].duration_s
+    world.mast, world.mast_left_s = (0.7, -1.0), duration_s + late_s
     return world
 
 
@@ -284,20 +284,40 @@ def slow_drive(factor: float) -> World:
     return world
 
 
-@given(factors, st.floats(0.02, 0.99), st.sampled_from(MastAction))
+@given(factors, st.floats(0.02, 0.99), st.sampled_from(MAST_COMMANDS))
 def test_a_mast_has_its_duration_and_margin_in_simulated_time_and_no_more(
-    factor: float, any_factor: float, action: MastAction
+    factor: float, any_factor: float, command: str
 ) -> None:
-    margin_s, duration_s = CONFIG.mast.confirm_margin_s, action.duration_s(CONFIG.mast)
-    world = slow_world(factor, late_s=0.8 * margin_s, action=action)
+    world = slow_world(factor, late_s=0.8 * CONFIG.mast.confirm_margin_s, command=command)
+    margin_s, duration_s = (
+        CONFIG.mast.confirm_margin_s,
+        world.mast_part.commands[command].duration_s,
+    )
     world.simulate(duration_s + 0.7 * margin_s)
-    assert world.guard.mast is action.during
+    assert world.mast_part.busy
     world.simulate(0.1 * margin_s + 2 * REPORT_S)
-    assert world.guard.mast is action.after
-    world = slow_world(any_factor, late_s=1e9, action=action)
+    assert world.mast_part.reached(command)
+    world = slow_world(any_factor, late_s=1e9, command=command)
     world.step((duration_s + margin_s) / MOTION.slowest_real_time_factor + 1.0)
-    assert world.guard.mast is Mast.UNKNOWN
+    assert world.guard.mast.state == 'unknown'
     assert world.guard.last_error.startswith('Mast not confirmed')
+
+
+@given(factors)
+def test_joints_age_and_a_stop_is_confirmed_in_simulated_time(factor: float) -> None:
+    world = slow_drive(factor)
+    world.sag = 0.5  # it brakes
+    number = world.ask_stop()
+    world.simulate(0.8)
+    world.sag = 0.0
+    world.simulate(4.0)
+    assert (world.guard.end_stop(number), world.guard.violation) == ('', '')
+    assert world.guard.move_allowed
+    world.joints_on = False
+    world.simulate(0.8 * CONFIG.mast.joint_max_age_s)
+    assert world.guard.mast.state == 'closed'
+    world.simulate(0.5 * CONFIG.mast.joint_max_age_s)
+    assert world.guard.mast.state == 'unknown'
 
 
 @pytest.mark.parametrize('factor', [0.5, 0.1])
@@ -306,12 +326,12 @@ def test_the_leash_and_a_motion_that_nobody_requested_end_in_steady_time(factor:
     world.step(MOTION.max_duration_s - 2.5)
     assert not world.guard.stopping
     world.step(1.0)
-    assert world.guard.take_alarms() == LEASH
+    assert world.take_alarms() == LEASH
     world.step(4.0 / factor)
     assert not world.guard.moving
     world.driving, world.wheels = True, 0.5
     world.simulate(1.5 * REPORT_S)  # until odometry shows it
-    assert world.ask_mast(MastAction.OPEN) == MOVE_IN_PROGRESS
+    assert world.ask_mast('mast_open') == MOVE_IN_PROGRESS
     world.step(MOTION.settle_s + 0.05)
     assert world.guard.stopping
 
@@ -327,7 +347,7 @@ CHANCES = {
     'a goal is aborted': lambda world: [world.abort_goal(name) for name in world.appendages],
     **FAULTS,
 }
-REQUESTS = ['move', 'move', 'stop', *(action.value for action in MastAction)]
+REQUESTS = ['move', 'move', 'stop', *MAST_COMMANDS]
 PARTS = [
     'stow',
     *range(6),
@@ -363,7 +383,8 @@ class GuardedRover(RuleBasedStateMachine):
 
     def _ask(self, request: str | int) -> None:
         world, guard = self.world, self.world.guard
-        mast, moving, latch = guard.mast, guard.motion is Motion.MOVING, guard.agent_latch
+        stowed = guard.mast is None or guard.mast.is_stowed
+        moving, latch = guard.motion is Motion.MOVING, guard.agent_latch
         if request == 'stop':
             world.ask_stop()
         elif request in PARTS:
@@ -372,25 +393,25 @@ class GuardedRover(RuleBasedStateMachine):
             return
         elif request == 'move':
             silent = world.silence_since() is not None
-            assert world.ask_move() or (mast.is_stowed and not silent and not latch)
+            assert world.ask_move() or (stowed and not silent and not latch)
         elif world.has_mast:
-            refusal = world.ask_mast(MastAction(str(request)))
+            refusal = world.ask_mast(str(request))
             if (moving or latch) and request != 'mast_close':
                 assert refusal
-            if mast is Mast.CLOSED and request == 'mast_rotate':
+            if stowed and request == 'mast_rotate':
                 assert refusal
 
     def _ask_part(self, request: str | int) -> None:
         guard = self.world.guard
-        named = [(name, each) for name, part in guard.appendages.items()
-                 for each in part.config.commands]  # fmt: skip
+        arms = self.world.appendages
+        named = [(name, each) for name, arm in arms.items() for each in arm.commands]
         if not named:
             return
         name, command = named[request % len(named)] if isinstance(request, int) else named[0]
-        config = guard.appendages[name].config
+        config = arms[name]
         command = command if isinstance(request, int) else config.stow_command
         after = config.commands[command].only_after
-        allowed = not after or any(map(guard.appendages[name].reached, after))
+        allowed = not after or any(map(guard.parts[name].reached, after))
         stows, moving = config.stows(command), guard.motion is Motion.MOVING
         refusal = self.world.ask_appendage(name, command)
         if guard.e_stop or not allowed or ((guard.agent_latch or moving) and not stows):
@@ -414,7 +435,7 @@ class GuardedRover(RuleBasedStateMachine):
         world.ask_stop()
         world.step(1.5)
         if world.has_mast:
-            world.ask_mast(MastAction.CLOSE)
+            world.ask_mast('mast_close')
         for name, part in world.appendages.items():
             if stows:
                 world.ask_appendage(name, part.stow_command)
@@ -478,9 +499,10 @@ class GuardedRover(RuleBasedStateMachine):
     @invariant()
     def motion_without_a_closed_mast_is_being_stopped(self) -> None:
         guard = self.world.guard
-        if guard.motion is Motion.MOVING and not guard.mast.is_stowed:
-            guard_will_stop = guard.stopping or guard.next_wakeup() is not None
-            assert guard_will_stop
+        if guard.motion is Motion.MOVING and any(
+            not part.is_stowed for part in guard.parts.values()
+        ):
+            assert guard.stopping or guard.next_wakeup() is not None
 
     def teardown(self) -> None:
         """Left alone with healthy services, the rover comes to rest and everybody knows it."""
@@ -491,7 +513,10 @@ class GuardedRover(RuleBasedStateMachine):
         world.step(15.0)  # a node that hung has a queue of stops to work off
         assert not world.moving
         assert world.guard.motion is Motion.STILL
-        assert not world.guard.mast_busy or world.guard.next_wakeup() is not None
+        assert (
+            not any(part.busy for part in world.guard.parts.values())
+            or world.guard.next_wakeup() is not None
+        )
         if self.has_base:
             drive_off(world)
             assert not world.moved_unstowed

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -21,7 +21,7 @@ from shutil import copytree
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from curiosity_rosa_demo.adapter.adapter_rules import AdapterRules
+from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.check import operation_in, replay, run
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
@@ -111,34 +111,34 @@ def test_the_rules_decide_as_they_did(name: str) -> None:
 # --- a changed rule is noticed ---------------------------------------------------------------
 
 
-class IgnoresTheButton(AdapterRules):
-    def e_stop(self, pressed: bool) -> None:
-        super().e_stop(False)
+class IgnoresTheButton(Rules):
+    def set_e_stop(self, pressed: bool) -> None:
+        super().set_e_stop(False)
 
 
-class NeverRefuses(AdapterRules):
-    def check_motion(self, name: str, clock_problem: str = '') -> None:
-        self.guard.poll()
+class NeverRefuses(Rules):
+    def check_motion(self, motion: str, clock_problem: str = '') -> None:
+        pass
 
 
-class ForgetsTheAgent(AdapterRules):
+class ForgetsTheAgent(Rules):
     def heartbeat(self, tick: int, latch: str) -> None:
         super().heartbeat(tick, '')
 
 
-class BelievesEveryMast(AdapterRules):
-    def joints(self, p: float, turn: float) -> None:
-        super().joints(1.57, -1.57)
+class BelievesEveryMast(Rules):
+    def joints(self, name: str, angles: Sequence[float]) -> None:
+        super().joints(name, [1.57, -1.57])
 
 
 # What decides otherwise: an adapter, or the limits of a section; and a rule that reports it.
-MUTANTS: list[tuple[str, type[AdapterRules] | str, dict[str, Any], str]] = [
-    ('refusals', IgnoresTheButton, {}, 'motion_guard'),
-    ('refusals', NeverRefuses, {}, 'motion_guard'),
+MUTANTS: list[tuple[str, type[Rules] | str, dict[str, Any], str]] = [
+    ('refusals', IgnoresTheButton, {}, 'motion'),
+    ('refusals', NeverRefuses, {}, 'motion'),
     ('refusals', ForgetsTheAgent, {}, 'status: agent_safe_reason'),
-    ('refusals', BelievesEveryMast, {}, 'mast'),
-    ('demo', 'thresholds.motion', {'max_duration_s': 4.0}, 'motion_guard'),
-    ('demo', 'thresholds.mast', {'tolerance_rad': 1e-6}, 'mast'),
+    ('refusals', BelievesEveryMast, {}, 'part'),
+    ('demo', 'thresholds.motion', {'max_duration_s': 4.0}, 'motion'),
+    ('demo', 'thresholds.mast', {'tolerance_rad': 1e-6}, 'part'),
     ('loaded', 'thresholds.motion', {'odometry_max_age_s': 4.0}, 'odometry_silence'),
     ('stuck', 'thresholds.drive', {'stuck_s': 8.0}, 'drive_watch'),
     ('stuck', 'thresholds.drive', {'stuck_s': 8.0}, 'trace: drive_watch'),
@@ -148,7 +148,7 @@ MUTANTS: list[tuple[str, type[AdapterRules] | str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(('name', 'mutant', 'values', 'rule'), MUTANTS)
 def test_what_decides_otherwise_is_reported(
-    name: str, mutant: type[AdapterRules] | str, values: dict[str, Any], rule: str
+    name: str, mutant: type[Rules] | str, values: dict[str, Any], rule: str
 ) -> None:
     kept = recording(f'0.1.0/{name}')
     if isinstance(mutant, str):

@@ -294,7 +294,11 @@ def test_a_window_is_counted_from_the_change_of_its_signal(
 
 @pytest.mark.parametrize('deaf', [False, True])
 def test_an_arm_that_the_guard_does_not_watch_is_found(deaf: bool) -> None:
-    changes = {'record_appendage': lambda *_: None} if deaf else {}
+    def deaf_to_arms(rules: Rules, name: str, angles: Sequence[float]) -> None:
+        if name == MAST:
+            Rules.joints(rules, name, angles)
+
+    changes = {'joints': deaf_to_arms} if deaf else {}
     arm = load_config(robot='curiosity').robot.appendages
     watched = Watched(mutant(**changes), World(RobotProfile(appendages=arm)))
     begin_to_drive(watched, moves=False)
