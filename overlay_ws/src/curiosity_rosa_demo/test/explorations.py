@@ -15,6 +15,7 @@ from collections.abc import Callable
 import re
 from typing import Any
 
+from curiosity_rosa_demo.adapter.part import MAST
 import explored_guard
 from explored_guard import GuardedRover, GuardSystem
 import explored_kernel
@@ -52,10 +53,8 @@ BOUNDED: dict[str, tuple[int, Callable[[], System[Any]]]] = {
 
 
 def mast_and_motion(rover: GuardedRover) -> str:
-    guard = rover.guard
-    return (
-        f'mast {guard.parts["mast"].state}\n{"stopping" if guard.stopping else guard.motion.value}'
-    )
+    guard, mast = rover.guard, rover.guard.parts[MAST]
+    return f'mast {mast.state}\n{"stopping" if guard.stopping else guard.motion.value}'
 
 
 # The picture of an exploration: the exploration, and the view that a state becomes.

@@ -30,16 +30,15 @@ from pydantic import (
 )
 
 # The first words of reasons; domain/refusal.py has the code of each that decides something.
-STOPPED = 'Stopped: '  # by the adapter, for a broken safety rule
+STOPPED_FOR = 'Stopped: '  # by the adapter, for a broken safety rule
 
 
 def stopped_for(appendage: str) -> str:
     """The adapter stopped the rover for an appendage that was not stowed."""
-    return f'{STOPPED}{appendage} is'
+    return f'{STOPPED_FOR}{appendage} is'
 
 
-STOPPED_FOR_MAST = stopped_for('mast')
-STOPPED_UNASKED = f'{STOPPED}the rover moved unasked'
+STOPPED_UNASKED = f'{STOPPED_FOR}the rover moved unasked'
 NEED_TO_CLOSE_MAST = 'Need to close mast'
 NEED_TO_STOW = 'Need to stow'  # and the appendage
 NEED_TO_OPEN_MAST = 'Need to open mast'

@@ -28,7 +28,7 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_OPEN_MAST,
     NEED_TO_STOW,
     OBSTACLE_AHEAD,
-    STOPPED,
+    STOPPED_FOR,
     TIMED_OUT,
     ToolResult,
     UNAVAILABLE,
@@ -93,7 +93,7 @@ _ANSWERS = {
     GROUND_UNKNOWN: RefusalCode.GROUND_UNKNOWN,
     UNAVAILABLE: RefusalCode.NO_SERVICE,
     TIMED_OUT: RefusalCode.NO_ANSWER,
-    STOPPED: RefusalCode.STOPPED,
+    STOPPED_FOR: RefusalCode.STOPPED,
 }
 _FREE_M = re.compile(rf'{OBSTACLE_AHEAD} at ([\d.]+) m')
 _STOW_COMMAND = re.compile(rf'{NEED_TO_STOW} .+: (\w+)')

@@ -445,7 +445,7 @@ def test_no_stop_is_confirmed_and_no_drive_begins_while_the_body_moves(
             world.step()
             shown_at = world.now if shown else shown_at
             if number is not None and (sag or turning):
-                assert world.guard.stop_problem(number)
+                assert world.guard.end_stop(number)
             if tick >= 4 and world.guard.settles:
                 assert 0.0 < sag <= SHIPPED.settling_speed_mps
                 assert not (shown and turning)

@@ -31,7 +31,7 @@ from curiosity_rosa_demo.agent.skills.navigation import navigate
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, TasksState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import STOPPED_FOR_MAST, ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import stopped_for, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -421,13 +421,15 @@ def test_what_the_loop_does_about_a_code(code: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -> None:
+    reason = f'{SAFETY_VIOLATION}: {stopped_for("mast")} open'
+
     def breaks(call: SkillCall) -> ToolResult:
-        return ToolResult.failure(f'{SAFETY_VIOLATION}: {STOPPED_FOR_MAST} open', SAFETY_VIOLATION)
+        return ToolResult.failure(reason, SAFETY_VIOLATION)
 
     skill = skill_named('drive', breaks, resources_required=['base'])
     with AgentWorld(tmp_path, call('drive'), DONE, skills=(skill,)) as world:
         world.submit('react', text='Drive.')
         world.until(lambda: world.state.tasks.mode is Mode.SAFE, 'SAFE')
-        assert world.state.robot.safety_latch == f'SAFETY_VIOLATION: {STOPPED_FOR_MAST} open'
+        assert world.state.robot.safety_latch == reason
         world.until(lambda: 'move_stop' in world.rover.calls, 'the stop')
         assert len(world.server.requests) == 1  # the model is not asked again

@@ -194,7 +194,7 @@ def with_bad_steps(every: list[Entry]) -> list[Entry]:
 LACKS: list[tuple[str, Callable[[list[Entry]], list[Entry]], str, str]] = [
     ('demo', lambda every: [*every, *logs(every)], '', ''),  # the topic's history, again
     ('demo', lambda every: without(every, logs(every)[0]), 'status: moving', NOT_SEEN),
-    ('refusals', lambda every: without(every, logs(every)[3]), 'motion_guard', NOT_SEEN),
+    ('refusals', lambda every: without(every, logs(every)[3]), 'motion', NOT_SEEN),
     ('stuck', lambda every: without(every, *logs(every)), 'trace: drive_watch', NOT_SEEN),
     ('stuck', with_bad_steps, 'inputs', 'the rules have no such call'),
 ]

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 import random
 
 import curiosity_rosa_demo
+from curiosity_rosa_demo.adapter.part import MAST
+from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.react.guardrails.gate import APPROVAL_RULE
 from curiosity_rosa_demo.agent.react.guardrails.rules import RULES
 from curiosity_rosa_demo.domain import models
@@ -61,7 +64,7 @@ unit/test_gate.py
 unit/test_motion_guard.py
     the_rover_never_moves_with_the_mast_up: NEED_TO_CLOSE_MAST MOVE_IN_PROGRESS NEED_TO_OPEN_MAST
     the_rover_never_moves_with_a_part_that_is_not_stowed: NEED_TO_STOW
-    motion_without_a_closed_mast_is_being_stopped: STOPPED_FOR_MAST
+    motion_without_a_closed_mast_is_being_stopped: STOPPED_FOR
     no_motion_outlives_the_e_stop: E_STOP_PRESSED
     no_motion_outlives_safe: AGENT_IS_SAFE
     no_motion_outlives_the_agents_silence: AGENT_IS_SILENT AGENT_IS_GONE AGENT_FELL_SILENT
@@ -89,7 +92,7 @@ unit/test_guardrails.py
     test_what_a_skill_holds_that_did_not_react_to_its_stop_is_refused: resource_conflict
 integration/test_adapter_node.py
     test_no_motion_while_the_mast_is_on_its_way_or_up: NEED_TO_CLOSE_MAST
-    test_a_mast_that_opens_by_itself_stops_the_rover: STOPPED_FOR_MAST
+    test_a_mast_that_opens_by_itself_stops_the_rover: STOPPED_FOR
     test_the_mast_stays_closed_while_the_rover_moves: MOVE_IN_PROGRESS NEED_TO_OPEN_MAST
     test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise: STOPPED_UNASKED
     test_a_rover_whose_odometry_falls_silent_is_warned_of_and_stopped: ODOMETRY_SILENT
