@@ -221,7 +221,7 @@ def test_a_stop_ends_a_command_that_waits_for_its_server(sandbox: Sandbox) -> No
     world.start_adapter(config_dir=write_action_profile(patient, LATE))
     world.wait_for_posture('unknown')
     answer = world.ask_later('arm_extend')
-    wait_until(lambda: any('check_appendage' in each.data for each in inputs), 'the command')
+    wait_until(lambda: any('check_part' in each.data for each in inputs), 'the command')
     world.does('move_stop')
     server = ActionServer(
         sandbox.node,
