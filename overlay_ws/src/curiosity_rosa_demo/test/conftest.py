@@ -12,9 +12,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-NEEDS = {
-    'test_demo_launch.py': 'launch_testing',
-    'test_ament_linters.py': 'ament_flake8',
-}
+NEEDS = {'test_demo_launch.py': 'launch_testing', 'test_ament_linters.py': 'ament_flake8'}
 
 collect_ignore = [file for file, module in NEEDS.items() if find_spec(module) is None]

@@ -32,11 +32,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.obstacles import (
-    free_distance,
-    RoverShape,
-    TURN_DIRECTIONS,
-)
+from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape, TURN_DIRECTIONS
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.recording.rule_run import ReplayClock
 from curiosity_rosa_demo.tools.rover_client import answered_failure

@@ -415,12 +415,7 @@ class AutonomyBench(RuntimeBench):
     """It begins at ten in the morning of a Tuesday."""
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        config: Config | None = None,
-        at: float = TEN,
-        **named: Any,
+        self, folder: Path, *, config: Config | None = None, at: float = TEN, **named: Any
     ) -> None:
         self.at, self.config = at, config or config_with_world()
         clock = {'now': lambda: self.at, 'epoch': lambda: TEN}

@@ -30,11 +30,7 @@ from curiosity_rosa_demo.adapter.input_log import (
     LogEntry,
     MAX_ENTRIES,
 )
-from curiosity_rosa_demo.adapter.joint_commands import (
-    PartCommands,
-    StandstillCommand,
-    trajectory,
-)
+from curiosity_rosa_demo.adapter.joint_commands import PartCommands, StandstillCommand, trajectory
 from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
 from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
 from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter

@@ -224,9 +224,7 @@ print('told', flush=True)
 """
 
 
-def test_nobody_types_to_a_headless_agent(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_nobody_types_to_a_headless_agent(capsys: pytest.CaptureFixture[str]) -> None:
     assert parse_arguments(['--headless']).headless
     assert not parse_arguments([]).headless
     with pytest.raises(SystemExit):

@@ -26,12 +26,7 @@ from curiosity_rosa_demo.agent.check import operation_in, replay, run
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.ros.qos import UnreadableMessage
-from curiosity_rosa_demo.recording.check import (
-    NO_LOG,
-    NOT_SEEN,
-    replay_adapter,
-    Verdict,
-)
+from curiosity_rosa_demo.recording.check import NO_LOG, NOT_SEEN, replay_adapter, Verdict
 from curiosity_rosa_demo.recording.mcap.channels import Channel, STRING, TF
 from curiosity_rosa_demo.recording.mcap.file import RunFile
 from curiosity_rosa_demo.recording.mcap.reader import Entry, RunReader
@@ -43,12 +38,7 @@ from curiosity_rosa_demo.recording.replay.main import (
 )
 from curiosity_rosa_demo.recording.replay.messages import replay_message, REPLAY_PREFIX
 from curiosity_rosa_demo.trace.events import NodeStarted
-from curiosity_rosa_demo.trace.trace_codec import (
-    decode,
-    encode,
-    MAX_EVENT_BYTES,
-    new_event,
-)
+from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, new_event
 from examples import examples
 from geometry_msgs.msg import TransformStamped
 from harness import ROOT
