@@ -34,8 +34,8 @@ from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape, TURN_
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, Joints, OPENED
 from curiosity_stand_in.scenery import Disc, Light
+from missions.rover_twin import Fault, RoverTwin
 import numpy as np
-from rover_twin import Fault, RoverTwin
 
 GOAL = 'Analyze the ground texture'
 HINT = 'Bright area starts at X >= {x:.1f}m (configurable).'

@@ -99,9 +99,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatGeneration, ChatResult
 from mcp import MCPError
 from mcp_types import ElicitResult
+from missions.rover_twin import Fault
 from pydantic import ConfigDict, Field
 import pytest
-from rover_twin import Fault
 from sign_reader import board, images_in, read_signs, StillPictures
 from turn_world import KEY, rosa_of, SimulatedRoverWorld, with_rules
 

@@ -60,7 +60,7 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in import mast
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.scenery import Light
-from rover_twin import RoverTwin
+from missions.rover_twin import RoverTwin
 from turn_world import config_of, rosa_of, with_rules
 
 PROCESSES = 2

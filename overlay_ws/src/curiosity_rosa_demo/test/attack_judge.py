@@ -38,7 +38,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_stand_in import mast
-from rover_twin import RoverTwin, STEP_S
+from missions.rover_twin import RoverTwin, STEP_S
 
 PHYSICAL = ('mast', 'fence', 'leash', 'after stop')  # whoever drives, with any rules
 SERVICES = {

@@ -21,13 +21,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.ground import (
-    Geometry,
-    GroundAnalysis,
-    RockResult,
-    TextureClass,
-    TextureResult,
-)
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
     MAST_IS_CLOSED,
@@ -49,6 +42,7 @@ from curiosity_rosa_demo.tools.rover_tools import RoverTools
 from curiosity_stand_in.body import RAMP_S, ROCKING, START_S, State, TICK_S
 from curiosity_stand_in.drivers import DemoRover, REPEAT_S
 from curiosity_stand_in.kinematics import Pose
+from missions.rover_twin import ANALYSIS, ANALYSIS_TOPIC, OwnedClock, PICTURE_TOPIC
 
 SHIPPED = load_config()
 FIGURES = SHIPPED.thresholds
@@ -56,26 +50,6 @@ SPEED_MPS, TURN_MPS = FIGURES.body.forward_mps, FIGURES.body.turn_mps
 RADIUS_M = FIGURES.obstacles.turn_radius_m
 START_LATE_S = REPEAT_S + TICK_S + START_S + RAMP_S / 2  # a motion behind its call, at most
 STOP_LATE_S = TICK_S + ROCKING[-1][0]  # from /move_stop until the body stands, at most
-ROCK = RockResult(6.25, -12.0, 0.8, 0.5, (10, 20, 30, 40), 0.3)
-ANALYSIS = GroundAnalysis(
-    texture=TextureResult(
-        TextureClass.COARSE_GRAINED, 4.0, 0.4, 0.1, 0.7, 0.8, 20.0, 0.2, 12.0, 3.14, 0.83
-    ),
-    rocks=5,
-    rock_coverage_pct=1.26,
-    largest_rock=ROCK,
-    nearest_rocks=(ROCK,),
-    rocks_confidence=0.6,
-    range_m=20.0,
-    sharpness=0.77,
-    exposure_luma=120.0,
-    clipped_pct=0.0,
-    camera_height_m=2.0,
-    geometry=Geometry.ESTIMATED,
-    geometry_note='No camera info on <b>/camera_info</b>',
-    took_ms=300.0,
-)
-PICTURE_TOPIC, ANALYSIS_TOPIC = '/capture/image_raw/compressed', '/capture/analysis/compressed'
 
 
 def with_figures(
@@ -89,17 +63,6 @@ def with_figures(
             'obstacles': thresholds.obstacles.model_copy(update={'turn_radius_m': turn_radius_m}),
         }
     )
-
-
-@dataclass
-class OwnedClock:
-    """A ROS clock in simulated time that only moves when told."""
-
-    seconds: float = 100.0
-    ros_time_is_active: bool = True
-
-    def now(self) -> SimpleNamespace:
-        return SimpleNamespace(nanoseconds=round(self.seconds * 1e9))
 
 
 class Hurry(Cancellation):

@@ -129,7 +129,8 @@ class Due:
 
 
 class RosTime(Protocol):
-    nanoseconds: int
+    @property
+    def nanoseconds(self) -> int: ...
 
 
 class RosClock(Protocol):

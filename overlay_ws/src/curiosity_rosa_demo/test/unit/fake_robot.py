@@ -47,8 +47,8 @@ from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import TurnStarted, with_task
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
+from missions.rover_twin import ANALYSIS
 import numpy as np
-from tool_rover import ANALYSIS
 
 T = TypeVar('T')
 CONFIG = load_config()

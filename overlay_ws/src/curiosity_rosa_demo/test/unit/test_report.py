@@ -78,10 +78,10 @@ from mcap_world import (
     traced,
     write_run,
 )
+from missions.rover_twin import ANALYSIS, ANALYSIS_TOPIC
 import pytest
 from strategies import events
 from test_drawing import checked, classed, titles
-from tool_rover import ANALYSIS, ANALYSIS_TOPIC
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'&\x00\x1b[31m\u202eevil'
 

@@ -36,10 +36,10 @@ from curiosity_rosa_demo.tools.rover_client import _json_object
 from curiosity_rosa_demo.tools.rover_tools import DrivenPath, LINK_TIMEOUT_S, RoverTools
 from hypothesis import given
 from hypothesis import strategies as st
+from missions.rover_twin import OwnedClock
 import pytest
 from tool_rover import (
     failed,
-    OwnedClock,
     PICTURE_TOPIC,
     RADIUS_M,
     SimulatedRover,

@@ -53,12 +53,13 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from missions.rover_twin import OwnedClock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import pytest
 from runtime_world import AgentWorld
 from skill_world import call_of, LONG_S, settings_of, SHIPPED, skill_named, StillWorld
 from strategies import CONFIG, huge_ints, json_values, text
-from tool_rover import OUTSIDE, OwnedClock
+from tool_rover import OUTSIDE
 from turn_world import KEY, NINE
 
 ROOT = Path(__file__).resolve().parents[5]

@@ -8,8 +8,7 @@
 
 """A twin of the rover behind its adapter: pure, one thread, its clock owned, its faults by name.
 
-The rules are the product's own: each motion passes Rules, as in the
-adapter's process. The body and its services are DemoRover's; odometry and joint states come at
+The rules are the product's own: each motion passes Rules, as in the adapter's process. The body and its services are DemoRover's; odometry and joint states come at
 10 Hz. Time passes when a caller waits.
 
 Metres, radians and seconds in the world frame (REP 103). The twin stands for RoverClient.
@@ -29,6 +28,13 @@ from curiosity_rosa_demo.adapter.part import MAST
 from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
 from curiosity_rosa_demo.adapter.status import status_of
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.ground import (
+    Geometry,
+    GroundAnalysis,
+    RockResult,
+    TextureClass,
+    TextureResult,
+)
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -44,7 +50,6 @@ from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.scenery import Disc, Light
 import numpy as np
 from numpy.typing import NDArray
-from tool_rover import ANALYSIS, ANALYSIS_TOPIC, OwnedClock, PICTURE_TOPIC
 
 Points = NDArray[np.float64]
 
@@ -55,6 +60,54 @@ REPORT_STEPS = 2  # odometry, joint states and scan at 10 Hz
 RIM_POINTS = 48  # returns of the scan from one obstacle
 SCAN_RANGE_M = 20.0
 SLACK_S = 0.2  # of the leash: the guard looks each LEASH_CHECK_S
+ROCK = RockResult(
+    distance_m=6.25,
+    bearing_deg=-12.0,
+    width_m=0.8,
+    height_m=0.5,
+    box_px=(10, 20, 30, 40),
+    confidence=0.3,
+)
+ANALYSIS = GroundAnalysis(
+    texture=TextureResult(
+        name=TextureClass.COARSE_GRAINED,
+        contrast=4.0,
+        homogeneity=0.4,
+        energy=0.1,
+        lbp_uniform=0.7,
+        lbp_entropy=0.8,
+        orientation_deg=20.0,
+        coherence=0.2,
+        grain_px=12.0,
+        grain_cm=3.14,
+        confidence=0.83,
+    ),
+    rocks=5,
+    rock_coverage_pct=1.26,
+    largest_rock=ROCK,
+    nearest_rocks=(ROCK,),
+    rocks_confidence=0.6,
+    range_m=20.0,
+    sharpness=0.77,
+    exposure_luma=120.0,
+    clipped_pct=0.0,
+    camera_height_m=2.0,
+    geometry=Geometry.ESTIMATED,
+    geometry_note='No camera info on <b>/camera_info</b>',
+    took_ms=300.0,
+)
+PICTURE_TOPIC, ANALYSIS_TOPIC = '/capture/image_raw/compressed', '/capture/analysis/compressed'
+
+
+@dataclass
+class OwnedClock:
+    """A ROS clock in simulated time that only moves when told."""
+
+    seconds: float = 100.0
+    ros_time_is_active: bool = True
+
+    def now(self) -> SimpleNamespace:
+        return SimpleNamespace(nanoseconds=round(self.seconds * 1e9))
 
 
 @dataclass(frozen=True)
@@ -98,8 +151,13 @@ class RoverTwin:
     on_e_stop: Callable[[], None] = lambda: None  # when it is pressed
 
     def __post_init__(self) -> None:
-        thresholds, steady = self.config.thresholds, lambda: self._now
-        self._now = self._began = self.clock.seconds
+        thresholds = self.config.thresholds
+        self._now: float = self.clock.seconds
+        self._began = self._now
+
+        def steady() -> float:
+            return self._now
+
         self._steps, self._seen = 0, Counter[str]()
         self._moving_since: float | None = None
         self._was_pressed = False
