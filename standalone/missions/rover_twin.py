@@ -8,8 +8,9 @@
 
 """A twin of the rover behind its adapter: pure, one thread, its clock owned, its faults by name.
 
-The rules are the product's own: each motion passes Rules, as in the adapter's process. The body and its services are DemoRover's; odometry and joint states come at
-10 Hz. Time passes when a caller waits.
+The rules are the product's own: each motion passes Rules, as in the adapter's process. The body
+and its services are DemoRover's; odometry and joint states come at 10 Hz. Time passes when a
+caller waits.
 
 Metres, radians and seconds in the world frame (REP 103). The twin stands for RoverClient.
 """
