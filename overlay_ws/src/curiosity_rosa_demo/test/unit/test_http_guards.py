@@ -683,6 +683,7 @@ import httpx
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.startup.logs import LogFile
 from test_http_guards import SETTINGS, small_app
+print('imported', file=sys.stderr, flush=True)  # libraries warn at their import
 log = LogFile(pathlib.Path(sys.argv[1]))
 server = HttpThread(lambda: small_app, SETTINGS)
 server.start()
@@ -707,7 +708,8 @@ def test_nothing_is_written_between_the_users_lines(tmp_path: Path) -> None:
         text=True,
         timeout=60,
     )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, '', '')
+    said = ended.stderr.rpartition('imported\n')[2]
+    assert (ended.returncode, ended.stdout, said) == (0, '', '')
     written = log.read_text(encoding='utf-8')
     assert 'a bug' in written
     assert 'secret' not in written
