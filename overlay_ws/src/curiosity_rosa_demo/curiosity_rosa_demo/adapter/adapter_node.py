@@ -12,7 +12,7 @@ Each of five threads spins one node, so that no lane waits for another. ``adapte
 clients and subscriptions and serves get_status, ``adapter_stop`` serves move_stop,
 ``adapter_motion`` the three motions, ``adapter_mast`` the three mast services and those of the
 robot's appendages; each serves one call at a time. ``adapter_scan`` reads the scan. A sixth thread
-polls the guard when its next wake-up is due, and a seventh looks names up in the ROS graph:
+asks the rules what is due at their next wake-up, and a seventh looks names up in the ROS graph:
 nothing else waits for it. ``adapter`` also publishes the log of the rules'
 inputs.
 
@@ -220,7 +220,7 @@ class AdapterApp:
             mast.create_service(Trigger, service, self._trigger_callback(service, act))
         return own
 
-    # --- due commands: runs after every change of the guard ---------------------------------
+    # --- due commands: runs after every step of the rules ----------------------------------
 
     def _execute_due_commands(self) -> None:
         """Execute the commands that the rules report as due. The caller holds the lock."""
