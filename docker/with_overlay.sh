@@ -47,6 +47,7 @@ done
 demo=$!
 (
   set +m
+  trap 'exit 130' INT # without it bash waits for the build, forgets the signal and launches
   "$here/build_overlay.sh" || exit
   source "$here/ros_env.sh"
   exec env --default-signal=INT ros2 launch curiosity_rosa_demo demo.launch.py use_sim_time:=true agent:="${CURIOSITY_AGENT:-headless}"

@@ -20,7 +20,7 @@ from harness import ROOT
 import pytest
 
 MISSIONS = sorted((ROOT / 'standalone/missions/kept').glob('*.json'))
-SEEDS = {'quick': 10, 'thorough': 10_000}.get(os.environ.get('HYPOTHESIS_PROFILE', ''), 60)
+SEEDS = {'quick': 4, 'thorough': 10_000}.get(os.environ.get('HYPOTHESIS_PROFILE', ''), 40)
 SEEDS_AT_ONCE = min(SEEDS, max(20, SEEDS // 40))  # each start costs some seconds
 MINUTES = 0.25
 TIMEOUT_S = 900.0
@@ -43,16 +43,13 @@ def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_two_runs_of_one_seed_have_the_same_record(tmp_path: Path) -> None:
-    records = []
-    for name in ('one', 'two'):
-        file = tmp_path / name
-        ran = simulate('--seed', '11', '--minutes', '0.3', '--record', str(file))
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        records.append(file.read_bytes())
-    assert records[0] == records[1]
-    assert b'/adapter/' in records[0]
+    file = tmp_path / 'record'
+    ran = simulate('--seed', '11', '--minutes', '0.3', '--record', str(file))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    record = file.read_bytes()
+    assert b'/adapter/' in record
     after_another = simulate('--seed', '10', '--seeds', '2', '--minutes', '0.3')
-    assert f' {hashlib.sha256(records[0]).hexdigest()}' in after_another.stdout
+    assert f' {hashlib.sha256(record).hexdigest()}' in after_another.stdout
 
 
 @pytest.mark.timeout(TIMEOUT_S)

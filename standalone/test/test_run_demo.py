@@ -20,6 +20,7 @@ import time
 
 from adapter_world import Witness
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.tracing.span import TASK_ID
 from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, TreeSpan
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
@@ -28,6 +29,8 @@ from PIL import Image
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+# Skills that the gate also checks at their dispatch.
+MOVING = {'navigate_to_pose', 'drive_distance', 'turn_angle', *MOTIONS, *MAST_SKILLS}
 KEYS = {'ok', 'answer', 'score', 'image', 'trace'}
 
 
@@ -76,7 +79,11 @@ def complete_tree(file: Path, calls: list[TraceEvent]) -> None:
     assert below['task', 'turn'] == 1
     assert below['turn', 'step'] == below['step', 'chat'] == len(calls) + 1
     assert below['step', 'execute_tool'] == below['step', 'guard'] == len(calls)
-    assert below['execute_tool', 'guard'] == 2  # at the dispatch of the drive and of the mast
+    tools = [each for each in tree if each.name.startswith('execute_tool ')]
+    moving = {each.id for each in tools if each.name.split()[1] in MOVING}
+    guarded = [each.parent for each in tree if each.name.startswith('guard ')]
+    assert len(moving) >= 2  # a drive and the mast
+    assert [guarded.count(each.id) for each in tools] == [each.id in moving for each in tools]
     assert below['execute_tool', 'call'] >= len(calls) - 1
     assert root.trace == str(root.attributes[TASK_ID]).replace('-', '')
     assert root.attributes['curiosity.task.state'] == 'completed'

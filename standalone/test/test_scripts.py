@@ -112,6 +112,9 @@ class Container:
     def story(self) -> list[str]:
         return self._story.read_text().splitlines()
 
+    def forget(self) -> None:
+        self._story.write_text('')
+
     def has(self, line: str) -> None:
         wait_until(lambda: line in self.story, f'{line!r} in {self.story}')
 
@@ -201,6 +204,10 @@ def test_when_launch_is_killed_the_rovers_nodes_end_after_the_overlays(
     assert [line for line in container.story if 'ends' in line or 'hears' in line] == told
 
 
+# A command of the demo that ends as soon as the story tells something.
+ENDS_AT = """bash -c 'until grep -q "%s" "$STORY"; do sleep 0.05; done; exit 3'"""
+
+
 def runs(words: str) -> bool:
     lines = (' '.join(each.info['cmdline'] or ()) for each in psutil.process_iter(['cmdline']))
     return any(words in line for line in lines)
@@ -218,15 +225,18 @@ def test_when_one_of_them_ends_so_does_the_container_and_what_is_deaf_is_killed(
     run.terminate()
     assert run.wait(timeout=30) == 0
     wait_until(lambda: not runs(str(deaf)), f'the end of {deaf}')
-    ends = f'until grep -q "{LAUNCHED}" "$STORY"; do sleep 0.05; done; exit 3'
-    for who, command in (('demo', ['bash', '-c', ends]), ('overlay', [str(container.demo)])):
-        if who == 'overlay':
-            fails = 'sleep 0.2; echo "no compiler" >&2; exit 1\n'
-            script(container.docker / 'build_overlay.sh', fails)
-        run = container.run('with_overlay.sh', *command)
+    for ended, command, build in (
+        ("the demo's command", ENDS_AT % LAUNCHED, 'true\n'),
+        ("the demo's command", ENDS_AT % 'builds', 'echo builds >>"$STORY"; sleep 1\n'),
+        ('the overlay', str(container.demo), 'sleep 0.2; exit 1\n'),
+    ):
+        script(container.docker / 'build_overlay.sh', build)
+        container.forget()
+        run = container.run('with_overlay.sh', *shlex.split(command))
         _, errors = run.communicate(timeout=20)
         assert run.returncode == 1  # so that restart: on-failure starts it again
-        assert f'overlay: the {who}' in errors.replace("demo's command", 'demo')
+        assert errors.startswith(f'overlay: {ended} has ended')
+        assert (LAUNCHED in container.story) == (LAUNCHED in command)  # not after the build
     assert not runs(str(container.demo))
 
 

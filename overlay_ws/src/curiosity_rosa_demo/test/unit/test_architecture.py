@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+import gc
 from importlib.metadata import packages_distributions
 from pathlib import Path
 import re
@@ -50,7 +51,11 @@ def parsed(text: str) -> ast.Module:
     """
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        tree = ast.parse(text, feature_version=OLDEST)
+        gc.disable()  # it lets another thread parse, which CPython 3.11 takes for an error (gh-106905)
+        try:
+            tree = ast.parse(text, feature_version=OLDEST)
+        finally:
+            gc.enable()
         compile(tree, 'text', 'exec', dont_inherit=True)
         return tree
 
