@@ -51,7 +51,7 @@ def parsed(text: str) -> ast.Module:
     """
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        gc.disable()  # it lets another thread parse, which CPython 3.11 takes for an error (gh-106905)
+        gc.disable()  # may run a second parse meanwhile: "depth mismatch" (CPython gh-106905)
         try:
             tree = ast.parse(text, feature_version=OLDEST)
         finally:
