@@ -7,6 +7,7 @@
 # language governing permissions and limitations under the License.
 
 from collections.abc import Iterator
+import gc
 import logging
 
 from examples import load_profile
@@ -17,7 +18,11 @@ load_profile()
 
 
 def pytest_collection_finish() -> None:
-    """launch's plugin, in a ROS installation, makes loggers whose records no caplog sees."""
+    """What was imported stays, so the collector need not walk it again and again. launch's plugin,
+    in a ROS installation, makes loggers whose records no caplog sees.
+    """
+    gc.collect()
+    gc.freeze()
     logging.setLoggerClass(logging.Logger)
     for logger in logging.root.manager.loggerDict.values():
         if isinstance(logger, logging.Logger) and logger.name.startswith('curiosity_rosa'):

@@ -2,7 +2,7 @@
 # Set up, lint, type-check, build the documentation and run the tests. Fails if no test ran.
 #
 #   scripts/test.sh                          every check; the same random examples in each run
-#   scripts/test.sh --quick                  what starts no node and no browser, with fewer examples; of the checks only ruff
+#   scripts/test.sh --quick                  what starts no node and no browser and is not slow, with fewer examples; of the checks only ruff
 #   scripts/test.sh --thorough               what a release asks for, some hours: new examples and ten times as many, 10,000
 #                                            missions, coverage floors, the net, each benchmark at its smallest size, physics
 #   scripts/test.sh PYTEST ARGUMENT...       the checks and these tests, e.g. scripts/test.sh -k motion_guard
@@ -56,7 +56,7 @@ static_checks() {
 
 if [[ $depth == quick ]]; then
   ruff check .
-  HYPOTHESIS_PROFILE=quick exec python -m pytest -n 2 --dist worksteal -m "$without_nodes" --timeout 1200
+  HYPOTHESIS_PROFILE=quick exec python -m pytest -n 3 --dist worksteal -m "$without_nodes and not slow" --timeout 1200
 fi
 static_checks
 if [[ -z $depth ]] && (($#)); then exec python -m pytest "$@"; fi
@@ -71,11 +71,11 @@ if [[ $depth == thorough ]]; then
   mkdir -p run/coverage
 fi
 
-# The unit tests use both cores; the tests with nodes mostly wait. Each group runs two at a time, the groups in turn.
+# Three unit tests at a time keep both cores busy, two with nodes. The groups run in turn.
 # pytest's status 5, "no tests found", counts as a failure. Coverage is that of the unit tests and of the tests of single
 # nodes, in the packages with a floor.
 status=0
-COVERAGE_FILE=$PWD/run/coverage/unit python -m pytest -n 2 --dist worksteal -m "$without_nodes" \
+COVERAGE_FILE=$PWD/run/coverage/unit python -m pytest -n 3 --dist worksteal -m "$without_nodes" \
   --timeout "$limit_s" --durations 15 "${coverage[@]}" || status=$?
 python -m pytest standalone/test -m browser "${two_at_a_time[@]}" --durations 5 || status=$?
 COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros "${two_at_a_time[@]}" --durations 15 \

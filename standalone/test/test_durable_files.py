@@ -260,6 +260,7 @@ def test_a_write_that_fails_is_an_error_and_loses_no_other(
 
 
 @each_store
+@pytest.mark.slow
 def test_a_killed_process_loses_nothing_that_was_acknowledged(kind: str, tmp_path: Path) -> None:
     path, acknowledged = tmp_path / 'file.db', set[int]()
     paths = f'import sys; sys.path[:0] = {sys.path!r}; '

@@ -19,8 +19,9 @@ import sys
 from harness import ROOT
 import pytest
 
+pytestmark = pytest.mark.slow
 MISSIONS = sorted((ROOT / 'standalone/missions/kept').glob('*.json'))
-SEEDS = {'quick': 4, 'thorough': 10_000}.get(os.environ.get('HYPOTHESIS_PROFILE', ''), 40)
+SEEDS = 10_000 if os.environ.get('HYPOTHESIS_PROFILE') == 'thorough' else 40
 SEEDS_AT_ONCE = min(SEEDS, max(20, SEEDS // 40))  # each start costs some seconds
 MINUTES = 0.25
 TIMEOUT_S = 900.0

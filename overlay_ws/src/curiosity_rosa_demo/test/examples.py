@@ -24,7 +24,7 @@ import re
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-PROFILES = {'quick': 15, 'default': 30, 'thorough': 1000}
+PROFILES = {'quick': 15, 'default': 30, 'thorough': 300}
 MOST = 100  # of ``examples`` in the default profile
 
 

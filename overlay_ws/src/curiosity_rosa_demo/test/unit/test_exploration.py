@@ -44,6 +44,7 @@ def quiet() -> Any:
     logging.disable(logging.NOTSET)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', sorted(set(SYSTEMS) - {each for each, _ in PICTURES.values()}))
 def test_no_reachable_state_breaks_a_rule(name: str) -> None:
     found = explore(SYSTEMS[name](), max_states=BOUNDS.get(name))
@@ -62,6 +63,7 @@ def explored_for(picture: str) -> dict[tuple[str, str], list[str]]:
     return arrows(found.views)
 
 
+@pytest.mark.slow
 def test_only_a_request_with_the_mast_stowed_sets_the_rover_going() -> None:
     ways = {
         before: names
@@ -71,6 +73,7 @@ def test_only_a_request_with_the_mast_stowed_sets_the_rover_going() -> None:
     assert ways == {'mast closed\nstill': ['move']}
 
 
+@pytest.mark.slow
 def test_only_a_person_leads_out_of_a_latched_safe() -> None:
     for (before, after), names in explored_for('explored_kernel').items():
         assert before != 'SAFE, latched' or names == ['clear'], after

@@ -429,6 +429,7 @@ def test_it_refuses_in_words(picture: np.ndarray, scene: Scene, why: str) -> Non
         analyze(picture, scene)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('lean', 'most', 'unlevelled'),
     [
