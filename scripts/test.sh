@@ -42,7 +42,7 @@ tests=overlay_ws/src/curiosity_rosa_demo/test
 package=overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo
 with_nodes=("$tests" --ignore "$tests/unit" standalone)  # to collect all tests takes long
 without_nodes='not ros and not e2e and not browser'
-two_at_a_time=(-n 2 --dist loadfile)  # each in domains of its own; the tests of a file share nodes
+by_file=(--dist loadfile)  # each in domains of its own; the tests of a file share nodes
 static_checks() {
   ruff check .
   ruff format --check .
@@ -71,16 +71,16 @@ if [[ $depth == thorough ]]; then
   mkdir -p run/coverage
 fi
 
-# Three unit tests at a time keep both cores busy, two with nodes. The groups run in turn.
+# Three tests at a time keep both cores busy, two of the whole product. The groups run in turn.
 # pytest's status 5, "no tests found", counts as a failure. Coverage is that of the unit tests and of the tests of single
 # nodes, in the packages with a floor.
 status=0
 COVERAGE_FILE=$PWD/run/coverage/unit python -m pytest -n 3 --dist worksteal -m "$without_nodes" \
   --timeout "$limit_s" --durations 15 "${coverage[@]}" || status=$?
-python -m pytest standalone/test -m browser "${two_at_a_time[@]}" --durations 5 || status=$?
-COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros "${two_at_a_time[@]}" --durations 15 \
+python -m pytest standalone/test -m browser -n 3 "${by_file[@]}" --durations 5 || status=$?
+COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros -n 3 "${by_file[@]}" --durations 15 \
   "${coverage[@]}" || status=$?
-python -m pytest standalone/test -m e2e "${two_at_a_time[@]}" --durations 15 || status=$?
+python -m pytest standalone/test -m e2e -n 2 "${by_file[@]}" --durations 15 || status=$?
 if ((status)) || [[ $depth != thorough ]]; then exit "$status"; fi
 
 coverage combine run/coverage/unit run/coverage/ros
