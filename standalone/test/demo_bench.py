@@ -266,6 +266,7 @@ class Bench:
             run.popen.wait(timeout=10)
             if run.popen.stdin is not None and not run.popen.stdin.closed:
                 run.popen.stdin.close()
+            print(f'--- {run.log.name} (last lines)\n{run.output()[-3000:]}')  # of a failed test
         for terminal in self.terminals:
             terminal.child.close(force=True)
 

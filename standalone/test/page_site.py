@@ -185,4 +185,5 @@ def demo_with_page(bench: Bench, page: Page, **contracts: Json) -> Api:
     config = bench.box.config_dir(agent={'http': {'port': free_port()}}, **contracts)
     api = Api(bench.run('--config-dir', config)).ready()
     page.goto(api.url)
+    expect(page.locator('.camera .frame img')).to_be_visible()  # the rover's nodes are up
     return api
