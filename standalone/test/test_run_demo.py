@@ -29,8 +29,8 @@ from PIL import Image
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
-# Skills that the gate also checks at their dispatch.
-MOVING = {'navigate_to_pose', 'drive_distance', 'turn_angle', *MOTIONS, *MAST_SKILLS}
+# The calls that the gate checks once more at their dispatch.
+MOVES = {f'call /adapter/{each}' for each in (*MOTIONS, *MAST_SKILLS)}
 KEYS = {'ok', 'answer', 'score', 'image', 'trace'}
 
 
@@ -79,11 +79,11 @@ def complete_tree(file: Path, calls: list[TraceEvent]) -> None:
     assert below['task', 'turn'] == 1
     assert below['turn', 'step'] == below['step', 'chat'] == len(calls) + 1
     assert below['step', 'execute_tool'] == below['step', 'guard'] == len(calls)
-    tools = [each for each in tree if each.name.startswith('execute_tool ')]
-    moving = {each.id for each in tools if each.name.split()[1] in MOVING}
-    guarded = [each.parent for each in tree if each.name.startswith('guard ')]
-    assert len(moving) >= 2  # a drive and the mast
-    assert [guarded.count(each.id) for each in tools] == [each.id in moving for each in tools]
+    moves = Counter(each.parent for each in tree if each.name in MOVES)
+    guards = Counter(each.parent for each in tree if each.name.startswith('guard '))
+    tools = [each.id for each in tree if each.name.startswith('execute_tool ')]
+    assert [guards[each] for each in tools] == [moves[each] for each in tools]
+    assert len(moves) >= 2  # a drive and the mast
     assert below['execute_tool', 'call'] >= len(calls) - 1
     assert root.trace == str(root.attributes[TASK_ID]).replace('-', '')
     assert root.attributes['curiosity.task.state'] == 'completed'
