@@ -69,7 +69,7 @@ class RoverTools:
             elif name == 'analyze_ground':
                 data = self._analyze()
             elif name == 'get_status':
-                data = self._client.status()
+                data = self._status()
             else:
                 self._when_heard(partial(self._client.trigger, name, cancellation), cancellation)
             return self._result(name, failure, data)
@@ -122,6 +122,15 @@ class RoverTools:
             'image_topic': response.image_topic,
             'image_stamp_s': _seconds(response.stamp),
         }
+
+    def _status(self) -> dict[str, Any]:
+        """The adapter's; ``stow``: the skill that stows the first part which is out."""
+        status = self._client.status()
+        postures = status.get('appendages') or {}
+        for name, part in self._config.robot.appendages.items():
+            if postures.get(name, 'stowed') != 'stowed':
+                return {**status, 'stow': part.stow_command}
+        return status
 
     def _drive(
         self, name: str, cancellation: Cancellation, duration_s: float

@@ -397,6 +397,17 @@ def test_a_motion_that_an_arm_forbids_is_preceded_by_stowing_it() -> None:
         steps += [ToolStep('arm_close', {}, ToolResult.failure('jammed'))] * (tries - 1)
         made = decision('drive forward', *steps, arm=True)
         assert (isinstance(made, ToolCall) and made.tool == 'arm_close') is stows
+    out = done('get_status', **{**HERE, 'mast_is_open': False}, stow='arm_close')
+    for text in ('drive forward', ENGLISH):
+        looked = done('capture_and_score', score=0.0, is_good=False)
+        seen = (looked, out) if text == ENGLISH else (out,)
+        ways = [decision(text, *seen, *more, arm=True) for more in ((), (done('arm_close'),))]
+        tools = [each.tool for each in ways if isinstance(each, ToolCall)]
+        assert tools[0] == 'arm_close'
+        assert tools[1] in MOTIONS
+    photo = decision('take a picture', out, arm=True)
+    assert isinstance(photo, ToolCall)
+    assert photo.tool != 'arm_close'
 
 
 # --- whole explorations: the real model drives a small simulated rover ------------------------

@@ -98,6 +98,7 @@ class Beliefs:
         default_factory=dict
     )  # of a motion with an obstacle in its way
     stow_first: str = ''  # the skill that stows an appendage for which a motion was refused
+    sticks_out: str = ''  # the skill that stows an appendage which is out, as the status has it
 
     @property
     def samples(self) -> list[tuple[Pose, float]]:
@@ -119,10 +120,15 @@ class Beliefs:
     def add_step(self, step: ToolStep) -> None:
         if step.refused and step.result.error_code == RefusalCode.MOVE_IN_PROGRESS:
             self.must_stop = self.moving_unasked = True
-        if stow := step.result.data.get('stow'):
-            self.stow_first = str(stow)
+        stow = str(step.result.data.get('stow') or '')
+        if step.tool == 'get_status':
+            self.sticks_out = stow
+        elif stow:
+            self.stow_first = stow
         elif step.result.ok and step.tool == self.stow_first:
             self.stow_first = ''
+        if step.tool == self.sticks_out:
+            self.sticks_out = ''
         if step.fault and step.tool not in ('get_status', 'move_stop'):
             self.in_doubt = True
         if step.tool in MOTIONS:

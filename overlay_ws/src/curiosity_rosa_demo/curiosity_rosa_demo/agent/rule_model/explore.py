@@ -152,6 +152,8 @@ def go_to_the_next_look(context: RuleContext) -> Decision:
 def _drive(context: RuleContext, tool: str, seconds: float, why: Reason) -> Decision:
     if not context.beliefs.mast.is_stowed:
         return context.call('mast_close', 'stow_to_drive', why=why)
+    if (part := context.beliefs.sticks_out) in context.view.tools:
+        return context.call(part, 'stow_the_part')
     return context.call(tool, 'drive', {'duration_s': seconds}, why=why)
 
 

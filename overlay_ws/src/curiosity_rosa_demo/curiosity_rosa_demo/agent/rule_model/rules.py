@@ -203,6 +203,8 @@ def drive_as_asked(context: RuleContext) -> Decision | None:
         return context.call('get_status', 'is_the_mast_closed')
     if not mast.is_stowed:
         return context.call('mast_close', 'close_to_drive')
+    if (part := context.beliefs.sticks_out) in context.view.tools:
+        return context.call(part, 'stow_the_part')
     seconds = context.view.seconds(context.intent.duration_s or DEFAULT_DRIVE_S)
     arguments = {'duration_s': seconds}
     return context.call(tool, 'asked_for_seconds', arguments, seconds=f'{seconds:g}')
