@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 import importlib.util
 import os
 from pathlib import Path
 import re
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from curiosity_physics import demos
 from curiosity_physics import settings as physics
@@ -34,12 +34,10 @@ from curiosity_stand_in import settings as stand_in
 from runner.supervision import PlannedProcess
 
 STAND_IN, MUJOCO = 'stand-in', 'mujoco'  # the bodies that it can start
-# The parameters of each body, how they are checked, and those that options of their own set.
-BODIES: dict[
-    str, tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], Any], tuple[str, ...]]
-] = {
-    STAND_IN: (stand_in.PARAMETERS, stand_in.checked, ('time_scale', 'publish_clock')),
-    MUJOCO: (physics.PARAMETERS, physics.checked, ('time_scale', 'demos')),
+OF_OPTIONS = ('time_scale', 'publish_clock', 'demos')  # parameters that options of their own set
+BODIES = {
+    body: {name: each for name, each in parameters.items() if name not in OF_OPTIONS}
+    for body, parameters in ((STAND_IN, stand_in.PARAMETERS), (MUJOCO, physics.PARAMETERS))
 }
 FASTEST = {STAND_IN: 60.0, MUJOCO: 20.0}
 NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,30}')
@@ -165,7 +163,9 @@ def _parser() -> OneLineParser:
         help='with --no-stand-in: take the time from /clock; default: if /clock is published',
     )  # fmt: skip
     several(
-        '--stand-in', 'NAME=VALUE', f'a parameter of the stand-in rover: {_settable(STAND_IN)}'
+        '--stand-in',
+        'NAME=VALUE',
+        f'a parameter of the stand-in rover: {", ".join(BODIES[STAND_IN])}',
     )
     parser.add_argument(
         '--body', choices=tuple(BODIES), default=STAND_IN,
@@ -176,7 +176,9 @@ def _parser() -> OneLineParser:
         'PATH',
         'with --body mujoco: the rover and the nodes of this clone of space-ros/demos',
     )
-    several('--physics', 'NAME=VALUE', f'a parameter of --body mujoco: {_settable(MUJOCO)}')
+    several(
+        '--physics', 'NAME=VALUE', f'a parameter of --body mujoco: {", ".join(BODIES[MUJOCO])}'
+    )
     parser.add_argument(
         '--rovers', metavar='N', type=_rovers, default={},
         help=f'number of rovers, r1 to rN, at most {MOST_ROVERS}; or their names, each with its '
@@ -211,21 +213,15 @@ def _rovers(text: str) -> dict[str, str]:
     return rovers
 
 
-def _settable(body: str) -> str:
-    parameters, _, ours = BODIES[body]
-    return ', '.join(name for name in parameters if name not in ours)
-
-
 def _problem(assignment: str, body: str) -> str:
     """The reason why NAME=VALUE is no parameter of the body; empty if it is one."""
     name, equals, text = assignment.partition('=')
     if not equals:
         return 'must be NAME=VALUE'
-    if name not in _settable(body).split(', '):
-        return f'there is no {name}; there are {_settable(body)}'
+    if name not in BODIES[body]:
+        return f'there is no {name}; there are {", ".join(BODIES[body])}'
     try:
-        value: Any = parse_yaml(text)
-        BODIES[body][1]({name: value})
+        stand_in.checked({name: parse_yaml(text)}, BODIES[body])
     except YamlError:
         return 'the value is not YAML'
     except ValueError as error:

@@ -100,7 +100,7 @@ async def kept_running(
     finally:
         for ending, kept in reversed(groups):
             ending.set()
-            await asyncio.gather(*kept)
+            await asyncio.gather(*kept, return_exceptions=True)  # the next group ends anyway
         logs.cancel()
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import threading
 import time
-from typing import Any
 
 from curiosity_physics import messages
 from curiosity_physics.camera import Camera
@@ -26,14 +25,16 @@ from curiosity_physics.drivers import PERIOD_S as DRIVER_S
 from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build, Built
 from curiosity_physics.robot import Floats, Robot
-from curiosity_physics.settings import checked, PARAMETERS, Settings
-from curiosity_physics.simulation import Simulation, State
+from curiosity_physics.settings import PARAMETERS, Settings
+from curiosity_physics.simulation import NEAREST_M, Simulation, State
 from curiosity_physics.worlds import make
 from curiosity_stand_in import sensors
+from curiosity_stand_in.settings import checked
+from curiosity_stand_in.spin import declared, wanted
 from curiosity_stand_in.trajectory import Waypoint
 from geometry_msgs.msg import Twist as TwistMessage
 from nav_msgs.msg import Odometry
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -53,11 +54,11 @@ BEHIND_S = 0.2  # a simulation that is later than this runs on from now
 
 
 class PhysicsNode(Node):
-    """Raises ValueError if the initial value of a parameter is invalid."""
+    """Raises ConfigError if the initial value of a parameter is invalid."""
 
     def __init__(self, load: Callable[[Settings], Robot]) -> None:
         super().__init__('curiosity_physics')
-        self.settings = self._declare_parameters()
+        self.settings = Settings(**declared(self, PARAMETERS))
         first = self.settings
         world = make(first.world, first.seed, rock_ahead_m=first.rock_ahead)
         self.built: Built = build(load(first), world, friction=first.friction)
@@ -112,23 +113,10 @@ class PhysicsNode(Node):
 
     # --- ROS -----------------------------------------------------------------------------------
 
-    def _declare_parameters(self) -> Settings:
-        # ``checked`` validates the types: it accepts 1 for 1.0 and explains an error.
-        values = {
-            name: self.declare_parameter(
-                name,
-                parameter.default,
-                ParameterDescriptor(
-                    description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
-                ),
-            ).value
-            for name, parameter in PARAMETERS.items()
-        }
-        return Settings(**checked(values))
-
     def _settings_change(self, parameters: list[Parameter]) -> SetParametersResult:
         try:
-            values = checked({p.name: p.value for p in parameters if p.name in PARAMETERS})
+            ours = {p.name: p.value for p in parameters if p.name in PARAMETERS}
+            values = checked(ours, PARAMETERS)
         except ValueError as error:
             return SetParametersResult(successful=False, reason=str(error))
         if 'e_stop' in values:  # the only one that is not fixed
@@ -260,7 +248,7 @@ class PhysicsNode(Node):
             frames.transforms = [messages.base_transform(odometry), *frames.transforms]
             self._tf.publish(frames)
         if ranges is not None:
-            self._scan.publish(messages.scan(ranges, stamp))
+            self._scan.publish(sensors.scan_message(ranges, stamp, NEAREST_M))
 
     # --- camera --------------------------------------------------------------------------------
 
@@ -300,7 +288,3 @@ class PhysicsNode(Node):
                 self._moment_changed.wait(timeout=1.0)
             moment, self._moment = self._moment, None
             return None if self._closing.is_set() else moment
-
-
-def wanted(publisher: Any) -> bool:
-    return bool(publisher.get_subscription_count() > 0)

@@ -17,11 +17,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 import dataclasses
 import time
-from typing import Any
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_stand_in import sensors, settings
+from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
+from curiosity_stand_in import sensors
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import INITIAL, Joints
@@ -29,10 +29,10 @@ from curiosity_stand_in.renderer import Renderer
 from curiosity_stand_in.rover import Rover
 from curiosity_stand_in.settings import checked, PARAMETERS, Settings
 from curiosity_stand_in.signs import signs_before
-from curiosity_stand_in.spin import STEADY
+from curiosity_stand_in.spin import declared, wanted
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -60,13 +60,11 @@ LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class BodyNode(Node):
-    """Raises ValueError if the initial value of a parameter is invalid, ConfigError if the
-    configuration is.
-    """
+    """Raises ConfigError if the initial value of a parameter or the configuration is invalid."""
 
-    def __init__(self, *, start_parameter_services: bool = True) -> None:
-        super().__init__('curiosity_stand_in', start_parameter_services=start_parameter_services)
-        self.settings = self._declare_parameters()
+    def __init__(self) -> None:
+        super().__init__('curiosity_stand_in')
+        self.settings = Settings(**declared(self, PARAMETERS))
         config = load_config(self.settings.config_dir, robot=self.settings.robot)
         self.thresholds = config.thresholds
         self.rover = Rover(
@@ -100,30 +98,17 @@ class BodyNode(Node):
             (SENSOR_S, CAMERA_LEAST_S, self._publish_camera),
             (BATTERY_S, BATTERY_LEAST_S, self._publish_battery),
         ):
-            self.create_timer(max(period / scale, least), publish, clock=STEADY)
+            self.create_timer(max(period / scale, least), publish, clock=STEADY_CLOCK)
         if self.settings.publish_clock:
             self._time = self.create_publisher(Clock, 'clock', 10)
             period = min(CLOCK_S, CLOCK_STEP_S / scale)
-            self.create_timer(period, self._publish_clock, clock=STEADY)
-
-    def _declare_parameters(self) -> Settings:
-        # ``checked`` validates the types: it accepts 1 for 1.0 and explains an error. So the
-        # ranges are declared only after it has read the start values.
-        untyped = ParameterDescriptor(dynamic_typing=True)
-        values = {
-            name: self.declare_parameter(name, parameter.default, untyped).value
-            for name, parameter in PARAMETERS.items()
-        }
-        start = Settings(**checked(values))
-        for name, parameter in PARAMETERS.items():
-            self.set_descriptor(name, _descriptor(parameter))
-        return start
+            self.create_timer(period, self._publish_clock, clock=STEADY_CLOCK)
 
     def _settings_change(self, parameters: list[Parameter]) -> SetParametersResult:
         ours = {p.name: p.value for p in parameters if p.name in PARAMETERS}
         before = self.settings
         try:
-            self.settings = dataclasses.replace(before, **checked(ours))
+            self.settings = dataclasses.replace(before, **checked(ours, PARAMETERS))
         except ValueError as error:
             return SetParametersResult(successful=False, reason=str(error))
         # Only if this change names it: the charge has changed since it was last set.
@@ -163,7 +148,7 @@ class BodyNode(Node):
             self.get_logger().warning(
                 f'{self._wheels.topic_name} ignored, {error}',
                 throttle_duration_sec=1.0,
-                throttle_time_source_type=STEADY,
+                throttle_time_source_type=STEADY_CLOCK,
             )
 
     def _command_wheels(self, command: Float64MultiArray) -> None:
@@ -250,18 +235,3 @@ class BodyNode(Node):
             self._picture = renderer.render(state.pose, state.joints)
             self._jpeg = None
             self._drawn = (state.pose, state.joints)
-
-
-def _descriptor(parameter: settings.Parameter) -> ParameterDescriptor:
-    """What ``ros2 param describe`` shows."""
-    descriptor = ParameterDescriptor(
-        description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
-    )
-    if parameter.range is not None:
-        low, high = parameter.range
-        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-    return descriptor
-
-
-def wanted(publisher: Any) -> bool:
-    return bool(publisher.get_subscription_count() > 0)

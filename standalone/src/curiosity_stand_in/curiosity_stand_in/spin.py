@@ -6,44 +6,30 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A thread that spins one node, and the life of the process around the nodes."""
+"""What the nodes of both rovers share: a thread for each, and parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-import signal
-import sys
 import threading
-from typing import Protocol
+from typing import Any
 
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.ros_io import make_executor
+from curiosity_stand_in.settings import checked, Parameter
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 import rclpy
-from rclpy.clock import Clock, ClockType
-from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
-
-# For timers: the stand-in itself may publish the simulated time.
-STEADY = Clock(clock_type=ClockType.STEADY_TIME)
-
-
-def _make_executor() -> Executor:
-    try:
-        from rclpy.experimental import EventsExecutor  # Jazzy on; far cheaper
-    except ImportError:
-        return SingleThreadedExecutor()
-    return EventsExecutor()
-
-
-def _nothing() -> None: ...
 
 
 class NodeThread:
     """Runs the callbacks of one node, one at a time, until it is closed."""
 
     def __init__(self, node: Node, *, on_crash: Callable[[Exception], None]) -> None:
-        self._executor = _make_executor()
+        self._executor = make_executor()
         self._executor.add_node(node)
         self._closing = False
         self._on_crash = on_crash
@@ -69,59 +55,40 @@ class NodeThread:
     def close(self) -> None:
         """Request the end of the thread; ``join`` waits for it."""
         self._closing = True
-        self.post(_nothing)  # EventsExecutor.wake() does not end a waiting spin_once
+        self.post(lambda: None)  # EventsExecutor.wake() does not end a waiting spin_once
 
     def join(self) -> None:
         self._thread.join(timeout=3.0)
 
 
-class Ending:
-    """Waits for SIGINT, SIGTERM or a crash."""
-
-    def __init__(self) -> None:
-        self._ended = threading.Event()
-        self.error: Exception | None = None
-        for signum in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(signum, lambda *_: self._ended.set())
-
-    def crash(self, error: Exception) -> None:
-        self.error = error
-        self._ended.set()
-
-    def wait(self) -> None:
-        self._ended.wait()
-
-
-class App(Protocol):
-    """Nodes with their threads."""
-
-    def close(self) -> None: ...
-
-
-def run_app(name: str, start: Callable[[Ending], App], *invalid: type[Exception]) -> int:
-    """Run until a signal or a crash; the exit status. ``start`` raises one of ``invalid`` where
-    a parameter is: then it is 2, with the error in one line.
-    """
-
-    def failed(text: str, status: int) -> int:
-        print(f'{name}: {text}', file=sys.stderr, flush=True)
-        return status
-
-    ending = Ending()
+def declared(node: Node, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Declare the parameters; their checked values. Raises ConfigError."""
+    # ``checked`` validates the types: it accepts 1 for 1.0 and explains an error. So the ranges
+    # are declared only after it has read the start values.
+    untyped = ParameterDescriptor(dynamic_typing=True)
+    values = {
+        name: node.declare_parameter(name, parameter.default, untyped).value
+        for name, parameter in parameters.items()
+    }
     try:
-        # The signals only end the wait below: rclpy must not shut down during a callback.
-        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:
-        return failed(str(error).splitlines()[0], 2)
-    try:
-        try:
-            app = start(ending)
-        except invalid as error:
-            return failed(str(error), 2)
-        try:
-            ending.wait()
-        finally:
-            app.close()
-        return 0 if ending.error is None else failed(f'crashed: {ending.error!r}', 1)
-    finally:
-        rclpy.try_shutdown()
+        start = checked(values, parameters)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    for name, parameter in parameters.items():
+        node.set_descriptor(name, _descriptor(parameter))
+    return start
+
+
+def _descriptor(parameter: Parameter) -> ParameterDescriptor:
+    """What ``ros2 param describe`` shows."""
+    descriptor = ParameterDescriptor(
+        description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
+    )
+    if parameter.range is not None:
+        low, high = parameter.range
+        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return descriptor
+
+
+def wanted(publisher: Any) -> bool:
+    return bool(publisher.get_subscription_count() > 0)
