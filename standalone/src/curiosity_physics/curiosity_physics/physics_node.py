@@ -21,7 +21,7 @@ from curiosity_rosa_demo.infra.ros_io import Process, run_app
 from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
 from curiosity_stand_in.drivers import arm_effects, mast_effects
 from curiosity_stand_in.faults import ServiceFaults
-from curiosity_stand_in.spin import NodeThread
+from curiosity_stand_in.node import NodeThread
 from rclpy.node import Node
 
 NAME = 'physics_node'

@@ -17,8 +17,8 @@ from curiosity_stand_in.body_node import BodyNode
 from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
 from curiosity_stand_in.drivers import arm_effects, mast_effects
 from curiosity_stand_in.faults import ServiceFaults
+from curiosity_stand_in.node import NodeThread
 from curiosity_stand_in.settings import Settings
-from curiosity_stand_in.spin import NodeThread
 
 
 class StandIn:

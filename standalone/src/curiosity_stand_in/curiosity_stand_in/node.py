@@ -6,7 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the nodes of both rovers share: a thread for each, and parameters."""
+"""What the nodes of both rovers share: threads, parameters and topics.
+
+All names are relative, so that a namespace applies to the whole rover; its frames do not change.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,19 @@ from typing import Any
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.ros_io import make_executor
 from curiosity_stand_in.settings import checked, Parameter
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image, JointState, LaserScan
+from std_msgs.msg import Bool
+from tf2_msgs.msg import TFMessage
+
+LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class NodeThread:
@@ -59,6 +70,39 @@ class NodeThread:
 
     def join(self) -> None:
         self._thread.join(timeout=3.0)
+
+
+class RoverNode(Node):
+    """The topics of a rover's body, and its parameters."""
+
+    def __init__(self, name: str, parameters: Mapping[str, Parameter]) -> None:
+        super().__init__(name)
+        self._parameters_of_body = parameters
+        self.start_values = declared(self, parameters)
+        publish = self.create_publisher
+        self._odometry = publish(Odometry, 'model/curiosity_mars_rover/odometry', 10)
+        self._tf = publish(TFMessage, 'tf', 100)  # reliable and volatile, as in tf2
+        self._tf_static = publish(TFMessage, 'tf_static', LATCHED_QOS)
+        self._joints = publish(JointState, 'joint_states', 10)
+        self._scan = publish(LaserScan, 'scan', 10)
+        self._e_stop = publish(Bool, 'e_stop', LATCHED_QOS)
+        self._camera_info = publish(CameraInfo, 'camera_info', 10)
+        self._raw = publish(Image, 'image_raw', 10)
+        self._compressed = publish(CompressedImage, 'image_raw/compressed', 10)
+
+    def on_change(self, change: Callable[[dict[str, Any]], None]) -> None:
+        """Call ``change`` with the checked values of parameters that are set from now on."""
+
+        def callback(parameters: list[RosParameter]) -> SetParametersResult:
+            known = self._parameters_of_body
+            try:
+                values = checked({p.name: p.value for p in parameters if p.name in known}, known)
+            except ValueError as error:
+                return SetParametersResult(successful=False, reason=str(error))
+            change(values)
+            return SetParametersResult(successful=True)
+
+        self.add_on_set_parameters_callback(callback)
 
 
 def declared(node: Node, parameters: Mapping[str, Parameter]) -> dict[str, Any]:
