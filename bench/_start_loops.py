@@ -28,8 +28,8 @@ import time
 from typing import IO
 import uuid
 
+from demo_bench import is_ready, processes_with
 from harness import DIES_WITH_US, PREFIXES, ROOT, Sandbox, wait_until
-import httpx
 import psutil
 
 MARK = 'CURIOSITY_LOOP'
@@ -183,7 +183,7 @@ class Loop:
         names = [name for _, name in self._named_processes()]
         if any(names.count(node) < self._way.rovers for node in NODES):
             return False
-        if sum(_is_ready(page) for page in set(PAGE.findall(self._output()))) < self._way.rovers:
+        if sum(is_ready(page) for page in set(PAGE.findall(self._output()))) < self._way.rovers:
             return False
         if self.outcome.start_s is None and not self.outcome.killed:
             self.outcome.start_s = time.monotonic() - self._began
@@ -233,7 +233,11 @@ class Loop:
 
     def _look_for_orphans(self) -> None:
         try:
-            wait_until(lambda: not self._processes(), 'its processes to be gone', self._gone_s)
+            wait_until(
+                lambda: not processes_with(MARK, self._mark),
+                'its processes to be gone',
+                self._gone_s,
+            )
         except AssertionError:
             for process, name in self._named_processes():
                 self.outcome.left.append(f'process {process.pid} {name}')
@@ -243,26 +247,16 @@ class Loop:
     def _output(self) -> str:
         return self._log.read_text(encoding='utf-8', errors='replace')
 
-    def _processes(self) -> list[psutil.Process]:
-        """Every living process that has the mark in its environment."""
-        found = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                has_mark = process.environ().get(MARK) == self._mark
-                if has_mark and process.status() != psutil.STATUS_ZOMBIE:
-                    found.append(process)
-        return found
-
     def _named_processes(self) -> list[tuple[psutil.Process, str]]:
         found = []
-        for process in self._processes():
+        for process in processes_with(MARK, self._mark):
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 found.append((process, _name(process.cmdline())))
         return found
 
     def _note_segments(self) -> None:
         """Note the shared memory that the loop's processes have open, by what they map."""
-        for process in self._processes():
+        for process in processes_with(MARK, self._mark):
             with contextlib.suppress(OSError):
                 maps = Path(f'/proc/{process.pid}/maps').read_text()
                 self._segments.update(re.findall(rf'{SHARED_MEMORY}/(\S+)', maps))
@@ -301,10 +295,3 @@ def _name(command: list[str]) -> str:
             return Path(part).name
     words = ('-c', 'launch') if LAUNCH in command else command[1:3]
     return ' '.join(Path(part).name for part in (*command[:1], *words))
-
-
-def _is_ready(page: str) -> bool:
-    try:
-        return httpx.get(f'{page}/readyz', timeout=2.0).status_code == 200
-    except httpx.HTTPError:  # an agent that has ended, or does not serve yet
-        return False

@@ -234,16 +234,22 @@ def _advances(twin: RoverTwin, config: Config) -> Iterator[tuple[float, States]]
                 continue
             side = TURN_DIRECTIONS[name]
             way = grip * (speeds.arc if side else speeds.straight) * seconds
-            half = side * way / speeds.radius_m / 2.0
-            chord = way * np.sinc(half / math.pi)
-            ends = GRID[:, None] + 2.0 * half
+            turned, chord = _arc(way, side / speeds.radius_m)
+            ends = GRID[:, None] + turned
             then = np.interp(ends % math.tau, GRID, bought[before[-1]])
-            best = np.maximum(best, (chord * np.cos(GRID[:, None] + half) + then).max(axis=1))
+            there = chord * np.cos(GRID[:, None] + turned / 2.0)
+            best = np.maximum(best, (there + then).max(axis=1))
         due.discard(cost)
         due |= {cost + price for price in prices.values()}
         bought[cost] = best
         sums.append(cost)
         yield cost, best
+
+
+def _arc(way: States, curvature: float) -> tuple[States, States]:
+    """The turns, and the straight distances between the ends."""
+    turned = curvature * way
+    return turned, way * np.sinc(turned / math.tau)
 
 
 def _has_a_way(world: World, config: Config) -> bool:
@@ -287,11 +293,7 @@ def _after(states: States, motion: str, twin: RoverTwin, config: Config) -> Stat
     speeds = config.thresholds.speeds
     speed = (1.0 - twin.slip) * (speeds.arc if side else speeds.straight)
     way = speed * seconds
-    if side:
-        turned = side * way / speeds.radius_m
-        chord = 2.0 * speeds.radius_m * np.sin(way / (2.0 * speeds.radius_m))
-    else:
-        turned, chord = np.zeros_like(way), way
+    turned, chord = _arc(way, side / speeds.radius_m)
     middle = states[:, None, 2] + turned / 2
     columns = [
         states[:, None, 0] + chord * np.cos(middle),

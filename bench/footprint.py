@@ -37,7 +37,7 @@ import psutil
 AIM_START, AIM_PERCENT, NEVER_PERCENT = 1.5, 5.0, 50.0
 NODES = ('agent_node', 'adapter_node', 'simulator_node', 'visualizer_node', 'stand_in_node')
 ODOMETRY = 'model/curiosity_mars_rover/odometry'
-AROUND = 'around them'  # the runner, which runs once, and a supervisord for each
+AROUND = 'around them'  # the runner
 
 
 @contextmanager

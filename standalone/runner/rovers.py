@@ -10,55 +10,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 import json
 import os
-import signal
 import sys
 import threading
 import time
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 
-from runner.agent import failed, Streams
+from runner.supervision import failed
 
 READY_S = 120.0  # the longest wait for all rovers before their commands start
 LONGEST_LINE = 4096  # bytes: a pipe writes up to PIPE_BUF atomically
 
 
-class Runs(Protocol):
-    """A rover with its nodes and its agent, such as Demo."""
-
-    name: str
-
-    def run(self) -> int: ...
-
-    def end(self) -> None: ...
-
-
 class Rover:
-    """The pipes of one rover. They outlast its agent, which may be restarted."""
+    """The pipes of one rover. They outlast its agent, which may be restarted.
+
+    Threads read them: a slow reader of our own output must not hold up who supervises.
+    """
 
     def __init__(self, name: str, on_line: Callable[[str, str, bool], None]) -> None:
         self.name = name
         self.last = ''  # last line of the standard output
-        read, self._write = os.pipe()
-        os.set_blocking(self._write, False)
-        out_read, out = os.pipe()
-        errors_read, errors = os.pipe()
-        self.streams = Streams(read, _writer(out), _writer(errors))
         self.status: int | None = None
         self.ready = threading.Event()  # or ended
         self._on_line = on_line
+        read, self._write = os.pipe()
+        os.set_blocking(self._write, False)
         self._lock = threading.Lock()
         self._open = True
-        self._readers = [
-            threading.Thread(target=self._read, args=(descriptor, is_error), daemon=True)
-            for descriptor, is_error in ((out_read, False), (errors_read, True))
-        ]
-        for reader in self._readers:
-            reader.start()
+        self._readers: list[threading.Thread] = []
+        self.streams: dict[str, Any] = {
+            'stdin': read,
+            'stdout': self._writer(is_error=False),
+            'stderr': self._writer(is_error=True),
+        }
+
+    def _writer(self, *, is_error: bool) -> TextIO:
+        """For the agent. A thread reads what it writes."""
+        read, write = os.pipe()
+        reader = threading.Thread(target=self._read, args=(read, is_error), daemon=True)
+        reader.start()
+        self._readers.append(reader)
+        return os.fdopen(write, 'w', encoding='utf-8')
 
     def _read(self, descriptor: int, is_error: bool) -> None:
         with open(descriptor, encoding='utf-8', errors='replace') as lines:
@@ -93,9 +91,8 @@ class Rover:
         self.status = status
         self.ready.set()
         self.no_more()
-        for stream in (self.streams.out, self.streams.errors):
-            if stream is not None:
-                stream.close()
+        for name in ('stdout', 'stderr'):
+            self.streams[name].close()
         for reader in self._readers:
             reader.join(timeout=5.0)
 
@@ -110,56 +107,48 @@ class Rover:
         return {**found, 'ok': found['ok'] is True and self.status == 0}
 
 
-def _writer(descriptor: int) -> TextIO:
-    return os.fdopen(descriptor, 'w', encoding='utf-8')
-
-
 class Rovers:
     """Runs all rovers and merges their output, line by line, into the own output and error."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Iterable[str]) -> None:
         self.rovers = {name: Rover(name, self._print_line) for name in names}
-        self._demos: list[Runs] = []
+        self._on_closed: Callable[[], object] = lambda: None
         self._print_lock = threading.Lock()
         self._output_closed = False
 
-    def run(self, demos: Sequence[Runs], *, commands: bool) -> int:
-        """Run until all rovers have ended. Returns the greatest exit status: 0 if all succeeded.
+    async def run(
+        self,
+        runs: Mapping[str, Coroutine[Any, Any, int]],
+        end: Callable[[], None],
+        *,
+        commands: bool,
+    ) -> int:
+        """Run all until they have ended. Returns the greatest exit status: 0 if all succeeded.
 
-        ``commands``: the rovers have console commands to run, and this prints one JSON object at
-        the end. Without commands, the rovers get the lines of standard input.
+        ``end`` ends all, in the thread of this loop. ``commands``: the rovers have console
+        commands to run, and this prints one JSON object at the end. Without commands, the rovers
+        get the lines of standard input.
         """
-        self._demos = list(demos)
-        for signum in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(signum, self.end)
-        threads = [threading.Thread(target=self._run_one, args=(demo,)) for demo in demos]
-        for thread in threads:
-            thread.start()
-        if not commands:
-            self._print_line('', self._usage(), False)
+        loop = asyncio.get_running_loop()
+        self._on_closed = lambda: loop.call_soon_threadsafe(end)
         feed = self._start_together if commands else self._read_lines
         threading.Thread(target=feed, daemon=True).start()
-        for thread in threads:
-            thread.join()
+        await asyncio.gather(*(self._run_one(name, run) for name, run in runs.items()))
         if commands:
             results = {name: rover.result() for name, rover in self.rovers.items()}
             ok = all(result['ok'] for result in results.values())
             text = json.dumps({'ok': ok, 'rovers': results}, ensure_ascii=False)
-            self._print_line('', text, False)
+            self._print_line('', text)
         return max(rover.status or 0 for rover in self.rovers.values())
 
-    def end(self, *_: Any) -> None:
-        for demo in self._demos:
-            demo.end()
-
-    def _run_one(self, demo: Runs) -> None:
-        rover, status = self.rovers[demo.name], 2
+    async def _run_one(self, name: str, run: Coroutine[Any, Any, int]) -> None:
+        status = 2
         try:
-            status = demo.run()
+            status = await run
         except OSError as error:
-            self._print_line(demo.name, f'run_demo: {error}', True)
+            self._print_line(name, f'run_demo: {error}', True)
         finally:
-            rover.ended(status)
+            await asyncio.to_thread(self.rovers[name].ended, status)
 
     def _start_together(self) -> None:
         until_s = time.monotonic() + READY_S
@@ -172,6 +161,7 @@ class Rovers:
         """Read standard input by its descriptor: a thread blocked in sys.stdin would delay the
         exit of the process.
         """
+        self._print_line('', self._usage())
         rest = b''
         while True:
             try:
@@ -189,21 +179,20 @@ class Rovers:
             rover.no_more()
 
     def _route_line(self, line: bytes) -> None:
+        targets = [each for each in self.rovers.values() if each.status is None]
         if line.startswith(b'@'):
             name, _, line = line[1:].partition(b' ')
             chosen = self.rovers.get(name.decode(errors='replace'))
             if chosen is None or not line.strip():
-                self._print_line('', f'! {self._usage()}', False)
+                self._print_line('', f'! {self._usage()}')
                 return
             targets = [chosen]
-        else:
-            targets = [each for each in self.rovers.values() if each.status is None]
         if len(line) >= LONGEST_LINE:
-            self._print_line('', f'! {len(line)} bytes; a line may have {LONGEST_LINE - 1}', False)
+            self._print_line('', f'! {len(line)} bytes; a line may have {LONGEST_LINE - 1}')
             return
         for rover in targets:
             if why := rover.send(line):
-                self._print_line(rover.name, f'! {why}', False)
+                self._print_line(rover.name, f'! {why}')
 
     def _usage(self) -> str:
         names = list(self.rovers)
@@ -212,7 +201,7 @@ class Rovers:
             ':stop stops all, Ctrl-C too, twice leaves; :quit leaves.'
         )
 
-    def _print_line(self, name: str, text: str, is_error: bool) -> None:
+    def _print_line(self, name: str, text: str, is_error: bool = False) -> None:
         stream = sys.stderr if is_error else sys.stdout
         with self._print_lock:
             if self._output_closed:
@@ -223,4 +212,4 @@ class Rovers:
                 self._output_closed = True
                 devnull = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(devnull, stream.fileno())
-                self.end()
+                self._on_closed()

@@ -6,168 +6,234 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Runs the background nodes under supervisord, which restarts crashed nodes and logs their output.
+"""Starts the demo's processes, starts those again that end, and ends them in their order.
 
-The kernel's parent-death signal (setpriv --pdeathsig) ends the nodes with supervisord, and
-supervisord with this process, also after kill -9. The signal is TERM, so that the adapter can
-still stop the rover.
+The nodes run in the background, the agent in the foreground.
+
+The kernel's parent-death signal (setpriv --pdeathsig) ends each of them with this process, also
+after kill -9. The signal is TERM, so that the adapter can still stop the rover.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import contextlib
+from dataclasses import dataclass
+from functools import partial
+import json
 import os
 from pathlib import Path
-import re
-import shlex
 import shutil
-import subprocess
+import signal
 import sys
-import threading
-from typing import IO
+import termios
+import time
+from typing import Any
 
-from curiosity_rosa_demo.infra.config_loader import ConfigError
-
-from runner.plan import PlannedProcess
-
-PID_VARIABLE = 'CURIOSITY_SUPERVISORD_PID'  # process_manager.py sets it for its children
-PROCESS_MANAGER = Path(__file__).with_name('process_manager.py')
-STOP_WAIT_S = 5
+END_S = 5.0  # that a process has after SIGTERM
+STEADY_S, MOST_RETRIES = 1.0, 20  # of processes that end sooner: each waits a second longer
+LOG_BYTES, LOG_LOOK_S = 5_000_000, 10.0
 # A parent that ends before setpriv has asked for the signal would leave an orphan.
-ONLY_WITH_PARENT = f'[ "$PPID" = "${{1:-${PID_VARIABLE}}}" ] || exit 143; shift; exec "$@"'
-EXITED = re.compile(r'exited: (\S+) \(([^;)]*)')
-COMMENT = re.compile(r'\s[;#]|[\r\n]')  # supervisord would not read these characters literally
-GAVE_UP = re.compile(r'gave up: (\S+) ')
+ONLY_WITH_PARENT = '[ "$PPID" = "$1" ] || exit 143; shift; exec "$@"'
+SIGNAL_NAMES = {number.value: number.name for number in signal.Signals}
 
 
-def die_with_parent(command: list[str], *, parent: int | None = None) -> list[str]:
-    """Wrap the command so that the end of its parent ends it. Raises FileNotFoundError.
+@dataclass(frozen=True)
+class PlannedProcess:
+    name: str
+    command: tuple[str, ...]
+    stops_last: bool = False
 
-    ``parent`` is the process ID of the parent; None: of supervisord, which names its own.
-    """
+
+def die_with_parent(command: Sequence[str]) -> list[str]:
+    """Wrap the command so that the end of this process ends it. Raises FileNotFoundError."""
     setpriv = shutil.which('setpriv')
     if setpriv is None:
         raise FileNotFoundError('setpriv is missing: apt-get install util-linux')
-    check = ['/bin/sh', '-c', ONLY_WITH_PARENT, 'sh', '' if parent is None else str(parent)]
+    check = ['/bin/sh', '-c', ONLY_WITH_PARENT, 'sh', str(os.getpid())]
     return [setpriv, '--pdeathsig', 'TERM', '--', *check, *command]
 
 
-class Supervisor:
-    """Runs the processes until ``stop``. ``folder`` takes the logs.
+async def run(
+    command: Sequence[str], ending: asyncio.Event, *, end_s: float = END_S, **options: Any
+) -> int:
+    """Run a process until it ends, or until ``ending``: then it gets SIGTERM, and after ``end_s``
+    SIGKILL. Returns its exit status, -N after signal N. ``options``: of subprocess.Popen.
+    """
+    child = await asyncio.create_subprocess_exec(*die_with_parent(command), **options)
+    ended = asyncio.ensure_future(child.wait())
+    told = asyncio.ensure_future(ending.wait())
+    await asyncio.wait({ended, told}, return_when=asyncio.FIRST_COMPLETED)
+    told.cancel()
+    for end in (child.terminate, child.kill):
+        if not ended.done():
+            with contextlib.suppress(ProcessLookupError):
+                end()
+            await asyncio.wait({ended}, timeout=end_s)
+    return await ended
 
-    ``notify`` is called in a thread with a text about each process that ended unexpectedly.
-    supervisord keeps the descriptors ``keep_open`` open. Raises OSError.
+
+@contextlib.asynccontextmanager
+async def kept_running(
+    processes: Sequence[PlannedProcess], folder: Path, notify: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """Keep the processes running within the context; those that stop last end after all others.
+
+    ``folder`` takes the logs. ``notify`` gets a text about each process that ended by itself.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob('*.log*'):
+        old.unlink()
+    logs = asyncio.ensure_future(_limit_logs(folder))
+    groups = []
+    for last in (True, False):
+        ending = asyncio.Event()
+        kept = [
+            asyncio.ensure_future(_keep(process, folder, ending, notify))
+            for process in processes
+            if process.stops_last is last
+        ]
+        groups.append((ending, kept))
+    try:
+        yield
+    finally:
+        for ending, kept in reversed(groups):
+            ending.set()
+            await asyncio.gather(*kept, return_exceptions=True)  # the next group ends anyway
+        logs.cancel()
+
+
+async def _keep(
+    process: PlannedProcess, folder: Path, ending: asyncio.Event, notify: Callable[[str], None]
+) -> None:
+    quick = 0  # ends in a row
+    while not ending.is_set():
+        began = time.monotonic()
+        how = await _run_logged(process, folder / f'{process.name}.log', ending)
+        if ending.is_set():
+            return
+        quick = quick + 1 if time.monotonic() - began < STEADY_S else 0
+        if quick > MOST_RETRIES:
+            notify(
+                f'The {process.name} process keeps ending and is no longer started; see its log.'
+            )
+            return
+        notify(f'The {process.name} process ended ({how}) and is started again.')
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(ending.wait(), timeout=quick)
+
+
+async def _run_logged(process: PlannedProcess, log: Path, ending: asyncio.Event) -> str:
+    """How the process ended, or why it did not start."""
+    try:
+        with log.open('ab') as output:
+            status = await run(
+                process.command,
+                ending,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C at the console must not reach it
+            )
+    except OSError as error:
+        return str(error)
+    if status < 0:
+        return f'terminated by {SIGNAL_NAMES.get(-status, -status)}'
+    return f'exit status {status}'
+
+
+async def _limit_logs(folder: Path) -> None:
+    """Move what is in a long log to NAME.log.1; its process goes on with the same file."""
+    while True:
+        await asyncio.sleep(LOG_LOOK_S)
+        for log in folder.glob('*.log'):
+            with contextlib.suppress(OSError):
+                if log.stat().st_size > LOG_BYTES:
+                    shutil.copyfile(log, f'{log}.1')
+                    os.truncate(log, 0)
+
+
+def on_end_signals(end: Callable[[], None]) -> None:
+    """Call ``end`` at SIGTERM and at SIGHUP."""
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(signum, end)
+
+
+# --- The agent ---------------------------------------------------------------------------------
+
+FINAL = (0, 1, 2, 130, 143)  # the agent's own exit statuses; anything else is a crash
+MAX_CRASHES, CRASH_WINDOW_S = 5, 60.0
+AGENT_END_S = 25.0  # that it has after SIGTERM; it ends itself after 20
+# Resets line wrap, cursor, bracketed paste and colours of a terminal.
+SANE = '\x1b[?7h\x1b[?25h\x1b[?2004l\x1b[0m'
+
+
+class Agent:
+    """Runs the agent until it ends without a restart, or until ``ending``.
+
+    ``command``: its command line, from ``crash``, how the last one ended, and the descriptor
+    ``process_events_fd``. ``commands``: the agent has console commands to run, and is not
+    restarted after a crash. ``streams``: stdin, stdout and stderr; empty: those of this process.
     """
 
     def __init__(
-        self,
-        processes: list[PlannedProcess],
-        folder: Path,
-        *,
-        notify: Callable[[str], None],
-        keep_open: tuple[int, ...] = (),
+        self, command: Callable[..., list[str]], *, commands: bool, streams: Mapping[str, Any]
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob('*.log*'):
-            old.unlink()
-        self._folder, self._notify = folder, notify
-        self._process = _start(supervisord_config(processes, folder), keep_open)
-        assert self._process.stdout is not None
-        threading.Thread(
-            target=self._forward_events, args=(self._process.stdout,), daemon=True
-        ).start()
+        self._events_fd, self._events = os.pipe()
+        os.set_blocking(self._events, False)
+        self._command = partial(command, process_events_fd=self._events_fd)
+        self._command()  # raises now if the options are wrong
+        self._commands, self._streams = commands, streams
+        self.ending = asyncio.Event()
 
-    def _forward_events(self, log: IO[str]) -> None:
-        for line in log:
-            text = process_event_text(line)
-            if text:
-                self._notify(text)
+    def notify(self, text: str) -> None:
+        """Tell the agent of another process."""
+        with contextlib.suppress(OSError):  # full, while no agent reads
+            os.write(self._events, f'{text}\n'.encode())
 
-    def stop(self) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(timeout=3 * STOP_WAIT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-
-def _start(config: str, keep_open: tuple[int, ...]) -> subprocess.Popen[str]:
-    """Start supervisord. Its configuration is a file in memory: no kill leaves it on the disk."""
-    with open(os.memfd_create('supervisord.conf'), 'w', encoding='utf-8') as file:
-        file.write(config)
-        file.flush()
-        path = f'/proc/self/fd/{file.fileno()}'
-        command = [sys.executable, str(PROCESS_MANAGER), '-n', '-c', path]
-        # A new session: Ctrl-C at the console must not reach the nodes.
-        return subprocess.Popen(
-            die_with_parent(command, parent=os.getpid()),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            pass_fds=(*keep_open, file.fileno()),
-            encoding='utf-8',
-            errors='replace',
-        )
-
-
-def process_event_text(line: str) -> str:
-    """What a line of supervisord's log says of a process that ended by itself, or nothing."""
-    if exited := EXITED.search(line):
-        return f'The {exited[1]} process ended ({exited[2]}) and is started again.'
-    if gave_up := GAVE_UP.search(line):
-        return f'The {gave_up[1]} process keeps ending and is no longer started; see its log.'
-    return ''
-
-
-def supervisord_config(processes: list[PlannedProcess], folder: Path) -> str:
-    """The ini file. supervisord expands %, so each % is doubled. Raises ConfigError.
-
-    supervisord stops the groups one after the other, the lowest ``priority`` last. The rover's own
-    processes so outlive the nodes that stop it.
-    """
-    sections = [
-        _section(
-            'supervisord',
-            nodaemon='true',
-            user=None,
-            logfile=folder / 'supervisord.log',
-            logfile_maxbytes='1MB',
-            logfile_backups=0,
-        )
-    ]
-    for number, last in enumerate((True, False), start=1):
-        members = [process.name for process in processes if process.stops_last is last]
-        if members:
-            group = 'rover' if last else 'nodes'
-            programs = ','.join(members)
-            sections.append(_section(f'group:{group}', programs=programs, priority=number))
-    for process in processes:
-        sections.append(
-            _section(
-                f'program:{process.name}',
-                command=shlex.join(die_with_parent(list(process.command))),
-                autorestart='true',
-                startsecs=1,
-                startretries=20,
-                stopwaitsecs=STOP_WAIT_S,
-                stdout_logfile=folder / f'{process.name}.log',
-                stdout_logfile_maxbytes='5MB',
-                stdout_logfile_backups=1,
-                redirect_stderr='true',
+    async def run(self) -> int:
+        """Returns its exit status, as in a shell."""
+        terminal = termios.tcgetattr(sys.stdin) if self._has_terminal() else None
+        crash = ''
+        crashes: list[float] = []
+        while not self.ending.is_set():
+            status = await run(
+                self._command(crash=crash),
+                self.ending,
+                end_s=AGENT_END_S,
+                pass_fds=(self._events_fd,),
+                **self._streams,
             )
-        )
-    return '\n'.join(sections)
+            final = status in FINAL and not (status == 1 and not self._commands)
+            if self.ending.is_set() or final:
+                return status if status >= 0 else 128 - status
+            if terminal is not None:
+                _restore(terminal)
+            crash = f'signal {-status}' if status < 0 else f'exit status {status}'
+            if self._commands:
+                result = json.dumps(failed(f'The agent ended by {crash}.'))
+                print(result, file=self._streams.get('stdout'), flush=True)
+                return 1
+            crashes = [at for at in crashes if time.monotonic() - at < CRASH_WINDOW_S]
+            crashes.append(time.monotonic())
+            if len(crashes) > MAX_CRASHES:
+                text = f'run_demo: the agent crashed {len(crashes)} times a minute'
+                print(text, file=self._streams.get('stderr', sys.stderr), flush=True)
+                return 1
+        return 143
+
+    def _has_terminal(self) -> bool:
+        return not self._streams and sys.stdin.isatty()
 
 
-def _section(name: str, **values: object) -> str:
-    lines = [
-        f'{key}={str(value).replace("%", "%%")}'
-        for key, value in values.items()
-        if value is not None
-    ]
-    for line in lines:
-        if COMMENT.search(line):
-            raise ConfigError(f'{name}: {line!r}: no line break, " ;" or " #" can stand here')
-    return '\n'.join([f'[{name}]', *lines, ''])
+def failed(answer: str) -> dict[str, Any]:
+    """The result of commands that did not finish."""
+    return {'ok': False, 'answer': answer, 'score': None, 'image': None, 'trace': None}
+
+
+def _restore(terminal: list[Any]) -> None:
+    """A killed console leaves the terminal in raw mode."""
+    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, terminal)
+    if sys.stdout.isatty():
+        print(SANE, flush=True)

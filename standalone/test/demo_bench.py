@@ -212,15 +212,7 @@ class Bench:
 
     def processes(self) -> list[psutil.Process]:
         """Every living process that has this domain in its environment."""
-        found = []
-        for process in psutil.process_iter():
-            try:
-                domain = process.environ().get('ROS_DOMAIN_ID')
-                if domain == str(self.box.domain) and process.status() != psutil.STATUS_ZOMBIE:
-                    found.append(process)
-            except (psutil.NoSuchProcess, psutil.AccessDenied):
-                continue
-        return found
+        return processes_with('ROS_DOMAIN_ID', str(self.box.domain))
 
     def find(self, name: str) -> psutil.Process | None:
         """The process whose command line has ``name`` in it."""
@@ -271,6 +263,25 @@ class Bench:
             terminal.child.close(force=True)
 
 
+def processes_with(variable: str, value: str) -> list[psutil.Process]:
+    """Every living process that has this in its environment."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            is_alive = process.status() != psutil.STATUS_ZOMBIE
+            if is_alive and process.environ().get(variable) == value:
+                found.append(process)
+    return found
+
+
+def is_ready(page: str, headers: dict[str, str] | None = None) -> bool:
+    """Whether the agent of this page says that tasks may run."""
+    try:
+        return httpx.get(f'{page}/readyz', timeout=2.0, headers=headers).status_code == 200
+    except httpx.HTTPError:  # an agent that has ended, or does not serve yet
+        return False
+
+
 def plain(text: str) -> str:
     """The text without the sequences that paint it."""
     return re.sub(r'\x1b\[[0-9;?]*[A-Za-z]', '', text)
@@ -287,19 +298,13 @@ class Api:
         pages = PAGE.findall(run.output())
         assert pages, run.output()
         self.run, self.url = run, pages[-1]
-        headers = {'Authorization': f'Bearer {token}'} if token else {}
-        self.client = httpx.Client(base_url=self.url, timeout=20.0, headers=headers)
+        self._headers = {'Authorization': f'Bearer {token}'} if token else {}
+        self.client = httpx.Client(base_url=self.url, timeout=20.0, headers=self._headers)
 
     def ready(self) -> Api:
         """Wait until tasks may run."""
-        self.run.until(self._is_ready, '/readyz to say yes', READY_S)
+        self.run.until(lambda: is_ready(self.url, self._headers), '/readyz to say yes', READY_S)
         return self
-
-    def _is_ready(self) -> bool:
-        try:
-            return self.client.get('/readyz').status_code == 200
-        except httpx.HTTPError:
-            return False
 
     def get(self, path: str) -> Any:
         answer = self.client.get(path)

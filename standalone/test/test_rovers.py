@@ -59,26 +59,30 @@ print('no more lines', flush=True)
 """
 )
 PARENT = """
-import os, sys
-from runner.agent import Agent
+import asyncio, sys
 from runner.rovers import Rovers
-
-class Stub:
-    def __init__(self, name, streams):
-        self.name = name
-        command = lambda crash: [sys.executable, '-c', child, name, told.get(name, ''), crash]
-        read_fd = os.open(os.devnull, os.O_RDONLY)
-        self.agent = Agent(command, commands=commands, process_events_fd=read_fd, streams=streams)
-        self.end = self.agent.end
-    def run(self):
-        return self.agent.run()
+from runner.supervision import Agent, on_end_signals
 
 child, lines, *names = sys.argv[1:]
 told = dict(zip(names, lines.splitlines()))
 commands = bool(told)
 rovers = Rovers(names)
-stubs = [Stub(name, rover.streams) for name, rover in rovers.rovers.items()]
-sys.exit(rovers.run(stubs, commands=commands))
+
+def agent(name):
+    def command(crash='', process_events_fd=0):
+        return [sys.executable, '-c', child, name, told.get(name, ''), crash]
+    return Agent(command, commands=commands, streams=rovers.rovers[name].streams)
+
+async def main():
+    agents = {name: agent(name) for name in names}
+    def end():
+        for each in agents.values():
+            each.ending.set()
+    on_end_signals(end)
+    runs = {name: each.run() for name, each in agents.items()}
+    return await rovers.run(runs, end, commands=commands)
+
+sys.exit(asyncio.run(main()))
 """
 ENV = {**os.environ, 'PYTHONPATH': f'{ROOT / "standalone"}:{os.environ.get("PYTHONPATH", "")}'}
 

@@ -10,15 +10,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import astuple, replace
 import fcntl
 from itertools import pairwise
+import json
 import mmap
 import os
 from pathlib import Path
-import re
-import shlex
 import signal
 import socket
 import subprocess
@@ -33,12 +34,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 import psutil
 import pytest
-from runner.discovery import ADDRESS, discovery_server, FIRST_PORT, VARIABLE
-from runner.options import parse
-from runner.plan import agent, background, of_each, Options, PlannedProcess
-from runner.shared_memory import remove_dead_segments
-from runner.supervision import die_with_parent, Supervisor, supervisord_config
-from supervisor.options import UnhosedConfigParser
+from runner import supervision
+from runner.fastdds import (
+    ADDRESS,
+    discovery_server,
+    FIRST_PORT,
+    remove_dead_segments,
+    VARIABLE,
+)
+from runner.plan import agent, background, of_each, Options, parse
+from runner.supervision import PlannedProcess
 
 # Notes its start and, when it is told to end, its end; ignores nothing.
 CHILD = """
@@ -56,15 +61,20 @@ print('hello from', sys.argv[2], flush=True)
 while True:
     signal.pause()
 """
+# Keeps what it is told to until SIGTERM, and prints what it has to say of it.
 PARENT = """
-import sys
+import asyncio, json, sys
 from pathlib import Path
-from runner.plan import PlannedProcess
-from runner.supervision import Supervisor
-folder, *command = sys.argv[1:]
-Supervisor([PlannedProcess('only', tuple(command))], Path(folder), notify=print)
-print('ready', flush=True)
-sys.stdin.read()
+from runner.supervision import kept_running, on_end_signals, PlannedProcess
+
+async def main():
+    ending = asyncio.Event()
+    on_end_signals(ending.set)
+    processes = [PlannedProcess(*each) for each in json.loads(sys.argv[2])]
+    async with kept_running(processes, Path(sys.argv[1]), lambda text: print(text, flush=True)):
+        await ending.wait()
+
+asyncio.run(main())
 """
 
 
@@ -95,58 +105,54 @@ def diary(tmp_path: Path) -> Iterator[Diary]:
             os.kill(pid, signal.SIGKILL)
 
 
+@contextmanager
+def supervised(folder: Path, *processes: PlannedProcess) -> Iterator[subprocess.Popen[str]]:
+    """A process that keeps them running."""
+    planned = json.dumps([astuple(process) for process in processes])
+    root = Path(__file__).resolve().parents[1]
+    parent = subprocess.Popen(
+        [sys.executable, '-c', PARENT, str(folder), planned],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, 'PYTHONPATH': f'{root}:{os.environ.get("PYTHONPATH", "")}'},
+    )
+    with parent:
+        try:
+            yield parent
+        finally:
+            parent.kill()
+
+
 def test_children_are_restarted_logged_and_stopped_in_order(tmp_path: Path, diary: Diary) -> None:
-    told: list[str] = []
     processes = [
         PlannedProcess('rover', diary.command('rover'), stops_last=True),
         PlannedProcess('slow', diary.command('slow', 0.3)),
         PlannedProcess('quick', diary.command('quick')),
     ]
-    supervisor = Supervisor(processes, tmp_path, notify=told.append)
-    try:
+    with supervised(tmp_path, *processes) as parent:
+        assert parent.stdout is not None
         wait_until(lambda: len(diary.notes('started')) == 3, 'three children')
         pids = dict(diary.notes('started'))
         os.kill(pids['slow'], signal.SIGKILL)
         wait_until(lambda: len(diary.notes('started')) == 4, 'the killed one to be back')
-        wait_until(lambda: told, 'the process event')
         assert diary.notes('started')[-1][0] == 'slow'
-        assert told == ['The slow process ended (terminated by SIGKILL) and is started again.']
         logged = tmp_path / 'rover.log'
         wait_until(lambda: 'hello from rover' in logged.read_text(), 'the log of a child')
-    finally:
-        supervisor.stop()
+        parent.terminate()
+        told = parent.stdout.read().splitlines()  # to its end
+        # A stop is no process event.
+        assert told == ['The slow process ended (terminated by SIGKILL) and is started again.']
     ended = [name for name, _ in diary.notes('ended')]
     assert sorted(ended) == ['quick', 'rover', 'slow']
     assert ended[-1] == 'rover'
-    assert told == told[:1]  # a stop is no process event
 
 
-@pytest.mark.parametrize('victim', ['parent', 'supervisord'])
-def test_everything_is_gone_after_a_kill(tmp_path: Path, diary: Diary, victim: str) -> None:
-    root = Path(__file__).resolve().parents[1]
-    parent = subprocess.Popen(
-        [sys.executable, '-c', PARENT, str(tmp_path), *diary.command('only')],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, 'PYTHONPATH': f'{root}:{os.environ.get("PYTHONPATH", "")}'},
-    )
-    assert parent.stdin is not None
-    assert parent.stdout is not None
-    try:
-        assert parent.stdout.readline() == b'ready\n'
+def test_everything_is_gone_after_a_kill(tmp_path: Path, diary: Diary) -> None:
+    with supervised(tmp_path, PlannedProcess('only', diary.command('only'))) as parent:
         (_, child), *_ = wait_until(lambda: diary.notes('started'), 'the child')
-        supervisord = psutil.Process(child).parent()
-        assert supervisord is not None
-        os.kill(parent.pid if victim == 'parent' else supervisord.pid, signal.SIGKILL)
+        parent.kill()
         wait_until(lambda: diary.notes('ended'), 'the child to be told to end')
         wait_until(lambda: not alive(child), 'the child to be gone')
-        if victim == 'parent':
-            wait_until(lambda: not alive(supervisord.pid), 'supervisord to be gone')
-    finally:
-        parent.kill()
-        parent.wait(timeout=10)
-        parent.stdin.close()
-        parent.stdout.close()
 
 
 def alive(pid: int) -> bool:
@@ -156,38 +162,68 @@ def alive(pid: int) -> bool:
         return False
 
 
-NAMES = st.from_regex(r'[a-z][a-z0-9_]{0,8}', fullmatch=True)
-WORDS = st.text(st.characters(codec='utf-8', exclude_categories=['Cc', 'Zl', 'Zp']), min_size=1)
+def kept(process: PlannedProcess, folder: Path, until: str) -> list[str]:
+    """Keep a process running until it is told of it what begins with ``until``; what was told."""
+    told: list[str] = []
+
+    async def keep() -> None:
+        over = asyncio.Event()
+
+        def notify(text: str) -> None:
+            told.append(text)
+            if text.startswith(until):
+                over.set()
+
+        async with supervision.kept_running([process], folder, notify):
+            await asyncio.wait_for(over.wait(), timeout=20.0)
+
+    asyncio.run(keep())
+    return told
 
 
-@given(st.dictionaries(NAMES, st.lists(WORDS, min_size=1, max_size=4), min_size=1, max_size=4))
-def test_the_configuration_holds_each_command_word_by_word(commands: dict[str, list[str]]) -> None:
-    processes = [PlannedProcess(name, tuple(words)) for name, words in commands.items()]
-    try:
-        text = supervisord_config(processes, Path('/log'))
-    except ConfigError:
-        assert any(re.search(r'\s[;#]', word) for words in commands.values() for word in words)
-        return
-    parser = UnhosedConfigParser()
-    parser.read_string(text)
-    for name, words in commands.items():
-        section = parser[f'program:{name}']
-        command = shlex.split(section['command'].replace('%%', '%'))
-        assert command[command.index('sh') + 2 :] == words
-        assert section['autorestart'] == 'true'
-        assert section['stdout_logfile'] == f'/log/{name}.log'
+def test_one_that_keeps_ending_at_once_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervision, 'MOST_RETRIES', 1)
+    assert kept(PlannedProcess('broken', ('false',)), tmp_path, 'The broken process keeps') == [
+        'The broken process ended (exit status 1) and is started again.',
+        'The broken process keeps ending and is no longer started; see its log.',
+    ]
+
+
+def test_each_command_is_run_word_by_word(tmp_path: Path) -> None:
+    words = ['%s', 'a ;b', '#', '"$HOME"', "'", '地面', 'two\nlines', '']
+    command = (sys.executable, '-c', 'import sys; print(sys.argv[1:])', *words)
+    kept(PlannedProcess('words', command), tmp_path, 'The words process ended')
+    assert (tmp_path / 'words.log').read_text().splitlines()[0] == str(words)
+
+
+def test_a_long_log_is_moved_while_its_process_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervision, 'LOG_BYTES', 100)
+    monkeypatch.setattr(supervision, 'LOG_LOOK_S', 0.01)
+    log, end = tmp_path / 'log.log', tmp_path / 'log.log.1'
+    script = (
+        f'while [ ! -e {end} ] || [ $(wc -c <{log}) -ge 100 ]; do echo a line; sleep 0.01; done; '
+        'echo the last'
+    )
+    kept(PlannedProcess('log', ('/bin/sh', '-c', script)), tmp_path, 'The log process ended')
+    assert end.read_text().startswith('a line\n')
+    assert log.read_text().splitlines()[-1] == 'the last'
 
 
 def test_a_process_whose_parent_has_ended_already_does_not_start() -> None:
-    me = os.getpid()
-    for parent, status in ((me, 0), (me + 1, 143)):
-        assert subprocess.call(die_with_parent(['true'], parent=parent), timeout=10) == status
+    command = supervision.die_with_parent(['true'])
+    assert subprocess.call(command, timeout=10) == 0
+    by_another = ['/bin/sh', '-c', '"$@"; exit $?', 'sh', *command]
+    assert subprocess.call(by_another, timeout=10) == 143
 
 
 def test_without_setpriv_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('PATH', '')
     with pytest.raises(FileNotFoundError, match='apt-get install util-linux'):
-        die_with_parent(['true'])
+        supervision.die_with_parent(['true'])
 
 
 # --- shared memory that a dead process has left --------------------------------------------------
@@ -232,21 +268,15 @@ def test_what_is_older_than_the_run_stays_and_no_folder_is_no_fault(tmp_path: Pa
 # --- what keeps a discovery server from being started; that it works: test_rovers_e2e.py ---------
 
 
-def refusal(folder: Path, domain: int = 0) -> str:
-    with (
-        pytest.raises(OSError) as refused,
-        discovery_server(domain, folder / 'logs', notify=print, keep_open=()),
-    ):
-        raise AssertionError('it was started')
-    assert not (folder / 'logs').exists()
+def refusal(domain: int = 0) -> str:
+    with pytest.raises(OSError) as refused:
+        discovery_server(domain)
     return str(refused.value)
 
 
-def test_one_that_is_named_already_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_is_named_already_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, '10.0.0.1:11811')
-    line = refusal(tmp_path)
+    line = refusal()
     assert line.startswith('ROS_DISCOVERY_SERVER=10.0.0.1:11811: ')
     assert '--discovery-server' in line
     assert os.environ[VARIABLE] == '10.0.0.1:11811'
@@ -255,15 +285,15 @@ def test_one_that_is_named_already_is_left_alone(
 def test_without_fast_dds_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv('PATH', str(tmp_path))
-    assert 'rmw_fastrtps_cpp' in refusal(tmp_path)
+    assert 'rmw_fastrtps_cpp' in refusal()
 
 
-def test_a_port_that_is_taken_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_is_taken_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     domain = 232  # nobody's
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind((ADDRESS, FIRST_PORT + domain))
-        assert f'UDP port {FIRST_PORT + domain}' in refusal(tmp_path, domain)
+        assert f'UDP port {FIRST_PORT + domain}' in refusal(domain)
     assert VARIABLE not in os.environ
 
 
@@ -331,7 +361,7 @@ def test_the_agent_gets_its_commands_as_they_are() -> None:
 
 def test_each_of_several_rovers_has_its_names_its_clock_its_page_and_its_folders() -> None:
     options = parse(['--rovers', '2', '--speed', '3', '--artifacts', '/out', '--record', '/rec'])
-    assert options.rovers == ('r1', 'r2')
+    assert options.rovers == {'r1': '', 'r2': ''}
     for number, each in enumerate(of_each(options, 8765), start=1):
         name = f'r{number}'
         rover, *nodes = background(each, NODES, ROOT)

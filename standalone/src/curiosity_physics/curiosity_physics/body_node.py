@@ -7,10 +7,7 @@
 # language governing permissions and limitations under the License.
 
 
-"""The ROS shell of the simulation: time, topics and the controllers' commands.
-
-All names are relative, so that a namespace applies to the whole rover; its frames do not change.
-"""
+"""The ROS shell of the simulation: time, topics and the controllers' commands."""
 
 from __future__ import annotations
 
@@ -26,38 +23,29 @@ from curiosity_physics.drivers import PERIOD_S as DRIVER_S
 from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build, Built
 from curiosity_physics.robot import Floats, Robot
-from curiosity_physics.settings import checked, PARAMETERS, Settings
-from curiosity_physics.simulation import Simulation, State
+from curiosity_physics.settings import PARAMETERS, Settings
+from curiosity_physics.simulation import NEAREST_M, Simulation, State
 from curiosity_physics.worlds import make
 from curiosity_stand_in import sensors
+from curiosity_stand_in.node import RoverNode, wanted
 from curiosity_stand_in.trajectory import Waypoint
 from geometry_msgs.msg import Twist as TwistMessage
 from nav_msgs.msg import Odometry
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
-from rclpy.node import Node
-from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import CameraInfo, CompressedImage, Image, JointState, LaserScan
 from std_msgs.msg import Bool, Float64MultiArray
-from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory
 
-ODOMETRY_TOPIC = 'model/curiosity_mars_rover/odometry'
-TRUTH_TOPIC = 'ground_truth/odometry'
-TF_QOS = QoSProfile(depth=100)
-LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # In control periods of the simulation.
 CLOCK_TICKS, SENSOR_TICKS, TRUTH_TICKS = 2, 10, 5
 BEHIND_S = 0.2  # a simulation that is later than this runs on from now
 
 
-class PhysicsNode(Node):
-    """Raises ValueError if the initial value of a parameter is invalid."""
+class PhysicsNode(RoverNode):
+    """Raises ConfigError if the initial value of a parameter is invalid."""
 
     def __init__(self, load: Callable[[Settings], Robot]) -> None:
-        super().__init__('curiosity_physics')
-        self.settings = self._declare_parameters()
+        super().__init__('curiosity_physics', PARAMETERS)
+        self.settings = Settings(**self.start_values)
         first = self.settings
         world = make(first.world, first.seed, rock_ahead_m=first.rock_ahead)
         self.built: Built = build(load(first), world, friction=first.friction)
@@ -73,11 +61,12 @@ class PhysicsNode(Node):
         self._closing = threading.Event()
         self._moment: tuple[float, Floats] | None = None  # that the camera draws next
         self._moment_changed = threading.Condition()
-        self._create_publishers()
+        self._time = self.create_publisher(Clock, 'clock', 10)
+        self._truth = self.create_publisher(Odometry, 'ground_truth/odometry', 10)
 
     def start(self, *, drives: bool, on_crash: Callable[[Exception], None]) -> None:
         """Start time. ``drives``: this node does what the demo's move_wheel does."""
-        self.add_on_set_parameters_callback(self._settings_change)
+        self.on_change(self._settings_change)
         self._subscribe(drives=drives)
         self._e_stop.publish(Bool(data=self.settings.e_stop))
         self._tf_static.publish(
@@ -112,41 +101,9 @@ class PhysicsNode(Node):
 
     # --- ROS -----------------------------------------------------------------------------------
 
-    def _declare_parameters(self) -> Settings:
-        # ``checked`` validates the types: it accepts 1 for 1.0 and explains an error.
-        values = {
-            name: self.declare_parameter(
-                name,
-                parameter.default,
-                ParameterDescriptor(
-                    description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
-                ),
-            ).value
-            for name, parameter in PARAMETERS.items()
-        }
-        return Settings(**checked(values))
-
-    def _settings_change(self, parameters: list[Parameter]) -> SetParametersResult:
-        try:
-            values = checked({p.name: p.value for p in parameters if p.name in PARAMETERS})
-        except ValueError as error:
-            return SetParametersResult(successful=False, reason=str(error))
+    def _settings_change(self, values: dict[str, Any]) -> None:
         if 'e_stop' in values:  # the only one that is not fixed
             self._e_stop.publish(Bool(data=values['e_stop']))
-        return SetParametersResult(successful=True)
-
-    def _create_publishers(self) -> None:
-        self._time = self.create_publisher(Clock, 'clock', 10)
-        self._odometry = self.create_publisher(Odometry, ODOMETRY_TOPIC, 10)
-        self._truth = self.create_publisher(Odometry, TRUTH_TOPIC, 10)
-        self._tf = self.create_publisher(TFMessage, 'tf', TF_QOS)
-        self._tf_static = self.create_publisher(TFMessage, 'tf_static', LATCHED_QOS)
-        self._joints = self.create_publisher(JointState, 'joint_states', 10)
-        self._scan = self.create_publisher(LaserScan, 'scan', 10)
-        self._e_stop = self.create_publisher(Bool, 'e_stop', LATCHED_QOS)
-        self._camera_info = self.create_publisher(CameraInfo, 'camera_info', 10)
-        self._raw = self.create_publisher(Image, 'image_raw', 10)
-        self._compressed = self.create_publisher(CompressedImage, 'image_raw/compressed', 10)
 
     def _subscribe(self, *, drives: bool) -> None:
         controllers = self._simulation.controllers
@@ -260,7 +217,7 @@ class PhysicsNode(Node):
             frames.transforms = [messages.base_transform(odometry), *frames.transforms]
             self._tf.publish(frames)
         if ranges is not None:
-            self._scan.publish(messages.scan(ranges, stamp))
+            self._scan.publish(sensors.scan_message(ranges, stamp, NEAREST_M))
 
     # --- camera --------------------------------------------------------------------------------
 
@@ -300,7 +257,3 @@ class PhysicsNode(Node):
                 self._moment_changed.wait(timeout=1.0)
             moment, self._moment = self._moment, None
             return None if self._closing.is_set() else moment
-
-
-def wanted(publisher: Any) -> bool:
-    return bool(publisher.get_subscription_count() > 0)

@@ -7,31 +7,23 @@
 # language governing permissions and limitations under the License.
 
 
-"""The messages of the demo's Gazebo: odometry, joint states, frames and scan."""
+"""The messages of the demo's Gazebo: odometry, joint states and frames."""
 
 from __future__ import annotations
 
-import array
 import math
 
 from builtin_interfaces.msg import Time
 from curiosity_physics.controllers import ARM, MAST, STEER, SUSPENSION
-from curiosity_physics.robot import Floats, Joint, Robot
-from curiosity_physics.simulation import (
-    BEAM_LIMIT_RAD,
-    BEAMS,
-    LIDAR,
-    SCAN_MAX_M,
-    SCAN_MIN_M,
-    State,
-)
+from curiosity_physics.robot import Joint, Robot
+from curiosity_physics.simulation import State
+from curiosity_stand_in.sensors import BASE_FRAME, WORLD_FRAME
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import JointState, LaserScan
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
-# The leading slashes are the demo's own: its frames come from Gazebo's odometry plugin.
-WORLD_FRAME, BASE_FRAME = '/odom', '/base_footprint'
 # The URDF declares a velocity state for these joints only; of the others, the
 # joint_state_broadcaster publishes NaN.
 WITH_VELOCITY = frozenset((*STEER, *MAST, *ARM, *SUSPENSION))
@@ -42,9 +34,8 @@ def odometry(state: State, stamp: Time, *, true: bool = False) -> Odometry:
 
     ``true``: the true pose and velocity, all of it.
     """
-    message = Odometry(child_frame_id=BASE_FRAME)
-    message.header.stamp = stamp
-    message.header.frame_id = WORLD_FRAME
+    header = Header(stamp=stamp, frame_id=WORLD_FRAME)
+    message = Odometry(header=header, child_frame_id=BASE_FRAME)
     place, turn = message.pose.pose.position, message.pose.pose.orientation
     place.x, place.y, z = state.place
     turn.w, turn.x, turn.y, turn.z = state.attitude
@@ -77,9 +68,8 @@ def frames(robot: Robot, angles: dict[str, float], stamp: Time, *, moving: bool)
 
 
 def _frame(joint: Joint, angle: float, stamp: Time) -> TransformStamped:
-    transform = TransformStamped(child_frame_id=joint.child)
-    transform.header.stamp = stamp
-    transform.header.frame_id = joint.parent
+    header = Header(stamp=stamp, frame_id=joint.parent)
+    transform = TransformStamped(header=header, child_frame_id=joint.child)
     place, turn = transform.transform.translation, transform.transform.rotation
     place.x, place.y, place.z = joint.place.xyz
     w, x, y, z = joint.place.quaternion
@@ -94,21 +84,9 @@ def _frame(joint: Joint, angle: float, stamp: Time) -> TransformStamped:
 
 def joint_states(state: State, stamp: Time) -> JointState:
     names = list(state.angles)
-    message = JointState(name=names, position=[state.angles[name] for name in names])
-    message.velocity = [state.rates[name] if name in WITH_VELOCITY else math.nan for name in names]
-    message.header.stamp = stamp
-    return message
-
-
-def scan(ranges: Floats, stamp: Time) -> LaserScan:
-    message = LaserScan(
-        angle_min=-BEAM_LIMIT_RAD,
-        angle_max=BEAM_LIMIT_RAD,
-        angle_increment=2 * BEAM_LIMIT_RAD / (BEAMS - 1),
-        range_min=SCAN_MIN_M,
-        range_max=SCAN_MAX_M,
+    return JointState(
+        header=Header(stamp=stamp),
+        name=names,
+        position=[state.angles[name] for name in names],
+        velocity=[state.rates[name] if name in WITH_VELOCITY else math.nan for name in names],
     )
-    message.header.stamp = stamp
-    message.header.frame_id = LIDAR
-    message.ranges = array.array('f', ranges.astype('f4').tobytes())
-    return message

@@ -16,10 +16,12 @@ import sys
 
 from curiosity_physics import demos
 from curiosity_physics.settings import Settings
-from curiosity_stand_in.demo_nodes import EmptyServices, RunNode
-from curiosity_stand_in.drivers import arm_effects, Effects, mast_effects
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.ros_io import Process, run_app
+from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
+from curiosity_stand_in.drivers import arm_effects, mast_effects
 from curiosity_stand_in.faults import ServiceFaults
-from curiosity_stand_in.spin import Ending, NodeThread, run_app
+from curiosity_stand_in.node import NodeThread
 from rclpy.node import Node
 
 NAME = 'physics_node'
@@ -49,8 +51,11 @@ def load(settings: Settings) -> Robot:
 class Physics:
     """The body and, unless a clone is given, the demo's drivers, each in its own thread."""
 
-    def __init__(self, ending: Ending) -> None:
-        self.body = PhysicsNode(load)
+    def __init__(self, process: Process) -> None:
+        try:
+            self.body = PhysicsNode(load)
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
         settings = self.body.settings
         self._faults = ServiceFaults()
         drives = not settings.demos
@@ -58,21 +63,15 @@ class Physics:
         if drives:
             nodes = [
                 RunNode(self._faults, time_scale=settings.time_scale),
-                self._services('mast_node', mast_effects(self.body.move_mast)),
-                self._services('arm_node', arm_effects(self.body.move_arm)),
+                ServicesNode('mast_node', mast_effects(self.body.move_mast), self._faults),
+                ServicesNode('arm_node', arm_effects(self.body.move_arm), self._faults),
             ]
-        self.body.start(drives=drives, on_crash=ending.crash)
-        self._threads = [NodeThread(node, on_crash=ending.crash) for node in (*nodes, self.body)]
+        self.body.start(drives=drives, on_crash=process.crash)
+        self._threads = [NodeThread(node, on_crash=process.crash) for node in (*nodes, self.body)]
         self.body.get_logger().info(
             f'This is MuJoCo, not Gazebo and not a robot: {self.body.built.robot.origin}, world '
             f'{settings.world}, friction {settings.friction:g}; time x {settings.time_scale:g}'
         )
-
-    def _services(self, name: str, effects: Effects) -> Node:
-        # A launch file sets another name.
-        node = Node(name, cli_args=['--ros-args', '-r', f'__node:={name}'])
-        EmptyServices(node, effects, self._faults)
-        return node
 
     def close(self) -> None:
         self._faults.close()
@@ -84,7 +83,7 @@ class Physics:
 
 
 def main() -> None:
-    sys.exit(run_app(NAME, Physics, ValueError))
+    sys.exit(run_app(NAME, Physics))
 
 
 if __name__ == '__main__':

@@ -11,42 +11,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from curiosity_stand_in.settings import Number, Parameter
+from curiosity_stand_in.settings import (
+    boolean,
+    choice,
+    E_STOP,
+    Number,
+    parameter,
+    parameters_of,
+    text,
+)
 
 WORLDS = ('flat', 'rocks', 'relief')
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Checked values of all parameters. The fields have the parameters' names."""
-
-    demos: str = ''
-    world: str = 'flat'
-    seed: int = 0
-    friction: float = 1.0
-    time_scale: float = 1.0
-    initial_x: float = 0.0
-    initial_y: float = 0.0
-    initial_yaw: float = 0.0
-    rock_ahead: float = 0.0
-    standing: bool = True
-    e_stop: bool = False
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError('must be a text')
-    return value
-
-
-def _world(value: Any) -> str:
-    if value not in WORLDS:
-        raise ValueError(f'must be one of {", ".join(WORLDS)}')
-    return str(value)
 
 
 def _seed(value: Any) -> int:
@@ -55,48 +33,38 @@ def _seed(value: Any) -> int:
     return value
 
 
-def _boolean(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError('must be true or false')
-    return value
+@dataclass(frozen=True)
+class Settings:
+    """Checked values of all parameters."""
 
-
-PARAMETERS: dict[str, Parameter] = {
-    'demos': Parameter(
-        '', _text, 'clone of space-ros/demos, whose rover and nodes to use; empty: our own',
+    demos: str = parameter(
+        '',
+        text,
+        'clone of space-ros/demos, whose rover and nodes to use; empty: our own',
         fixed=True,
-    ),
-    'world': Parameter('flat', _world, ', '.join(WORLDS), fixed=True),
-    'seed': Parameter(0, _seed, 'of rocks and relief', fixed=True),
-    'friction': Parameter(1.0, Number(0.05, 3.0), 'of the wheels on the ground', fixed=True),
-    'time_scale': Parameter(
+    )
+    world: str = parameter('flat', choice(*WORLDS), ', '.join(WORLDS), fixed=True)
+    seed: int = parameter(0, _seed, 'of rocks and relief', fixed=True)
+    friction: float = parameter(1.0, Number(0.05, 3.0), 'of the wheels on the ground', fixed=True)
+    time_scale: float = parameter(
         1.0, Number(0.1, 20.0), 'times the wall clock, as far as the machine can', fixed=True
-    ),
-    'initial_x': Parameter(0.0, Number(-25.0, 25.0), 'metres', fixed=True),
-    'initial_y': Parameter(0.0, Number(-25.0, 25.0), 'metres', fixed=True),
-    'initial_yaw': Parameter(0.0, Number(-100.0, 100.0), 'radians', fixed=True),
-    'rock_ahead': Parameter(
-        0.0, Number(0.0, 25.0), 'metres to a rock in the way of the left wheels; 0: none',
+    )
+    initial_x: float = parameter(0.0, Number(-25.0, 25.0), 'metres', fixed=True)
+    initial_y: float = parameter(0.0, Number(-25.0, 25.0), 'metres', fixed=True)
+    initial_yaw: float = parameter(0.0, Number(-100.0, 100.0), 'radians', fixed=True)
+    rock_ahead: float = parameter(
+        0.0,
+        Number(0.0, 25.0),
+        'metres to a rock in the way of the left wheels; 0: none',
         fixed=True,
-    ),
-    'standing': Parameter(
+    )
+    standing: bool = parameter(
         True,
-        _boolean,
+        boolean,
         "stands on its suspension; false: squats until move_wheel's first command",
         fixed=True,
-    ),
-    'e_stop': Parameter(
-        False, _boolean, 'the button, told on /e_stop; by itself it stops no wheels'
-    ),
-}  # fmt: skip
+    )
+    e_stop: bool = parameter(False, boolean, E_STOP)
 
 
-def checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters as values for Settings. Raises ValueError, which names the first bad one."""
-    out = {}
-    for name, value in values.items():
-        try:
-            out[name] = PARAMETERS[name].check(value)
-        except ValueError as error:
-            raise ValueError(f'parameter {name} is {value!r}: {error}') from None
-    return out
+PARAMETERS = parameters_of(Settings)

@@ -18,18 +18,15 @@ from curiosity_physics.controllers import Controllers, PERIOD_S, STANDING, SUSPE
 from curiosity_physics.model import Built, SERVO_B, SERVO_K, VISUAL_GROUP
 from curiosity_physics.robot import Floats
 from curiosity_physics.worlds import WORLD_GROUP
+from curiosity_stand_in.frames import BEAMS, LIDAR_FRAME, RAYS, SCAN_MAX_M, SCAN_MIN_M
 import mujoco
 import numpy as np
 
-LIDAR = 'lidar_link'
-BEAMS, BEAM_LIMIT_RAD = 640, 3.1416
-SCAN_MIN_M, SCAN_MAX_M = 1.0, 20.0
 DROP_M = 0.9  # of the base over the ground where it is put; it settles from there
 SETTLE_S = 2.0
 LEAD_S = SERVO_B / SERVO_K
 
-_ANGLES = np.linspace(-BEAM_LIMIT_RAD, BEAM_LIMIT_RAD, BEAMS)
-_BEAMS = np.column_stack((np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(BEAMS)))
+NEAREST_M = SCAN_MIN_M['mast']
 _GROUPS = np.zeros(6, np.uint8)
 _GROUPS[[WORLD_GROUP, VISUAL_GROUP]] = 1
 
@@ -100,7 +97,7 @@ class Simulation:
         self._servo_at = np.array([int(model.joint(name).qposadr[0]) for name in built.servos])
         self._sprung_at = np.array([int(model.joint(name).dofadr[0]) for name in SUSPENSION])
         self._steps = round(PERIOD_S / model.opt.timestep)
-        self._lidar = int(model.body(LIDAR).id)
+        self._lidar = int(model.body(LIDAR_FRAME).id)
         if standing:
             self.controllers.suspension.command(STANDING)
         self._place(x, y, yaw)
@@ -152,7 +149,7 @@ class Simulation:
         data = self._data
         mujoco.mj_kinematics(self.model, data)
         place = data.xpos[self._lidar]
-        rays = _BEAMS @ data.xmat[self._lidar].reshape(3, 3).T
+        rays = RAYS @ data.xmat[self._lidar].reshape(3, 3).T
         found = np.full(BEAMS, -1, np.int32)
         ranges = np.full(BEAMS, np.inf)
         mujoco.mj_multiRay(
@@ -162,5 +159,5 @@ class Simulation:
         ranges[found < 0] = np.inf
         if self._built.world.heights is not None:
             ranges = np.minimum(ranges, self._built.world.ranges(place, rays, SCAN_MAX_M))
-        ranges[(ranges < SCAN_MIN_M) | (ranges > SCAN_MAX_M)] = np.inf
+        ranges[(ranges < NEAREST_M) | (ranges > SCAN_MAX_M)] = np.inf
         return ranges

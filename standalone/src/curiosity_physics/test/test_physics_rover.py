@@ -24,10 +24,11 @@ from pathlib import Path
 from curiosity_physics import demos, rover, worlds
 from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build
-from curiosity_physics.settings import checked
+from curiosity_physics.settings import PARAMETERS
 from curiosity_physics.simulation import Simulation, State
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.drivers import DemoRover
+from curiosity_stand_in.settings import checked
 from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import numpy as np
@@ -93,7 +94,7 @@ def test_what_cannot_be_is_explained(tmp_path: Path) -> None:
         ('e_stop', 'yes', 'true or false'),
     ):
         with pytest.raises(ValueError, match=f'parameter {name} is .*{why}'):
-            checked({name: value})
+            checked({name: value}, PARAMETERS)
 
 
 # --- the stand-in against the records -----------------------------------------------------------

@@ -30,9 +30,8 @@ from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_stand_in import arm, mast
 from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
 from curiosity_stand_in.kinematics import Course, course, Pose, Velocity, wrap
-from curiosity_stand_in.line import Line
 from curiosity_stand_in.mast import Joints
-from curiosity_stand_in.trajectory import Angles, Trajectory, Waypoint
+from curiosity_stand_in.trajectory import Angles, Line, Trajectory, Waypoint
 
 # The wheels' joints, and what move_wheel makes of linear.x for each, in rad/s.
 WHEELS = {

@@ -6,10 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The node of the rover's body: wheels, sensors and camera. It has the stand-in's parameters.
-
-All names are relative, so that a namespace applies to the whole rover; its frames do not change.
-"""
+"""The node of the rover's body: wheels, sensors and camera. It has the stand-in's parameters."""
 
 from __future__ import annotations
 
@@ -21,52 +18,37 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_stand_in import sensors, settings
+from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
+from curiosity_stand_in import sensors
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import INITIAL, Joints
+from curiosity_stand_in.node import RoverNode, wanted
 from curiosity_stand_in.renderer import Renderer
 from curiosity_stand_in.rover import Rover
-from curiosity_stand_in.settings import checked, PARAMETERS, Settings
+from curiosity_stand_in.settings import PARAMETERS, Settings
 from curiosity_stand_in.signs import signs_before
-from curiosity_stand_in.spin import STEADY
 from geometry_msgs.msg import Twist
-from nav_msgs.msg import Odometry
-from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
-from rclpy.node import Node
-from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import (
     BatteryState,
-    CameraInfo,
-    CompressedImage,
-    Image,
-    JointState,
-    LaserScan,
 )
 from std_msgs.msg import Bool, Float64MultiArray
-from tf2_msgs.msg import TFMessage
 
-ODOMETRY_TOPIC = 'model/curiosity_mars_rover/odometry'
 WHEEL_TOPIC = 'wheel_velocity_controller/commands'
 SENSOR_S, SENSOR_LEAST_S = 0.1, 0.02  # period in the rover's time; the least in wall time
 CAMERA_LEAST_S = 0.1
 JOINTS_S = 0.01  # the demo's joint_state_broadcaster; the least in wall time as well
 BATTERY_S, BATTERY_LEAST_S = 1.0, 0.1
 CLOCK_S, CLOCK_STEP_S = 0.05, 1.0  # at most: wall time, and the rover's time
-TF_QOS = QoSProfile(depth=100)  # reliable and volatile, as in tf2
-LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class BodyNode(Node):
-    """Raises ValueError if the initial value of a parameter is invalid, ConfigError if the
-    configuration is.
-    """
+class BodyNode(RoverNode):
+    """Raises ConfigError if the initial value of a parameter or the configuration is invalid."""
 
-    def __init__(self, *, start_parameter_services: bool = True) -> None:
-        super().__init__('curiosity_stand_in', start_parameter_services=start_parameter_services)
-        self.settings = self._declare_parameters()
+    def __init__(self) -> None:
+        super().__init__('curiosity_stand_in', PARAMETERS)
+        self.settings = Settings(**self.start_values)
         config = load_config(self.settings.config_dir, robot=self.settings.robot)
         self.thresholds = config.thresholds
         self.rover = Rover(
@@ -79,7 +61,7 @@ class BodyNode(Node):
             rates=self.settings.rates,
         )
         self._set_faults()
-        self._create_publishers()
+        self._battery = self.create_publisher(BatteryState, 'battery_state', 10)
         self._renderer: Future[Renderer] | None = None
         self._drawn: tuple[Pose, Joints] | None = None
         self._jpeg: bytes | None = None
@@ -87,7 +69,7 @@ class BodyNode(Node):
     def start(self, on_settings: Callable[[Settings], None]) -> None:
         """Start to subscribe and publish; ``on_settings`` is called after each later change."""
         self._on_settings = on_settings
-        self.add_on_set_parameters_callback(self._settings_change)
+        self.on_change(self._settings_change)
         self._wheels = self.create_subscription(Twist, 'cmd_vel', self._drive, 10)
         self.create_subscription(Float64MultiArray, WHEEL_TOPIC, self._command_wheels, 10)
         self._publish_e_stop()
@@ -100,58 +82,26 @@ class BodyNode(Node):
             (SENSOR_S, CAMERA_LEAST_S, self._publish_camera),
             (BATTERY_S, BATTERY_LEAST_S, self._publish_battery),
         ):
-            self.create_timer(max(period / scale, least), publish, clock=STEADY)
+            self.create_timer(max(period / scale, least), publish, clock=STEADY_CLOCK)
         if self.settings.publish_clock:
             self._time = self.create_publisher(Clock, 'clock', 10)
             period = min(CLOCK_S, CLOCK_STEP_S / scale)
-            self.create_timer(period, self._publish_clock, clock=STEADY)
+            self.create_timer(period, self._publish_clock, clock=STEADY_CLOCK)
 
-    def _declare_parameters(self) -> Settings:
-        # ``checked`` validates the types: it accepts 1 for 1.0 and explains an error. So the
-        # ranges are declared only after it has read the start values.
-        untyped = ParameterDescriptor(dynamic_typing=True)
-        values = {
-            name: self.declare_parameter(name, parameter.default, untyped).value
-            for name, parameter in PARAMETERS.items()
-        }
-        start = Settings(**checked(values))
-        for name, parameter in PARAMETERS.items():
-            self.set_descriptor(name, _descriptor(parameter))
-        return start
-
-    def _settings_change(self, parameters: list[Parameter]) -> SetParametersResult:
-        ours = {p.name: p.value for p in parameters if p.name in PARAMETERS}
-        before = self.settings
-        try:
-            self.settings = dataclasses.replace(before, **checked(ours))
-        except ValueError as error:
-            return SetParametersResult(successful=False, reason=str(error))
+    def _settings_change(self, values: dict[str, Any]) -> None:
+        before, self.settings = self.settings, dataclasses.replace(self.settings, **values)
         # Only if this change names it: the charge has changed since it was last set.
-        charge = self.settings.battery if 'battery' in ours else None
         with self.rover.body() as body:
-            body.set_battery(charge=charge, rates=self.settings.rates)
+            body.set_battery(charge=values.get('battery'), rates=self.settings.rates)
         self._set_faults()
         if self.settings.e_stop != before.e_stop:
             self._publish_e_stop()
         self._on_settings(self.settings)
-        return SetParametersResult(successful=True)
 
     def _set_faults(self) -> None:
         with self.rover.body() as body:
             body.set_slip(self.settings.fault_slip)
             body.sag_s = self.settings.fault_sag
-
-    def _create_publishers(self) -> None:
-        self._odometry = self.create_publisher(Odometry, ODOMETRY_TOPIC, 10)
-        self._tf = self.create_publisher(TFMessage, 'tf', TF_QOS)
-        self._tf_static = self.create_publisher(TFMessage, 'tf_static', LATCHED_QOS)
-        self._joints = self.create_publisher(JointState, 'joint_states', 10)
-        self._scan = self.create_publisher(LaserScan, 'scan', 10)
-        self._battery = self.create_publisher(BatteryState, 'battery_state', 10)
-        self._e_stop = self.create_publisher(Bool, 'e_stop', LATCHED_QOS)
-        self._camera_info = self.create_publisher(CameraInfo, 'camera_info', 10)
-        self._raw = self.create_publisher(Image, 'image_raw', 10)
-        self._compressed = self.create_publisher(CompressedImage, 'image_raw/compressed', 10)
 
     def _drive(self, twist: Twist) -> None:
         if self.settings.fault_wheel_node:
@@ -163,7 +113,7 @@ class BodyNode(Node):
             self.get_logger().warning(
                 f'{self._wheels.topic_name} ignored, {error}',
                 throttle_duration_sec=1.0,
-                throttle_time_source_type=STEADY,
+                throttle_time_source_type=STEADY_CLOCK,
             )
 
     def _command_wheels(self, command: Float64MultiArray) -> None:
@@ -250,18 +200,3 @@ class BodyNode(Node):
             self._picture = renderer.render(state.pose, state.joints)
             self._jpeg = None
             self._drawn = (state.pose, state.joints)
-
-
-def _descriptor(parameter: settings.Parameter) -> ParameterDescriptor:
-    """What ``ros2 param describe`` shows."""
-    descriptor = ParameterDescriptor(
-        description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
-    )
-    if parameter.range is not None:
-        low, high = parameter.range
-        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-    return descriptor
-
-
-def wanted(publisher: Any) -> bool:
-    return bool(publisher.get_subscription_count() > 0)

@@ -31,6 +31,11 @@ Vector = tuple[float, float, float]
 BASE = 'base_footprint'
 CAMERA_FRAME = 'camera_link'  # x along the view, y left, z up
 LIDAR_FRAME = 'lidar_link'
+BEAMS, BEAM_LIMIT_RAD = 640, 3.1416  # of the lidar, to either side
+SCAN_MAX_M = 20.0
+SCAN_MIN_M = {'mast': 1.0, 'body': 0.1}  # the demo's, and that of a lidar that looks ahead
+_ANGLES = np.linspace(-BEAM_LIMIT_RAD, BEAM_LIMIT_RAD, BEAMS)
+RAYS = np.column_stack((np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(BEAMS)))  # in LIDAR_FRAME
 AXES: dict[str, Vector] = {'x': (1.0, 0.0, 0.0), 'y': (0.0, 1.0, 0.0), 'z': (0.0, 0.0, 1.0)}
 
 

@@ -20,8 +20,9 @@ from typing import Any, TYPE_CHECKING
 
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, AppendageProfile, RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
+from curiosity_rosa_demo.infra.ros_io import Process, run_app, STEADY_CLOCK
+from curiosity_stand_in.node import NodeThread
 from curiosity_stand_in.sensors import time_message
-from curiosity_stand_in.spin import Ending, NodeThread, run_app, STEADY
 from curiosity_stand_in.trajectory import Angles, Trajectory, Waypoint
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
@@ -32,7 +33,6 @@ from trajectory_msgs.msg import JointTrajectory
 if TYPE_CHECKING:
     from curiosity_stand_in.follow_server import Course, FollowServer
 
-NAME = 'profile_node'
 JOINTS_S, CLOCK_S = 0.05, 0.02  # simulated seconds between two messages
 LEAST_S = 0.01  # steady
 LEAST_MOVE_S = 0.001  # the robot's time
@@ -64,11 +64,11 @@ class ProfileNode(Node):
             self._lines[name] = (0.0, Trajectory(rest))
             self._serve(name, part)
         self._states = self.create_publisher(JointState, 'joint_states', 10)
-        self.create_timer(max(JOINTS_S / self._scale, LEAST_S), self._publish, clock=STEADY)
+        self.create_timer(max(JOINTS_S / self._scale, LEAST_S), self._publish, clock=STEADY_CLOCK)
         if self._has_clock:
             self._clock_topic = self.create_publisher(Clock, 'clock', 10)
             period = max(CLOCK_S / self._scale, LEAST_S / 2)
-            self.create_timer(period, self._publish_clock, clock=STEADY)
+            self.create_timer(period, self._publish_clock, clock=STEADY_CLOCK)
         self.get_logger().info(
             f'This is a stand-in for {robot}, made from its profile: joints without forces'
         )
@@ -176,8 +176,8 @@ class ProfileNode(Node):
 class ProfileStandIn:
     """The node and its thread."""
 
-    def __init__(self, ending: Ending) -> None:
-        self._thread = NodeThread(ProfileNode(), on_crash=ending.crash)
+    def __init__(self, process: Process) -> None:
+        self._thread = NodeThread(ProfileNode(), on_crash=process.crash)
 
     def close(self) -> None:
         self._thread.close()
@@ -185,4 +185,4 @@ class ProfileStandIn:
 
 
 def main() -> None:
-    sys.exit(run_app(NAME, ProfileStandIn, ConfigError))
+    sys.exit(run_app('profile_node', ProfileStandIn))

@@ -18,6 +18,7 @@ from typing import Any
 
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_stand_in.body import Body, State
+from curiosity_stand_in.trajectory import Waypoint
 
 # Times the wall clock. The distance that the rover covers during the latency of a stop grows with
 # it: at 20 and 0.5 m/s (move_forward), a tenth of a second is a metre.
@@ -55,6 +56,14 @@ class Rover:
     def state(self) -> State:
         with self.body() as body:
             return body.state()
+
+    def move_mast(self, waypoints: tuple[Waypoint, ...]) -> None:
+        with self.body() as body:
+            body.move_mast(waypoints)
+
+    def move_arm(self, waypoints: tuple[Waypoint, ...]) -> None:
+        with self.body() as body:
+            body.move_arm(waypoints)
 
     def _advance(self) -> None:
         read_at = max(self._read_at, self._clock())

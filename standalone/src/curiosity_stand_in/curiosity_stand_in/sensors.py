@@ -33,19 +33,13 @@ from sensor_msgs.msg import (
     JointState,
     LaserScan,
 )
+from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
 # The leading slashes are the demo's own: its frames come from Gazebo's odometry plugin.
 WORLD_FRAME = '/odom'
 BASE_FRAME = '/base_footprint'
-BEAMS = 640
-BEAM_LIMIT = 3.1416  # radians to either side
-SCAN_MAX_M = 20.0
-SCAN_MIN_M = {'mast': 1.0, 'body': 0.1}  # the demo's, and that of a lidar that looks ahead
 JPEG_QUALITY = 80
-
-_ANGLES = np.linspace(-BEAM_LIMIT, BEAM_LIMIT, BEAMS)
-_BEAMS_IN_LIDAR = np.column_stack((np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(BEAMS)))
 
 
 def time_message(seconds: float) -> Time:
@@ -57,9 +51,8 @@ def odometry(state: State, stamp: Time) -> Odometry:
     """Pose in the world frame, in two dimensions as the demo's OdometryPublisher has it: z is 0,
     roll and pitch are there. Velocity in the body frame.
     """
-    message = Odometry(child_frame_id=BASE_FRAME)
-    message.header.stamp = stamp
-    message.header.frame_id = WORLD_FRAME
+    header = Header(stamp=stamp, frame_id=WORLD_FRAME)
+    message = Odometry(header=header, child_frame_id=BASE_FRAME)
     message.pose.pose.position.x = state.pose.x
     message.pose.pose.position.y = state.pose.y
     _set_attitude(message.pose.pose.orientation, state.pose)
@@ -70,9 +63,8 @@ def odometry(state: State, stamp: Time) -> Odometry:
 
 def transforms(state: State, stamp: Time, *, nan: bool = False) -> TFMessage:
     """The transform from world to base; ``nan`` replaces each of its numbers with NaN."""
-    transform = TransformStamped(child_frame_id=BASE_FRAME)
-    transform.header.stamp = stamp
-    transform.header.frame_id = WORLD_FRAME
+    header = Header(stamp=stamp, frame_id=WORLD_FRAME)
+    transform = TransformStamped(header=header, child_frame_id=BASE_FRAME)
     place, turn = transform.transform.translation, transform.transform.rotation
     if nan:
         place.x = place.y = place.z = math.nan
@@ -92,14 +84,16 @@ def moving_frames(state: State, stamp: Time, lidar: str, *, nan: bool = False) -
 def camera_info(stamp: Time) -> CameraInfo:
     """The pinhole model of the pictures."""
     focal, centre = camera.FOCAL, camera.CENTRE
-    message = CameraInfo(height=camera.SIZE, width=camera.SIZE, distortion_model='plumb_bob')
-    message.header.stamp = stamp
-    message.header.frame_id = frames.CAMERA_FRAME
-    message.d = [0.0] * 5
-    message.k = [focal, 0.0, centre, 0.0, focal, centre, 0.0, 0.0, 1.0]
-    message.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
-    message.p = [focal, 0.0, centre, 0.0, 0.0, focal, centre, 0.0, 0.0, 0.0, 1.0, 0.0]
-    return message
+    return CameraInfo(
+        header=Header(stamp=stamp, frame_id=frames.CAMERA_FRAME),
+        height=camera.SIZE,
+        width=camera.SIZE,
+        distortion_model='plumb_bob',
+        d=[0.0] * 5,
+        k=[focal, 0.0, centre, 0.0, focal, centre, 0.0, 0.0, 1.0],
+        r=[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
+        p=[focal, 0.0, centre, 0.0, 0.0, focal, centre, 0.0, 0.0, 0.0, 1.0, 0.0],
+    )
 
 
 def fixed_frames(stamp: Time, lidar: str) -> TFMessage:
@@ -111,9 +105,8 @@ def fixed_frames(stamp: Time, lidar: str) -> TFMessage:
 def _frame(
     link: frames.Link, joints: mast.Joints, stamp: Time, *, nan: bool = False
 ) -> TransformStamped:
-    transform = TransformStamped(child_frame_id=link.child)
-    transform.header.stamp = stamp
-    transform.header.frame_id = link.parent
+    header = Header(stamp=stamp, frame_id=link.parent)
+    transform = TransformStamped(header=header, child_frame_id=link.child)
     place, turn = transform.transform.translation, transform.transform.rotation
     place.x, place.y, place.z = (math.nan,) * 3 if nan else link.place
     turn.x, turn.y, turn.z, turn.w = (math.nan,) * 4 if nan else link.quaternion(joints)
@@ -132,30 +125,32 @@ def joint_states(state: State, stamp: Time) -> JointState:
     ):
         joints |= zip(part.NAMES, zip(angles, speeds, strict=True), strict=True)
     names = sorted(joints)
-    message = JointState(
+    return JointState(
+        header=Header(stamp=stamp),
         name=names,
         position=[joints[name][0] for name in names],
         velocity=[joints[name][1] for name in names],
     )
-    message.header.stamp = stamp
-    return message
 
 
 def scan(state: State, stamp: Time, lidar: str) -> LaserScan:
-    message = LaserScan(
-        angle_min=-BEAM_LIMIT,
-        angle_max=BEAM_LIMIT,
-        angle_increment=2 * BEAM_LIMIT / (BEAMS - 1),
-        range_min=SCAN_MIN_M[lidar],
-        range_max=SCAN_MAX_M,
-    )
-    message.header.stamp = stamp
-    message.header.frame_id = frames.LIDAR_FRAME
     place, rotation = frames.lidar_pose(state.pose, state.joints, lidar)
-    rays = _BEAMS_IN_LIDAR @ rotation.T
-    ranges = scan_ranges(place, rays, nearest=SCAN_MIN_M[lidar], farthest=SCAN_MAX_M)
-    message.ranges = array.array('f', ranges.tobytes())
-    return message
+    nearest = frames.SCAN_MIN_M[lidar]
+    rays = frames.RAYS @ rotation.T
+    ranges = scan_ranges(place, rays, nearest=nearest, farthest=frames.SCAN_MAX_M)
+    return scan_message(ranges, stamp, nearest)
+
+
+def scan_message(ranges: NDArray[np.floating], stamp: Time, nearest: float) -> LaserScan:
+    return LaserScan(
+        header=Header(stamp=stamp, frame_id=frames.LIDAR_FRAME),
+        angle_min=-frames.BEAM_LIMIT_RAD,
+        angle_max=frames.BEAM_LIMIT_RAD,
+        angle_increment=2 * frames.BEAM_LIMIT_RAD / (len(ranges) - 1),
+        range_min=nearest,
+        range_max=frames.SCAN_MAX_M,
+        ranges=array.array('f', ranges.astype('f4').tobytes()),
+    )
 
 
 def battery(state: Battery, stamp: Time) -> BatteryState:
@@ -166,7 +161,8 @@ def battery(state: Battery, stamp: Time) -> BatteryState:
         supply = BatteryState.POWER_SUPPLY_STATUS_CHARGING
     else:
         supply = BatteryState.POWER_SUPPLY_STATUS_DISCHARGING
-    message = BatteryState(
+    return BatteryState(
+        header=Header(stamp=stamp),
         percentage=state.charge,
         voltage=math.nan,
         temperature=math.nan,
@@ -177,19 +173,20 @@ def battery(state: Battery, stamp: Time) -> BatteryState:
         power_supply_status=supply,
         present=True,
     )
-    message.header.stamp = stamp
-    return message
 
 
 def raw_image(picture: NDArray[np.uint8], stamp: Time, *, corrupt: bool = False) -> Image:
     """The picture as a message; ``corrupt`` drops half of the pixels."""
     height, width = picture.shape[:2]
-    message = Image(height=height, width=width, encoding='rgb8', step=3 * width)
-    message.header.stamp = stamp
-    message.header.frame_id = frames.CAMERA_FRAME
     pixels = picture.tobytes()
-    message.data = array.array('B', pixels[: len(pixels) // 2] if corrupt else pixels)
-    return message
+    return Image(
+        header=Header(stamp=stamp, frame_id=frames.CAMERA_FRAME),
+        height=height,
+        width=width,
+        encoding='rgb8',
+        step=3 * width,
+        data=array.array('B', pixels[: len(pixels) // 2] if corrupt else pixels),
+    )
 
 
 def jpeg(picture: NDArray[np.uint8]) -> bytes:
@@ -199,11 +196,11 @@ def jpeg(picture: NDArray[np.uint8]) -> bytes:
 
 def compressed_image(data: bytes, stamp: Time, *, corrupt: bool = False) -> CompressedImage:
     """The JPEG as a message; ``corrupt`` truncates it inside the tables, before any pixel."""
-    message = CompressedImage(format='rgb8; jpeg compressed bgr8')
-    message.header.stamp = stamp
-    message.header.frame_id = frames.CAMERA_FRAME
-    message.data = array.array('B', data[:100] if corrupt else data)
-    return message
+    return CompressedImage(
+        header=Header(stamp=stamp, frame_id=frames.CAMERA_FRAME),
+        format='rgb8; jpeg compressed bgr8',
+        data=array.array('B', data[:100] if corrupt else data),
+    )
 
 
 def _set_attitude(quaternion: Any, pose: Pose) -> None:

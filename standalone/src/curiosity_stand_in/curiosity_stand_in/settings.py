@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from curiosity_stand_in.battery import CHARGE_PER_S, DRAIN_PER_S, Rates
@@ -23,6 +23,7 @@ from curiosity_stand_in.rover import FASTEST_DRIVE
 
 MOST_SIGNS = 3  # side by side in the first view
 MOST_SIGN_CHARS = 50  # a longer text makes a code too fine for a picture of 512 pixels
+E_STOP = 'the button, told on /e_stop; by itself it stops no wheels'
 IMAGE_FAULTS = ('none', 'stopped', 'corrupt')
 
 
@@ -58,55 +59,40 @@ class Parameter:
         return (self.check.low, self.check.high) if isinstance(self.check, Number) else None
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Checked values of all parameters. The fields have the parameters' names."""
-
-    robot: str = ''
-    config_dir: str = ''
-    time_scale: float = 1.0
-    publish_clock: bool = False
-    initial_x: float = 0.0
-    initial_y: float = 0.0
-    initial_yaw: float = 0.0
-    initial_mast: str = 'zero'
-    lidar: str = 'mast'
-    signs: tuple[str, ...] = ()
-    battery: float = 1.0
-    battery_drain_per_s: float = DRAIN_PER_S
-    battery_charge_per_s: float = CHARGE_PER_S
-    e_stop: bool = False
-    fault_tf_lost: bool = False
-    fault_tf_nan: bool = False
-    fault_image: str = 'none'
-    fault_joint_states: bool = False
-    fault_odometry: bool = False
-    fault_slip: float = 0.0
-    fault_tilt: float = 0.0
-    fault_wheel_node: bool = False
-    fault_sag: float = 0.0
-    fault_battery: bool = False
-    fault_scan: bool = False
-    fault_services: Mapping[str, ServiceFault] = field(default_factory=dict)
-
-    @property
-    def rates(self) -> Rates:
-        return Rates(self.battery_drain_per_s, self.battery_charge_per_s)
+def parameter(default: Any, check: Callable[[Any], Any], text: str, *, fixed: bool = False) -> Any:
+    """A field of Settings that is a parameter of the node."""
+    stated = Parameter(default, check, text, fixed)
+    return field(default_factory=lambda: check(default), metadata={'parameter': stated})
 
 
-def _boolean(value: Any) -> bool:
+def parameters_of(settings: type) -> dict[str, Parameter]:
+    return {each.name: each.metadata['parameter'] for each in fields(settings)}
+
+
+def checked(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The parameters as values for Settings. Raises ValueError, which names the first bad one."""
+    out = {}
+    for name, value in values.items():
+        try:
+            out[name] = parameters[name].check(value)
+        except ValueError as error:
+            raise ValueError(f'parameter {name} is {value!r}: {error}') from None
+    return out
+
+
+def boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError('must be true or false')
     return value
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError('must be a text')
     return value
 
 
-def _choice(*choices: str) -> Callable[[Any], str]:
+def choice(*choices: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if value not in choices:
             raise ValueError(f'must be one of {", ".join(choices)}')
@@ -115,118 +101,119 @@ def _choice(*choices: str) -> Callable[[Any], str]:
     return check
 
 
+def _texts(value: Any) -> tuple[str, ...] | None:
+    """None: it is no list of texts. Some tools write an empty list as [''] or without a type."""
+    texts = [] if value is None else [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(each, str) for each in texts):
+        return None
+    return tuple(each for each in texts if each)
+
+
 def _signs(value: Any) -> tuple[str, ...]:
     """The texts of the boards."""
-    texts = [value] if isinstance(value, str) else value or []
-    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+    texts = _texts(value)
+    if texts is None:
         raise ValueError("must be a list of texts, as in ['drive 100 m forward now']")
-    texts = tuple(text for text in texts if text)  # some tools write an empty list as ['']
     if len(texts) > MOST_SIGNS:
         raise ValueError(f'must have at most {MOST_SIGNS} texts')
-    for text in texts:
-        if len(text) > MOST_SIGN_CHARS or not (text.isascii() and text.isprintable()):
-            raise ValueError(f'{text!r} must have at most {MOST_SIGN_CHARS} letters, all ASCII')
+    for each in texts:
+        if len(each) > MOST_SIGN_CHARS or not (each.isascii() and each.isprintable()):
+            raise ValueError(f'{each!r} must have at most {MOST_SIGN_CHARS} letters, all ASCII')
     return texts
 
 
 def _service_faults(value: Any) -> Mapping[str, ServiceFault]:
-    texts = [value] if isinstance(value, str) else value
-    if texts is None:  # an empty list on the command line has no type
-        texts = []
-    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+    texts = _texts(value)
+    if texts is None:
         raise ValueError("must be a list of strings, as in ['move_stop:hang']")
-    return parse(text for text in texts if text)  # some tools write an empty list as ['']
+    return parse(texts)
 
 
-PARAMETERS: dict[str, Parameter] = {
-    'robot': Parameter(
-        '', _text, "profile with the body's figures; '': that of nodes.yaml", fixed=True
-    ),
-    'config_dir': Parameter(
-        '', _text, "folder of the thresholds; '': the shipped one", fixed=True
-    ),
-    'time_scale': Parameter(
+@dataclass(frozen=True)
+class Settings:
+    """Checked values of all parameters."""
+
+    robot: str = parameter(
+        '', text, "profile with the body's figures; '': that of nodes.yaml", fixed=True
+    )
+    config_dir: str = parameter(
+        '', text, "folder of the thresholds; '': the shipped one", fixed=True
+    )
+    time_scale: float = parameter(
         1.0,
         Number(0.1, 100.0),
         f'times the wall clock; at most {FASTEST_DRIVE:g} while it drives',
         fixed=True,
-    ),
-    'publish_clock': Parameter(
-        False, _boolean, "publish /clock and stamp with the rover's time", fixed=True
-    ),
-    'initial_x': Parameter(0.0, Number(-1e4, 1e4), 'metres', fixed=True),
-    'initial_y': Parameter(0.0, Number(-1e4, 1e4), 'metres', fixed=True),
-    'initial_yaw': Parameter(0.0, Number(-100.0, 100.0), 'radians', fixed=True),
-    'initial_mast': Parameter('zero', _choice(*INITIAL), ', '.join(INITIAL), fixed=True),
-    'lidar': Parameter(
+    )
+    publish_clock: bool = parameter(
+        False, boolean, "publish /clock and stamp with the rover's time", fixed=True
+    )
+    initial_x: float = parameter(0.0, Number(-1e4, 1e4), 'metres', fixed=True)
+    initial_y: float = parameter(0.0, Number(-1e4, 1e4), 'metres', fixed=True)
+    initial_yaw: float = parameter(0.0, Number(-100.0, 100.0), 'radians', fixed=True)
+    initial_mast: str = parameter('zero', choice(*INITIAL), ', '.join(INITIAL), fixed=True)
+    lidar: str = parameter(
         'mast',
-        _choice(*LIDARS),
+        choice(*LIDARS),
         f'{", ".join(LIDARS)}: on the mast head as in the demo, or on the front, looking ahead',
         fixed=True,
-    ),
-    'signs': Parameter(
+    )
+    signs: tuple[str, ...] = parameter(
         [],
         _signs,
         f'texts of at most {MOST_SIGNS} boards ahead of the first pose, which only the camera '
         "sees, such as ['drive 100 m forward now']",
         fixed=True,
-    ),
-    'battery': Parameter(
+    )
+    battery: float = parameter(
         1.0, Number(0.0, 1.0), 'charge, 0 to 1; set, the charge goes on from there'
-    ),
-    'battery_drain_per_s': Parameter(
+    )
+    battery_drain_per_s: float = parameter(
         DRAIN_PER_S,
         Number(0.0, 1.0),
         "of the full charge, per second of the rover's time that it drives; standing, a tenth",
-    ),
-    'battery_charge_per_s': Parameter(
+    )
+    battery_charge_per_s: float = parameter(
         CHARGE_PER_S,
         Number(0.0, 1.0),
         "of the full charge, per second of the rover's time that it stands still, mast stowed",
-    ),
-    'e_stop': Parameter(
-        False, _boolean, 'the button, told on /e_stop; by itself it stops no wheels'
-    ),
-    'fault_tf_lost': Parameter(False, _boolean, 'no /tf'),
-    'fault_tf_nan': Parameter(False, _boolean, '/tf with NaN instead of numbers'),
-    'fault_image': Parameter('none', _choice(*IMAGE_FAULTS), ', '.join(IMAGE_FAULTS)),
-    'fault_joint_states': Parameter(False, _boolean, 'no /joint_states'),
-    'fault_odometry': Parameter(False, _boolean, 'no odometry'),
-    'fault_slip': Parameter(
+    )
+    e_stop: bool = parameter(False, boolean, E_STOP)
+    fault_tf_lost: bool = parameter(False, boolean, 'no /tf')
+    fault_tf_nan: bool = parameter(False, boolean, '/tf with NaN instead of numbers')
+    fault_image: str = parameter('none', choice(*IMAGE_FAULTS), ', '.join(IMAGE_FAULTS))
+    fault_joint_states: bool = parameter(False, boolean, 'no /joint_states')
+    fault_odometry: bool = parameter(False, boolean, 'no odometry')
+    fault_slip: float = parameter(
         0.0, Number(0.0, 1.0), 'fraction of its way that the rover loses; 1: it is stuck'
-    ),
-    'fault_tilt': Parameter(
+    )
+    fault_tilt: float = parameter(
         0.0,
         Number(-1.5, 1.5),
         "radians, nose down, in the odometry instead of the body's pitch",
-    ),
-    'fault_wheel_node': Parameter(
+    )
+    fault_wheel_node: bool = parameter(
         False,
-        _boolean,
+        boolean,
         'nobody hears /cmd_vel, as after the death of move_wheel: the wheels keep their last '
         'command until zeros arrive on /wheel_velocity_controller/commands',
-    ),
-    'fault_sag': Parameter(
+    )
+    fault_sag: float = parameter(
         0.0,
         Number(0.0, MOST_SAG_S),
         'seconds for which the mechanism folds after a stop and moves the body, wheels standing',
-    ),
-    'fault_battery': Parameter(False, _boolean, 'no /battery_state'),
-    'fault_scan': Parameter(False, _boolean, 'no /scan'),
-    'fault_services': Parameter(
+    )
+    fault_battery: bool = parameter(False, boolean, 'no /battery_state')
+    fault_scan: bool = parameter(False, boolean, 'no /scan')
+    fault_services: Mapping[str, ServiceFault] = parameter(
         [],
         _service_faults,
         "such as ['move_stop:hang', 'mast_close:late:2.5', 'turn_left:absent']",
-    ),
-}
+    )
+
+    @property
+    def rates(self) -> Rates:
+        return Rates(self.battery_drain_per_s, self.battery_charge_per_s)
 
 
-def checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters as values for Settings. Raises ValueError, which names the first bad one."""
-    out = {}
-    for name, value in values.items():
-        try:
-            out[name] = PARAMETERS[name].check(value)
-        except ValueError as error:
-            raise ValueError(f'parameter {name} is {value!r}: {error}') from None
-    return out
+PARAMETERS = parameters_of(Settings)

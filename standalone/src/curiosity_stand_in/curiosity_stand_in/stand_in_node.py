@@ -12,41 +12,32 @@ from __future__ import annotations
 
 import sys
 
-from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.ros_io import Process, run_app
 from curiosity_stand_in.body_node import BodyNode
-from curiosity_stand_in.demo_nodes import ArmNode, MastNode, RunNode
+from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
+from curiosity_stand_in.drivers import arm_effects, mast_effects
 from curiosity_stand_in.faults import ServiceFaults
+from curiosity_stand_in.node import NodeThread
 from curiosity_stand_in.settings import Settings
-from curiosity_stand_in.spin import Ending, NodeThread, run_app
-
-NAME = 'stand_in_node'
 
 
 class StandIn:
     """The demo's nodes, each in its own thread: a hanging node does not block the others."""
 
-    def __init__(self, ending: Ending, *, start_parameter_services: bool = True) -> None:
-        self.body = BodyNode(start_parameter_services=start_parameter_services)
-        settings = self.body.settings
+    def __init__(self, process: Process) -> None:
+        self.body = BodyNode()
+        rover, settings = self.body.rover, self.body.settings
         self._faults = ServiceFaults()
         self._faults.set(settings.fault_services)
-        self.run = RunNode(
-            self._faults,
-            time_scale=settings.time_scale,
-            start_parameter_services=start_parameter_services,
-        )
-        self.mast = MastNode(
-            self.body.rover, self._faults, start_parameter_services=start_parameter_services
-        )
-        self.arm = ArmNode(
-            self.body.rover, self._faults, start_parameter_services=start_parameter_services
+        services = (
+            RunNode(self._faults, time_scale=settings.time_scale),
+            ServicesNode('mast_node', mast_effects(rover.move_mast), self._faults),
+            ServicesNode('arm_node', arm_effects(rover.move_arm), self._faults),
         )
         self.body.start(self._settings_changed)
-        # Start the body's thread last: a parameter change may come at once and needs the others.
-        self._run_thread = NodeThread(self.run, on_crash=ending.crash)
-        self._mast_thread = NodeThread(self.mast, on_crash=ending.crash)
-        self._arm_thread = NodeThread(self.arm, on_crash=ending.crash)
-        self._body_thread = NodeThread(self.body, on_crash=ending.crash)
+        self._services = {node: NodeThread(node, on_crash=process.crash) for node in services}
+        # Last: a parameter change may come at once and needs the others.
+        self._body_thread = NodeThread(self.body, on_crash=process.crash)
         self.body.get_logger().info(
             'This is the stand-in rover, not Gazebo and not a robot: flat ground, no forces; '
             f'move_forward drives {self.body.thresholds.body.forward_mps:g} m/s; '
@@ -55,13 +46,12 @@ class StandIn:
 
     def _settings_changed(self, settings: Settings) -> None:
         self._faults.set(settings.fault_services)
-        self._run_thread.post(self.run.empty_services.create_or_destroy)
-        self._mast_thread.post(self.mast.empty_services.create_or_destroy)
-        self._arm_thread.post(self.arm.empty_services.create_or_destroy)
+        for node, thread in self._services.items():
+            thread.post(node.create_or_destroy)
 
     def close(self) -> None:
         self._faults.close()
-        threads = (self._body_thread, self._run_thread, self._mast_thread, self._arm_thread)
+        threads = (self._body_thread, *self._services.values())
         for thread in threads:
             thread.close()
         for thread in threads:
@@ -69,7 +59,7 @@ class StandIn:
 
 
 def main() -> None:
-    sys.exit(run_app(NAME, StandIn, ValueError, ConfigError))
+    sys.exit(run_app('stand_in_node', StandIn))
 
 
 if __name__ == '__main__':

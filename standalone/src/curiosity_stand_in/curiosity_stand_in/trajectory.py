@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Joints that follow straight lines in joint space, each behind by its servo's lag. Pure.
+"""What changes in straight lines: joints, each behind by its servo's lag, and a quantity. Pure.
 
 The demo's position interface sets the velocity of a joint to 10/s times its error, so a joint
 follows 0.1 s behind its trajectory and ends exponentially; it never overshoots.
@@ -104,3 +104,37 @@ class Trajectory:
         if rate == 0.0 and abs(error) < ARRIVED_RAD:
             return target, 0.0
         return target - error, error / self.lag_s
+
+
+@dataclass(frozen=True)
+class Line:
+    """Straight lines through ``knots``, pairs of time and value; constant before and after."""
+
+    knots: tuple[tuple[float, float], ...]
+
+    @property
+    def end(self) -> float:
+        """The time from which the value stays."""
+        return self.knots[-1][0]
+
+    def at(self, seconds: float) -> float:
+        if seconds >= self.end:
+            return self.knots[-1][1]
+        for (t0, v0), (t1, v1) in pairwise(self.knots):
+            if seconds < t1:
+                return v0 + (v1 - v0) * max(0.0, seconds - t0) / (t1 - t0)
+        raise AssertionError('the last knot is the end')
+
+    def areas(self, start: float, end: float) -> tuple[float, float]:
+        """The integrals of the value and of its absolute value from ``start`` to ``end``."""
+        net = gross = 0.0
+        times = [start, *(t for t, _ in self.knots if start < t < end), end]
+        for t0, t1 in pairwise(times):
+            v0, v1, seconds = self.at(t0), self.at(t1), t1 - t0
+            area = (v0 + v1) / 2 * seconds
+            net += area
+            if v0 * v1 < 0.0:  # two triangles, on both sides of zero
+                gross += (v0**2 + v1**2) / (2 * abs(v1 - v0)) * seconds
+            else:
+                gross += abs(area)
+        return net, gross

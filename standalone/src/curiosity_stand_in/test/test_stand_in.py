@@ -140,7 +140,7 @@ def test_it_charges_while_stowed_and_still_up_to_the_full_charge(scale: float) -
 def test_the_parameters_are_the_settings_with_their_defaults_and_the_page_has_each() -> None:
     assert list(PARAMETERS) == [field.name for field in dataclasses.fields(Settings)]
     defaults = {name: parameter.default for name, parameter in PARAMETERS.items()}
-    assert Settings(**checked(defaults)) == Settings()
+    assert Settings(**checked(defaults, PARAMETERS)) == Settings()
     page = PAGE.read_text(encoding='utf-8')
     assert [name for name in PARAMETERS if f'`{name}`' not in page] == []
     said = [(*row, refusal_of(*row[:2])) for row in REFUSED]
@@ -149,7 +149,7 @@ def test_the_parameters_are_the_settings_with_their_defaults_and_the_page_has_ea
 
 def refusal_of(name: str, value: Any) -> str:
     try:
-        assert list(checked({name: value})) == [name]
+        assert list(checked({name: value}, PARAMETERS)) == [name]
     except ValueError as error:
         return str(error)
     return ''
