@@ -129,18 +129,7 @@ COLOURS = {  # on light, on dark
     'dark': ('#5b3f99', '#c3a6ff'),
     'goal': ('#8f1d76', '#ff8fdc'),
     'obstacle': ('#a3161b', '#ff8078'),
-    'fence': ('#a3161b', '#ff8078'),
-    'thinking': ('#5b3f99', '#c3a6ff'),
-    'checking': ('#535b66', '#a9b3c0'),
-    'acting': ('#1d5fbf', '#6fb1ff'),
-    'asking': ('#8f1d76', '#ff8fdc'),
-    'pending': ('#535b66', '#a9b3c0'),
     'waiting': ('#76600a', '#d9b93b'),
-    'active': ('#1d5fbf', '#6fb1ff'),
-    'paused': ('#9a3412', '#ff9d5c'),
-    'recovering': ('#5b3f99', '#c3a6ff'),
-    'completed': ('#0b6e4f', '#3fd09b'),
-    'failed': ('#a3161b', '#ff8078'),
     'cancelled': ('#3d444d', '#c5ccd6'),
     'on-shapes': ('#ffffff', '#11151b'),  # text upon a shape
     'faint': ('#dfe3e8', '#2a323d'),  # the grid, which tells nothing

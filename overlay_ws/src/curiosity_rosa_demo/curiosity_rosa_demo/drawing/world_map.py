@@ -64,20 +64,11 @@ WHOLE_READ, WHOLE_KEPT = 20_000, 5_000  # places of the trail of a whole run
 # --- Which part of the world the map shows, and where on it a place is -------------------------
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     x_min: float
     x_max: float
     y_min: float
     y_max: float
-
-    def contains(self, other: View) -> bool:
-        return (
-            self.x_min <= other.x_min
-            and self.x_max >= other.x_max
-            and self.y_min <= other.y_min
-            and self.y_max >= other.y_max
-        )
 
     def grown(self, by: float) -> View:
         return View(self.x_min - by, self.x_max + by, self.y_min - by, self.y_max + by)
@@ -97,8 +88,14 @@ def _fit_view(bounds: View, last: View | None) -> View:
         math.floor(padded.y_min / step) * step,
         math.ceil(padded.y_max / step) * step,
     )
-    if last is not None and last.contains(bounds.grown(CLEARANCE_M)):
-        return last if last.longest <= MAX_WIDTH_RATIO * fresh.longest else fresh
+    x_min, x_max, y_min, y_max = bounds.grown(CLEARANCE_M)
+    if (
+        last is not None
+        and (last.x_min <= x_min and x_max <= last.x_max)
+        and (last.y_min <= y_min and y_max <= last.y_max)
+        and last.longest <= MAX_WIDTH_RATIO * fresh.longest
+    ):
+        return last
     return fresh
 
 
