@@ -78,27 +78,6 @@ class View(NamedTuple):
         return max(self.x_max - self.x_min, self.y_max - self.y_min)
 
 
-def _fit_view(bounds: View, last: View | None) -> View:
-    """A view with ``bounds`` inside; ``last`` as long as that will do, so that it seldom jumps."""
-    step = round_step(bounds.longest + 2 * PADDING_M, MAX_PARTS)
-    padded = bounds.grown(max(PADDING_M, step))
-    fresh = View(
-        math.floor(padded.x_min / step) * step,
-        math.ceil(padded.x_max / step) * step,
-        math.floor(padded.y_min / step) * step,
-        math.ceil(padded.y_max / step) * step,
-    )
-    x_min, x_max, y_min, y_max = bounds.grown(CLEARANCE_M)
-    if (
-        last is not None
-        and (last.x_min <= x_min and x_max <= last.x_max)
-        and (last.y_min <= y_min and y_max <= last.y_max)
-        and last.longest <= MAX_WIDTH_RATIO * fresh.longest
-    ):
-        return last
-    return fresh
-
-
 class Frame:
     """From metres to a drawing of ``width`` by ``height``, the same scale both ways, in the
     middle.
@@ -226,16 +205,40 @@ class MapScene:
 
 def view_of(scene: MapScene, last: View | None = None) -> View:
     """What ``render`` shows; ``last`` for as long as it will do, so that the map seldom jumps."""
-    return _view(_drawable_scene(scene), last)
+    scene = _drawable_scene(scene)
+    zone, pose = scene.zone, scene.pose
+    places = [
+        *([(zone.x_min, -zone.half_width), (zone.x_max, zone.half_width)] if zone else []),
+        *scene.trail,
+        *((marker.x, marker.y) for marker in scene.spots),
+        *([(pose.x, pose.y)] if pose is not None else []),
+        *([scene.goal] if scene.goal is not None else []),
+        *scene.forecast,
+    ]
+    xs, ys = zip(*(places or [(0.0, 0.0)]), strict=True)
+    bounds = View(min(xs), max(xs), min(ys), max(ys))
+    step = round_step(bounds.longest + 2 * PADDING_M, MAX_PARTS)
+    padded = bounds.grown(max(PADDING_M, step))
+    fresh = View(
+        math.floor(padded.x_min / step) * step,
+        math.ceil(padded.x_max / step) * step,
+        math.floor(padded.y_min / step) * step,
+        math.ceil(padded.y_max / step) * step,
+    )
+    x_min, x_max, y_min, y_max = bounds.grown(CLEARANCE_M)
+    if (
+        last is not None
+        and (last.x_min <= x_min and x_max <= last.x_max)
+        and (last.y_min <= y_min and y_max <= last.y_max)
+        and last.longest <= MAX_WIDTH_RATIO * fresh.longest
+    ):
+        return last
+    return fresh
 
 
-def render(scene: MapScene, last: View | None = None) -> Svg:
-    """``last``: as of ``view_of``."""
-    return render_in(scene, Frame(view_of(scene, last)))
-
-
-def render_in(scene: MapScene, frame: Frame) -> Svg:
-    """The part of the world that ``frame`` shows."""
+def render(scene: MapScene, frame: Frame | None = None) -> Svg:
+    """The part of the world that ``frame`` shows; None: all that is in the scene."""
+    frame = frame or Frame(view_of(scene))
     scene, labels = _drawable_scene(scene), LabelPlacer(frame.width, frame.height)
     fence = scene.fence
     return drawing(
@@ -272,20 +275,6 @@ def _drawable_scene(scene: MapScene) -> MapScene:
         spots=newest_markers(scene.spots, whole=scene.whole),
         goal=goal if goal is not None and is_drawable(*goal) else None,
     )
-
-
-def _view(scene: MapScene, last: View | None) -> View:
-    zone, pose = scene.zone, scene.pose
-    places = [
-        *([(zone.x_min, -zone.half_width), (zone.x_max, zone.half_width)] if zone else []),
-        *scene.trail,
-        *((marker.x, marker.y) for marker in scene.spots),
-        *([(pose.x, pose.y)] if pose is not None else []),
-        *([scene.goal] if scene.goal is not None else []),
-        *scene.forecast,
-    ]
-    xs, ys = zip(*(places or [(0.0, 0.0)]), strict=True)
-    return _fit_view(View(min(xs), max(xs), min(ys), max(ys)), last)
 
 
 def _description(scene: MapScene) -> str:
@@ -335,8 +324,9 @@ def _obstacles(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[S
     if pose is None:
         return
     for obstacle in scene.obstacles[:MAX_OBSTACLES]:
-        distance, bearing = obstacle.get('distance_m'), obstacle.get('bearing_rad')
-        if distance is None or bearing is None or not is_drawable(distance, bearing):
+        distance: Any = obstacle.get('distance_m')
+        bearing: Any = obstacle.get('bearing_rad')
+        if not is_drawable(distance, bearing):
             continue
         cosine, sine = math.cos(pose.yaw_rad + bearing), math.sin(pose.yaw_rad + bearing)
         x, y = frame.at(pose.x + distance * cosine, pose.y + distance * sine)

@@ -217,7 +217,9 @@ timeline_rows = st.builds(TimelineRow, texts, texts, st.lists(history, max_size=
 
 DRAWINGS: dict[str, st.SearchStrategy[str]] = {
     'map': scenes.map(render),
-    'kept view': st.tuples(scenes, scenes).map(lambda two: render(two[0], view_of(two[1]))),
+    'kept view': st.tuples(scenes, scenes.map(view_of)).map(
+        lambda two: render(two[0], Frame(view_of(*two)))
+    ),
     'scores': st.builds(
         score_over_position,
         st.lists(spots, max_size=8),

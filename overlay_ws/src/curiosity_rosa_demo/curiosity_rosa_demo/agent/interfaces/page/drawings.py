@@ -116,7 +116,7 @@ class DrawingCache:
 
         def draw(look: Look) -> Picture:
             frame = self._frame(scene, look)
-            return Picture(world_map.render_in(scene, frame), frame.shown)
+            return Picture(world_map.render(scene, frame), frame.shown)
 
         seen = (len(trail), *trail[:1], *trail[-1:], json.dumps(facts, default=str))
         return self._cached('map', seen, draw)
