@@ -99,9 +99,7 @@ def pixels_of(data: bytes) -> Pixels:
     return pixels  # type: ignore[return-value]
 
 
-def darkened(
-    data: bytes, light: LightScore, *, label: bool = True, quality: int = 85
-) -> Pixels:
+def darkened(data: bytes, light: LightScore, *, label: bool = True, quality: int = 85) -> Pixels:
     return pixels_of(ImagePipeline(quality, 0.15, label).darkened(decode_picture(data), light))
 
 
