@@ -27,6 +27,7 @@ from typing import Any
 
 from _bench import main, milliseconds, Part, Result
 from curiosity_rosa_demo.domain.models import LightScore
+from curiosity_rosa_demo.imaging.pixels import decode_picture
 from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
 from curiosity_stand_in.renderer import Renderer
 import cv2
@@ -91,8 +92,8 @@ def timed(ways: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple[fl
     return {name: milliseconds(values) for name, values in times.items()}
 
 
-def pipeline(**more: Any) -> ImagePipeline:
-    return ImagePipeline(jpeg_quality=QUALITY, min_brightness=MIN_BRIGHTNESS, **more)
+def darkened(data: bytes, *, label: bool = True) -> bytes:
+    return ImagePipeline(QUALITY, MIN_BRIGHTNESS, label).darkened(decode_picture(data), LIGHT)
 
 
 def darken(options: argparse.Namespace) -> Result:
@@ -100,12 +101,12 @@ def darken(options: argparse.Namespace) -> Result:
     for width, height in SIZES:
         data = patches(width, height)
         ways: dict[str, Callable[[], Any]] = {
-            'ours': partial(pipeline().compressed, data, LIGHT),
+            'ours': partial(darkened, data),
             'OpenCV': partial(by_opencv, data),
         }
         ours, peer = (each[0] for each in timed(ways, options.size).values())
         exact = decoded(data).astype(np.float64) * FACTOR
-        got = decoded(pipeline(label=False).compressed(data, LIGHT))
+        got = decoded(darkened(data, label=False))
         db = float(10 * np.log10(255.0**2 / np.mean((got - exact) ** 2)))
         rows.append((f'{width} x {height}', ours, peer, round(ours / peer, 2), round(db, 1)))
         met = met and ours <= AIM_OF_CV2 * peer

@@ -33,6 +33,7 @@ setup(
             'agent/interfaces/page/components/*.js',
             'agent/interfaces/page/modules/*.js',
             'agent/interfaces/page/static/*',
+            'drawing/*.css',
             'monitor/*.yaml',
             'recording/report/*.j2',
         ]

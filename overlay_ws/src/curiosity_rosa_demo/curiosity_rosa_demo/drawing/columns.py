@@ -12,22 +12,25 @@ from __future__ import annotations
 
 from itertools import accumulate, takewhile
 
-from curiosity_rosa_demo.domain.text import one_line
-from prompt_toolkit.utils import get_cwidth
+from curiosity_rosa_demo.domain.text import printable
+from wcwidth import wcwidth
 
 
 def columns_of(text: str) -> int:
     """Chinese and Japanese take two columns a letter."""
-    return get_cwidth(text)
-
-
-def first_columns(text: str, columns: int) -> str:
-    """The longest beginning of ``text`` that is no wider than ``columns``."""
-    widths = accumulate(map(get_cwidth, text))
-    return text[: sum(1 for _ in takewhile(lambda width: width <= columns, widths))]
+    return sum(map(_columns, text))
 
 
 def clip_columns(text: str, columns: int) -> str:
-    """``text`` in one line of at most so many columns; three dots stand for what is left out."""
-    text = one_line(text)
-    return text if columns_of(text) <= columns else f'{first_columns(text, columns - 3)}...'
+    """``text`` printable, in one line of at most so many columns, 3 or more; three dots stand for
+    what is left out.
+    """
+    text = printable(text[: 10 * columns + 100])
+    if columns_of(text) <= columns:
+        return text
+    ends = takewhile(lambda width: width <= columns - 3, accumulate(map(_columns, text)))
+    return f'{text[: sum(1 for _ in ends)].rstrip()}...'
+
+
+def _columns(letter: str) -> int:
+    return max(0, wcwidth(letter))  # -1: of a control character

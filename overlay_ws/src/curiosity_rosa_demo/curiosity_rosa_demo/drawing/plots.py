@@ -16,13 +16,15 @@ from datetime import datetime, tzinfo
 import math
 
 from curiosity_rosa_demo.domain.text import count_text
-from curiosity_rosa_demo.drawing.markers import CaptureMarker, marker_svg, newest_markers
+from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.svg import (
     drawing,
     element,
+    is_drawable,
     label,
     label_width,
     line,
+    MAX_TITLE_COLUMNS,
     points_attribute,
     Svg,
     title,
@@ -30,7 +32,16 @@ from curiosity_rosa_demo.drawing.svg import (
 from curiosity_rosa_demo.drawing.trail import simplified
 from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
 
-# --- Axes, and round numbers for them. Pure ----------------------------------------------------
+WIDTH, HEIGHT = 480.0, 220.0
+LEFT, TOP = 40.0, 18.0  # of the axes
+RIGHT_MARGIN, BOTTOM_MARGIN = 16.0, 40.0  # of the axes
+PARTS, MOST_TICKS, MOST_TIMES = 6, 9, 6
+EMPTY_SPAN_M = (0.0, 5.0)
+SCORE_LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+LEVEL_ERROR = 0.3  # of the drawing's units
+MAX_MARKERS = 60  # are drawn, the newest
+
+# --- Axes, and round numbers for them ----------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,7 @@ def tick_text(value: float, step: float) -> str:
     return shown.removeprefix('-') if float(shown) == 0.0 else shown.replace('-', '−')
 
 
-# --- A time line's ticks at round local times. Pure; seconds since the epoch -------------------
+# --- Ticks at round local times; seconds since the epoch ---------------------------------------
 
 
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
@@ -94,13 +105,73 @@ def time_text(at: float, step: int, zone: tzinfo | None) -> str:
     return local.strftime(form)
 
 
-WIDTH, HEIGHT = 480.0, 220.0
-LEFT, TOP = 40.0, 18.0  # of the axes
-RIGHT_MARGIN, BOTTOM_MARGIN = 16.0, 40.0  # of the axes
-PARTS, MOST_TICKS, MOST_TIMES = 6, 9, 6
-EMPTY_SPAN_M = (0.0, 5.0)
-SCORE_LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-LEVEL_ERROR = 0.3  # of the drawing's units
+# --- Captures as marks, on a plot and on the map -----------------------------------------------
+
+
+@dataclass(frozen=True)
+class CaptureMarker:
+    """A capture: its trace event, where the rover stood (metres, world frame), how bright; None:
+    it failed. ``link``: to where the document shows it; '' makes a button of it.
+    """
+
+    event_id: str
+    x: float
+    y: float
+    score: float | None
+    is_good: bool
+    link: str = ''
+
+    @property
+    def label(self) -> str:
+        where = f'capture at x {self.x:.2f} m, y {self.y:.2f} m'
+        if self.score is None:
+            return f'{where}: failed'
+        return f'{where}: score {self.score:.2f}, {"good" if self.is_good else "dark"}'
+
+
+def newest_markers(spots: Iterable[CaptureMarker], *, whole: bool = False) -> list[CaptureMarker]:
+    """The last MAX_MARKERS that can be drawn, the oldest first; ``whole``: all of them."""
+    kept = [
+        marker
+        for marker in spots
+        if is_drawable(marker.x, marker.y) and (marker.score is None or 0.0 <= marker.score <= 1.0)
+    ]
+    return kept if whole else kept[-MAX_MARKERS:]
+
+
+def marker_svg(marker: CaptureMarker, x: float, y: float, *more: Svg) -> Svg:
+    """At (x, y) of the drawing: a disc with a tick when it is good, a cross when it failed, else
+    a square, the fuller the brighter. A link, or a button whose data-event is its trace event.
+    """
+    if marker.score is None:
+        look = 'failed'
+        shapes = [line(x - 5.0, y + end, x + 5.0, y - end) for end in (-5.0, 5.0)]
+    elif marker.is_good:
+        look = 'good'
+        tick = [(x - 2.8, y), (x - 0.8, y + 2.4), (x + 3.0, y - 2.4)]
+        shapes = [
+            element('circle', cx=x, cy=y, r=6.0),
+            element('polyline', class_='cr-tick', points=points_attribute(tick)),
+        ]
+    else:
+        look = 'dark'
+        square = {'x': x - 4.5, 'y': y - 4.5, 'width': 9.0, 'height': 9.0}
+        shapes = [element('rect', **square, fill_opacity=marker.score)]
+    event = clip_columns(marker.event_id, MAX_TITLE_COLUMNS)
+    button = {'data_event': event, 'tabindex': '0', 'role': 'button'}
+    return element(
+        'a' if marker.link else 'g',
+        title(marker.label),
+        element('circle', class_='cr-hit', cx=x, cy=y, r=12.0),
+        *shapes,
+        *more,
+        class_=f'cr-spot cr-{look}',
+        **({'href': marker.link} if marker.link else button),
+        aria_label=marker.label,
+    )
+
+
+# --- The plots ---------------------------------------------------------------------------------
 
 
 def score_over_position(
@@ -121,8 +192,9 @@ def score_over_position(
         (each, each.score) for each in newest_markers(spots, whole=whole) if each.score is not None
     ]
     across = _metres([marker for marker, _ in scored], light, width)
-    levels = _levels(height)
-    step = round_step(across.high - across.low, _most(MOST_TICKS, width))
+    levels = Axis(0.0, 1.0, height - BOTTOM_MARGIN, TOP)
+    most = max(2, min(MOST_TICKS, int(MOST_TICKS * width / WIDTH)))
+    step = round_step(across.high - across.low, most)
     numbers = [(x, tick_text(x, step)) for x in ticks(across.low, across.high, step)]
     empty = [] if scored else [label('no captures yet', width / 2, height / 2 - 10.0, 'middle')]
     good = '' if threshold is None else f', good from {threshold:.2f}'
@@ -132,8 +204,8 @@ def score_over_position(
         height,
         f'Score over position: {count_text(len(scored), "capture")}{good}',
         *_scales(across, levels, numbers, 'x (m)', 'score', '{:g}'.format),
-        *_light(light, across, levels),
-        *_threshold(threshold, across.end, levels),
+        *(_light(light, across, levels) if light else ()),
+        *(_threshold(threshold, across.end, levels) if threshold is not None else ()),
         *(marker_svg(marker, across.at(marker.x), levels.at(score)) for marker, score in scored),
         *empty,
     )
@@ -146,7 +218,7 @@ def battery_over_time(levels: Sequence[tuple[float, float]], clock: Callable[[fl
     across = Axis(levels[0][0], levels[-1][0], LEFT, WIDTH - RIGHT_MARGIN)
     step = time_step(across.high - across.low, MOST_TIMES)
     numbers = [(at, clock(at)) for at in ticks(across.low, across.high, step)]
-    scale = _levels(HEIGHT)
+    scale = Axis(0.0, 1.0, HEIGHT - BOTTOM_MARGIN, TOP)
     way = simplified([(across.at(at), scale.at(level)) for at, level in levels], LEVEL_ERROR)
     return drawing(
         'plot',
@@ -158,11 +230,6 @@ def battery_over_time(levels: Sequence[tuple[float, float]], clock: Callable[[fl
     )
 
 
-def _levels(height: float) -> Axis:
-    """From 0 to 1, upwards."""
-    return Axis(0.0, 1.0, height - BOTTOM_MARGIN, TOP)
-
-
 def _metres(spots: Sequence[CaptureMarker], light: LightModelConfig | None, width: float) -> Axis:
     """Whole steps around all that is drawn, so that they seldom change."""
     xs = [marker.x for marker in spots] + ([light.x_min, light.x_good] if light else [])
@@ -170,11 +237,6 @@ def _metres(spots: Sequence[CaptureMarker], light: LightModelConfig | None, widt
     step = round_step(max(high - low, 1.0), PARTS)
     low, high = math.floor(low / step - 0.2) * step, math.ceil(high / step + 0.2) * step
     return Axis(low, high, LEFT, width - RIGHT_MARGIN)
-
-
-def _most(count: int, width: float) -> int:
-    """As many ticks as a drawing of this width has room for, at most ``count``."""
-    return max(2, min(count, int(count * width / WIDTH)))
 
 
 def _scales(
@@ -203,17 +265,13 @@ def _scales(
     yield element('g', element('polyline', points=corner), *labels, class_='cr-ticks cr-numbers')
 
 
-def _light(light: LightModelConfig | None, across: Axis, levels: Axis) -> Iterator[Svg]:
-    if light is None:
-        return
+def _light(light: LightModelConfig, across: Axis, levels: Axis) -> Iterator[Svg]:
     bends = [(across.low, 0.0), (light.x_min, 0.0), (light.x_good, 1.0), (across.high, 1.0)]
     way = points_attribute([(across.at(x), levels.at(score)) for x, score in bends])
     yield element('polyline', title('light model'), class_='cr-light', points=way)
 
 
-def _threshold(threshold: float | None, right: float, levels: Axis) -> Iterator[Svg]:
-    if threshold is None:
-        return
+def _threshold(threshold: float, right: float, levels: Axis) -> Iterator[Svg]:
     down, words = levels.at(threshold), f'good from {threshold:.2f}'
     yield line(LEFT, down, right, down, 'cr-threshold', words)
     yield label(words, LEFT + 5.0, down - 5.0, class_='cr-soft')

@@ -13,24 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 import html
 import math
+from pathlib import Path
 from typing import NamedTuple, NewType
-import unicodedata
 
-from curiosity_rosa_demo.domain.text import one_line
-from curiosity_rosa_demo.drawing.columns import columns_of, first_columns
+from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.drawing.columns import clip_columns, columns_of
 
 Svg = NewType('Svg', str)  # markup; every other text has to be escaped
-Attribute = str | float | None
 
 MAX_COORDINATE_M = 1e7  # metres; nothing beyond can be drawn
 MAX_TITLE_COLUMNS = 300  # columns of a title or of an id
 LETTER_WIDTH = 7.0  # room for one of 12 units
 
 
-def element(name: str, *children: Svg, **attributes: Attribute) -> Svg:
+def element(name: str, *children: Svg, **attributes: str | float | None) -> Svg:
     """``class_`` is written class, ``data_event`` data-event; None leaves an attribute out."""
     shown = ''.join(
-        f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escaped(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -41,7 +40,7 @@ def element(name: str, *children: Svg, **attributes: Attribute) -> Svg:
 def drawing(
     kind: str, width: float, height: float, words: str, *parts: Svg, role: str = 'group'
 ) -> Svg:
-    """The <svg>, which fills the width that it is given, in the colours of colours.css().
+    """The <svg>, which fills the width that it is given, in the colours of ``css``.
     ``words``: what a screen reader says of it.
     """
     return element(
@@ -55,8 +54,9 @@ def drawing(
     )
 
 
-def escaped(words: str) -> Svg:
-    return Svg(html.escape(plain_text(words)))
+def escaped(value: str | float) -> Svg:
+    """A text on one line, without control characters; a number as ``number_text``."""
+    return Svg(html.escape(printable(value) if isinstance(value, str) else number_text(value)))
 
 
 def title(words: str) -> Svg:
@@ -102,7 +102,7 @@ def number_text(value: float) -> str:
 
 
 def is_drawable(*values: object) -> bool:
-    """Whether all are numbers (True is none), finite and no farther than LARGEST."""
+    """Whether all are numbers (True is none), finite and no farther than MAX_COORDINATE_M."""
     return all(
         isinstance(value, (int, float))
         and not isinstance(value, bool)
@@ -111,53 +111,17 @@ def is_drawable(*values: object) -> bool:
     )
 
 
-def plain_text(words: str) -> str:
-    """In one line, without what XML forbids and what turns the direction of writing."""
-    if words.isascii() and words.isprintable():
-        return words
-    return ' '.join(''.join(map(_plain, words)).split())
+# --- The colours of the page and of reports ----------------------------------------------------
 
 
-def clip_columns(words: str, columns: int) -> str:
-    """``plain_text`` in at most so many columns; a wide letter takes two."""
-    words = one_line(plain_text(words[: 10 * columns + 100]))
-    if columns_of(words) <= columns:
-        return words
-    return f'{first_columns(words, columns - 1).rstrip()}…'
-
-
-def _value(value: str | float) -> str:
-    return html.escape(plain_text(value)) if isinstance(value, str) else number_text(value)
-
-
-def _plain(character: str) -> str:
-    kind = unicodedata.category(character)
-    if kind in ('Cc', 'Zl', 'Zp'):
-        return ' '
-    return '' if kind.startswith('C') else character
-
-
-# -----------------------------------------------------------------------------------------------
-# The colours of the page and of reports, light and dark, and the style sheet of the drawings
-#
-# Each pair keeps WCAG's contrast on every ground: 4.5 for text, 3 for shapes. No state is told by
-# its colour alone: shapes, signs and words tell it too.
-
-
-Pair = tuple[str, str]  # on light, on dark
-
-BACKGROUND_COLOURS: dict[str, Pair] = {
-    'page': ('#ffffff', '#11151b'),
+COLOURS = {  # on light, on dark
+    'page': ('#ffffff', '#11151b'),  # grounds
     'panel': ('#f5f6f8', '#1a2029'),
     'zone': ('#fff3c4', '#3a3314'),
-}
-TEXT_COLOURS: dict[str, Pair] = {
-    'ink': ('#1b1f24', '#e8ebef'),
+    'ink': ('#1b1f24', '#e8ebef'),  # text: WCAG's contrast of 4.5 on every ground
     'soft': ('#535b66', '#a9b3c0'),
     'alarm-ink': ('#a3161b', '#ff9a94'),
-}
-SHAPE_COLOURS: dict[str, Pair] = {
-    'axis': ('#6d7580', '#8a94a3'),
+    'axis': ('#6d7580', '#8a94a3'),  # shapes: a contrast of 3; words or signs tell the same
     'zone-edge': ('#8a6d00', '#d9b93b'),
     'rover': ('#9a3412', '#ff9d5c'),
     'trail': ('#1d5fbf', '#6fb1ff'),
@@ -165,69 +129,11 @@ SHAPE_COLOURS: dict[str, Pair] = {
     'dark': ('#5b3f99', '#c3a6ff'),
     'goal': ('#8f1d76', '#ff8fdc'),
     'obstacle': ('#a3161b', '#ff8078'),
-    'fence': ('#a3161b', '#ff8078'),
-    'thinking': ('#5b3f99', '#c3a6ff'),
-    'checking': ('#535b66', '#a9b3c0'),
-    'acting': ('#1d5fbf', '#6fb1ff'),
-    'asking': ('#8f1d76', '#ff8fdc'),
-    'pending': ('#535b66', '#a9b3c0'),
     'waiting': ('#76600a', '#d9b93b'),
-    'active': ('#1d5fbf', '#6fb1ff'),
-    'paused': ('#9a3412', '#ff9d5c'),
-    'recovering': ('#5b3f99', '#c3a6ff'),
-    'completed': ('#0b6e4f', '#3fd09b'),
-    'failed': ('#a3161b', '#ff8078'),
     'cancelled': ('#3d444d', '#c5ccd6'),
+    'on-shapes': ('#ffffff', '#11151b'),  # text upon a shape
+    'faint': ('#dfe3e8', '#2a323d'),  # the grid, which tells nothing
 }
-ON_SHAPE_COLOUR: Pair = ('#ffffff', '#11151b')  # text upon a shape
-FAINT_COLOUR: Pair = ('#dfe3e8', '#2a323d')  # the grid: for the eye to rest on, tells nothing
-
-PHASES = ('thinking', 'checking', 'acting', 'asking')  # of a turn
-STATES = (  # of a task
-    *('pending', 'waiting', 'active', 'paused', 'recovering'),
-    *('completed', 'failed', 'cancelled'),
-)
-
-_RULES = """
-.cr-drawing { display: block; width: 100%; height: auto; }
-.cr-drawing text { fill: var(--cr-ink); font: 12px system-ui, 'DejaVu Sans', sans-serif;
-  font-variant-numeric: tabular-nums; }
-.cr-drawing .cr-numbers text { fill: var(--cr-soft); font-size: 12px; }
-.cr-map text, .cr-plot text { paint-order: stroke; stroke: var(--cr-page); stroke-width: 3px;
-  stroke-linejoin: round; }
-.cr-drawing .cr-alarm { fill: var(--cr-alarm-ink); }
-.cr-ground { fill: var(--cr-page); }
-.cr-grid line { stroke: var(--cr-faint); }
-.cr-grid .cr-axis { stroke: var(--cr-axis); }
-.cr-zone { fill: var(--cr-zone); stroke: var(--cr-zone-edge); stroke-dasharray: 2 3; }
-.cr-fence { stroke: var(--cr-fence); stroke-width: 2.5; stroke-dasharray: 9 5; }
-.cr-trail { fill: none; stroke: var(--cr-trail); stroke-width: 2; stroke-linejoin: round; }
-.cr-begin { fill: var(--cr-page); stroke: var(--cr-trail); stroke-width: 2; }
-.cr-way { stroke: var(--cr-goal); stroke-dasharray: 4 4; }
-.cr-forecast { fill: none; stroke: var(--cr-goal); stroke-width: 2; stroke-dasharray: 2 5;
-  stroke-linecap: round; }
-.cr-goal { fill: none; stroke: var(--cr-goal); stroke-width: 2; }
-.cr-obstacle line { stroke: var(--cr-obstacle); stroke-width: 4; stroke-linecap: round; }
-.cr-rover polygon { fill: var(--cr-rover); stroke: var(--cr-page); }
-.cr-wheels line { stroke: var(--cr-ink); stroke-linecap: round; }
-.cr-rover .cr-mast { fill: var(--cr-page); }
-.cr-unknown rect { fill: var(--cr-panel); stroke: var(--cr-alarm-ink); stroke-width: 2; }
-.cr-drawing .cr-unknown text { fill: var(--cr-alarm-ink); font-weight: 600; }
-.cr-hit { fill: transparent; stroke: none; }
-.cr-spot { cursor: pointer; }
-.cr-good > circle:not(.cr-hit) { fill: var(--cr-good); stroke: var(--cr-page); }
-.cr-good .cr-tick { fill: none; stroke: var(--cr-on-shapes); stroke-width: 1.6; }
-.cr-dark rect { fill: var(--cr-dark); stroke: var(--cr-dark); stroke-width: 2; }
-.cr-spot.cr-failed line { stroke: var(--cr-failed); stroke-width: 2.5; }
-.cr-spot:focus { outline: none; }
-.cr-spot:focus-visible .cr-hit, .cr-spot:hover .cr-hit { stroke: var(--cr-ink); stroke-width: 2; }
-.cr-scale polyline, .cr-ticks polyline { fill: none; stroke: var(--cr-axis); }
-.cr-threshold { stroke: var(--cr-good); stroke-width: 1.5; stroke-dasharray: 6 4; }
-.cr-light { fill: none; stroke: var(--cr-zone-edge); stroke-width: 1.5; stroke-dasharray: 2 3; }
-.cr-now { stroke: var(--cr-axis); stroke-dasharray: 3 3; }
-.cr-drawing .cr-bar text { fill: var(--cr-on-shapes); font-size: 12px; }
-.cr-drawing .cr-soft { fill: var(--cr-soft); }
-"""
 
 
 def css() -> str:
@@ -235,28 +141,16 @@ def css() -> str:
     screen, not on paper, where the browser says so; NiceGUI's body--light and body--dark overrule
     it.
     """
-    light, dark = (_properties(side) for side in (0, 1))
-    bars = ''.join(
-        f'.cr-{name} {{ --cr-own: var(--cr-{name}); }}\n' for name in (*STATES, *PHASES)
+    light, dark = (
+        ' '.join(f'--cr-{name}: {pair[side]};' for name, pair in COLOURS.items())
+        for side in (0, 1)
     )
     return (
         f':root, .body--light {{ {light} }}\n'
         f'@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n'
-        f'.body--dark {{ {dark} }}\n{_RULES}{bars}'
-        '.cr-bar rect { fill: var(--cr-own); stroke: var(--cr-page); }\n'
-        '.cr-drawing .cr-sign { fill: var(--cr-own); font-weight: 600; }\n'
+        f'.body--dark {{ {dark} }}\n'
+        f'{Path(__file__).with_name("drawing.css").read_text(encoding="utf-8")}'
     )
-
-
-def _properties(side: int) -> str:
-    pairs = {
-        **BACKGROUND_COLOURS,
-        **TEXT_COLOURS,
-        **SHAPE_COLOURS,
-        'on-shapes': ON_SHAPE_COLOUR,
-        'faint': FAINT_COLOUR,
-    }
-    return ' '.join(f'--cr-{name}: {pair[side]};' for name, pair in pairs.items())
 
 
 # --- Labels that do not cover each other. Pure -------------------------------------------------
@@ -284,25 +178,15 @@ class LabelPlacer:
         self, words: str, places: Iterable[LabelPlace], class_: str | None = None
     ) -> list[Svg]:
         """The label, or none when no place is free."""
-        for each in places:
-            box = self._box(words, each)
-            if self._is_inside(box) and not any(_overlap(box, other) for other in self._taken):
-                self._taken.append(box)
-                return [label(words, each.x, each.y, each.anchor, class_)]
-        return []
-
-    def _box(self, words: str, place: LabelPlace) -> tuple[float, float, float, float]:
         width = label_width(words)
-        shift = {'middle': width / 2, 'end': width}.get(place.anchor or '', 0.0)
-        left = place.x - shift
-        return left, place.y - ASCENT, left + width, place.y + DESCENT
-
-    def _is_inside(self, box: tuple[float, float, float, float]) -> bool:
-        left, top, right, bottom = box
-        return left >= 0.0 and top >= 0.0 and right <= self._width and bottom <= self._height
-
-
-def _overlap(
-    one: tuple[float, float, float, float], other: tuple[float, float, float, float]
-) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+        for each in places:
+            left = each.x - {'middle': width / 2, 'end': width}.get(each.anchor or '', 0.0)
+            top, right, bottom = each.y - ASCENT, left + width, each.y + DESCENT
+            inside = min(left, top) >= 0.0 and right <= self._width and bottom <= self._height
+            if inside and not any(
+                left < taken[2] and taken[0] < right and top < taken[3] and taken[1] < bottom
+                for taken in self._taken
+            ):
+                self._taken.append((left, top, right, bottom))
+                return [label(words, *each, class_)]
+        return []

@@ -54,31 +54,31 @@ def simplified(
     """
     if len(places) < 3:
         return list(places)
-    kept = [places[0]]
-    here, before = places[0], places[0]
-    towards, half, far = 0.0, math.pi, 0.0
+    kept, before = [places[0]], places[0]
+    towards, half, far = 0.0, math.pi, 0.0  # the cone from the last kept place
     for place in places[1:]:
-        step = math.hypot(place[0] - here[0], place[1] - here[1])
-        if step > tolerance or far > 0.0:
-            angle = math.atan2(place[1] - here[1], place[0] - here[0])
-            off = math.remainder(angle - towards, math.tau)
-            if far > 0.0 and (abs(off) > half or step < far - tolerance):
-                kept.append(before)
-                here, far, half = before, 0.0, math.pi
-                step = math.hypot(place[0] - here[0], place[1] - here[1])
-                angle = math.atan2(place[1] - here[1], place[0] - here[0])
-                off = 0.0
-            if step > tolerance:
-                own = math.asin(min(1.0, tolerance / step))
-                if far == 0.0:
-                    towards, half = angle, own
-                else:
-                    low, high = max(-half, off - own), min(half, off + own)
-                    towards, half = towards + (low + high) / 2, (high - low) / 2
-                far = max(far, step)
+        step, angle = _polar(kept[-1], place)
+        off = math.remainder(angle - towards, math.tau)
+        if far > 0.0 and (abs(off) > half or step < far - tolerance):
+            kept.append(before)
+            far = 0.0
+            step, angle = _polar(before, place)
+        if step > tolerance:
+            own = math.asin(tolerance / step)
+            if far == 0.0:
+                towards, half = angle, own
+            else:
+                low, high = max(-half, off - own), min(half, off + own)
+                towards, half = towards + (low + high) / 2, (high - low) / 2
+            far = max(far, step)
         before = place
     kept.append(places[-1])
     return sampled(kept, most)
+
+
+def _polar(here: TrailPoint, there: TrailPoint) -> tuple[float, float]:
+    dx, dy = there[0] - here[0], there[1] - here[1]
+    return math.hypot(dx, dy), math.atan2(dy, dx)
 
 
 def sampled(places: Sequence[TrailPoint], most: int) -> list[TrailPoint]:

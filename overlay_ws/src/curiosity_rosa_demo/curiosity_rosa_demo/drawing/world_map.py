@@ -13,44 +13,182 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.drawing.map_ground import bright_zone, geofence, grid, scale_bar, Zone
-from curiosity_rosa_demo.drawing.markers import CaptureMarker, marker_svg, newest_markers
+from curiosity_rosa_demo.drawing.plots import (
+    CaptureMarker,
+    marker_svg,
+    newest_markers,
+    round_step,
+    tick_text,
+    ticks,
+)
 from curiosity_rosa_demo.drawing.svg import (
     drawing,
     element,
     is_drawable,
     label,
+    label_width,
     LabelPlace,
     LabelPlacer,
     line,
-    MAX_COORDINATE_M,
     points_attribute,
     Svg,
     title,
 )
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, sampled, simplified, TrailPoint
-from curiosity_rosa_demo.drawing.view import bounds_of, fit_view, Frame, View
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.infra.config.thresholds import ObstaclesConfig
 
-WIDTH_M = 2.0  # of the rover, as in RViz
-HULL_M = ((1.5, 0.0), (0.6, 0.75), (-1.5, 0.75), (-1.5, -0.75), (0.6, -0.75))
-WHEELS_M = (-1.15, 0.0, 1.0)  # ahead of the middle, on both sides
+WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 26.0  # of the drawing; the margin has room for numbers
+CLEARANCE_M = 2.0  # around everything; the rover's corners are 2 m from its middle
+PADDING_M = 3.0
+MAX_PARTS = 12  # into which the longer side is divided: the view grows by whole ones
+MAX_WIDTH_RATIO = 2.5  # a kept view may be so many times longer than a fresh one
+MAX_GRID_LINES = 12  # of the grid along the longer side
+EDGE = 12.0  # twice that at the top and the bottom without numbers
+LABEL_MARGIN = 1.5  # of the numbers at the left: no line shows before them, like a minus
+ZONE, FENCE = 'bright zone', 'geofence'
+X, Y = 'x (m)', 'y (m)'
+# Shares of the body's front or rear, and of its half width.
+HULL = ((1.0, 0.0), (0.4, 0.6), (-0.9, 0.6), (-0.9, -0.6), (0.4, -0.6))
+WHEELS = (-0.7, 0.0, 0.8)  # on both sides
+UNKNOWN_BODY = (15.0, 15.0, 10.0)  # front, rear and half width, of the drawing's units
 MIN_SCALE = 10.0  # units a metre for the rover, which is never drawn smaller
 TRAIL_ERROR = 0.3  # of the drawing's units
-EDGE = 26.0  # an obstacle nearer to the edge is not drawn
 MAX_LABELLED = 6  # captures, the newest; more numbers hide the map
 MAX_OBSTACLES = 16
 WHOLE_READ, WHOLE_KEPT = 20_000, 5_000  # places of the trail of a whole run
 
+# --- Which part of the world the map shows, and where on it a place is -------------------------
+
+
+class View(NamedTuple):
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+
+    def grown(self, by: float) -> View:
+        return View(self.x_min - by, self.x_max + by, self.y_min - by, self.y_max + by)
+
+    @property
+    def longest(self) -> float:
+        return max(self.x_max - self.x_min, self.y_max - self.y_min)
+
+
+class Frame:
+    """From metres to a drawing of ``width`` by ``height``, the same scale both ways, in the
+    middle.
+    """
+
+    def __init__(self, view: View, width: float = WIDTH, height: float = HEIGHT) -> None:
+        self.width, self.height = width, height
+        wide, high = view.x_max - view.x_min, view.y_max - view.y_min
+        self.scale = min((width - 2 * MARGIN) / wide, (height - 2 * MARGIN) / high)
+        self._x = width / 2 - self.scale * (view.x_min + wide / 2)
+        self._y = height / 2 + self.scale * (view.y_min + high / 2)
+        (left, top), (right, bottom) = self.metres(0.0, 0.0), self.metres(width, height)
+        self.shown = View(left, right, bottom, top)
+
+    @classmethod
+    def centred(
+        cls, centre: tuple[float, float], scale: float, width: float, height: float
+    ) -> Frame:
+        """``centre`` in metres, ``scale`` in units a metre, above 0."""
+        (x, y), half = centre, (max(1.0, width / 2 - MARGIN), max(1.0, height / 2 - MARGIN))
+        across, down = half[0] / scale, half[1] / scale
+        return cls(View(x - across, x + across, y - down, y + down), width, height)
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        return self._x + self.scale * x, self._y - self.scale * y
+
+    def metres(self, across: float, down: float) -> tuple[float, float]:
+        return (across - self._x) / self.scale, (self._y - down) / self.scale
+
+
+# --- What is drawn under all: grid, bright zone, geofence, scale -------------------------------
+
+
+class Zone(NamedTuple):
+    """Where it is bright: from x to x, and so far to each side of the X axis, metres."""
+
+    x_min: float
+    x_max: float
+    half_width: float
+
+
+def _bright_zone(zone: Zone, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
+    left, top = frame.at(zone.x_min, zone.half_width)
+    right, bottom = frame.at(zone.x_max, -zone.half_width)
+    size = {'width': right - left, 'height': bottom - top}
+    yield element('rect', title(ZONE), class_='cr-zone', x=left, y=top, **size)
+    if right - left > label_width(ZONE):
+        place = LabelPlace((left + right) / 2, max(top - 5.0, 12.0), 'middle')
+        yield from labels.place(ZONE, (place,))
+
+
+def _grid(frame: Frame) -> Iterator[Svg]:
+    shown = frame.shown
+    step = round_step(shown.longest, MAX_GRID_LINES)
+    lines, labels = [], []
+    for x in ticks(shown.x_min, shown.x_max, step):
+        across = min(frame.width, max(0.0, frame.at(x, 0.0)[0]))
+        lines.append(line(across, 0.0, across, frame.height, 'cr-axis' if x == 0.0 else None))
+        number = tick_text(x, step)
+        if label_width(number) / 2 <= across <= frame.width - label_width(X) - label_width(number):
+            labels.append(label(number, across, frame.height - 5.0, 'middle'))
+    for y in ticks(shown.y_min, shown.y_max, step):
+        down = min(frame.height, max(0.0, frame.at(0.0, y)[1]))
+        lines.append(line(0.0, down, frame.width, down, 'cr-axis' if y == 0.0 else None))
+        if 2 * EDGE < down < frame.height - 2 * EDGE:
+            labels.append(label(tick_text(y, step), LABEL_MARGIN, down + 4.0))
+    labels += [
+        label(X, frame.width - 4.0, frame.height - 5.0, 'end'),
+        label(Y, LABEL_MARGIN, 13.0),
+    ]
+    yield element('g', *lines, class_='cr-grid', aria_hidden='true')
+    yield element('g', *labels, class_='cr-numbers', aria_hidden='true')
+
+
+def _geofence(fence: Geofence, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
+    """Its sides, as far as they are to be seen."""
+    left, top = frame.at(fence.x_min, fence.y_max)
+    right, bottom = frame.at(fence.x_max, fence.y_min)
+    low, high = max(0.0, left), min(frame.width, right)
+    first, last = max(0.0, top), min(frame.height, bottom)
+    sides = [
+        line(x, first, x, last, 'cr-fence', FENCE) for x in (left, right) if 0 <= x <= frame.width
+    ]
+    sides += [
+        line(low, y, high, y, 'cr-fence', FENCE) for y in (top, bottom) if 0 <= y <= frame.height
+    ]
+    if low < high and first < last:
+        yield from sides
+        across, down = max(low, label_width(Y)) + 8.0, max(first, 2 * EDGE) + 14.0
+        if sides and across + label_width(FENCE) <= high and down <= last:
+            yield from labels.place(FENCE, (LabelPlace(across, down),), 'cr-alarm')
+
+
+def _scale_bar(frame: Frame) -> Svg:
+    metres = round_step(60.0 / frame.scale, 1)
+    right, down = frame.width - 12.0, frame.height - 24.0
+    left = right - metres * frame.scale
+    corners = [(left, down - 4.0), (left, down), (right, down), (right, down - 4.0)]
+    bar = element('polyline', points=points_attribute(corners))
+    words = label(f'{tick_text(metres, metres)} m', (left + right) / 2, down - 5.0, 'middle')
+    return element('g', bar, words, class_='cr-scale')
+
+
+# --- The scene ---------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class MapScene:
-    """``zone``, ``pose`` None: unknown. ``obstacles``: as in WorldState. ``goal``: where it drives
-    to. ``whole``: all of a run, not only the newest of it; where it began is marked.
-    ``forecast``: the path that a rehearsal predicts.
+    """``zone``, ``pose``, ``body`` None: unknown. ``obstacles``: as in WorldState. ``goal``: where
+    it drives to. ``whole``: all of a run, not only the newest of it; where it began is marked.
+    ``forecast``: the path that a rehearsal predicts. ``body``: the size of the rover.
     """
 
     zone: Zone | None = None
@@ -62,36 +200,62 @@ class MapScene:
     goal: TrailPoint | None = None
     whole: bool = False
     forecast: Sequence[TrailPoint] = ()
+    body: ObstaclesConfig | None = None
 
 
 def view_of(scene: MapScene, last: View | None = None) -> View:
     """What ``render`` shows; ``last`` for as long as it will do, so that the map seldom jumps."""
-    return _view(_drawable_scene(scene), last)
+    scene = _drawable_scene(scene)
+    zone, pose = scene.zone, scene.pose
+    places = [
+        *([(zone.x_min, -zone.half_width), (zone.x_max, zone.half_width)] if zone else []),
+        *scene.trail,
+        *((marker.x, marker.y) for marker in scene.spots),
+        *([(pose.x, pose.y)] if pose is not None else []),
+        *([scene.goal] if scene.goal is not None else []),
+        *scene.forecast,
+    ]
+    xs, ys = zip(*(places or [(0.0, 0.0)]), strict=True)
+    bounds = View(min(xs), max(xs), min(ys), max(ys))
+    step = round_step(bounds.longest + 2 * PADDING_M, MAX_PARTS)
+    padded = bounds.grown(max(PADDING_M, step))
+    fresh = View(
+        math.floor(padded.x_min / step) * step,
+        math.ceil(padded.x_max / step) * step,
+        math.floor(padded.y_min / step) * step,
+        math.ceil(padded.y_max / step) * step,
+    )
+    x_min, x_max, y_min, y_max = bounds.grown(CLEARANCE_M)
+    if (
+        last is not None
+        and (last.x_min <= x_min and x_max <= last.x_max)
+        and (last.y_min <= y_min and y_max <= last.y_max)
+        and last.longest <= MAX_WIDTH_RATIO * fresh.longest
+    ):
+        return last
+    return fresh
 
 
-def render(scene: MapScene, last: View | None = None) -> Svg:
-    """``last``: as of ``view_of``."""
-    return render_in(scene, Frame(view_of(scene, last)))
-
-
-def render_in(scene: MapScene, frame: Frame) -> Svg:
-    """The part of the world that ``frame`` shows."""
+def render(scene: MapScene, frame: Frame | None = None) -> Svg:
+    """The part of the world that ``frame`` shows; None: all that is in the scene."""
+    frame = frame or Frame(view_of(scene))
     scene, labels = _drawable_scene(scene), LabelPlacer(frame.width, frame.height)
+    fence = scene.fence
     return drawing(
         'map',
         frame.width,
         frame.height,
         _description(scene),
-        *bright_zone(scene.zone, frame, labels),
-        *grid(frame),
-        *geofence(scene.fence, frame, labels),
+        *(_bright_zone(scene.zone, frame, labels) if scene.zone else ()),
+        *_grid(frame),
+        *(_geofence(fence, frame, labels) if fence and fence.enabled else ()),
         *_trail(scene, frame),
         *_forecast(scene, frame),
         *_goal(scene, frame),
         *_obstacles(scene, frame, labels),
-        _rover(scene.pose, frame),
+        _rover(scene.pose, scene.body, frame),
         *_markers(scene, frame, labels),
-        scale_bar(frame),
+        _scale_bar(frame),
     )
 
 
@@ -105,26 +269,12 @@ def _drawable_scene(scene: MapScene) -> MapScene:
         trail=[
             place
             for place in sampled(scene.trail, WHOLE_READ if scene.whole else MOST_READ)
-            if -MAX_COORDINATE_M <= place[0] <= MAX_COORDINATE_M
-            and -MAX_COORDINATE_M <= place[1] <= MAX_COORDINATE_M
+            if is_drawable(*place)
         ],
         forecast=[place for place in scene.forecast if is_drawable(*place)],
         spots=newest_markers(scene.spots, whole=scene.whole),
         goal=goal if goal is not None and is_drawable(*goal) else None,
     )
-
-
-def _view(scene: MapScene, last: View | None) -> View:
-    zone, pose = scene.zone, scene.pose
-    places = [
-        *([(zone.x_min, -zone.half_width), (zone.x_max, zone.half_width)] if zone else []),
-        *scene.trail,
-        *((marker.x, marker.y) for marker in scene.spots),
-        *([(pose.x, pose.y)] if pose is not None else []),
-        *([scene.goal] if scene.goal is not None else []),
-        *scene.forecast,
-    ]
-    return fit_view(bounds_of(places or [(0.0, 0.0)]), last)
 
 
 def _description(scene: MapScene) -> str:
@@ -174,12 +324,13 @@ def _obstacles(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[S
     if pose is None:
         return
     for obstacle in scene.obstacles[:MAX_OBSTACLES]:
-        distance, bearing = obstacle.get('distance_m'), obstacle.get('bearing_rad')
-        if distance is None or bearing is None or not is_drawable(distance, bearing):
+        distance: Any = obstacle.get('distance_m')
+        bearing: Any = obstacle.get('bearing_rad')
+        if not is_drawable(distance, bearing):
             continue
         cosine, sine = math.cos(pose.yaw_rad + bearing), math.sin(pose.yaw_rad + bearing)
         x, y = frame.at(pose.x + distance * cosine, pose.y + distance * sine)
-        if EDGE <= x <= frame.width - EDGE and EDGE <= y <= frame.height - EDGE:
+        if MARGIN <= x <= frame.width - MARGIN and MARGIN <= y <= frame.height - MARGIN:
             wall = line(x - 9.0 * sine, y - 9.0 * cosine, x + 9.0 * sine, y + 9.0 * cosine)
             beyond, before = (
                 LabelPlace(x + 20.0 * side * cosine, y - 20.0 * side * sine + 4.0, 'middle')
@@ -191,26 +342,22 @@ def _obstacles(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[S
 
 
 def _markers(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
-    first_labelled, told = max(0, len(scene.spots) - MAX_LABELLED), {}
-    for place in range(len(scene.spots) - 1, first_labelled - 1, -1):  # the newest first
-        marker = scene.spots[place]
+    told = {}
+    for marker in scene.spots[: -MAX_LABELLED - 1 : -1]:  # the newest first
         x, y = frame.at(marker.x, marker.y)
+        around = (
+            LabelPlace(x, y - 9.0, 'middle'),
+            LabelPlace(x, y + 19.0, 'middle'),
+            LabelPlace(x + 10.0, y + 4.0),
+            LabelPlace(x - 10.0, y + 4.0, 'end'),
+        )
         words = 'failed' if marker.score is None else f'{marker.score:.2f}'
-        told[place] = labels.place(words, _places_around(x, y))
-    for place, marker in enumerate(scene.spots):
-        yield marker_svg(marker, *frame.at(marker.x, marker.y), *told.get(place, ()))
+        told[id(marker)] = labels.place(words, around)
+    for marker in scene.spots:
+        yield marker_svg(marker, *frame.at(marker.x, marker.y), *told.get(id(marker), ()))
 
 
-def _places_around(x: float, y: float) -> tuple[LabelPlace, ...]:
-    return (
-        LabelPlace(x, y - 9.0, 'middle'),
-        LabelPlace(x, y + 19.0, 'middle'),
-        LabelPlace(x + 10.0, y + 4.0),
-        LabelPlace(x - 10.0, y + 4.0, 'end'),
-    )
-
-
-def _rover(pose: RoverPose | None, frame: Frame) -> Svg:
+def _rover(pose: RoverPose | None, body: ObstaclesConfig | None, frame: Frame) -> Svg:
     if pose is None:
         middle = frame.width / 2
         box = element('rect', x=middle - 85.0, y=8.0, width=170.0, height=24.0, rx=4.0)
@@ -218,18 +365,23 @@ def _rover(pose: RoverPose | None, frame: Frame) -> Svg:
         return element('g', box, words, class_='cr-unknown')
     size = max(frame.scale, MIN_SCALE)
     x, y = frame.at(pose.x, pose.y)
-    cosine, sine = size * math.cos(pose.yaw_rad), size * math.sin(pose.yaw_rad)
+    cosine, sine = math.cos(pose.yaw_rad), math.sin(pose.yaw_rad)
+    front, rear, half = UNKNOWN_BODY
+    if body is not None:
+        front, rear, half = (size * m for m in (body.front_m, body.rear_m, body.half_width_m))
 
     def at(ahead: float, left: float) -> TrailPoint:
+        """From shares of the body."""
+        ahead, left = ahead * (front if ahead > 0.0 else rear), left * half
         return x + ahead * cosine - left * sine, y - ahead * sine - left * cosine
 
     wheels = [
-        line(*at(ahead - 0.22, side), *at(ahead + 0.22, side))
-        for ahead in WHEELS_M
-        for side in (-WIDTH_M / 2, WIDTH_M / 2)
+        line(*at(ahead - 0.13, side), *at(ahead + 0.13, side))
+        for ahead in WHEELS
+        for side in (-0.9, 0.9)
     ]
     rolling = element('g', *wheels, class_='cr-wheels', stroke_width=0.18 * size)
-    hull = element('polygon', points=points_attribute(at(*corner) for corner in HULL_M))
+    hull = element('polygon', points=points_attribute(at(*corner) for corner in HULL))
     mast = element('circle', class_='cr-mast', cx=x, cy=y, r=0.2 * size)
     about = title(f'rover: x {pose.x:.2f} m, y {pose.y:.2f} m')
     return element('g', about, rolling, hull, mast, class_='cr-rover')

@@ -23,15 +23,18 @@ _MARKERS_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 class ImageError(Exception):
     """A picture cannot be processed. The message is the reason that a capture reports."""
 
+    what = 'Image cannot be processed'
+
+    def __init__(self, reason: object) -> None:
+        super().__init__(f'{self.what}: {reason}')
+
 
 class DecodeError(ImageError):
-    def __init__(self, reason: str) -> None:
-        super().__init__(f'Image cannot be decoded: {reason}')
+    what = 'Image cannot be decoded'
 
 
 class EncodeError(ImageError):
-    def __init__(self, reason: str) -> None:
-        super().__init__(f'Image cannot be encoded: {reason}')
+    what = 'Image cannot be encoded'
 
 
 def is_jpeg(data: bytes) -> bool:
@@ -47,13 +50,13 @@ def picture_size(data: bytes) -> tuple[int, int]:
     if not data:
         raise DecodeError('the message holds no data')
     if is_jpeg(data):
-        width, height = _jpeg_size(data)
+        size = _jpeg_size(data)
     elif data.startswith(_PNG):
-        width, height = _png_size(data)
+        size = _png_size(data)
     else:
         raise DecodeError(f'neither JPEG nor PNG, it starts with {data[:4].hex(" ")}')
-    check_size(width, height)
-    return width, height
+    check_size(*size)
+    return size
 
 
 def check_size(width: int, height: int) -> None:

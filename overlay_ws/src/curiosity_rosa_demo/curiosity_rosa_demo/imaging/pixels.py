@@ -6,25 +6,59 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Decodes JPEG and PNG to pixels and encodes pixels as JPEG, with OpenCV."""
+"""Messages of a camera to pixels, and pixels to JPEG, with OpenCV."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from curiosity_rosa_demo.imaging.image_header import (
+    check_size,
     DecodeError,
     EncodeError,
     is_jpeg,
     picture_size,
 )
-from curiosity_rosa_demo.imaging.score_label import Pixels
 import cv2
 import numpy as np
+import numpy.typing as npt
+from sensor_msgs.msg import CompressedImage, Image
+
+Pixels = npt.NDArray[np.uint8]  # BGR, or grey in two dimensions
+
+SCALE_16_TO_8 = 255.0 / 65535.0  # as cv_bridge does
+# Channels and OpenCV's conversion to BGR of what has 8 or 16 bits. OpenCV names a Bayer pattern
+# after the second row, ROS after the first.
+_LAYOUTS = {
+    'rgb': (3, cv2.COLOR_RGB2BGR),
+    'bgr': (3, None),
+    'rgba': (4, cv2.COLOR_RGBA2BGR),
+    'bgra': (4, cv2.COLOR_BGRA2BGR),
+    'mono': (1, None),
+    'bayer_rggb': (1, cv2.COLOR_BayerBG2BGR),
+    'bayer_bggr': (1, cv2.COLOR_BayerRG2BGR),
+    'bayer_gbrg': (1, cv2.COLOR_BayerGR2BGR),
+    'bayer_grbg': (1, cv2.COLOR_BayerGB2BGR),
+}
+ENCODINGS: dict[str, tuple[int, int, int | None]] = {  # channels, bits, conversion
+    **{f'{name}{bits}': (n, bits, to) for bits in (8, 16) for name, (n, to) in _LAYOUTS.items()},
+    'yuv422': (2, 8, cv2.COLOR_YUV2BGR_UYVY),
+    'uyvy': (2, 8, cv2.COLOR_YUV2BGR_UYVY),
+    'yuv422_yuy2': (2, 8, cv2.COLOR_YUV2BGR_YUY2),
+    'yuyv': (2, 8, cv2.COLOR_YUV2BGR_YUY2),
+}
+
+
+def pixels_of(message: CompressedImage | Image) -> Pixels:
+    """A copy of the pixels. Raises DecodeError."""
+    if isinstance(message, CompressedImage):
+        return decode_picture(bytes(message.data))
+    return raw_pixels(message)
 
 
 def decode_picture(data: bytes) -> Pixels:
     """The pixels of a JPEG or PNG, BGR. Raises DecodeError."""
+    picture_size(data)  # refused before it is decoded
     # A camera of a robot has no EXIF orientation to trust.
     flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
     try:
@@ -34,6 +68,42 @@ def decode_picture(data: bytes) -> Pixels:
     if pixels is None:
         raise DecodeError('the compressed data is corrupt')
     return pixels  # type: ignore[return-value]
+
+
+def raw_pixels(image: Image) -> Pixels:
+    """A copy of the pixels. Raises DecodeError, for an unknown encoding with those that are
+    supported.
+    """
+    encoding, width, height, step = image.encoding, image.width, image.height, image.step
+    if encoding not in ENCODINGS:
+        raise DecodeError(
+            f'encoding {encoding[:40]!r} is not supported; supported: {", ".join(ENCODINGS)}; '
+            'publish one of these'
+        )
+    channels, bits, conversion = ENCODINGS[encoding]
+    check_size(width, height)
+    if channels == 2 and width % 2:
+        raise DecodeError(f'{encoding} has pairs of pixels, and a width of {width} is odd')
+    row = width * channels * bits // 8
+    if step < row:
+        raise DecodeError(f'step {step} is too small, a row of {width} {encoding} takes {row}')
+    data = np.frombuffer(image.data, np.uint8)
+    if data.size < step * (height - 1) + row:
+        raise DecodeError(f'{data.size} bytes of data, {height} rows of step {step} need more')
+    kind = np.dtype(f'{">" if image.is_bigendian else "<"}u{bits // 8}')
+    strides = (step, channels * kind.itemsize, kind.itemsize)
+    padded: Any = np.ndarray((height, width, channels), kind, data, strides=strides)
+    pixels: Any = padded.astype(kind.newbyteorder('='), order='C')
+    if channels == 1:
+        pixels = pixels[:, :, 0]
+    try:
+        if conversion is not None:
+            pixels = cv2.cvtColor(pixels, conversion)
+        if bits == 16:
+            pixels = cv2.convertScaleAbs(pixels, alpha=SCALE_16_TO_8)
+    except cv2.error as error:
+        raise DecodeError(f'{encoding}: {_plain(error)}') from error
+    return np.asarray(pixels)
 
 
 def scaled_jpeg(data: bytes, longest_px: int, quality: int) -> bytes:

@@ -84,8 +84,7 @@ class RecorderNode:
         callback: Callable[[bytes], None] = partial(self._on_message, channel, throttle)
         if source.type == 'sensor_msgs/msg/Image':
             # Imported here because it loads OpenCV.
-            from curiosity_rosa_demo.imaging.pixels import encode_jpeg
-            from curiosity_rosa_demo.imaging.raw_image import pixels_of
+            from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of
 
             self._to_jpeg = lambda image: encode_jpeg(pixels_of(image), jpeg_quality)
             callback = partial(self._on_raw_image, channel, throttle)

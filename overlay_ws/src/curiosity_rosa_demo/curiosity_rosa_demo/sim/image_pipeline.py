@@ -13,58 +13,82 @@ Brightness factor = min_brightness + (1 - min_brightness) * score, applied to R,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from curiosity_rosa_demo.domain.models import LightScore
-from curiosity_rosa_demo.imaging.image_header import (
-    DecodeError,
-    EncodeError,
-    ImageError,
-    picture_size,
-)
-from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
-from curiosity_rosa_demo.imaging.raw_image import pixels_of, RawImage
-from curiosity_rosa_demo.imaging.score_label import Label, Pixels
+from curiosity_rosa_demo.imaging.pixels import encode_jpeg, Pixels
 import cv2
 
-__all__ = ['DecodeError', 'EncodeError', 'ImageError', 'ImagePipeline', 'RawImage']
+_FONT = cv2.FONT_HERSHEY_SIMPLEX
+_TEXT_HEIGHT = 1 / 22  # of the picture's height
+_WIDEST = 0.92  # of the picture's width
+_SMALLEST_PX = 5
+
+Colours = tuple[tuple[int, ...], tuple[int, ...]]  # of the box and of the text, BGR
+# White on near black reads on any ground; a tint of green or amber, weak enough for that.
+GOOD: Colours = ((0, 41, 2), (207, 252, 213))
+DARK: Colours = ((0, 21, 41), (207, 232, 252))
+GREY: Colours = ((24,), (235,))
 
 
-class ImagePipeline:
-    """Keeps no state between pictures. Thread-safe.
-
-    ``jpeg_quality`` is 1 to 100; ``min_brightness``, 0.0 to 1.0, is the factor at score 0.0. With
-    ``label`` False no text is drawn. Raises ValueError for a number out of range.
+@dataclass(frozen=True)
+class Label:
+    """Score and verdict in the lower left corner of a picture; text, place and size in pixels.
+    The box lies inside the picture.
     """
 
-    def __init__(self, *, jpeg_quality: int, min_brightness: float, label: bool = True) -> None:
-        if not 1 <= jpeg_quality <= 100:
-            raise ValueError(f'jpeg_quality must be 1 to 100, not {jpeg_quality}')
-        if not 0.0 <= min_brightness <= 1.0:
-            raise ValueError(f'min_brightness must be 0.0 to 1.0, not {min_brightness}')
-        self._quality = jpeg_quality
-        self._min_brightness = min_brightness
-        self._label = label
+    text: str
+    box: tuple[int, int, int, int]  # x0, y0, x1, y1; x1 and y1 are exclusive
+    origin: tuple[int, int]  # of the text, from the box's corner
+    scale: float
+    thickness: int
+    colours: Colours
 
-    def factor(self, light: LightScore) -> float:
-        return self._min_brightness + (1.0 - self._min_brightness) * light.score
+    @classmethod
+    def of(cls, light: LightScore, width: int, height: int) -> Label:
+        verdict, colours = ('GOOD', GOOD) if light.is_good else ('DARK', DARK)
+        text = f'score {light.score:.2f}  {verdict}'
+        wanted = max(_SMALLEST_PX, round(height * _TEXT_HEIGHT))
+        thickness = max(1, wanted // 10)
+        scale = cv2.getFontScaleFromHeight(_FONT, wanted, thickness)
+        (text_w, text_h), base = cv2.getTextSize(text, _FONT, scale, thickness)
+        if text_w > width * _WIDEST:
+            scale *= width * _WIDEST / text_w
+            thickness = 1
+            (text_w, text_h), base = cv2.getTextSize(text, _FONT, scale, thickness)
+        pad = max(1, text_h // 3)
+        x0 = min(pad, width - 1)
+        y1 = max(1, height - x0)
+        x1 = min(width, x0 + text_w + 2 * pad)
+        y0 = max(0, y1 - text_h - base - 2 * pad)
+        origin = pad, y1 - pad - base - y0
+        return cls(text, (x0, y0, x1, y1), origin, scale, thickness, colours)
 
-    def compressed(self, data: bytes, light: LightScore) -> bytes:
-        """Darken a JPEG or PNG and return a JPEG. Raises DecodeError, EncodeError."""
-        picture_size(data)  # refused before it is decoded
-        return self._through_pixels(decode_picture(data), light)
+    def draw(self, pixels: Pixels) -> None:
+        """Into the pixels, in place."""
+        x0, y0, x1, y1 = self.box
+        box, ink = GREY if pixels.ndim == 2 else self.colours
+        patch = pixels[y0:y1, x0:x1]
+        patch[:] = box
+        text, origin, scale = self.text, self.origin, self.scale
+        cv2.putText(patch, text, origin, _FONT, scale, ink, self.thickness, cv2.LINE_AA)
 
-    def raw(self, image: RawImage, light: LightScore) -> bytes:
-        """Darken a sensor_msgs/Image and return a JPEG. Raises DecodeError, EncodeError."""
-        return self._through_pixels(pixels_of(image), light)
 
-    def _through_pixels(self, pixels: Pixels, light: LightScore) -> bytes:
-        _scale(pixels, self.factor(light))
-        if self._label:
+@dataclass(frozen=True)
+class ImagePipeline:
+    """``jpeg_quality`` is 1 to 100; ``min_brightness``, 0.0 to 1.0, is the factor at score 0.0.
+    With ``label`` False no text is drawn. Thread-safe.
+    """
+
+    jpeg_quality: int
+    min_brightness: float
+    label: bool = True
+
+    def darkened(self, pixels: Pixels, light: LightScore) -> bytes:
+        """The pixels, which change, as a JPEG. Raises EncodeError."""
+        factor = self.min_brightness + (1.0 - self.min_brightness) * light.score
+        cv2.convertScaleAbs(pixels, dst=pixels, alpha=factor)
+        if self.label:
             height, width = pixels.shape[:2]
             Label.of(light, width, height).draw(pixels)
-        return encode_jpeg(pixels, self._quality)
-
-
-def _scale(pixels: Pixels, factor: float) -> None:
-    """pixels * factor, rounded, in place."""
-    if factor != 1.0:
-        cv2.convertScaleAbs(pixels, dst=pixels, alpha=factor)
+        return encode_jpeg(pixels, self.jpeg_quality)

@@ -16,6 +16,7 @@ subscriber. ``simulator_service`` serves one capture at a time and may block unt
 from __future__ import annotations
 
 import array
+from collections.abc import Callable
 from contextlib import suppress
 import math
 import sys
@@ -25,6 +26,8 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import camera_is_moving, LightScore, RoverPose
 from curiosity_rosa_demo.imaging.camera import Camera, Frame, NoFrame
+from curiosity_rosa_demo.imaging.image_header import ImageError
+from curiosity_rosa_demo.imaging.pixels import pixels_of
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -40,15 +43,16 @@ from curiosity_rosa_demo.infra.ros_io import (
     TracePublisher,
 )
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
-from curiosity_rosa_demo.sim.ground_eye import GroundEye
-from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
+from curiosity_rosa_demo.sim.ground_eye import GroundEye, stamp_ns
+from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
 from curiosity_rosa_demo.sim.light_model import LightModel
-from curiosity_rosa_demo.sim.stillness import Instant, Stillness
+from curiosity_rosa_demo.sim.stillness import Instant, NS, Stillness
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import CameraInfo, CompressedImage, Image, JointState
+from sensor_msgs.msg import CameraInfo, CompressedImage, JointState
+from std_msgs.msg import Header
 
 # the camera stays subscribed for this long after a capture, so that the next finds a frame
 CAMERA_LINGER_S = 5.0
@@ -63,18 +67,17 @@ POLL_PERIOD_S = 0.5  # between two checks for subscribers of the output
 CAPTURE_QOS = history_qos(1)
 
 
-class PublishError(Exception):
-    def __init__(self, reason: object) -> None:
-        super().__init__(f'Image cannot be published: {reason}')
+class PublishError(ImageError):
+    what = 'Image cannot be published'
 
 
 # Every failure of one picture. The messages are the reasons in docs/reference/contracts.md.
-CAPTURE_FAILURES = (NoFrame, TransformUnavailable, ImageError, PublishError)
+CAPTURE_FAILURES = (NoFrame, TransformUnavailable, ImageError)
 
 
 class SimulatorApp:
-    def __init__(self, process: Process, *, start_parameter_services: bool = True) -> None:
-        self.node = Node('simulator', start_parameter_services=start_parameter_services)
+    def __init__(self, process: Process) -> None:
+        self.node = Node('simulator')
         config = node_config(self.node)
         self._topics = config.topics
         self._limits = config.thresholds.capture
@@ -88,10 +91,13 @@ class SimulatorApp:
         self._last_error_type: type[Exception] | None = None
         self._captures = 0  # successful ones
         self._failure = ''  # reason of the last frame or capture; empty: it succeeded
-        self._output_topic = config.topics.images.output_capture_compressed
         losses = LossCounter()
-        self._output = GuardedPublisher.create(
-            self.node, CompressedImage, self._output_topic, CAPTURE_QOS, losses
+        self._output, self._analysis_output = (
+            GuardedPublisher.create(self.node, CompressedImage, topic, CAPTURE_QOS, losses)
+            for topic in (
+                config.topics.images.output_capture_compressed,
+                config.topics.images.output_analysis_compressed,
+            )
         )
         self._simulation = SimulationClock.of(self.node.get_clock(), config.thresholds.motion)
         motion, mast = config.thresholds.motion, config.thresholds.mast
@@ -113,48 +119,32 @@ class SimulatorApp:
             on_link=lambda link: self._stillness.record_link(link, time.monotonic()),
         )
         self._eye = GroundEye(config, self._transforms)
-        self._analysis_topic = config.topics.images.output_analysis_compressed
-        self._analysis_output = GuardedPublisher.create(
-            self.node, CompressedImage, self._analysis_topic, CAPTURE_QOS, losses
-        )
-        self.node.create_subscription(
-            CameraInfo,
-            config.topics.images.input_camera_info,
-            self._eye.receive_info,
-            NEWEST_ONLY,
-        )
-        self.node.create_subscription(
-            Odometry, config.topics.rover.odometry, self._eye.receive_odometry, NEWEST_ONLY
-        )
+        rover = config.topics.rover
+        heard: list[tuple[Any, str, Callable[[Any], None]]] = [
+            (CameraInfo, config.topics.images.input_camera_info, self._eye.receive_info),
+            (Odometry, rover.odometry, self._eye.receive_odometry),
+        ]
         if self._mast_joints:
-            self.node.create_subscription(
-                JointState, config.topics.rover.joint_states, self._on_joints, NEWEST_ONLY
-            )
+            heard.append((JointState, rover.joint_states, self._on_joints))
+        for type_, topic, callback in heard:
+            self.node.create_subscription(type_, topic, callback, NEWEST_ONLY)
         self._camera = Camera(self.node, config.topics.images, self._republish)
         self.node.create_timer(POLL_PERIOD_S, self._update_camera_demand, clock=STEADY_CLOCK)
         Diagnostics(self.node, config, 'camera', self._diagnose, losses)
 
         TracePublisher(self.node, config, losses).announce('simulator started')
 
-        # This node needs no ROS time: without the override it would subscribe to /clock again.
-        self._service_node = Node(
-            'simulator_service',
-            parameter_overrides=[Parameter('use_sim_time', value=False)],
-        )
-        self._service_node.create_service(
-            CaptureAndScore, config.topics.services.capture_and_score.name, self._capture
-        )
-        self._analysis_node = Node(
-            'simulator_analysis',
-            parameter_overrides=[Parameter('use_sim_time', value=False)],
-        )
-        self._analysis_node.create_service(
-            AnalyzeGround, config.topics.services.analyze_ground.name, self._analyze
-        )
+        self._nodes, services = [self.node], config.topics.services
+        for name, service_type, service, serve in (
+            ('simulator_service', CaptureAndScore, services.capture_and_score, self._capture),
+            ('simulator_analysis', AnalyzeGround, services.analyze_ground, self._analyze),
+        ):
+            # It needs no ROS time: without the override it would subscribe to /clock again.
+            node = Node(name, parameter_overrides=[Parameter('use_sim_time', value=False)])
+            node.create_service(service_type, service.name, serve)
+            self._nodes.append(node)
         self._threads = [
-            SpinThread('simulator', self.node, on_crash=process.crash),
-            SpinThread('simulator_service', self._service_node, on_crash=process.crash),
-            SpinThread('simulator_analysis', self._analysis_node, on_crash=process.crash),
+            SpinThread(node.get_name(), node, on_crash=process.crash) for node in self._nodes
         ]
 
     def close(self) -> None:
@@ -162,9 +152,8 @@ class SimulatorApp:
         self._camera.close()
         for thread in self._threads:
             thread.close()
-        self._service_node.destroy_node()
-        self._analysis_node.destroy_node()
-        self.node.destroy_node()
+        for node in reversed(self._nodes):
+            node.destroy_node()
 
     def _update_camera_demand(self) -> None:
         if self._output.get_subscription_count():
@@ -222,7 +211,7 @@ class SimulatorApp:
         try:
             self._fresh_frame(until_s)
             self._await_pose(until_s)
-            frame = self._still_frame(until_s)
+            frame = self._fresh_frame(until_s, why_unusable=self._motion_during)
             with self._output_lock:
                 light, pose = self._process(frame)
                 self._held_until_s = time.monotonic() + CAPTURE_HOLD_S
@@ -237,7 +226,7 @@ class SimulatorApp:
             self._eye.remember(frame)
             response.ok = True
             response.score, response.is_good = light.score, light.is_good
-            response.image_topic = self._output_topic
+            response.image_topic = self._topics.images.output_capture_compressed
             response.stamp = frame.message.header.stamp
             response.debug = f'{self._debug(frame, asked_s)}; x = {pose.x:.3f} m'
         self.node.get_logger().debug(f'capture: {response.error_reason or response.debug}')
@@ -247,34 +236,24 @@ class SimulatorApp:
     def _analyze(
         self, _: AnalyzeGround.Request, response: AnalyzeGround.Response
     ) -> AnalyzeGround.Response:
-        # Imported for the first analysis: scikit-image takes a second.
-        from curiosity_rosa_demo.imaging.ground.analysis import GroundRefused
-
         try:
             analysis, jpeg, header = self._eye.analyze()
-            picture = CompressedImage(header=header, format='jpeg', data=array.array('B', jpeg))
-            if not self._analysis_output.publish(picture):
-                raise PublishError(self._analysis_output.last_error)
-        except (GroundRefused, ImageError, PublishError) as error:
+            _publish(self._analysis_output, header, jpeg)
+        except ImageError as error:
             response.error_reason = str(error)
             return response
         response.ok = True
         response.analysis = analysis.model_dump_json()
-        response.image_topic = self._analysis_topic
+        response.image_topic = self._topics.images.output_analysis_compressed
         response.stamp = header.stamp
         return response
 
-    def _fresh_frame(self, until_s: float) -> Frame:
-        """A frame within the age limit; waits until ``until_s``, steady. Raises NoFrame."""
+    def _fresh_frame(self, until_s: float, **wanted: Callable[[Frame], str]) -> Frame:
+        """A frame within the age limit, as of Camera.fresh; waits until ``until_s``, steady.
+        Raises NoFrame.
+        """
         wait_s = max(0.0, until_s - time.monotonic())
-        return self._camera.fresh(max_age_s=self._max_image_age_s(), wait_s=wait_s)
-
-    def _still_frame(self, until_s: float) -> Frame:
-        """A fresh frame that was taken while base and camera stood still. Raises NoFrame."""
-        wait_s = max(0.0, until_s - time.monotonic())
-        return self._camera.fresh(
-            max_age_s=self._max_image_age_s(), wait_s=wait_s, why_unusable=self._motion_during
-        )
+        return self._camera.fresh(max_age_s=self._max_image_age_s(), wait_s=wait_s, **wanted)
 
     def _motion_during(self, frame: Frame) -> str:
         """Why the camera may have moved when the frame was taken; '': it stood still."""
@@ -282,12 +261,12 @@ class SimulatorApp:
         for world, base in ((tf.base_frame, tf.camera_frame), (tf.world_frame, tf.base_frame)):
             with suppress(TransformUnavailable):
                 parts += self._transforms.moving_links(world, base)
-        taken = Instant(_seconds(frame.message), frame.received_s)
+        taken = Instant(stamp_ns(frame.message.header) / NS, frame.received_s)
         part = self._stillness.moving(parts, taken, time.monotonic())
         return camera_is_moving(part) if part else ''
 
     def _on_joints(self, message: JointState) -> None:
-        at = Instant(_seconds(message), time.monotonic())
+        at = Instant(stamp_ns(message.header) / NS, time.monotonic())
         angles = dict(zip(message.name, message.position, strict=False))
         for joint in self._mast_joints:
             if joint in angles:
@@ -315,18 +294,9 @@ class SimulatorApp:
         tf = self._topics.tf
         pose = self._transforms.lookup(tf.world_frame, tf.base_frame)
         light = self._light.score(pose.x)
-        message = frame.message
         self._processed += 1
-        if isinstance(message, Image):
-            jpeg = self._pipeline.raw(message, light)
-        else:
-            jpeg = self._pipeline.compressed(bytes(message.data), light)
-        # rclpy takes an array as it is; it would check every byte of another type.
-        picture = CompressedImage(
-            header=message.header, format='jpeg', data=array.array('B', jpeg)
-        )
-        if not self._output.publish(picture):
-            raise PublishError(self._output.last_error)
+        jpeg = self._pipeline.darkened(pixels_of(frame.message), light)
+        _publish(self._output, frame.message.header, jpeg)
         return light, pose
 
     def _debug(self, frame: Frame | None, asked_s: float) -> str:
@@ -342,9 +312,11 @@ class SimulatorApp:
         )
 
 
-def _seconds(message: Any) -> float:
-    stamp = message.header.stamp
-    return float(stamp.sec + stamp.nanosec * 1e-9)
+def _publish(output: GuardedPublisher[CompressedImage], header: Header, jpeg: bytes) -> None:
+    # rclpy takes an array as it is; it would check every byte of another type.
+    picture = CompressedImage(header=header, format='jpeg', data=array.array('B', jpeg))
+    if not output.publish(picture):
+        raise PublishError(output.last_error)
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.infra.tf.tree import FrameLink, LATE_S, Transform
+from curiosity_rosa_demo.infra.tf.tree import FrameLink, LATE_S
 
 STILL_S = 0.25  # over which the still limits count; shorter motions are seen as well
 NS = 1_000_000_000
@@ -72,22 +72,19 @@ class Stillness:
 
     def record_angle(self, joint: str, angle: float, at: Instant) -> None:
         """A reading of a joint, in radians; one that is not a number counts as moving."""
-
-        def differs(a: float, b: float) -> bool:
-            return not abs(a - b) <= self._radians
-
-        self._record(joint, angle, at, differs)
+        self._record(joint, angle, at, lambda a, b: not abs(a - b) <= self._radians)
 
     def record_link(self, link: FrameLink, received_s: float) -> None:
         """A transform of a moving link; its part is named ``<parent> -> <child>``."""
         if link.static:
             return
-
-        def differs(a: Transform, b: Transform) -> bool:
-            return bool(link.fault) or a.differs(b, self._metres, self._radians)
-
         at = Instant(link.stamp_ns / NS, received_s)
-        self._record(link.name, link.transform, at, differs)
+        self._record(
+            link.name,
+            link.transform,
+            at,
+            lambda a, b: bool(link.fault) or a.differs(b, self._metres, self._radians),
+        )
 
     def moving(self, parts: Iterable[str], frame: Instant, now_s: float) -> str:
         """The first of ``parts`` that was not still when the frame was taken; '': all stood still.

@@ -6,73 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Builds the RViz markers of a scene. Pure, except for the ROS message classes. Lengths are metres
-(REP 103).
-"""
+"""The trace, the rover and its trail as RViz markers. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 import math
-import unicodedata
 
-from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.config.thresholds import ObstaclesConfig, VizConfig
+from curiosity_rosa_demo.drawing.columns import clip_columns
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.trace.events import CaptureTaken
 from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-# -----------------------------------------------------------------------------------------------
-# The scene to draw: the rover's pose and trail, the last trace events, the last capture.
-
-
-VISIBLE_STEP_M = 0.01  # metres or radians; a smaller change is not visible
-
-
-@dataclass(frozen=True)
-class Capture:
-    """The result of a capture_and_score. ``score`` is None when it failed, with ``reason``."""
-
-    score: float | None
-    is_good: bool
-    reason: str = ''
-
-
-@dataclass(frozen=True)
-class Scene:
-    """One moment. ``pose`` is None while TF is unavailable. Events are oldest first."""
-
-    pose: RoverPose | None = None
-    trail: Sequence[tuple[float, float]] = ()
-    events: Sequence[TraceEvent] = ()
-    capture: Capture | None = None
-
-
-def capture_in(event: TraceEvent, score_threshold: float) -> Capture | None:
-    """The capture that ``event`` reports, or None."""
-    taken = CaptureTaken.of(event)
-    if taken is None:
-        return None
-    if taken.ok is False:
-        return Capture(None, False, taken.error_reason or event.message)
-    if taken.score is None or not 0.0 <= taken.score <= 1.0:
-        return None
-    return Capture(taken.score, taken.is_good(score_threshold))
-
-
-def has_visibly_moved(before: RoverPose | None, now: RoverPose | None) -> bool:
-    """Whether the two poses differ by more than VISIBLE_STEP_M, or only one is known."""
-    if before is None or now is None:
-        return before is not now
-    steps = (now.x - before.x, now.y - before.y, now.yaw_rad - before.yaw_rad)
-    return any(abs(step) > VISIBLE_STEP_M for step in steps)
-
-
 Colour = tuple[float, float, float, float]
-VisibleMarkers = frozenset[tuple[str, int]]  # namespace and id of markers
 
 GREEN: Colour = (0.20, 0.85, 0.35, 1.0)
 AMBER: Colour = (1.00, 0.70, 0.10, 1.0)
@@ -87,35 +36,53 @@ KIND_COLOURS: dict[TraceKind, Colour] = {
 }
 
 HULL_HEIGHT_M = 0.6  # of the drawn body: from its top down to the wheels
-LINE_COLUMNS = 90
+LINE_COLUMNS, FAILURE_COLUMNS = 90, 40
 LINE_HEIGHT = 0.35  # of a letter
 LINE_STEP = 0.5
 LOWEST_LINE_HEIGHT_M = 3.0  # clears the rover
 SCORE_HEIGHT = 1.0
 
 
-class MarkerBuilder:
-    """Draws scenes in ``frame_id``, the world frame.
+def capture_in(event: TraceEvent) -> CaptureTaken | None:
+    """The capture that ``event`` reports, with its score or as a failure; else None."""
+    taken = CaptureTaken.of(event)
+    if taken is None or taken.ok is False:
+        return taken
+    return taken if taken.score is not None and 0.0 <= taken.score <= 1.0 else None
 
-    Each array holds the whole scene, so that a late RViz needs only the newest array. The stamps
-    are zero, which RViz reads as "the newest transform": no marker depends on another node's
-    clock.
+
+class MarkerBuilder:
+    """Draws in ``frame_id``, the world frame.
+
+    Each array holds the whole scene after a DELETEALL, so that a late RViz needs only the newest
+    array. The stamps are zero, which RViz reads as "the newest transform": no marker depends on
+    another node's clock.
     """
 
-    def __init__(self, config: VizConfig, body: ObstaclesConfig, frame_id: str) -> None:
-        self._config, self._body = config, body
+    def __init__(self, thresholds: Thresholds, frame_id: str) -> None:
+        self._config, self._body = thresholds.viz, thresholds.obstacles
+        self._good_from = thresholds.quality.score_threshold
         self._frame_id = frame_id.lstrip('/')
 
-    def build(self, scene: Scene, shown: VisibleMarkers = frozenset()) -> MarkerArray:
-        """The markers of the scene, after deletions of the ``shown`` markers that it lacks."""
-        markers = [self._bright_zone()]
-        markers += self._rover(scene.pose)
-        markers += self._trail(scene.trail)
-        count = self._config.trace_lines or len(scene.events)
-        markers += self._lines(scene.events[-count:])
-        markers += self._score(scene.capture, min(count, len(scene.events)))
-        stale = shown - {(marker.ns, marker.id) for marker in markers}
-        return MarkerArray(markers=[self._deletion(*key) for key in sorted(stale)] + markers)
+    def build(
+        self,
+        pose: RoverPose | None = None,
+        trail: Sequence[tuple[float, float]] = (),
+        events: Sequence[TraceEvent] = (),
+        capture: CaptureTaken | None = None,
+    ) -> MarkerArray:
+        """``pose`` None: unknown. The events are the oldest first."""
+        shown = events[-(self._config.trace_lines or len(events)) :]
+        markers = [Marker(action=Marker.DELETEALL), self._bright_zone()]
+        if pose is not None:
+            markers += self._rover(pose)
+        points = trail[-self._config.trail_points :]
+        if len(points) > 1:  # RViz rejects a line strip with one point
+            markers.append(self._trail(points))
+        markers += self._lines(shown)
+        if capture is not None:
+            markers.append(self._score(capture, len(shown)))
+        return MarkerArray(markers=markers)
 
     def _bright_zone(self) -> Marker:
         low, high = self._config.bright_zone_x_min, self._config.bright_zone_x_max
@@ -125,9 +92,7 @@ class MarkerBuilder:
         marker.scale = Vector3(x=high - low, y=width, z=0.02)
         return marker
 
-    def _rover(self, pose: RoverPose | None) -> Iterator[Marker]:
-        if pose is None:
-            return
+    def _rover(self, pose: RoverPose) -> Iterator[Marker]:
         shape = self._body
         length, top = shape.front_m + shape.rear_m, shape.rover_height_m
         body = self._marker('rover', 0, Marker.CUBE, (0.85, 0.85, 0.90, 0.8))
@@ -146,28 +111,30 @@ class MarkerBuilder:
             marker.pose.orientation.w = math.cos(pose.yaw_rad / 2.0)
             yield marker
 
-    def _trail(self, trail: Sequence[tuple[float, float]]) -> Iterator[Marker]:
-        points = trail[-self._config.trail_points :]
-        if len(points) < 2:  # RViz rejects a line strip with one point
-            return
+    def _trail(self, points: Sequence[tuple[float, float]]) -> Marker:
         marker = self._marker('trail', 0, Marker.LINE_STRIP, (0.20, 0.55, 1.00, 0.9))
         marker.scale.x = 0.08
         marker.points = [Point(x=x, y=y, z=0.05) for x, y in points]
-        yield marker
+        return marker
 
     def _lines(self, events: Sequence[TraceEvent]) -> Iterator[Marker]:
         """One text marker per event, the newest lowest, as on a terminal."""
         for slot, event in enumerate(reversed(events)):
             colour = RED if event.ok is False else KIND_COLOURS[event.kind]
             height = LOWEST_LINE_HEIGHT_M + slot * LINE_STEP
-            yield self._text('trace', slot, event_line(event), colour, height, LINE_HEIGHT)
+            text = clip_columns(_line_of(event), LINE_COLUMNS)
+            yield self._text('trace', slot, text, colour, height, LINE_HEIGHT)
 
-    def _score(self, capture: Capture | None, lines: int) -> Iterator[Marker]:
-        if capture is None:
-            return
+    def _score(self, capture: CaptureTaken, lines: int) -> Marker:
+        if capture.ok is False:
+            why = f'capture failed: {capture.error_reason or "no reason given"}'
+            text, colour = clip_columns(why, FAILURE_COLUMNS), RED
+        else:
+            good = capture.is_good(self._good_from)
+            verdict, colour = ('GOOD', GREEN) if good else ('DARK', AMBER)
+            text = f'score {capture.score:.2f} {verdict}'
         height = LOWEST_LINE_HEIGHT_M + lines * LINE_STEP + SCORE_HEIGHT
-        text, colour = score_verdict(capture)
-        yield self._text('score', 0, text, colour, height, SCORE_HEIGHT)
+        return self._text('score', 0, text, colour, height, SCORE_HEIGHT)
 
     def _text(
         self, ns: str, id_: int, text: str, colour: Colour, height: float, size: float
@@ -182,56 +149,15 @@ class MarkerBuilder:
     def _marker(self, ns: str, id_: int, type_: int, colour: Colour) -> Marker:
         marker = Marker(ns=ns, id=id_, type=type_, action=Marker.ADD)
         marker.header.frame_id = self._frame_id
-        marker.header.stamp = Time()
         red, green, blue, alpha = colour
         marker.color = ColorRGBA(r=red, g=green, b=blue, a=alpha)
         marker.pose.orientation.w = 1.0
         return marker
 
-    def _deletion(self, ns: str, id_: int) -> Marker:
-        marker = Marker(ns=ns, id=id_, action=Marker.DELETE)
-        marker.header.frame_id = self._frame_id
-        return marker
 
-
-def visible_markers(array: MarkerArray) -> VisibleMarkers:
-    """The markers that RViz shows after it has received ``array``."""
-    return frozenset((m.ns, m.id) for m in array.markers if m.action == Marker.ADD)
-
-
-def event_line(event: TraceEvent) -> str:
+def _line_of(event: TraceEvent) -> str:
     """The event in one line: kind, tool, message, and the reason of a failure."""
     tool = f' {event.tool_name}:' if event.tool_name else ''
     reason = event.error_reason or ''
     suffix = f' ({reason})' if reason and reason not in event.message else ''
-    return one_line(f'{event.kind.value}{tool} {event.message}{suffix}', LINE_COLUMNS)
-
-
-def score_verdict(capture: Capture) -> tuple[str, Colour]:
-    """Text and colour of the large score."""
-    if capture.score is None:
-        return one_line(f'capture failed: {capture.reason}', 40), RED
-    verdict, colour = ('GOOD', GREEN) if capture.is_good else ('DARK', AMBER)
-    return f'score {capture.score:.2f} {verdict}', colour
-
-
-def one_line(text: str, columns: int) -> str:
-    """``text`` without control characters, at most ``columns`` wide. Wide letters count twice."""
-    # Cut a very long text before the per-character pass; folded blanks may shorten it further.
-    words = ''.join(_shown(character) for character in text[: 10 * columns]).split()
-    line = ' '.join(words)
-    width = 0
-    for index, character in enumerate(line):
-        width += 2 if unicodedata.east_asian_width(character) in 'WF' else 1
-        if width > columns - 1 and (len(line) > index + 1 or width > columns):
-            return line[:index].rstrip() + '…'
-    return line
-
-
-def _shown(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in ('Cc', 'Zl', 'Zp'):
-        return ' '
-    return (
-        '' if category.startswith('C') else character
-    )  # direction marks, surrogates, private use
+    return f'{event.kind.value}{tool} {event.message}{suffix}'

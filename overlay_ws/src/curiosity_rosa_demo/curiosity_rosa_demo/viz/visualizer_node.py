@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 import sys
 
 from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
@@ -27,18 +28,10 @@ from curiosity_rosa_demo.infra.ros_io import (
     TracePublisher,
 )
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
-from curiosity_rosa_demo.trace.events import NodeStarted
+from curiosity_rosa_demo.trace.events import CaptureTaken, NodeStarted
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import decode
-from curiosity_rosa_demo.viz.marker_builder import (
-    Capture,
-    capture_in,
-    has_visibly_moved,
-    MarkerBuilder,
-    Scene,
-    visible_markers,
-    VisibleMarkers,
-)
+from curiosity_rosa_demo.viz.marker_builder import capture_in, MarkerBuilder
 import rclpy
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
@@ -57,16 +50,12 @@ class Visualizer:
         self._node = rclpy.create_node('visualizer')
         config = node_config(self._node)
         self._frames = config.topics.tf
-        self._threshold = config.thresholds.quality.score_threshold
-        self._builder = MarkerBuilder(
-            config.thresholds.viz, config.thresholds.obstacles, self._frames.world_frame
-        )
+        self._builder = MarkerBuilder(config.thresholds, self._frames.world_frame)
         self._events = TraceBuffer(config.thresholds.trace.buffer_size)
         self._trail = Trail(config.thresholds.viz.trail_points)
-        self._capture: Capture | None = None
+        self._capture: CaptureTaken | None = None
         self._pose: RoverPose | None = None
-        self._drawn_pose: RoverPose | None = None
-        self._shown: VisibleMarkers = frozenset()
+        self._seen: tuple[float, ...] = ()  # the pose, rounded to what is visible
         self._needs_redraw = True  # the published markers are outdated
         self._drawn_at_ns = 0
         self._received = 0  # events
@@ -97,7 +86,7 @@ class Visualizer:
         if NodeStarted.of(event) or not self._events.append(event):
             return
         self._received += 1
-        self._capture = capture_in(event, self._threshold) or self._capture
+        self._capture = capture_in(event) or self._capture
         self._needs_redraw = True
         if STEADY_CLOCK.now().nanoseconds - self._drawn_at_ns >= MIN_EVENT_PERIOD_NS:
             self._draw()
@@ -118,27 +107,25 @@ class Visualizer:
         )
 
     def _update_pose(self) -> None:
-        try:
-            self._pose = self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
-        except TransformUnavailable:
-            self._pose = None  # the rover's markers are deleted
-        else:
-            self._needs_redraw |= self._trail.add(self._pose.x, self._pose.y)
-        if self._needs_redraw or has_visibly_moved(self._drawn_pose, self._pose):
+        self._pose = None  # the rover's markers are deleted
+        seen: tuple[float, ...] = ()
+        with suppress(TransformUnavailable):
+            pose = self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
+            self._pose = pose
+            self._trail.add(pose.x, pose.y)
+            seen = tuple(round(each, 2) for each in (pose.x, pose.y, pose.yaw_rad))
+        if self._needs_redraw or seen != self._seen:
+            self._seen = seen
             self._draw()
 
     def _draw(self) -> None:
         # Sort by time: the histories of several publishers arrive one after another.
         events = sorted(self._events.last(), key=lambda event: event.ts)
-        scene = Scene(self._pose, self._trail.points(), events, self._capture)
-        array = self._builder.build(scene, self._shown)
-        if not self._publisher.publish(array):
-            self._needs_redraw = True  # the next timer callback tries again
-            return
-        self._drawings += 1
-        self._shown = visible_markers(array)
-        self._drawn_pose, self._needs_redraw = self._pose, False
-        self._drawn_at_ns = STEADY_CLOCK.now().nanoseconds
+        array = self._builder.build(self._pose, self._trail.points(), events, self._capture)
+        self._needs_redraw = not self._publisher.publish(array)  # the next timer tries again
+        if not self._needs_redraw:
+            self._drawings += 1
+            self._drawn_at_ns = STEADY_CLOCK.now().nanoseconds
 
 
 def main() -> None:

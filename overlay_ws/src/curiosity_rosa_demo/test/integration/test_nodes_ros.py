@@ -52,11 +52,10 @@ class View:
 
     def _take(self, array: MarkerArray) -> None:
         for marker in array.markers:
-            key = (marker.ns, marker.id)
-            if marker.action == Marker.ADD:
-                self.markers[key] = marker
+            if marker.action == Marker.DELETEALL:
+                self.markers.clear()
             else:
-                self.markers.pop(key, None)
+                self.markers[marker.ns, marker.id] = marker
         self.arrays += 1
 
     def text(self, ns: str, id_: int = 0) -> str:

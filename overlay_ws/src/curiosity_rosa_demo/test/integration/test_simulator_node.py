@@ -19,7 +19,7 @@ import math
 import signal
 from typing import Any
 
-from curiosity_rosa_demo.imaging.score_label import Pixels
+from curiosity_rosa_demo.imaging.pixels import Pixels
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY_CLOCK
 from curiosity_rosa_demo.sim.simulator_node import CAPTURE_QOS
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore

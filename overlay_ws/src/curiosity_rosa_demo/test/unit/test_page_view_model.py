@@ -140,7 +140,7 @@ def test_no_plan_of_a_model_breaks_the_map_and_a_drawing_that_fails_no_other(
     robot.brain_state = robot.brain_state.model_copy(update={'react': react})
     assert svg(look(model_of(robot))).startswith('<svg')
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(world_map, 'render_in', broken)
+        patch.setattr(world_map, 'render', broken)
         shown = look(model_of(robot))
         assert svg(shown) == DRAWING_FAILED_HTML
     assert svg(shown, 'plot').startswith('<svg')

@@ -82,11 +82,9 @@ def _jpeg_of(frame: Frame, quality: int) -> bytes:
         if is_jpeg(data):
             return data
     # Imported only when needed: it imports OpenCV.
-    from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
-    from curiosity_rosa_demo.imaging.raw_image import pixels_of
+    from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of
 
-    pixels = pixels_of(message) if isinstance(message, Image) else decode_picture(data)
-    return encode_jpeg(pixels, quality)
+    return encode_jpeg(pixels_of(message), quality)
 
 
 # --- The rover's pictures for the skill ``look`` and for a model that can see ------------------

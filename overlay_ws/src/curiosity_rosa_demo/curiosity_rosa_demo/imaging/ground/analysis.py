@@ -21,12 +21,10 @@ from curiosity_rosa_demo.domain.ground import (
     GROUND_UNKNOWN,
     GroundAnalysis,
     RockResult,
-    TextureClass,
-    TextureResult,
 )
 from curiosity_rosa_demo.imaging.ground.annotate import annotated
 from curiosity_rosa_demo.imaging.ground.rocks import find_rocks, FoundRock
-from curiosity_rosa_demo.imaging.ground.texture import Texture, texture_of
+from curiosity_rosa_demo.imaging.ground.texture import texture_of
 from curiosity_rosa_demo.imaging.ground.view import (
     Attitude,
     Body,
@@ -37,72 +35,16 @@ from curiosity_rosa_demo.imaging.ground.view import (
     LEVEL,
     Mask,
 )
+from curiosity_rosa_demo.imaging.image_header import ImageError
+from curiosity_rosa_demo.imaging.pixels import Pixels
 import cv2
 import numpy as np
-import numpy.typing as npt
-from skimage.measure import blur_effect
-
-# -----------------------------------------------------------------------------------------------
-# A name for a texture, by thresholds. The names describe the picture at its own scale.
-
-
-SMOOTH_BELOW = 3.0  # deviation in grey levels
-JOINTED_FROM = 0.18  # energy: even faces between joints
-RIPPLED_FROM = 0.45  # coherence
-COARSE_FROM = 0.28  # homogeneity: grains are several pixels wide
-
-
-def class_of(texture: Texture) -> tuple[TextureClass, float]:
-    """The class and how sure it is: by the distance of each measure from its threshold."""
-    rules = (
-        (TextureClass.SMOOTH, SMOOTH_BELOW / max(texture.deviation, 1e-6)),
-        (TextureClass.JOINTED, texture.energy / JOINTED_FROM),
-        (TextureClass.RIPPLED, texture.coherence / RIPPLED_FROM),
-        (TextureClass.COARSE_GRAINED, texture.homogeneity / COARSE_FROM),
-    )
-    sure = 0.95
-    for name, ratio in rules:
-        sure = min(sure, 0.5 + abs(ratio - 1.0))
-        if ratio >= 1.0:
-            return name, sure
-    return TextureClass.FINE_GRAINED, sure
-
-
-# --- Exposure and sharpness of a picture's ground, and the refusals they give ------------------
-
 
 DARKEST_LUMA = 28.0  # 0 to 255; a median below shows no texture in 8 bits
 BRIGHTEST_LUMA = 243.0
 LEAST_SHARPNESS = 0.45
 FLAT_DEVIATION = 1.0  # grey levels; ground without any texture is not called blurred but flat
 DARK_CLIP, BRIGHT_CLIP = 5, 250
-
-
-def luma_of(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """ITU-R BT.601 luma of a BGR or grey picture."""
-    if pixels.ndim == 2:
-        return pixels
-    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
-
-
-def exposure(luma: npt.NDArray[np.uint8], mask: Mask) -> tuple[float, float]:
-    """The median luma of the masked pixels, 0 to 255, and the share that is clipped, 0 to 1."""
-    values = luma[mask]
-    clipped = np.count_nonzero((values < DARK_CLIP) | (values > BRIGHT_CLIP)) / max(1, values.size)
-    return float(np.median(values)), float(clipped)
-
-
-def sharpness(patch: npt.NDArray[np.uint8]) -> float:
-    """0 (blurred) to 1 (sharp): one minus the perceptual blur of Crete et al., 2007 (The blur
-    effect: perception and estimation with a new no-reference perceptual blur metric).
-    """
-    if float(patch.std()) < FLAT_DEVIATION:
-        return 0.0
-    blur = blur_effect(patch, h_size=11)  # type: ignore[no-untyped-call]
-    return float(np.clip(1.0 - blur, 0.0, 1.0))
-
-
-Pixels = npt.NDArray[np.uint8]
 LARGEST_SIDE = 1000  # pixels; a larger picture is analyzed at this size
 LEAST_SHARE = 0.04  # of the picture, that must show ground within reach
 LEAST_PATCH = 64  # pixels, both ways
@@ -112,11 +54,10 @@ ESTIMATE_TRUST = 0.5  # factor of confidences that rest on configured geometry
 KEPT_ROCKS = 40
 
 
-class GroundRefused(Exception):
+class GroundRefused(ImageError):
     """The picture says nothing reliable about the ground. The message is the reason."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f'{GROUND_UNKNOWN}: {why}')
+    what = GROUND_UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -154,8 +95,10 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
             f'less than {100 * LEAST_SHARE:g} % of the picture shows ground within '
             f'{scene.farthest:g} m'
         )
-    luma = luma_of(pixels)
-    middle, clipped = exposure(luma, view.mask)
+    luma = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
+    shown = luma[view.mask]
+    middle = float(np.median(shown))
+    clipped = float(np.count_nonzero((shown < DARK_CLIP) | (shown > BRIGHT_CLIP)) / shown.size)
     if middle < DARKEST_LUMA:
         raise GroundRefused(f'too dark, median brightness {middle:.0f} of 255')
     if middle > BRIGHTEST_LUMA:
@@ -163,31 +106,18 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
     rocks, rock_mask = find_rocks(pixels, view, farthest=scene.farthest)
     area = _patch(view, rock_mask)
     patch = luma[area]
-    texture = texture_of(patch)
-    sharp = sharpness(patch)
-    if texture.deviation > FLAT_DEVIATION and sharp < LEAST_SHARPNESS:
+    texture, deviation = texture_of(patch, float(np.median(view.metres_per_pixel[area])))
+    sharp = _sharpness(patch)
+    if deviation > FLAT_DEVIATION and sharp < LEAST_SHARPNESS:
         raise GroundRefused(f'blurred, sharpness {sharp:.2f}, {LEAST_SHARPNESS:g} is needed')
-    name, sure = class_of(texture)
-    scale = float(np.median(view.metres_per_pixel[area]))
     trust = ESTIMATE_TRUST if scene.note else 1.0
     kept = [_result(rock, trust) for rock in rocks]
     biggest = max(rocks, key=lambda rock: rock.width * rock.height, default=None)
+    covered = np.count_nonzero(rock_mask & view.mask) / shown.size
     analysis = GroundAnalysis(
-        texture=TextureResult(
-            name=name,
-            contrast=round(texture.contrast, 2),
-            homogeneity=round(texture.homogeneity, 3),
-            energy=round(texture.energy, 3),
-            lbp_uniform=round(texture.lbp_uniform, 3),
-            lbp_entropy=round(texture.lbp_entropy, 3),
-            orientation_deg=round(texture.orientation_deg, 1),
-            coherence=round(texture.coherence, 3),
-            grain_px=round(texture.grain_px, 1),
-            grain_cm=round(100 * scale * texture.grain_px, 2),
-            confidence=round(sure, 2),
-        ),
+        texture=texture,
         rocks=len(rocks),
-        rock_coverage_pct=round(_coverage_pct(rock_mask, view), 2),
+        rock_coverage_pct=round(100.0 * covered, 2),
         largest_rock=_result(biggest, trust) if biggest else None,
         nearest_rocks=tuple(kept[:KEPT_ROCKS]),
         rocks_confidence=round(trust * _rocks_confidence(rocks, sharp, clipped), 2),
@@ -249,8 +179,16 @@ def _patch(view: GroundView, rocks: Mask) -> tuple[slice, slice]:
     raise GroundRefused('no free patch of ground: rocks or the rover cover what is near')
 
 
-def _coverage_pct(rocks: Mask, view: GroundView) -> float:
-    return float(100.0 * np.count_nonzero(rocks & view.mask) / np.count_nonzero(view.mask))
+def _sharpness(patch: Pixels) -> float:
+    """0 (blurred) to 1 (sharp): one minus the perceptual blur of Crete et al., 2007 (The blur
+    effect: perception and estimation with a new no-reference perceptual blur metric).
+    """
+    from skimage.measure import blur_effect  # takes a second
+
+    if float(patch.std()) < FLAT_DEVIATION:
+        return 0.0
+    blur = blur_effect(patch, h_size=11)  # type: ignore[no-untyped-call]
+    return float(np.clip(1.0 - blur, 0.0, 1.0))
 
 
 def _rocks_confidence(rocks: list[FoundRock], sharp: float, clipped: float) -> float:
@@ -262,7 +200,7 @@ def _rocks_confidence(rocks: list[FoundRock], sharp: float, clipped: float) -> f
 def _result(rock: FoundRock, trust: float) -> RockResult:
     return RockResult(
         distance_m=round(rock.distance, 2),
-        bearing_deg=round(math.degrees(math.atan2(rock.left, rock.ahead)), 1),
+        bearing_deg=round(rock.bearing_deg, 1),
         width_m=round(rock.width, 2),
         height_m=round(rock.height, 2),
         box_px=rock.box,

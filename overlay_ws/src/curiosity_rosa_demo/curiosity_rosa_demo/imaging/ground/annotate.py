@@ -10,13 +10,12 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.domain.ground import ground_figures, GroundAnalysis, MEASURED, RockResult
+from curiosity_rosa_demo.domain.ground import ground_figures, GroundAnalysis, MEASURED
 from curiosity_rosa_demo.imaging.ground.view import GroundView, Mask
+from curiosity_rosa_demo.imaging.pixels import Pixels
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-Pixels = npt.NDArray[np.uint8]
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 _ROCK, _LARGEST, _PATCH, _LINE = (96, 220, 255), (64, 120, 255), (255, 200, 90), (230, 230, 230)
 _DARK, _WHITE = (24, 24, 24), (240, 240, 240)
@@ -37,17 +36,26 @@ def annotated(
     out = pixels.copy()
     size = max(0.4, out.shape[1] / 1600)
     out[rocks] = (0.65 * out[rocks] + 0.35 * np.array(_ROCK)).astype(np.uint8)
-    lines, largest = _lines(analysis), analysis.largest_rock
-    rows, columns = patch
-    corners = (columns.start, rows.start), (columns.stop - 1, rows.stop - 1)
-    labels = _Labels(out, size, [_legend_box(lines, size), *_rock_boxes(analysis)])
-    labels.draw('texture', [(columns.start + 4, rows.stop - 6)], _PATCH)
-    cv2.rectangle(out, *corners, _PATCH, 1, cv2.LINE_AA)
-    for rock in analysis.nearest_rocks:
-        if largest is None or rock.box_px != largest.box_px:
-            _box(out, rock, _ROCK, 1)
+    lines = [
+        f'{name}: {value}' + ('' if sure == MEASURED else f' ({sure})')
+        for name, value, sure in ground_figures(analysis)
+    ]
+    step, pad = round(44 * size), round(20 * size)
+    width = max(cv2.getTextSize(line, _FONT, size, 1)[0][0] for line in lines) + 2 * pad
+    legend = (0, 0, width, step * len(lines) + pad)
+    largest = analysis.largest_rock
+    boxes = {_around(rock.box_px): (_ROCK, 1) for rock in analysis.nearest_rocks}
     if largest is not None:
-        _box(out, largest, _LARGEST, 2)
+        boxes[_around(largest.box_px)] = _LARGEST, 2
+    labels = _Labels(out, size, [legend, *boxes])
+    rows, columns = patch
+    labels.draw('texture', [(columns.start + 4, rows.stop - 6)], _PATCH)
+    for (x, y, wide, tall), (colour, thickness) in boxes.items():
+        end = x + wide - 1, y + tall - 1
+        cv2.rectangle(out, (x, y), end, colour, thickness, cv2.LINE_AA)
+    corners = (columns.start, rows.start), (columns.stop - 1, rows.stop - 1)
+    cv2.rectangle(out, *corners, _PATCH, 1, cv2.LINE_AA)
+    if largest is not None:
         x, y, wide, tall = largest.box_px
         left, below = x + wide // 2 - round(160 * size), y + tall + round(28 * size)
         label = f'{largest.width_m:.1f} m at {largest.distance_m:.1f} m'
@@ -57,7 +65,11 @@ def annotated(
         margin = round(80 * size)
         far = [(x, y - 4) for x, y in places if x <= places[-1][0] - margin][::-1]
         labels.draw(f'{metres:g} m', far[:: max(1, len(far) // _RING_LABELS)], _LINE)
-    return _with_legend(out, lines, size)
+    corner = out[: legend[3], : legend[2]]
+    corner[:] = (0.35 * corner + 0.65 * np.array(_DARK)).astype(np.uint8)
+    for number, line in enumerate(lines, 1):
+        cv2.putText(out, line, (pad, number * step), _FONT, size, _WHITE, 1, cv2.LINE_AA)
+    return out
 
 
 class _Labels:
@@ -105,37 +117,6 @@ def _ring(out: Pixels, view: GroundView, metres: float) -> list[tuple[int, int]]
     return places
 
 
-def _rock_boxes(analysis: GroundAnalysis) -> list[Box]:
-    largest = analysis.largest_rock
-    rocks = [*analysis.nearest_rocks, *([largest] if largest else [])]
-    return [(x - 2, y - 2, w + 4, h + 4) for x, y, w, h in (rock.box_px for rock in rocks)]
-
-
-def _box(out: Pixels, rock: RockResult, colour: tuple[int, int, int], thickness: int) -> None:
-    x, y, wide, tall = rock.box_px
-    cv2.rectangle(
-        out, (x - 2, y - 2), (x + wide + 1, y + tall + 1), colour, thickness, cv2.LINE_AA
-    )
-
-
-def _lines(analysis: GroundAnalysis) -> list[str]:
-    return [
-        f'{name}: {value}' + ('' if sure == MEASURED else f' ({sure})')
-        for name, value, sure in ground_figures(analysis)
-    ]
-
-
-def _legend_box(lines: list[str], size: float) -> Box:
-    step, pad = round(44 * size), round(20 * size)
-    wide = max(cv2.getTextSize(line, _FONT, size, 1)[0][0] for line in lines) + 2 * pad
-    return 0, 0, wide, step * len(lines) + pad
-
-
-def _with_legend(out: Pixels, lines: list[str], size: float) -> Pixels:
-    _, _, wide, tall = _legend_box(lines, size)
-    corner = out[:tall, :wide]
-    corner[:] = (0.35 * corner + 0.65 * np.array(_DARK)).astype(np.uint8)
-    for index, line in enumerate(lines):
-        at = (round(20 * size), (index + 1) * round(44 * size))
-        cv2.putText(out, line, at, _FONT, size, _WHITE, 1, cv2.LINE_AA)
-    return out
+def _around(box: Box) -> Box:
+    x, y, wide, tall = box
+    return x - 2, y - 2, wide + 4, tall + 4

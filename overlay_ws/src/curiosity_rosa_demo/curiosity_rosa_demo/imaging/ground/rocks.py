@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import math
 
 from curiosity_rosa_demo.imaging.ground.view import Floats, GroundView, Mask
 import cv2
@@ -31,21 +32,16 @@ ROWS_AROUND = 9  # the ground's own look is the median of a row, smoothed over s
 
 @dataclass(frozen=True)
 class FoundRock:
-    """Its box in pixels (x, y, width, height), the position of its foot and its size in metres,
-    and how sure it is, 0 to 1.
+    """Its box in pixels (x, y, width, height), where its foot is and its size in metres, and how
+    sure it is, 0 to 1.
     """
 
     box: tuple[int, int, int, int]
-    ahead: float
-    left: float
+    distance: float
+    bearing_deg: float
     width: float
     height: float
-    area_px: int
     confidence: float
-
-    @property
-    def distance(self) -> float:
-        return float(np.hypot(self.ahead, self.left))
 
 
 def find_rocks(
@@ -122,12 +118,12 @@ def _rock(
     strength = float(np.percentile(differs[y : y + tall, x : x + wide][part], 75))
     if strength < STRONG:
         return None
+    ahead, left = float(view.ahead[foot_y, foot_x]), float(view.left[foot_y, foot_x])
     return FoundRock(
         box=(x, y, wide, tall),
-        ahead=float(view.ahead[foot_y, foot_x]),
-        left=float(view.left[foot_y, foot_x]),
+        distance=math.hypot(ahead, left),
+        bearing_deg=math.degrees(math.atan2(left, ahead)),
         width=wide * scale,
         height=tall * scale,
-        area_px=int(part.sum()),
         confidence=float(np.clip(0.4 + (strength - STRONG) / 40.0, 0.0, 0.95)),
     )

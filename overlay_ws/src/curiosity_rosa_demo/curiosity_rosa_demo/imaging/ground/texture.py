@@ -15,13 +15,12 @@ Sources: Haralick, Shanmugam and Dinstein 1973 (co-occurrence); Ojala, Pietikain
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
 
+from curiosity_rosa_demo.domain.ground import TextureClass, TextureResult
 import cv2
 import numpy as np
 import numpy.typing as npt
-from skimage.feature import graycomatrix, graycoprops, local_binary_pattern
 
 LEVELS = 32  # grey levels of the co-occurrence
 PAIRS_PX = (1, 2, 4)
@@ -31,28 +30,27 @@ DETREND_PX = 24.0  # brightness that changes more slowly is light, not texture
 HALF = 0.5  # the autocorrelation at the lag that gives the grain
 
 
-@dataclass(frozen=True)
-class Texture:
-    """``contrast`` in squared grey levels of LEVELS, the others 0 to 1. ``orientation_deg`` is the
-    direction of the ridges in the picture, 0 (across) to 180, positive upwards on the left;
-    ``coherence`` 0 (none) to 1 (parallel lines). ``deviation``: of the grey, of 255.
+# The names describe the picture at its own scale.
+SMOOTH_BELOW = 3.0  # deviation in grey levels
+JOINTED_FROM = 0.18  # energy: even faces between joints
+RIPPLED_FROM = 0.45  # coherence
+COARSE_FROM = 0.28  # homogeneity: grains are several pixels wide
+
+
+def texture_of(
+    patch: npt.NDArray[np.uint8], metres_per_pixel: float
+) -> tuple[TextureResult, float]:
+    """The texture of a grey patch of at least 32 x 32 pixels, and the deviation of its grey.
+
+    ``contrast`` is in squared grey levels of LEVELS, the others are 0 to 1. ``lbp_uniform``: the
+    share of edges, corners and spots; ``lbp_entropy``: 0 (one pattern) to 1 (all equally
+    frequent). ``orientation_deg``: the direction of the ridges in the picture, 0 (across) to 180,
+    positive upwards on the left; ``coherence``: 0 (none) to 1 (parallel lines).
     """
+    from skimage.feature import graycomatrix, graycoprops, local_binary_pattern  # takes a second
 
-    contrast: float
-    homogeneity: float
-    energy: float
-    lbp_uniform: float  # share of the uniform patterns: edges, corners and spots
-    lbp_entropy: float  # 0 (one pattern) to 1 (all equally frequent)
-    orientation_deg: float
-    coherence: float
-    deviation: float
-    grain_px: float
-
-
-def texture_of(patch: npt.NDArray[np.uint8]) -> Texture:
-    """Measure a grey patch of at least 32 x 32 pixels."""
     flat = _detrended(patch)
-    grey = _stretched(flat)
+    grey, deviation = _stretched(flat), float(flat.std())
     pairs = graycomatrix(  # type: ignore[no-untyped-call]
         (grey.astype(np.uint16) * LEVELS // 256).astype(np.uint8),
         PAIRS_PX,
@@ -72,17 +70,40 @@ def texture_of(patch: npt.NDArray[np.uint8]) -> Texture:
     shares = np.bincount(patterns.ravel(), minlength=LBP_POINTS + 2) / patterns.size
     held = shares[shares > 0]
     orientation, coherence = _orientation(flat)
-    return Texture(
-        contrast=contrast,
-        homogeneity=homogeneity,
-        energy=energy,
-        lbp_uniform=float(1.0 - shares[-1]),
-        lbp_entropy=float(-(held * np.log(held)).sum() / math.log(LBP_POINTS + 2)),
-        orientation_deg=orientation,
-        coherence=coherence,
-        deviation=float(flat.std()),
-        grain_px=grain_px(flat),
+    name, sure = _class_of(deviation, energy, coherence, homogeneity)
+    grain = grain_px(flat)
+    texture = TextureResult(
+        name=name,
+        contrast=round(contrast, 2),
+        homogeneity=round(homogeneity, 3),
+        energy=round(energy, 3),
+        lbp_uniform=round(float(1.0 - shares[-1]), 3),
+        lbp_entropy=round(float(-(held * np.log(held)).sum() / math.log(LBP_POINTS + 2)), 3),
+        orientation_deg=round(orientation, 1),
+        coherence=round(coherence, 3),
+        grain_px=round(grain, 1),
+        grain_cm=round(100 * metres_per_pixel * grain, 2),
+        confidence=round(sure, 2),
     )
+    return texture, deviation
+
+
+def _class_of(
+    deviation: float, energy: float, coherence: float, homogeneity: float
+) -> tuple[TextureClass, float]:
+    """The class and how sure it is: by the distance of each measure from its threshold."""
+    rules = (
+        (TextureClass.SMOOTH, SMOOTH_BELOW / max(deviation, 1e-6)),
+        (TextureClass.JOINTED, energy / JOINTED_FROM),
+        (TextureClass.RIPPLED, coherence / RIPPLED_FROM),
+        (TextureClass.COARSE_GRAINED, homogeneity / COARSE_FROM),
+    )
+    sure = 0.95
+    for name, ratio in rules:
+        sure = min(sure, 0.5 + abs(ratio - 1.0))
+        if ratio >= 1.0:
+            return name, sure
+    return TextureClass.FINE_GRAINED, sure
 
 
 def _detrended(patch: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:

@@ -140,12 +140,6 @@ class GroundView:
     horizon: Mask  # pixels at and above the horizon
     rover: Mask  # pixels that may show the rover itself
 
-    @property
-    def rows(self) -> slice:
-        """The rows that show ground within reach; empty: none do."""
-        rows = np.flatnonzero(self.mask.any(axis=1))
-        return slice(int(rows[0]), int(rows[-1]) + 1) if len(rows) else slice(0, 0)
-
 
 def ground_view(
     width: int,

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.drawing import plots, world_map
-from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.markers import CaptureMarker
-from curiosity_rosa_demo.drawing.plots import Axis, ticks, time_step
+from curiosity_rosa_demo.drawing.columns import clip_columns
+from curiosity_rosa_demo.drawing.plots import Axis, CaptureMarker, ticks, time_step
 from curiosity_rosa_demo.drawing.svg import (
-    clip_columns,
     drawing,
     element,
     is_drawable,
@@ -29,6 +27,8 @@ from curiosity_rosa_demo.drawing.svg import (
     Svg,
     title,
 )
+from curiosity_rosa_demo.infra.config.thresholds import ObstaclesConfig, Thresholds
+from curiosity_rosa_demo.recording.mcap.file import THRESHOLDS
 from curiosity_rosa_demo.recording.report.run import RecordedRun
 from curiosity_rosa_demo.recording.report.text import clock
 from curiosity_rosa_demo.recording.report.turns import (
@@ -149,9 +149,12 @@ def run_map(run: RecordedRun) -> str:
     trail = [(place.x, place.y) for place in run.trail]
     if not any(is_drawable(*place) for place in trail):
         return ''
-    zone = Zone(*run.zone) if run.zone else None
+    zone = world_map.Zone(*run.zone) if run.zone else None
     markers = _markers(run)
-    return world_map.render(world_map.MapScene(zone, None, run.pose, trail, markers, whole=True))
+    scene = world_map.MapScene(
+        zone, pose=run.pose, trail=trail, spots=markers, whole=True, body=_body(run)
+    )
+    return world_map.render(scene)
 
 
 def rehearsal_map(run: RecordedRun, rehearsed: RecordedRehearsal) -> str:
@@ -164,9 +167,19 @@ def rehearsal_map(run: RecordedRun, rehearsed: RecordedRehearsal) -> str:
     stands = rehearsal.start if real is None else real.end
     pose = None if stands is None else RoverPose(**stands.model_dump(), frame_id='world')
     driven = [(each.x, each.y) for each in run.trail if rehearsed.at_s <= each.at_s <= end_s]
-    zone = Zone(*run.zone) if run.zone else None
-    scene = world_map.MapScene(zone, None, pose, driven, forecast=rehearsal.path)
+    zone = world_map.Zone(*run.zone) if run.zone else None
+    scene = world_map.MapScene(
+        zone, pose=pose, trail=driven, forecast=rehearsal.path, body=_body(run)
+    )
     return world_map.render(scene)
+
+
+def _body(run: RecordedRun) -> ObstaclesConfig | None:
+    """The size of the rover by the recorded limits. None if unknown."""
+    try:
+        return Thresholds.model_validate_json(run.info[THRESHOLDS]).obstacles
+    except (KeyError, ValueError):
+        return None
 
 
 def run_scores(run: RecordedRun) -> str:

@@ -26,9 +26,8 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import plots, world_map
-from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.markers import CaptureMarker
-from curiosity_rosa_demo.drawing.view import Frame, View
+from curiosity_rosa_demo.drawing.plots import CaptureMarker
+from curiosity_rosa_demo.drawing.world_map import Frame, View, Zone
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -100,23 +99,24 @@ class DrawingCache:
 
     def map(self, facts: PanelData, trail: Sequence[tuple[float, float]]) -> Drawing:
         """``facts``: as of ``scene_data``."""
-        fence, viz = self._config.guardrails.geofence, self._config.thresholds.viz
+        viz = self._config.thresholds.viz
         zone = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
         pose, goal = facts['pose'], facts['goal']
         scene = world_map.MapScene(
             zone=zone,
-            fence=fence if fence.enabled else None,
+            fence=self._config.guardrails.geofence,
             pose=pose and RoverPose(x=pose[0], y=pose[1], yaw_rad=pose[2], frame_id='world'),
             trail=trail,
             spots=_spots(facts),
             obstacles=facts['obstacles'],
             goal=goal and (goal[0], goal[1]),
             forecast=[(x, y) for x, y in facts['forecast']],
+            body=self._config.thresholds.obstacles,
         )
 
         def draw(look: Look) -> Picture:
             frame = self._frame(scene, look)
-            return Picture(world_map.render_in(scene, frame), frame.shown)
+            return Picture(world_map.render(scene, frame), frame.shown)
 
         seen = (len(trail), *trail[:1], *trail[-1:], json.dumps(facts, default=str))
         return self._cached('map', seen, draw)

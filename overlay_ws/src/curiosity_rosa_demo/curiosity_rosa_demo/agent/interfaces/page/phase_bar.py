@@ -19,12 +19,12 @@ from curiosity_rosa_demo.drawing.svg import (
     drawing,
     element,
     first_fitting_label,
-    PHASES,
     Svg,
     title,
 )
 from curiosity_rosa_demo.trace.events import QuestionAsked, TurnAnswered, TurnStarted
 
+PHASES = ('thinking', 'checking', 'acting', 'asking')
 WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
 MARGIN = 4.0
 MAX_EVENTS = 200  # only the newest events are drawn

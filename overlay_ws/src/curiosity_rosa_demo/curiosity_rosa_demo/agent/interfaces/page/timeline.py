@@ -20,9 +20,9 @@ from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.texts import duration
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.plots import Axis, time_step, time_text, time_ticks
 from curiosity_rosa_demo.drawing.svg import (
-    clip_columns,
     drawing,
     element,
     escaped,
