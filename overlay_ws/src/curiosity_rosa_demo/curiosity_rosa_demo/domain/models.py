@@ -254,7 +254,9 @@ class TraceKind(str, Enum):
 
 
 class TraceEvent(Model):
-    """One thought or act. ``ts`` is Unix time in seconds. An event never holds a picture."""
+    """One thought or act. ``ts`` is Unix time in seconds. An event never holds a picture.
+    ``type``: as in trace/events.py; '' for none.
+    """
 
     event_id: str = Field(min_length=1)
     ts: float = Field(ge=0.0)
@@ -265,5 +267,6 @@ class TraceEvent(Model):
     error_reason: str | None = None
     score: float | None = None
     data: dict[str, JsonValue] | None = None
+    type: str = Field('', max_length=40, exclude_if=lambda name: name == '')
 
     _data_is_json = field_validator('data')(json_object)

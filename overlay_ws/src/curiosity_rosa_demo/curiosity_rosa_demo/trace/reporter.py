@@ -22,6 +22,7 @@ from curiosity_rosa_demo.domain.text import printable
 # The unit of a result's value: by the end of its key, or by the whole key.
 UNIT_FORMATS = {'m': '{:.2f} m', 's': '{:.1f} s', 'rad': '{:.2f} rad'}
 LENGTHS_M = ('x', 'y')
+TOOL_RESULT = 'tool_result'  # type of the event
 
 
 class TraceFunction(Protocol):
@@ -35,6 +36,7 @@ def trace_result(trace: TraceFunction, tool: str, result: ToolResult) -> None:
     trace(
         TraceKind.RESULT if result.ok else TraceKind.ERROR,
         f'{tool}: {result_summary(result)}',
+        type=TOOL_RESULT,
         tool_name=tool,
         ok=result.ok,
         error_reason=result.error_reason or None,
