@@ -16,14 +16,14 @@ it.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import Json, Model, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 E = TypeVar('E', bound='TypedEvent')
 TriggerChange = Literal['armed', 'fired', 'suppressed']
@@ -41,9 +41,7 @@ class TypedEvent(Model):
     the fields stand; '': they are the data. A field with the alias ``data`` is all of the data.
     """
 
-    model_config = ConfigDict(
-        extra='ignore', strict=True, validate_by_name=True, serialize_by_alias=True
-    )
+    model_config = ConfigDict(strict=True, validate_by_name=True, serialize_by_alias=True)
 
     TYPE: ClassVar[str]
     KINDS: ClassVar[tuple[TraceKind, ...]] = (TraceKind.OBSERVE,)
@@ -75,7 +73,9 @@ class TypedEvent(Model):
             return None
         of_event = {name: getattr(event, name) for name in EVENT_FIELDS}
         try:
-            return cls.model_validate({**data, 'data': data, **of_event}, by_name=False)
+            return cls.model_validate(
+                {**data, 'data': data, **of_event}, by_name=False, extra='ignore'
+            )
         except ValidationError:
             return None
 
@@ -189,12 +189,6 @@ class CaptureTaken(TypedEvent):
         return reached if self.judged_good is None else self.judged_good
 
 
-def _known_of_analysis(data: Any) -> Any:
-    if not isinstance(data, dict):
-        return data
-    return {key: data[key] for key in GroundAnalysis.model_fields if key in data}
-
-
 class GroundAnalyzed(TypedEvent):
     """The ground of a capture was analyzed. ``stamp_s``: stamp of its frame, which its annotated
     picture has too; None: unknown.
@@ -202,7 +196,7 @@ class GroundAnalyzed(TypedEvent):
 
     TYPE, KINDS = TOOL_RESULT, (TraceKind.RESULT,)
 
-    analysis: Annotated[GroundAnalysis, BeforeValidator(_known_of_analysis)] = Field(alias='data')
+    analysis: GroundAnalysis = Field(alias='data')
     stamp_s: float | None = Field(None, alias='image_stamp_s')
     ok: Literal[True] = True
     tool_name: Literal['analyze_ground'] = 'analyze_ground'
@@ -260,20 +254,12 @@ class TriggerChanged(TypedEvent):
 # --- Plans and rehearsals ----------------------------------------------------------------------
 
 
-def _plan(value: Any) -> Plan:
-    return value if isinstance(value, Plan) else Plan.from_dict(value)
-
-
-def _step_result(value: Any) -> ExecutionResult:
-    return value if isinstance(value, ExecutionResult) else ExecutionResult.from_dict(value)
-
-
 class PlanMade(TypedEvent):
     """The agent has a plan."""
 
     TYPE, KINDS = 'plan_made', (TraceKind.HYPOTHESIZE,)
 
-    plan: Annotated[Plan, BeforeValidator(_plan)] = Field(alias='data')
+    plan: Plan = Field(alias='data')
 
 
 class PlanStepEnded(TypedEvent):
@@ -281,7 +267,7 @@ class PlanStepEnded(TypedEvent):
 
     TYPE, KINDS = 'plan_step_ended', (TraceKind.RESULT, TraceKind.ERROR)
 
-    result: Annotated[ExecutionResult, BeforeValidator(_step_result)] = Field(alias='data')
+    result: ExecutionResult = Field(alias='data')
     tool_name: Literal['plan'] = 'plan'
 
     def text(self) -> str:

@@ -42,7 +42,7 @@ from curiosity_rosa_demo.domain.models import (
     TraceEvent,
     TraceKind,
 )
-from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
+from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, PlanStep
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -403,7 +403,7 @@ typed_events = st.one_of(
     ),
     made(QuestionAnswered, text, text, text, text, text),
     made(TriggerChanged, text, st.sampled_from(['armed', 'fired', 'suppressed'])),
-    made(PlanMade, st.builds(Plan, st.just('p1'), st.just('look'))),
+    made(PlanMade, st.just(Plan('p1', 'look', steps=[PlanStep(1, 'go')]))),
     made(PlanStepEnded, step_results),
     made(RehearsalMade, st.builds(Rehearsal, text=text)),
     made(RehearsalCompared, st.builds(Rehearsal, text=text, real=comparisons)),
