@@ -19,6 +19,7 @@ from enum import Enum
 import json
 from typing import Annotated, Any
 
+from curiosity_rosa_demo.domain.geometry import Place
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -157,6 +158,10 @@ class RoverPose(Model):
     stamp: Stamp = Stamp()
     y: float = 0.0
     yaw_rad: float = 0.0
+
+    @property
+    def place(self) -> Place:
+        return Place(self.x, self.y, self.yaw_rad)
 
 
 class MastState(Model):

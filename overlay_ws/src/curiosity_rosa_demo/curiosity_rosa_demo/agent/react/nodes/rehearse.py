@@ -29,8 +29,6 @@ from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState
-from curiosity_rosa_demo.domain.geometry import Place
-from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep, UNFINISHED
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
@@ -73,7 +71,7 @@ def with_plan_compared(state: BrainState, turn: TurnContext, step_id: int) -> Br
     rules = turn.config.guardrails.rehearsal
     done = compared(
         rehearsal,
-        place_of(end),
+        end.place,
         rules,
         driven_m=state.react.spent.metres,
         step_id=step_id,
@@ -82,10 +80,6 @@ def with_plan_compared(state: BrainState, turn: TurnContext, step_id: int) -> Br
         return state
     done = trace_comparison(turn.trace, done, detect_language(turn.text))
     return with_react_fields(state, rehearsal=done)
-
-
-def place_of(pose: RoverPose) -> Place:
-    return Place(x=pose.x, y=pose.y, yaw_rad=pose.yaw_rad)
 
 
 def _stage(turn: TurnContext) -> Stage:
@@ -124,6 +118,6 @@ def trace_op_compared(rehearsal: Rehearsal, turn: TurnContext, metres: float | N
         return
     driven_m = None if metres is None else rehearsal.driven_m + metres
     rules = turn.config.guardrails.rehearsal
-    done = compared(rehearsal, place_of(end), rules, driven_m=driven_m)
+    done = compared(rehearsal, end.place, rules, driven_m=driven_m)
     if done is not None:
         trace_comparison(turn.trace, done, detect_language(turn.text))

@@ -52,7 +52,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Spent,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.origin import named_caller, Origin
@@ -318,10 +317,9 @@ class AgentSession:
         pose = None if rehearsal is None else self.world.pose()
         if rehearsal is None or pose is None:
             return
-        real = Place(x=pose.x, y=pose.y, yaw_rad=pose.yaw_rad)
         metres = finite_float(result.data.get('distance_m'))
         rules = self._config.guardrails.rehearsal
-        done = compared(rehearsal, real, rules, driven_m=metres)
+        done = compared(rehearsal, pose.place, rules, driven_m=metres)
         if done is not None:
             trace_comparison(self.trace, done, self._config.prompts.default_language)
 
