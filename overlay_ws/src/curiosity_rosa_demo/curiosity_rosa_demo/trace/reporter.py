@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.adapter_status import rival_texts
 from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.models import finite_float as finite_float
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.text import printable
 
@@ -102,13 +103,3 @@ def status_text(status: dict[str, Any]) -> str:
 def _appendages(status: dict[str, Any]) -> list[tuple[str, Any]]:
     parts = status.get('appendages')
     return list(parts.items()) if isinstance(parts, dict) else []
-
-
-def finite_float(value: Any) -> float | None:
-    """``value`` as a float when it is a finite number, else None. A bool is not a number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:  # an integer too large for a float
-        return None

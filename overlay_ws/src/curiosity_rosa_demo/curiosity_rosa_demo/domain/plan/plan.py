@@ -238,6 +238,13 @@ class ExecutionResult(PlanModel):
         return self
 
     @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ExecutionResult:
+        """As PlanModel's. ``success`` and ``status`` default to a failure."""
+        if isinstance(data, dict):
+            data = {'success': False, 'status': StepStatus.FAILED, **data}
+        return super().from_dict(data)
+
+    @classmethod
     def success_result(
         cls, plan_id: str, step_id: int, message: str = '', output: dict[str, Any] | None = None
     ) -> ExecutionResult:
