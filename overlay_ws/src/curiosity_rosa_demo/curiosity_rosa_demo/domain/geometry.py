@@ -55,6 +55,9 @@ def roll_pitch(x: float, y: float, z: float, w: float) -> tuple[float, float]:
 DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
 
 
+XY = tuple[float, float]  # metres in the world frame
+
+
 @dataclass(frozen=True)
 class Place:
     """Where the rover stands, and its heading."""

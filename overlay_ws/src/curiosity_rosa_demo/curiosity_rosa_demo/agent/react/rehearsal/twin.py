@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationG
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import Spent
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place, XY
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
@@ -181,7 +181,6 @@ def standing_seconds(op: Operation, config: Config) -> float:
 MAX_PATH_POINTS = 200
 MAX_STEPS = 200
 SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float] | None]
-XY = tuple[float, float]
 
 
 @dataclass(frozen=True)
