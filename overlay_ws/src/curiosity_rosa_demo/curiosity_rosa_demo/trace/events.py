@@ -24,6 +24,7 @@ from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
 from pydantic import ConfigDict, Field, ValidationError
+from typing_extensions import dataclass_transform
 
 E = TypeVar('E', bound='TypedEvent')
 TriggerChange = Literal['armed', 'fired', 'suppressed']
@@ -36,6 +37,7 @@ def _is_empty(text: str) -> bool:
     return text == ''
 
 
+@dataclass_transform(field_specifiers=(Field,))
 class TypedEvent(Model):
     """``KINDS``: that the event may have, the usual one first. ``KEY``: of its data, under which
     the fields stand; '': they are the data. A field with the alias ``data`` is all of the data.
@@ -89,8 +91,8 @@ class TurnStarted(TypedEvent):
     TYPE = 'turn_started'
 
     calls: int = Field(alias='turn_calls')
-    door: str = Field('', alias='origin', exclude_if=_is_empty)
-    by: str = Field('', exclude_if=_is_empty)
+    door: str = Field(default='', alias='origin', exclude_if=_is_empty)
+    by: str = Field(default='', exclude_if=_is_empty)
 
 
 class TurnAnswered(TypedEvent):
@@ -113,8 +115,8 @@ class QuestionAsked(TypedEvent):
     TYPE, KINDS = 'question_asked', (TraceKind.DECIDE,)
 
     question_id: str = Field(alias='question')
-    rehearsal: str = Field('', alias='rehearsed', exclude_if=_is_empty)
-    in_task: str = Field('', exclude_if=_is_empty)
+    rehearsal: str = Field(default='', alias='rehearsed', exclude_if=_is_empty)
+    in_task: str = Field(default='', exclude_if=_is_empty)
 
     @property
     def task_id(self) -> str:
@@ -175,7 +177,7 @@ class CaptureTaken(TypedEvent):
     score: float | None
     error_reason: str | None
     image_stamp_s: float | None = None
-    judged_good: bool | None = Field(None, alias='is_good')
+    judged_good: bool | None = Field(default=None, alias='is_good')
     tool_name: Literal['capture_and_score'] = 'capture_and_score'
 
     @property
@@ -197,7 +199,7 @@ class GroundAnalyzed(TypedEvent):
     TYPE, KINDS = TOOL_RESULT, (TraceKind.RESULT,)
 
     analysis: GroundAnalysis = Field(alias='data')
-    stamp_s: float | None = Field(None, alias='image_stamp_s')
+    stamp_s: float | None = Field(default=None, alias='image_stamp_s')
     ok: Literal[True] = True
     tool_name: Literal['analyze_ground'] = 'analyze_ground'
 
@@ -283,7 +285,8 @@ class PlanStepEnded(TypedEvent):
 class RehearsalMade(TypedEvent):
     """A plan was rehearsed."""
 
-    TYPE, KINDS = 'rehearsal_made', (TraceKind.HYPOTHESIZE,)
+    TYPE = 'rehearsal_made'
+    KINDS: ClassVar[tuple[TraceKind, ...]] = (TraceKind.HYPOTHESIZE,)
 
     rehearsal: Rehearsal
     tool_name: Literal['rehearsal'] = 'rehearsal'

@@ -54,7 +54,7 @@ from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.tools.tool_impl import make_tools
-from curiosity_stand_in.kinematics import Place as Start
+from curiosity_stand_in.kinematics import Pose as Start
 from examples import examples, fields
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

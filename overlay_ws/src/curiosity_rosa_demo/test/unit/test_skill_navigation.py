@@ -313,7 +313,7 @@ def test_every_way_leads_to_its_goal_and_to_a_place_the_shortest_with_any_headin
     for way in found:
         end = follow(way, start, radius)
         assert math.hypot(end.x - goal.x, end.y - goal.y) < 1e-5
-        assert abs(math.remainder(end.yaw_rad - goal.yaw, math.tau)) < 1e-5
+        assert abs(math.remainder(end.yaw_rad - goal.yaw_rad, math.tau)) < 1e-5
     ways = list(paths_to_place(start, goal.x, goal.y, radius))
     for way in ways:
         end = follow(way, start, radius)

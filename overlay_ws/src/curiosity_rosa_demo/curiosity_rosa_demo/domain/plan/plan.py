@@ -32,6 +32,7 @@ from pydantic import (
     model_validator,
     ValidationError,
 )
+from typing_extensions import dataclass_transform
 
 M = TypeVar('M', bound='PlanModel')
 
@@ -80,6 +81,7 @@ ToolOutput = Annotated[
 ]
 
 
+@dataclass_transform(field_specifiers=(Field,))
 class PlanModel(Model):
     """As Model, but with fields that may be set."""
 

@@ -14,7 +14,6 @@ says of the step. The gate checks each step again when it is due.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from curiosity_rosa_demo.agent.react.guardrails.gate import current_order
 from curiosity_rosa_demo.agent.react.plan.steps import NoOperation, step_operation
@@ -54,7 +53,7 @@ def rehearse_plan(
         return state, plan, f'{step.reason} (step {step.step_id}, {step.call}, as rehearsed)'
     if rehearsal.steps == [step] and not rehearsal.unknown_from:
         return state, plan, ''
-    return state, replace(plan, requires_confirmation=True), ''
+    return state, plan.model_copy(update={'requires_confirmation': True}), ''
 
 
 def rehearse_op(state: BrainState, turn: TurnContext, op: Operation) -> Rehearsal | None:
