@@ -29,8 +29,9 @@ import _bench  # noqa: F401 - the tests' folders are on the path from here on
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape, TURN_DIRECTIONS
+from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, Joints, OPENED
 from curiosity_stand_in.scenery import Disc, Light
@@ -221,7 +222,7 @@ def _advances(twin: RoverTwin, config: Config) -> Iterator[tuple[float, States]]
     """For each sum of prices up to MAX_COST, in order: the farthest advance along the light that
     it buys, by the angle of the rover's heading to the light's, over GRID.
     """
-    prices = {name: float(getattr(config.tool_costs.tools, name)) for name in TURN_DIRECTIONS}
+    prices = {name: float(getattr(config.tool_costs.tools, name)) for name in DIRECTIONS}
     seconds = np.linspace(0.0, config.agent.turn.max_motion_s + LATE_S, 60)
     grip, speeds = 1.0 - twin.slip, config.thresholds.speeds
     bought: dict[float, States] = {0.0: np.zeros(ANGLES + 1)}
@@ -232,7 +233,7 @@ def _advances(twin: RoverTwin, config: Config) -> Iterator[tuple[float, States]]
             before = [sum_ for sum_ in sums if sum_ <= cost - price]
             if not before:
                 continue
-            side = TURN_DIRECTIONS[name]
+            side = DIRECTIONS[name]
             way = grip * (speeds.arc if side else speeds.straight) * seconds
             turned, chord = _arc(way, side / speeds.radius_m)
             ends = GRID[:, None] + turned
@@ -257,7 +258,7 @@ def _has_a_way(world: World, config: Config) -> bool:
     of cost. States that are near each other count as one, and durations come in steps.
     """
     costs = config.tool_costs.tools
-    motions = {name: float(getattr(costs, name)) for name in TURN_DIRECTIONS}
+    motions = {name: float(getattr(costs, name)) for name in DIRECTIONS}
     twin, light = world.twin(config), world.light
     bright_m = light.dark_m + config.thresholds.quality.score_threshold * (
         light.bright_m - light.dark_m
@@ -289,7 +290,7 @@ def _after(states: States, motion: str, twin: RoverTwin, config: Config) -> Stat
     """The states after this motion for each duration, as far as no obstacle stops it."""
     longest = config.agent.turn.max_motion_s
     seconds = np.arange(1.0, longest + DURATION_STEP_S / 2, DURATION_STEP_S)
-    side = TURN_DIRECTIONS[motion]
+    side = DIRECTIONS[motion]
     speeds = config.thresholds.speeds
     speed = (1.0 - twin.slip) * (speeds.arc if side else speeds.straight)
     way = speed * seconds

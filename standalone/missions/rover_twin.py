@@ -29,6 +29,7 @@ from curiosity_rosa_demo.adapter.part import MAST
 from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
 from curiosity_rosa_demo.adapter.status import status_of
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.ground import (
     Geometry,
     GroundAnalysis,
@@ -39,7 +40,7 @@ from curiosity_rosa_demo.domain.ground import (
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape, TURN_DIRECTIONS
+from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.recording.rule_run import ReplayClock
 from curiosity_rosa_demo.tools.rover_client import answered_failure
@@ -179,7 +180,7 @@ class RoverTwin:
         """Call an adapter service; blocks in owned time. Raises ServiceFailed."""
         self._catch_up()
         try:
-            if name in TURN_DIRECTIONS:
+            if name in DIRECTIONS:
                 self._begin_motion(name)
             elif name == 'move_stop':
                 self._stop()
@@ -327,7 +328,7 @@ class RoverTwin:
         if self.obstacles:
             points = self._returns()
             free = {name: free_distance(points, side, self._shape)
-                    for name, side in TURN_DIRECTIONS.items()}  # fmt: skip
+                    for name, side in DIRECTIONS.items()}  # fmt: skip
             self.guard.scan(True, free)
 
     def rims(self) -> Points:

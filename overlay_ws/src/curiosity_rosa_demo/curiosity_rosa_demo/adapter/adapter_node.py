@@ -55,6 +55,7 @@ from curiosity_rosa_demo.adapter.rules import (
 from curiosity_rosa_demo.adapter.status import diagnose, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import PresenceLink, ScanInput, TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
 from curiosity_rosa_demo.infra.clocks import ClockWatch, SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -77,7 +78,6 @@ from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-MOTION_SERVICES = ('move_forward', 'turn_left', 'turn_right')
 SHUTDOWN_TIMEOUT_S = 2.0
 PART_WAIT_MARGIN_S = 1.0
 STOP_LANE = 'adapter_stop'
@@ -89,7 +89,7 @@ class AdapterApp:
         self._config: Config = node_config(self.node)
         topics = self._config.topics
         robot = self._config.robot
-        self._base_motions = MOTION_SERVICES if robot.mobile_base else ()
+        self._base_motions = tuple(DIRECTIONS) if robot.mobile_base else ()
         base = (*self._base_motions, 'move_stop') if robot.mobile_base else ()
         self._commands = {
             name: ServiceCommand.of(self.node, getattr(topics.curiosity, name)) for name in base

@@ -16,9 +16,10 @@ from enum import Enum
 import math
 
 from curiosity_rosa_demo.adapter.stop import Odometry
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import obstacle_ahead, ODOMETRY_SILENT, VIEW_LOST
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig, Thresholds
-from curiosity_rosa_demo.infra.obstacles import ObstacleView, TURN_DIRECTIONS
+from curiosity_rosa_demo.infra.obstacles import ObstacleView
 
 # -----------------------------------------------------------------------------------------------
 # The rule that stops the rover before an obstacle. Pure: no ROS, no threads, an injected clock
@@ -127,7 +128,7 @@ class ObstacleStop:
         return VIEW_LOST if self.view_lost else ''
 
     def _obstacle_text(self, motion: str) -> str:
-        ways_out = [name for name in TURN_DIRECTIONS if name not in self._blocked]
+        ways_out = [name for name in DIRECTIONS if name not in self._blocked]
         return obstacle_ahead(self._free_m[motion], ways_out)
 
 

@@ -223,7 +223,7 @@ class AgentApp:
             self.rover_client,
             self.config,
             self.node.get_clock(),
-            self.event_bus.publish,
+            self.event_bus,
             registry=registry,
             approval_queue=approval_queue,
             checkpoints=turn_checkpoint_file(database),

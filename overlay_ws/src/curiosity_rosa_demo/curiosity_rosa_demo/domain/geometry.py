@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import math
 from typing import Protocol
 
-from curiosity_rosa_demo.domain.models import Model
+from pydantic import ConfigDict
 
 
 class Quaternion(Protocol):
@@ -55,12 +55,22 @@ def roll_pitch(x: float, y: float, z: float, w: float) -> tuple[float, float]:
 DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
 
 
-class Place(Model):
+XY = tuple[float, float]  # metres in the world frame
+
+
+@dataclass(frozen=True)
+class Place:
     """Where the rover stands, and its heading."""
+
+    __pydantic_config__ = ConfigDict(extra='forbid', allow_inf_nan=False)
 
     x: float
     y: float
     yaw_rad: float
+
+    def after(self, metres: float, turn: float) -> Place:
+        """As ``along``."""
+        return Place(*along(self.x, self.y, self.yaw_rad, metres, turn))
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 import json
+import math
 from typing import Annotated, Any
 
+from curiosity_rosa_demo.domain.geometry import Place
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -111,9 +113,16 @@ class Model(BaseModel):
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         """Raises ValidationError, and TypeError for surplus or repeated positional arguments."""
-        if positional:
-            named = _named_fields(type(self), positional, named)
-        super().__init__(**named)
+        cls, fields = type(self), list(type(self).model_fields)
+        if len(positional) > len(fields):
+            raise TypeError(
+                f'{cls.__name__} takes at most {len(fields)} positional arguments, '
+                f'not {len(positional)}'
+            )
+        by_name = dict(zip(fields, positional, strict=False))
+        if twice := sorted(by_name.keys() & named.keys()):
+            raise TypeError(f'{cls.__name__} got {twice[0]} by position and by name')
+        super().__init__(**by_name, **named)
 
     # With this flag pydantic-core builds nested models and JSON without calling this method.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
@@ -124,22 +133,6 @@ class Model(BaseModel):
         if isinstance(value, str):
             value.encode()  # pydantic reports the UnicodeEncodeError with the field's name
         return value
-
-
-def _named_fields(
-    cls: type[Model], positional: tuple[Any, ...], named: dict[str, Any]
-) -> dict[str, Any]:
-    """All arguments by name. Raises TypeError."""
-    fields = list(cls.model_fields)
-    if len(positional) > len(fields):
-        raise TypeError(
-            f'{cls.__name__} takes at most {len(fields)} positional arguments, '
-            f'not {len(positional)}'
-        )
-    by_name = dict(zip(fields, positional, strict=False))
-    if twice := sorted(by_name.keys() & named.keys()):
-        raise TypeError(f'{cls.__name__} got {twice[0]} by position and by name')
-    return {**by_name, **named}
 
 
 class Stamp(Model):
@@ -157,6 +150,10 @@ class RoverPose(Model):
     stamp: Stamp = Stamp()
     y: float = 0.0
     yaw_rad: float = 0.0
+
+    @property
+    def place(self) -> Place:
+        return Place(self.x, self.y, self.yaw_rad)
 
 
 class MastState(Model):
@@ -178,6 +175,16 @@ class CaptureResult(LightScore):
 
     image_topic: str
     stamp: Stamp = Stamp()
+
+
+def finite_float(value: Any) -> float | None:
+    """``value`` as a float when it is a finite number, else None. A bool is not a number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # an integer too large for a float
+        return None
 
 
 def json_object(value: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
@@ -254,7 +261,9 @@ class TraceKind(str, Enum):
 
 
 class TraceEvent(Model):
-    """One thought or act. ``ts`` is Unix time in seconds. An event never holds a picture."""
+    """One thought or act. ``ts`` is Unix time in seconds. An event never holds a picture.
+    ``type``: as in trace/events.py; '' for none.
+    """
 
     event_id: str = Field(min_length=1)
     ts: float = Field(ge=0.0)
@@ -265,5 +274,6 @@ class TraceEvent(Model):
     error_reason: str | None = None
     score: float | None = None
     data: dict[str, JsonValue] | None = None
+    type: str = Field('', max_length=40, exclude_if=lambda name: name == '')
 
     _data_is_json = field_validator('data')(json_object)

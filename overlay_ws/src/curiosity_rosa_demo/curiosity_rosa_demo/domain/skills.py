@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from pydantic import BaseModel
 
-MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+MOTIONS = tuple(DIRECTIONS)
 MAST_SKILLS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
 # skills.yaml must keep these cancellable: they drive, or may last until an operator cancels them
 ALWAYS_CANCELLABLE = (

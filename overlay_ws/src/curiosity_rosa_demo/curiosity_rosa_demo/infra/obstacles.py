@@ -20,6 +20,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.tf.tree import Transform
 import numpy as np
@@ -27,8 +28,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# The direction in which each motion turns: +1 left, -1 right, 0 straight ahead.
-TURN_DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
 # The stop zone is the corridor ahead from the rover's front to the stop distance, as a grid of
 # lanes and rows. The scan has a view when its rays cross this part of the cells.
 VIEW_SHARE = 0.8
@@ -147,13 +146,13 @@ def view_of(scan: Scan, sensor: Transform, shape: RoverShape) -> ObstacleView:
     points: Floats = places[_is_obstacle(places, shape), :2]
     if _seen_share(rays[measured], origin, scan, shape) < VIEW_SHARE:
         return ObstacleView(False, {}, points)
-    free_m = {name: free_distance(points, side, shape) for name, side in TURN_DIRECTIONS.items()}
+    free_m = {name: free_distance(points, side, shape) for name, side in DIRECTIONS.items()}
     return ObstacleView(True, free_m, points)
 
 
 def free_distance(points: Floats, side: int, shape: RoverShape) -> float:
     """Metres along the path until the rover touches the nearest of ``points`` (x, y; one a row);
-    infinity: never. ``side``: as in TURN_DIRECTIONS.
+    infinity: never. ``side``: as in DIRECTIONS.
     """
     if not points.size:
         return math.inf

@@ -21,6 +21,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.domain.brain_state import STOWED_MAST
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
@@ -57,7 +58,7 @@ SIGNALS = {
     'clock_stands': 'simulated time was heard and does not advance',
     'appendage_out': 'the joints, or without them the adapter, show an appendage not stowed',
 }
-MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+MOTIONS = tuple(DIRECTIONS)
 STOP = 'move_stop'
 COMMAND_S = 0.5  # a Twist is repeated ten times a second
 NOT_FOR_S = -math.inf

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The one event bus of a process: numbered events in a bounded ring, listeners and readers.
+"""The event bus: one ring for all events of a process, with readers at their own pace.
 
 A listener is called at once and must be quick. A reader has a place in the ring and reads when it
 likes; what it has missed is counted. infra/event_thread.py reads for a subscriber that may wait.
@@ -17,16 +17,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 import logging
 import threading
-from typing import Any, cast, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.domain.text import memory_size
-from curiosity_rosa_demo.trace.trace_codec import event_memory
-
-MAX_EVENTS, MAX_BYTES = 2000, 16 * 1024 * 1024  # of the ring
+from curiosity_rosa_demo.trace.trace_buffer import (
+    Batch,
+    MAX_BYTES,
+    MAX_EVENTS,
+    Published,
+    TraceBuffer,
+)
 
 T = TypeVar('T')
 
@@ -39,27 +41,6 @@ class EventsLost(Exception):
     def __init__(self, count: int) -> None:
         super().__init__(f'{count} events came faster than it could take them')
         self.count = count
-
-
-@dataclass(frozen=True)
-class Published(Generic[T]):
-    """``number``: from 1, in the order of publication. ``own``: of this agent, not of another
-    node.
-    """
-
-    number: int
-    event: T
-    own: bool
-
-
-@dataclass(frozen=True)
-class Batch(Generic[T]):
-    """``events``, oldest first. ``lost``: how many events, of any type, the ring has dropped just
-    before them.
-    """
-
-    lost: int
-    events: list[Published[T]]
 
 
 @dataclass(frozen=True)
@@ -88,15 +69,9 @@ class EventBus:
         max_events: int = MAX_EVENTS,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        if max_events < 1:
-            raise ValueError(f'max_events must be at least 1, not {max_events}')
-        self._failed, self._max_events, self._max_bytes = failed, max_events, max_bytes
+        self._failed = failed
         self._lock = threading.RLock()  # a listener may publish or unsubscribe
-        self._ring: deque[Published[Any]] = deque()
-        self._sizes: deque[int] = deque()  # bytes of each event
-        self._bytes = 0
-        self._trace_ids: set[str] = set()  # of the trace events in the ring
-        self._last_number = 0
+        self._ring = TraceBuffer(max_events, max_bytes)
         self._undelivered: deque[Published[Any]] = deque()
         self._delivering = False
         self._listeners: dict[object, _Listener] = {}
@@ -104,15 +79,14 @@ class EventBus:
     @property
     def last_number(self) -> int:
         """The number of the newest event; 0 before the first one."""
-        return self._last_number
+        return self._ring.last_number
 
     def publish(self, event: object, *, own: bool = True) -> None:
         """Store the event and call the listeners in this thread, one event at a time, in the order
-        of their subscriptions. A trace event that is already stored is ignored: our own events
-        come back from the topic.
+        of their subscriptions. A trace event that is already stored is ignored.
         """
         with self._lock:
-            published = self._append(event, own=own)
+            published = self._ring.append(event, own=own)
             if published is None:
                 return
             self._undelivered.append(published)
@@ -125,18 +99,17 @@ class EventBus:
             finally:
                 self._delivering = False
 
-    def trace_events(self, count: int | None = None) -> list[TraceEvent]:
+    def trace_events(
+        self, count: int | None = None, *, own_only: bool = False
+    ) -> list[TraceEvent]:
         """The newest ``count`` trace events (all when None), oldest first."""
         with self._lock:
-            found = [each.event for each in self._ring if isinstance(each.event, TraceEvent)]
-        return found if count is None else found[max(0, len(found) - max(0, count)) :]
+            return self._ring.last(count, own_only=own_only)
 
     def events_after(self, number: int) -> Batch[Any]:
         """All events after ``number`` that the ring still holds."""
         with self._lock:
-            first = self._last_number - len(self._ring) + 1
-            skipped = max(0, number + 1 - first)
-            return Batch(max(0, first - 1 - number), list(islice(self._ring, skipped, None)))
+            return self._ring.after(number)
 
     def listen(
         self,
@@ -149,10 +122,7 @@ class EventBus:
         """``listener`` is called for every event of ``kind`` from now on, in the publisher's
         thread and under the lock of the bus: it must be quick. The result unsubscribes it.
         """
-        key = object()  # the same function may subscribe twice
-        with self._lock:
-            self._listeners[key] = _Listener(name, kind, own_only, listener)
-        return lambda: self._remove(key)
+        return self._add(_Listener(name, kind, own_only, listener))
 
     def subscribe(
         self,
@@ -166,12 +136,10 @@ class EventBus:
         """A reader of the events of ``kind`` after number ``after`` (None: from now on). ``wake``
         is called after each of them, in the publisher's thread, and must be quick.
         """
-        listener = _Listener(name, kind, own_only, lambda event: wake())
-        key = object()
+        wanted = _Listener(name, kind, own_only, lambda event: wake())
         with self._lock:
-            self._listeners[key] = listener
-            start = self._last_number if after is None else after
-        return Subscription(self, listener, start, lambda: self._remove(key))
+            start = self.last_number if after is None else after
+            return Subscription(self, wanted, start, self._add(wanted))
 
     def report(self, name: str, error: Exception) -> None:
         """Report that the subscriber ``name`` has failed or has lost events."""
@@ -183,31 +151,16 @@ class EventBus:
         except Exception:  # the report may fail for the same reason
             _log.exception('event=listener_failed name=%s', name)
 
-    def _remove(self, key: object) -> None:
-        with self._lock:
-            self._listeners.pop(key, None)
+    def _add(self, listener: _Listener) -> Callable[[], None]:
+        key = object()  # the same function may subscribe twice
 
-    def _append(self, event: object, *, own: bool) -> Published[Any] | None:
-        """The stored event; None for a duplicate."""
-        if isinstance(event, TraceEvent):
-            if event.event_id in self._trace_ids:
-                return None
-            self._trace_ids.add(event.event_id)
-        self._last_number += 1
-        published = Published(self._last_number, event, own)
-        self._ring.append(published)
-        self._sizes.append(
-            event_memory(event) if isinstance(event, TraceEvent) else memory_size(event)
-        )
-        self._bytes += self._sizes[-1]
-        while len(self._ring) > self._max_events or (
-            self._bytes > self._max_bytes and len(self._ring) > 1
-        ):
-            dropped = self._ring.popleft().event
-            self._bytes -= self._sizes.popleft()
-            if isinstance(dropped, TraceEvent):
-                self._trace_ids.discard(dropped.event_id)
-        return published
+        def remove() -> None:
+            with self._lock:
+                self._listeners.pop(key, None)
+
+        with self._lock:
+            self._listeners[key] = listener
+        return remove
 
     def _deliver(self, published: Published[Any]) -> None:
         for listener in tuple(self._listeners.values()):
@@ -220,25 +173,24 @@ class EventBus:
 
 
 class Subscription(Generic[T]):
-    """A place in the ring of a bus. Use it in one thread. ``lost``: events missed so far."""
+    """A place in the ring of a bus. Use it in one thread. ``lost``: events missed so far.
+    ``close``: call ``wake`` no more; what is stored can still be read.
+    """
 
     def __init__(
-        self, bus: EventBus, wanted: _Listener, after: int, remove: Callable[[], None]
+        self, bus: EventBus, wanted: _Listener, after: int, close: Callable[[], None]
     ) -> None:
-        self.lost = 0
-        self._bus, self._wanted, self._after, self._remove = bus, wanted, after, remove
+        self.lost, self.close = 0, close
+        self._bus, self._wanted, self._after = bus, wanted, after
 
     def read(self, limit: int | None = None) -> Batch[T]:
         """The next events, ``limit`` at most; without events: there are no more now."""
         batch = self._bus.events_after(self._after)
-        found = [each for each in batch.events if self._wanted.wants(each)][:limit]
-        if limit is not None and len(found) == limit:
+        found: list[Published[T]] = [each for each in batch.events if self._wanted.wants(each)]
+        if limit is not None and len(found) >= limit:
+            found = found[:limit]
             self._after = found[-1].number
         else:
             self._after += batch.lost + len(batch.events)
         self.lost += batch.lost
-        return Batch(batch.lost, cast('list[Published[T]]', found))
-
-    def close(self) -> None:
-        """Call ``wake`` no more. What is stored can still be read."""
-        self._remove()
+        return Batch(batch.lost, found)

@@ -6,113 +6,133 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The typed events that other parts of the system react to, and their public form, TraceEvent.
+"""The types of trace events.
 
 ``Type.of(event)`` reads a TraceEvent; None: it is another event. ``trace_fields`` makes the fields
-of one. The message of an event is for people: a model or a client may have written it.
+of one. Its ``type`` names the type; that of an event of an older recording is empty, and what the
+event holds decides. The message of an event is for people: a model or a client may have written
+it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, get_args, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
-from curiosity_rosa_demo.domain.models import Json, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE
-from curiosity_rosa_demo.trace.reporter import finite_float
-from pydantic import ValidationError
+from curiosity_rosa_demo.domain.models import Json, Model, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
+from pydantic import ConfigDict, Field, ValidationError
+from typing_extensions import dataclass_transform
 
+E = TypeVar('E', bound='TypedEvent')
 TriggerChange = Literal['armed', 'fired', 'suppressed']
-CHANGES: dict[object, TriggerChange] = {each: each for each in get_args(TriggerChange)}
 
 IN_TASK = 'in_task'  # in an event's data; 'task_id' is the result of a skill for tasks
+EVENT_FIELDS = ('tool_name', 'ok', 'score', 'error_reason')  # all others stand in the data
 
 
-@dataclass(frozen=True)
-class TurnStarted:
+def _is_empty(text: str) -> bool:
+    return text == ''
+
+
+@dataclass_transform(field_specifiers=(Field,))
+class TypedEvent(Model):
+    """``KINDS``: that the event may have, the usual one first. ``KEY``: of its data, under which
+    the fields stand; '': they are the data. A field with the alias ``data`` is all of the data.
+    """
+
+    model_config = ConfigDict(strict=True, validate_by_name=True, serialize_by_alias=True)
+
+    TYPE: ClassVar[str]
+    KINDS: ClassVar[tuple[TraceKind, ...]] = (TraceKind.OBSERVE,)
+    KEY: ClassVar[str] = ''
+
+    def text(self) -> str:
+        """The message, for a type that has one of its own."""
+        return ''
+
+    def trace_fields(self, message: str = '') -> dict[str, Any]:
+        fields = self.model_dump(mode='json')
+        of_event = {name: fields.pop(name) for name in EVENT_FIELDS if name in fields}
+        data = {**fields.pop('data', {}), **fields}
+        return {
+            'type': self.TYPE,
+            'kind': self.KINDS[0],
+            'message': message or self.text(),
+            'data': ({self.KEY: data} if self.KEY else data) or None,
+            **of_event,
+        }
+
+    @classmethod
+    def of(cls: type[E], event: TraceEvent) -> E | None:
+        if event.type not in ('', cls.TYPE) or event.kind not in cls.KINDS:
+            return None
+        data: Any = event.data or {}
+        data = data.get(cls.KEY) if cls.KEY else data
+        if not isinstance(data, dict):
+            return None
+        of_event = {name: getattr(event, name) for name in EVENT_FIELDS}
+        try:
+            return cls.model_validate(
+                {**data, 'data': data, **of_event}, by_name=False, extra='ignore'
+            )
+        except ValidationError:
+            return None
+
+
+class TurnStarted(TypedEvent):
     """A turn started, or resumed. ``calls``: that it had made so far; 0 for a new turn. ``door``:
     through which its text came; '' when unknown. ``by``: who asked, as others see it; '' without a
     name.
     """
 
-    calls: int
-    door: str = ''
-    by: str = ''
+    TYPE = 'turn_started'
 
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        known = {'origin': self.door, 'by': self.by}
-        data: Json = {'turn_calls': self.calls, **{k: v for k, v in known.items() if v}}
-        return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
-
-    @classmethod
-    def of(cls, event: TraceEvent) -> TurnStarted | None:
-        data = event.data or {}
-        calls, door, by = data.get('turn_calls'), data.get('origin'), data.get('by')
-        if event.kind is not TraceKind.OBSERVE or type(calls) is not int:
-            return None
-        return cls(calls, door if isinstance(door, str) else '', by if isinstance(by, str) else '')
+    calls: int = Field(alias='turn_calls')
+    door: str = Field(default='', alias='origin', exclude_if=_is_empty)
+    by: str = Field(default='', exclude_if=_is_empty)
 
 
-@dataclass(frozen=True)
-class TurnAnswered:
+class TurnAnswered(TypedEvent):
     """A turn ended with an answer; the message is the answer. A turn that failed ends with an
     ERROR.
     """
 
+    TYPE, KINDS = 'turn_answered', (TraceKind.RESULT,)
+
     ok: bool | None
     score: float | None
-
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        return {
-            'kind': TraceKind.RESULT,
-            'message': message,
-            'ok': self.ok,
-            'score': self.score,
-        }
-
-    @classmethod
-    def of(cls, event: TraceEvent) -> TurnAnswered | None:
-        if event.kind is not TraceKind.RESULT or event.tool_name is not None:
-            return None
-        return cls(event.ok, event.score)
+    tool_name: None = None
 
 
-@dataclass(frozen=True)
-class QuestionAsked:
+class QuestionAsked(TypedEvent):
     """The agent asked a person. ``rehearsal``: what a yes is expected to do, for people; '' when
-    nothing was rehearsed. ``task_id``: the task that waits for approval; '': a turn asked, or an
-    order.
+    nothing was rehearsed. ``in_task``: the task in which it was asked.
     """
 
-    question_id: str
-    rehearsal: str = ''
-    task_id: str = ''
+    TYPE, KINDS = 'question_asked', (TraceKind.DECIDE,)
 
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        data: Json = {'question': self.question_id}
-        if self.rehearsal:
-            data['rehearsed'] = self.rehearsal
-        data = with_task(data, self.task_id) or data
-        return {'kind': TraceKind.DECIDE, 'message': message, 'data': data}
+    question_id: str = Field(alias='question')
+    rehearsal: str = Field(default='', alias='rehearsed', exclude_if=_is_empty)
+    in_task: str = Field(default='', exclude_if=_is_empty)
 
-    @classmethod
-    def of(cls, event: TraceEvent) -> QuestionAsked | None:
-        data = event.data or {}
-        question_id, rehearsal = data.get('question'), data.get('rehearsed', '')
-        if event.kind is not TraceKind.DECIDE or not isinstance(question_id, str):
-            return None
-        # The question about a task has the ID of the task.
-        task_id = question_id if data.get(IN_TASK) == question_id else ''
-        return cls(question_id, rehearsal if isinstance(rehearsal, str) else '', task_id)
+    @property
+    def task_id(self) -> str:
+        """The task that waits for approval; '': a turn asked, or an order. The question about a
+        task has the ID of the task.
+        """
+        return self.in_task if self.in_task == self.question_id else ''
 
 
-@dataclass(frozen=True)
-class QuestionAnswered:
+class QuestionAnswered(TypedEvent):
     """A question has its answer. ``why``: the reason that came with it. ``by``: who gave it, as
     that person calls himself; '' when nobody did, or when unknown. ``asked``: the question, if
     it was whether a task may run.
     """
+
+    TYPE, KEY = 'question_answered', 'answered'
 
     question_id: str
     answer: str
@@ -120,158 +140,77 @@ class QuestionAnswered:
     by: str = ''
     asked: str = ''
 
-    def trace_fields(self) -> dict[str, Any]:
+    def text(self) -> str:
         by = f' by {self.by}' if self.by else ''
         why = f': {self.why}' if self.why else ''
-        return {
-            'kind': TraceKind.OBSERVE,
-            'message': f'Answer: {self.asked or self.question_id} {self.answer}{by}{why}',
-            'data': {'answered': dict(vars(self))},
-        }
-
-    @classmethod
-    def of(cls, event: TraceEvent) -> QuestionAnswered | None:
-        fields: Any = (event.data or {}).get('answered')
-        if event.kind is not TraceKind.OBSERVE or not isinstance(fields, dict):
-            return None
-        names = {'question_id', 'answer', 'why', 'by', 'asked'}
-        fits = set(fields) == names and all(isinstance(each, str) for each in fields.values())
-        return cls(**fields) if fits else None
+        return f'Answer: {self.asked or self.question_id} {self.answer}{by}{why}'
 
 
-@dataclass(frozen=True)
-class SkillProgressed:
+class SkillProgressed(TypedEvent):
     """A running skill reported ``progress``. ``fraction``: the completed part, 0.0 to 1.0."""
 
-    skill: str
+    TYPE = 'skill_progressed'
+
+    skill: str = Field(alias='tool_name')
     task_id: str
     progress: Json
     fraction: float | None
 
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        return {
-            'kind': TraceKind.OBSERVE,
-            'message': message,
-            'tool_name': self.skill,
-            'data': {
-                'progress': self.progress,
-                'fraction': self.fraction,
-                'task_id': self.task_id,
-            },
-        }
 
-    @classmethod
-    def of(cls, event: TraceEvent) -> SkillProgressed | None:
-        data = event.data or {}
-        progress, fraction, task_id = (
-            data.get(key) for key in ('progress', 'fraction', 'task_id')
-        )
-        if event.kind is not TraceKind.OBSERVE or not isinstance(progress, dict):
-            return None
-        return cls(
-            event.tool_name or '',
-            task_id if isinstance(task_id, str) else '',
-            progress,
-            fraction if isinstance(fraction, float) else None,
-        )
-
-
-@dataclass(frozen=True)
-class NodeStarted:
+class NodeStarted(TypedEvent):
     """A node started, or was restarted. Such an event is not part of a turn."""
 
+    TYPE = 'node_started'
+
     node: str
-
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        data = {'node': self.node, 'started': True}
-        return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
-
-    @classmethod
-    def of(cls, event: TraceEvent) -> NodeStarted | None:
-        data = event.data or {}
-        node = data.get('node')
-        if data.get('started') is not True or not isinstance(node, str):
-            return None
-        return cls(node)
+    started: Literal[True] = True
 
 
-@dataclass(frozen=True)
-class CaptureTaken:
-    """A picture was taken and scored, or, with ``ok`` False, could not be. ``data``: the result of
-    the capture.
+class CaptureTaken(TypedEvent):
+    """A picture was taken and scored, or, with ``ok`` False, could not be. ``image_stamp_s``: of
+    its frame. ``judged_good``: the simulator's judgement; None: there is none.
     """
+
+    TYPE, KINDS = TOOL_RESULT, (TraceKind.RESULT,)
 
     ok: bool | None
     score: float | None
     error_reason: str | None
-    data: Json | None
+    image_stamp_s: float | None = None
+    judged_good: bool | None = Field(default=None, alias='is_good')
+    tool_name: Literal['capture_and_score'] = 'capture_and_score'
 
     @property
     def stamp_s(self) -> float | None:
         """Stamp of its frame, which its picture has too; None: the frame has none."""
-        return finite_float((self.data or {}).get('image_stamp_s')) or None
-
-    @property
-    def judged_good(self) -> bool | None:
-        """The simulator's judgement; None: there is none."""
-        judged = (self.data or {}).get('is_good')
-        return judged if isinstance(judged, bool) else None
+        return self.image_stamp_s or None
 
     def is_good(self, threshold: float) -> bool:
         """As the simulator judged it, or else by ``threshold``."""
         reached = self.score is not None and self.score >= threshold
         return reached if self.judged_good is None else self.judged_good
 
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        return {
-            'kind': TraceKind.RESULT,
-            'message': message,
-            'tool_name': CAPTURE,
-            'ok': self.ok,
-            'score': self.score,
-            'error_reason': self.error_reason,
-            'data': self.data,
-        }
 
-    @classmethod
-    def of(cls, event: TraceEvent) -> CaptureTaken | None:
-        if event.kind is not TraceKind.RESULT or event.tool_name != CAPTURE:
-            return None
-        return cls(event.ok, event.score, event.error_reason, event.data)
-
-
-@dataclass(frozen=True)
-class GroundAnalyzed:
+class GroundAnalyzed(TypedEvent):
     """The ground of a capture was analyzed. ``stamp_s``: stamp of its frame, which its annotated
     picture has too; None: unknown.
     """
 
-    data: Json
-    stamp_s: float | None
+    TYPE, KINDS = TOOL_RESULT, (TraceKind.RESULT,)
 
-    @property
-    def analysis(self) -> GroundAnalysis | None:
-        """None: the data are not those of an analysis."""
-        fields = {key: self.data[key] for key in GroundAnalysis.model_fields if key in self.data}
-        try:
-            return GroundAnalysis.model_validate(fields)
-        except ValidationError:
-            return None
-
-    @classmethod
-    def of(cls, event: TraceEvent) -> GroundAnalyzed | None:
-        if event.kind is not TraceKind.RESULT or event.tool_name != ANALYZE or not event.ok:
-            return None
-        data = event.data or {}
-        return cls(data, finite_float(data.get('image_stamp_s')))
+    analysis: GroundAnalysis = Field(alias='data')
+    stamp_s: float | None = Field(default=None, alias='image_stamp_s')
+    ok: Literal[True] = True
+    tool_name: Literal['analyze_ground'] = 'analyze_ground'
 
 
-@dataclass(frozen=True)
-class ModelCalled:
+class ModelCalled(TypedEvent):
     """A call of a language model has ended. Tokens: ``cached`` is a part of ``input``,
     ``reasoning`` one of ``output``; ``estimated``: not all are reported by the provider. ``cost``
     None: the price is unknown. ``task_id``: '' for a call of the policy.
     """
+
+    TYPE, KEY = 'model_called', 'model_call'
 
     provider: str
     model: str
@@ -289,92 +228,94 @@ class ModelCalled:
         mark = ' (estimated)' if self.estimated else ''
         return f'{self.model or self.provider}: {self.input} in, {self.output} out{mark}, {cost}'
 
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        return {
-            'kind': TraceKind.OBSERVE,
-            'message': message,
-            'data': {'model_call': dict(vars(self))},
-        }
 
-    @classmethod
-    def of(cls, event: TraceEvent) -> ModelCalled | None:
-        call: Any = (event.data or {}).get('model_call')
-        if event.kind is not TraceKind.OBSERVE or not isinstance(call, dict):
-            return None
-        kinds: dict[str, tuple[type, ...]] = {
-            **dict.fromkeys(('provider', 'model', 'currency', 'task_id'), (str,)),
-            **dict.fromkeys(('input', 'output', 'cached', 'reasoning'), (int,)),
-            'estimated': (bool,),
-            'cost': (float, type(None)),
-        }
-        fits = set(call) == set(kinds) and all(
-            type(call[name]) in kind for name, kind in kinds.items()
-        )
-        return cls(**call) if fits else None
-
-
-@dataclass(frozen=True)
-class BudgetLimitReached:
+class BudgetLimitReached(TypedEvent):
     """A call of a language model was not made: it would exceed a limit of llm.budget. ``unit``:
     ``tokens`` or a currency. ``needed``: by its estimated input; None: its price is unknown.
     """
+
+    TYPE, KINDS, KEY = 'budget_limit_reached', (TraceKind.ERROR,), 'budget'
 
     scope: str
     unit: str
     used: float
     needed: float | None
     limit: float
-
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        return {
-            'kind': TraceKind.ERROR,
-            'message': message,
-            'ok': False,
-            'data': {'budget': dict(vars(self))},
-        }
-
-    @classmethod
-    def of(cls, event: TraceEvent) -> BudgetLimitReached | None:
-        reached: Any = (event.data or {}).get('budget')
-        names = {'scope', 'unit', 'used', 'needed', 'limit'}
-        if event.kind is not TraceKind.ERROR or event.ok is not False:
-            return None
-        if not isinstance(reached, dict) or set(reached) != names:
-            return None
-        numbers = [reached[name] for name in ('used', 'limit')]
-        fits = (
-            isinstance(reached['scope'], str)
-            and isinstance(reached['unit'], str)
-            and all(type(each) is float for each in numbers)
-            and type(reached['needed']) in (float, type(None))
-        )
-        return cls(**reached) if fits else None
+    ok: Literal[False] = False
 
 
-@dataclass(frozen=True)
-class TriggerChanged:
+class TriggerChanged(TypedEvent):
     """A trigger was armed, has fired, or was suppressed when it was due."""
+
+    TYPE = 'trigger_changed'
 
     trigger: str
     change: TriggerChange
 
-    def trace_fields(self, message: str) -> dict[str, Any]:
-        data = {'trigger': self.trigger, 'change': self.change}
-        return {'kind': TraceKind.OBSERVE, 'message': message, 'data': data}
 
-    @classmethod
-    def of(cls, event: TraceEvent) -> TriggerChanged | None:
-        data = event.data or {}
-        trigger, change = data.get('trigger'), CHANGES.get(str(data.get('change')))
-        if event.kind is not TraceKind.OBSERVE or not isinstance(trigger, str) or not change:
-            return None
-        return cls(trigger, change)
+# --- Plans and rehearsals ----------------------------------------------------------------------
+
+
+class PlanMade(TypedEvent):
+    """The agent has a plan."""
+
+    TYPE, KINDS = 'plan_made', (TraceKind.HYPOTHESIZE,)
+
+    plan: Plan = Field(alias='data')
+
+
+class PlanStepEnded(TypedEvent):
+    """A step of a plan has ended, or was skipped."""
+
+    TYPE, KINDS = 'plan_step_ended', (TraceKind.RESULT, TraceKind.ERROR)
+
+    result: ExecutionResult = Field(alias='data')
+    tool_name: Literal['plan'] = 'plan'
+
+    def text(self) -> str:
+        return f'plan step {self.result.step_id}: {self.result.message}'
+
+    def trace_fields(self, message: str = '') -> dict[str, Any]:
+        ended = {**super().trace_fields(message), 'ok': self.result.success}
+        if self.result.success:
+            return ended
+        return {**ended, 'kind': TraceKind.ERROR, 'error_reason': self.result.message}
+
+
+class RehearsalMade(TypedEvent):
+    """A plan was rehearsed."""
+
+    TYPE = 'rehearsal_made'
+    KINDS: ClassVar[tuple[TraceKind, ...]] = (TraceKind.HYPOTHESIZE,)
+
+    rehearsal: Rehearsal
+    tool_name: Literal['rehearsal'] = 'rehearsal'
+
+    def text(self) -> str:
+        return self.rehearsal.text
+
+
+class RehearsalCompared(RehearsalMade):
+    """What was rehearsed is over: ``rehearsal.real`` holds what came of it. A gap over its limit
+    is an ERROR. The path and the steps are those of the rehearsal, and not repeated.
+    """
+
+    TYPE, KINDS = 'rehearsal_compared', (TraceKind.OBSERVE, TraceKind.ERROR)
+
+    def trace_fields(self, message: str = '') -> dict[str, Any]:
+        compared = super().trace_fields(message)
+        compared['data']['rehearsal'] = self.rehearsal.model_dump(
+            mode='json', exclude={'path', 'steps'}
+        )
+        if self.rehearsal.real is None or not self.rehearsal.real.exceeded:
+            return compared
+        return {**compared, 'kind': TraceKind.ERROR, 'ok': False, 'error_reason': message}
 
 
 def task_of(event: TraceEvent) -> str:
     """The ID of the task in which the event happened; '': in none, or unknown."""
     typed = ModelCalled.of(event) or SkillProgressed.of(event)
-    task_id = (event.data or {}).get(IN_TASK) if typed is None else typed.task_id
+    task_id = typed.task_id if typed else (event.data or {}).get(IN_TASK)
     return task_id if isinstance(task_id, str) else ''
 
 

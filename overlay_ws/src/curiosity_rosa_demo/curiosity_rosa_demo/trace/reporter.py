@@ -16,12 +16,14 @@ from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.adapter_status import rival_texts
 from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.models import finite_float as finite_float
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.text import printable
 
 # The unit of a result's value: by the end of its key, or by the whole key.
 UNIT_FORMATS = {'m': '{:.2f} m', 's': '{:.1f} s', 'rad': '{:.2f} rad'}
 LENGTHS_M = ('x', 'y')
+TOOL_RESULT = 'tool_result'  # type of the event
 
 
 class TraceFunction(Protocol):
@@ -35,6 +37,7 @@ def trace_result(trace: TraceFunction, tool: str, result: ToolResult) -> None:
     trace(
         TraceKind.RESULT if result.ok else TraceKind.ERROR,
         f'{tool}: {result_summary(result)}',
+        type=TOOL_RESULT,
         tool_name=tool,
         ok=result.ok,
         error_reason=result.error_reason or None,
@@ -100,13 +103,3 @@ def status_text(status: dict[str, Any]) -> str:
 def _appendages(status: dict[str, Any]) -> list[tuple[str, Any]]:
     parts = status.get('appendages')
     return list(parts.items()) if isinstance(parts, dict) else []
-
-
-def finite_float(value: Any) -> float | None:
-    """``value`` as a float when it is a finite number, else None. A bool is not a number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:  # an integer too large for a float
-        return None

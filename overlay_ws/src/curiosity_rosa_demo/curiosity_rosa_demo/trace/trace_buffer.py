@@ -6,47 +6,93 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Ring buffer of trace events."""
+"""The ring of events: the newest ones, numbered, within a number and an amount of memory."""
 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.text import memory_size
 from curiosity_rosa_demo.trace.trace_codec import event_memory
 
-MAX_BUFFER_BYTES = 16 * 1024 * 1024
+MAX_EVENTS, MAX_BYTES = 2000, 16 * 1024 * 1024
+
+T = TypeVar('T')
+
+
+@dataclass(frozen=True)
+class Published(Generic[T]):
+    """``number``: from 1, in the order of publication. ``own``: of this agent, not of another
+    node. ``size``: bytes of memory.
+    """
+
+    number: int
+    event: T
+    own: bool
+    size: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Batch(Generic[T]):
+    """``events``, oldest first. ``lost``: how many events, of any type, the ring has dropped just
+    before them.
+    """
+
+    lost: int
+    events: list[Published[T]]
 
 
 class TraceBuffer:
-    """The newest ``size`` events, oldest first, without duplicates; fewer if they would take more
-    than ``max_bytes`` of memory, but at least one. Not thread-safe.
+    """The newest ``max_events``, trace events and others; fewer if they would take more than
+    ``max_bytes``, but at least one. Not thread-safe.
     """
 
-    def __init__(self, size: int, max_bytes: int = MAX_BUFFER_BYTES) -> None:
-        if size < 1:
-            raise ValueError(f'size must be at least 1, not {size}')
-        self._size, self._max_bytes = size, max_bytes
-        self._events: deque[TraceEvent] = deque()
-        self._sizes: deque[int] = deque()  # bytes of each event
+    def __init__(self, max_events: int = MAX_EVENTS, max_bytes: int = MAX_BYTES) -> None:
+        self._max_events, self._max_bytes = max_events, max_bytes
+        self._ring: deque[Published[Any]] = deque()
         self._bytes = 0
+        self._trace_ids: set[str] = set()  # of the trace events in the ring
+        self.last_number = 0
 
-    def append(self, event: TraceEvent) -> bool:
-        """Append the event. False for a duplicate: a late history repeats events."""
-        if any(known.event_id == event.event_id for known in self._events):
-            return False
-        self._events.append(event)
-        self._sizes.append(event_memory(event))
-        self._bytes += self._sizes[-1]
-        while len(self) > self._size or (self._bytes > self._max_bytes and len(self) > 1):
-            self._events.popleft()
-            self._bytes -= self._sizes.popleft()
-        return True
+    def append(self, event: object, *, own: bool = True) -> Published[Any] | None:
+        """The stored event; None for a trace event that is here already: late histories repeat
+        events, and our own come back from the topic.
+        """
+        size = memory_size(event)
+        if isinstance(event, TraceEvent):
+            if event.event_id in self._trace_ids:
+                return None
+            self._trace_ids.add(event.event_id)
+            size = event_memory(event)
+        self.last_number += 1
+        published = Published(self.last_number, event, own, size)
+        self._ring.append(published)
+        self._bytes += size
+        while len(self) > self._max_events or (self._bytes > self._max_bytes and len(self) > 1):
+            dropped = self._ring.popleft()
+            self._bytes -= dropped.size
+            if isinstance(dropped.event, TraceEvent):
+                self._trace_ids.discard(dropped.event.event_id)
+        return published
 
-    def last(self, count: int | None = None) -> list[TraceEvent]:
-        """The newest ``count`` events (all when None), oldest first."""
-        events = list(self._events)
-        return events if count is None else events[max(0, len(events) - max(0, count)) :]
+    def after(self, number: int) -> Batch[Any]:
+        """All events after ``number`` that are still here."""
+        first = self.last_number - len(self) + 1
+        skipped = max(0, number + 1 - first)
+        return Batch(max(0, first - 1 - number), list(islice(self._ring, skipped, None)))
+
+    def last(self, count: int | None = None, *, own_only: bool = False) -> list[TraceEvent]:
+        """The newest ``count`` trace events (all when None), oldest first."""
+        found = [
+            each.event
+            for each in self._ring
+            if isinstance(each.event, TraceEvent) and (each.own or not own_only)
+        ]
+        return found if count is None else found[max(0, len(found) - max(0, count)) :]
 
     def __len__(self) -> int:
-        return len(self._events)
+        return len(self._ring)

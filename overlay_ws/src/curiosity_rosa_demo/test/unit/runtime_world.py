@@ -158,7 +158,7 @@ class ScriptedAgentSession:
         self.brain_state: Callable[[], BrainState] = BrainState
         self.asks: list[Question] = []
         self.answers_to: list[tuple[str, ApprovalAnswer]] = []  # by the question's ID
-        self.trace_buffer = TraceBuffer(200)
+        self._events = TraceBuffer(200)
         self.ran: list[str] = []
         self.turns: list[tuple[str, Json | None]] = []  # task and plan
         self.doors: list[str] = []  # through which the text of each turn came
@@ -181,7 +181,10 @@ class ScriptedAgentSession:
         return {}
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
-        self.trace_buffer.append(new_event(kind, message, **fields))
+        self._events.append(new_event(kind, message, **fields))
+
+    def recent_events(self) -> list[TraceEvent]:
+        return self._events.last()
 
     def _work(self, what: str, cancellation: Cancellation) -> Outcome:
         cancellation.check()
@@ -342,7 +345,7 @@ class RuntimeBench(RuntimeHarness):
         self.until(lambda: any(part in text for text in self.traced()), f'{part!r} to be told')
 
     def traced(self) -> list[str]:
-        return [event.message for event in self.session.trace_buffer.last()]
+        return [event.message for event in self.session.recent_events()]
 
     def in_loop(self, work: Callable[..., object], *arguments: Any) -> None:
         """Call it in the runtime's loop, without waiting for it."""
@@ -498,11 +501,13 @@ class AgentWorld(RuntimeHarness):
             registry.register(skill)
         self.rover = SimulatedRover()
         self.events: list[TraceEvent] = []
+        event_bus = EventBus()
+        event_bus.listen('test', self.events.append, TraceEvent)
         self.session = AgentSession(
             self.rover,  # type: ignore[arg-type]
             config,
             self.rover.clock,
-            self.events.append,
+            event_bus,
             registry=registry,
             approval_queue=ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s),
             checkpoints=':memory:',

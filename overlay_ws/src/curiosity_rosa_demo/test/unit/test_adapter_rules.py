@@ -36,7 +36,7 @@ from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, ToolResult, TWO_AG
 from curiosity_rosa_demo.infra.clocks import ClockWatch, MotionClock, NO_CLOCK, SimulationClock
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.obstacles import ObstacleView, TURN_DIRECTIONS
+from curiosity_rosa_demo.infra.obstacles import ObstacleView
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from curiosity_stand_in.drivers import DemoRover
 from examples import examples
@@ -137,7 +137,7 @@ BLIND = ObstacleView(False, {}, POINTS)
 
 
 def seen(**free_m: float) -> ObstacleView:
-    return ObstacleView(True, {**dict.fromkeys(TURN_DIRECTIONS, math.inf), **free_m}, POINTS)
+    return ObstacleView(True, {**dict.fromkeys(DIRECTIONS, math.inf), **free_m}, POINTS)
 
 
 FREE = seen()
@@ -181,7 +181,7 @@ def test_without_a_view_the_rover_drives_and_the_status_says_so() -> None:
     for state, scans in views.items():
         rule = ScanWorld().after(0.0, *scans)
         assert (rule.view, rule.ahead_m) == (state, None)
-        for motion in TURN_DIRECTIONS:
+        for motion in DIRECTIONS:
             assert (rule.refusal(motion), rule.stop_reason(motion)) == ('', '')
     world = ScanWorld()
     world.after(0.0, seen(move_forward=1.0))

@@ -56,6 +56,7 @@ from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
 from curiosity_rosa_demo.tools.readiness import wait_for_nodes
+from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import task_of, TurnStarted
 from examples import examples
 from harness import wait_until
@@ -308,12 +309,14 @@ class Bench:
 
     def __init__(self) -> None:
         self.rover, self.events = SimulatedRover(), list[TraceEvent]()
+        event_bus = EventBus()
+        event_bus.listen('test', self.events.append, TraceEvent)
         self.approval_queue = ApprovalQueue(timeout_s=1.0)
         self.session = AgentSession(
             self.rover,  # type: ignore[arg-type]
             SHIPPED,
             self.rover.clock,
-            self.events.append,
+            event_bus,
             registry=REGISTRY,
             approval_queue=self.approval_queue,
             checkpoints=':memory:',
@@ -363,7 +366,7 @@ def test_a_turn_leaves_the_rover_still_and_says_through_which_door_its_text_came
     outcome = bench.session.run_turn('look', 'answer', Cancellation(), door=door)
     assert (outcome.ok, outcome.goal) == (True, 'Charge')
     assert bench.said[0] == f'{said}: look'
-    begun = bench.session.trace_buffer.last()[0]
+    begun = bench.session.recent_events()[0]
     assert TurnStarted.of(begun) == TurnStarted(0, door)
 
 

@@ -42,11 +42,11 @@ from curiosity_rosa_demo.agent.react.guardrails.rules import (
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin, with_origin
-from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.geometry import along
+from curiosity_rosa_demo.domain.geometry import Place as RoverPlace
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
@@ -356,7 +356,7 @@ def driven_plan(proposal: Proposal, situation: Situation, limits: Limits) -> lis
     """The way that the skill itself plans from a standstill."""
     assert limits.max_detour is not None
     goal = NavigationGoal(*(proposal.op.arguments.get(key) for key in ('x', 'y', 'yaw_rad')))
-    start, radius = PlanarPose(*place_of(situation)), limits.turn_radius_m
+    start, radius = RoverPlace(*place_of(situation)), limits.turn_radius_m
     way = [place_of(situation)]
     if goal.is_reached(start):
         return way

@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.infra.config.topics import TfTopics
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import (
     free_distance,
     RoverShape,
     Scan,
-    TURN_DIRECTIONS,
     view_of,
 )
 from curiosity_rosa_demo.infra.tf.listener import level_pose, TransformSource, TransformUnavailable
@@ -58,7 +58,7 @@ def scan_with(ranges: list[float], **changes: float) -> Scan:
 
 def touches(points: np.ndarray, motion: str, metres: float, shape: RoverShape) -> bool:
     """Whether the rover's outline, with its margin, covers a point after ``metres`` of motion."""
-    side, radius = TURN_DIRECTIONS[motion], shape.turn_radius_m
+    side, radius = DIRECTIONS[motion], shape.turn_radius_m
     x, y = points[:, 0], points[:, 1]
     if side == 0:
         own_x, own_y = x - metres, y
@@ -138,14 +138,14 @@ def test_any_scan_in_any_frame_gives_a_view_that_makes_sense(
 
 
 @SHAPES
-@pytest.mark.parametrize('motion', TURN_DIRECTIONS)
+@pytest.mark.parametrize('motion', DIRECTIONS)
 @given(st.lists(st.tuples(places, places), max_size=12), st.floats(0.0, 1.0))
 def test_within_the_free_distance_the_rover_touches_nothing_and_at_it_something(
     shape: RoverShape, motion: str, rows: list[tuple[float, float]], part: float
 ) -> None:
     points = np.array(rows).reshape(-1, 2)
     clear = points[[not touches(point[None, :], motion, 0.0, shape) for point in points]]
-    free_m = free_distance(clear, TURN_DIRECTIONS[motion], shape)
+    free_m = free_distance(clear, DIRECTIONS[motion], shape)
     lap = math.tau * shape.turn_radius_m
     metres = part * min(free_m, lap * 0.9)
     assert not touches(clear, motion, max(0.0, metres - 1e-6), shape)

@@ -29,13 +29,13 @@ from curiosity_rosa_demo.agent.interfaces.page.history import (
     History,
     HistoryFile,
     MAX_KEPT_PLACES,
-    Place,
 )
 from curiosity_rosa_demo.agent.interfaces.page.past_view import RecordingLibrary, RecordingNotShown
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData, restart_data
 from curiosity_rosa_demo.agent.interfaces.page.time_view import SPEEDS, TimeCursor, TimeView
 from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
+from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
@@ -63,7 +63,7 @@ class Shown:
 
     at: float
     parts: Mapping[str, PanelData]
-    trail: Sequence[Place]
+    trail: Sequence[XY]
     starts: bool = False  # the agent
 
 
@@ -71,7 +71,7 @@ class Shown:
 def runs(draw: st.DrawFn) -> list[Shown]:
     """What was shown one after the other, in whole seconds."""
     times = sorted(draw(st.sets(st.integers(1, 1000), min_size=1, max_size=40)))
-    run, trail, x = list[Shown](), list[Place](), 0.0
+    run, trail, x = list[Shown](), list[XY](), 0.0
     for at in times:
         if draw(st.integers(0, 9)) == 0:
             trail = []  # the world was reset

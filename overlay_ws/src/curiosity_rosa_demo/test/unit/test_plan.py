@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import fields
 import json
 from pathlib import Path
 import re
@@ -31,10 +30,8 @@ from curiosity_rosa_demo.agent.react.plan.steps import (
 from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.plan.json_schema import plan_schema, schema_text
 from curiosity_rosa_demo.domain.plan.plan import (
-    create_plan_from_llm_response,
     ExecutionResult,
     Plan,
-    PlanError,
     PlanStatus,
     PlanStep,
     RiskLevel,
@@ -43,8 +40,14 @@ from curiosity_rosa_demo.domain.plan.plan import (
     UNFINISHED,
 )
 from curiosity_rosa_demo.domain.plan.reader import read_plan
-from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT, MAX_LEFT_OUT, PROGRESS_KEY
+from curiosity_rosa_demo.domain.plan.repair import (
+    create_plan_from_llm_response,
+    LEFT_OUT,
+    MAX_LEFT_OUT,
+    PROGRESS_KEY,
+)
 from curiosity_rosa_demo.domain.plan.unknown_fields import ACTS, REMARKS
+from curiosity_rosa_demo.domain.plan.validation import PlanError
 from examples import examples
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -171,8 +174,10 @@ def _nested(levels: int) -> dict[str, Any]:
 
 
 NO_PLAN: list[tuple[Any, str]] = [
-    ({'goal': None}, 'goal must be a text that is not empty, not None'),
-    ({'risk_level': 'huge'}, "risk_level must be one of low, medium, high, not 'huge'"),
+    ({'goal': None}, 'goal must be a text, not None'),
+    ({'goal': ' '}, "goal must be a text that is not empty, not ' '"),
+    ({'reasoning': '\ud800'}, 'reasoning must be valid Unicode'),
+    ({'risk_level': 'huge'}, "risk_level must be 'low', 'medium' or 'high', not 'huge'"),
     ({'created_at': float('nan')}, 'created_at must be a time in seconds, not nan'),
     ({'metadata': {'a': [{'b': {1, 2}}]}}, r'metadata\.a\[0\]\.b must be a JSON value'),
     ({'metadata': {'a': 10**5000}}, r'metadata\.a must be a finite number, not a huge number'),
@@ -288,7 +293,7 @@ UNREADABLE: list[tuple[Any, str]] = [
     (TORN, 'line 1, column 25: expected a closing }'),  # not the plan that stands in it
     ('{' * 1_000_000, 'text must be at most 100000 characters, not 1000000'),
     (None, 'plan must be '),
-    ({1: 2}, 'a key of plan must be '),
+    ({1: 2}, 'plan: a key must be a text, not 1'),
 ]
 WRONG_STEPS = [
     ('{"action": "a", "step_id": "one"}', 'steps[1].step_id must be a whole number from 0, '),
@@ -378,7 +383,7 @@ PLAN: dict[str, Any] = {
 PLACES = st.sampled_from([None, 0, 1, 2])  # in the plan, or in which step
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=20) | json_objects
 REMARK_KEYS = st.sampled_from(sorted(REMARKS - {'reasoning', 'description', 'source'}))
-NAMES = {field.name for cls in (Plan, PlanStep) for field in fields(cls)}
+NAMES = {*Plan.model_fields, *PlanStep.model_fields}
 
 
 def with_field(place: int | None, key: str, value: Any) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m, 
 from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared, comparison_text
 from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage, Surroundings
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
-from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
@@ -264,7 +263,7 @@ def test_a_long_way_from_the_light_is_a_detour() -> None:
     )
     view = TurnView(figures, EXPLORE, (), tools, PRICES, BRIGHT_X, longest_s=20.0)
     for tool, yaw, arguments, is_detour in WAYS:
-        cost = detour_cost(view, tool, arguments, Pose(0.0, 0.0, yaw))
+        cost = detour_cost(view, tool, arguments, Place(0.0, 0.0, yaw))
         assert (cost > limit) is is_detour, (tool, yaw, arguments)
 
 

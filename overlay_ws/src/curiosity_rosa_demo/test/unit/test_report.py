@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
 from html.parser import HTMLParser
 import itertools
 import json
@@ -51,16 +50,14 @@ from curiosity_rosa_demo.recording.report.turns import (
 )
 from curiosity_rosa_demo.trace.events import (
     ModelCalled,
-    QuestionAnswered,
-    QuestionAsked,
-    TurnAnswered,
-    TurnStarted,
-)
-from curiosity_rosa_demo.trace.plan_events import (
     PlanMade,
     PlanStepEnded,
+    QuestionAnswered,
+    QuestionAsked,
     RehearsalCompared,
     RehearsalMade,
+    TurnAnswered,
+    TurnStarted,
 )
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
 from examples import examples
@@ -475,8 +472,8 @@ def test_turns_plans_questions_and_rehearsals_have_what_came_of_them() -> None:
     assert found == [('3 m ahead', '2 m off', 9.1), ('other', 'as rehearsed', 25.0)]
     resumes = TurnStarted(3).trace_fields('Going on after 3 calls: go')
     parts = [TurnStarted(0).trace_fields('go'), resumes, TurnAnswered(True, 0.9).trace_fields('x')]
-    other_model = replace(CALL, model='', cost=None, estimated=True)
-    euro = replace(CALL, currency='EUR', cost=1.0)
+    other_model = CALL.model_copy(update={'model': '', 'cost': None, 'estimated': True})
+    euro = CALL.model_copy(update={'currency': 'EUR', 'cost': 1.0})
     (name, both), (unnamed, unknown) = costs_by_model([CALL, other_model, euro])
     assert (name, both.calls, both.tokens, both.money_text) == ('gpt', 2, 2400, '0.25 USD, 1 EUR')
     assert (unnamed, unknown.money_text, unknown.estimated) == ('openai', '1 call unknown', True)

@@ -23,7 +23,6 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Mast,
     MotionBelief,
     Obstacle,
-    Pose,
 )
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
@@ -42,6 +41,7 @@ from curiosity_rosa_demo.agent.rule_model.step_texts import done_text
 from curiosity_rosa_demo.agent.rule_model.texts import broken_text, status_text, text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep, TurnView
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
@@ -523,16 +523,16 @@ SEARCH = Motions(
     turn_rate=PROFILE.turn,
     rover=FIGURES,
 )
-ORIGIN = Pose(0.0, 0.0, 0.0)
+ORIGIN = Place(0.0, 0.0, 0.0)
 metres = st.floats(-15.0, 15.0)
-poses = st.builds(Pose, metres, metres, st.floats(-math.pi, math.pi))
+poses = st.builds(Place, metres, metres, st.floats(-math.pi, math.pi))
 samples = st.lists(st.tuples(poses, st.floats(0.0, 0.79)), max_size=6)
 
 
 @settings(max_examples=examples(50))
 @given(poses, st.none() | metres, samples, st.lists(poses, min_size=1, max_size=5))
 def test_a_belief_is_a_probability(
-    start: Pose, hint: float | None, told: list[tuple[Pose, float]], places: list[Pose]
+    start: Place, hint: float | None, told: list[tuple[Place, float]], places: list[Place]
 ) -> None:
     belief = LightBelief(start, hint, told)
     x, y = (np.array([getattr(place, axis) for place in places]) for axis in 'xy')
@@ -550,7 +550,7 @@ def test_a_belief_is_a_probability(
 def test_a_dark_look_where_it_was_said_to_be_bright_refutes_the_hint() -> None:
     beyond = np.array([6.0])
     before = LightBelief(ORIGIN, 5.0, []).edges.outcomes(beyond, np.zeros(1)).good.sum()
-    refuted = LightBelief(ORIGIN, 5.0, [(Pose(5.5, 0.0, 0.0), 0.0)])
+    refuted = LightBelief(ORIGIN, 5.0, [(Place(5.5, 0.0, 0.0), 0.0)])
     after = refuted.edges.outcomes(beyond, np.zeros(1)).good.sum()
     assert before > 0.6
     assert after < 0.2
@@ -593,7 +593,7 @@ def test_no_motion_ends_where_an_obstacle_leaves_no_way_on(ahead: float, beside:
 # --- what it measures of its own motions --------------------------------------------------------
 
 VIEW = TurnView(FIGURES, 'explore', tools=frozenset(MOTIONS))
-START = Pose(1.0, -2.0, 0.5)
+START = Place(1.0, -2.0, 0.5)
 
 
 @given(
@@ -604,9 +604,9 @@ def test_speeds_and_rate_are_those_between_the_poses_whatever_path_is_told(
     speed: float, seconds: float, told_m: float, side: float, rate: float, radius: float
 ) -> None:
     def measured(tool: str, seconds: float, metres: float, turned: float) -> Motions:
-        way = START.yaw + turned / 2.0
+        way = START.yaw_rad + turned / 2.0
         x, y = START.x + metres * math.cos(way), START.y + metres * math.sin(way)
-        end = Pose(x, y, math.remainder(START.yaw + turned, math.tau))
+        end = Place(x, y, math.remainder(START.yaw_rad + turned, math.tau))
         moved = MotionBelief(tool, seconds, START, end, told_m, 0)
         return motions_of(VIEW, Beliefs(FIGURES, pose=end, moves=[moved]))
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import tempfile
 
 from curiosity_rosa_demo.agent.runtime.session_recorder import SessionRecorder
+from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Capture, MAX_CAPTURES, Picture
 from curiosity_rosa_demo.infra.storage.session_folder import (
     MAX_PLACES,
-    Place,
     SessionFolder,
     TRAIL_FILE,
 )
@@ -65,7 +65,7 @@ def shown(each: Capture) -> tuple[object, ...]:
 
 @given(trail=places, taken=captures)
 @settings(max_examples=examples(40))
-def test_what_is_saved_is_loaded(trail: list[Place], taken: list[Capture]) -> None:
+def test_what_is_saved_is_loaded(trail: list[XY], taken: list[Capture]) -> None:
     with tempfile.TemporaryDirectory() as path:
         folder = SessionFolder(Path(path, 'tasks.db.session'))
         folder.save_trail(trail)
@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_run_is_saved_as_it_goes_on(tmp_path: Path) -> None:
-    folder, trail = SessionFolder(tmp_path), list[Place]()
+    folder, trail = SessionFolder(tmp_path), list[XY]()
     capture = Capture('a', Picture(b'jpeg', 1.8e9, 0.0), 0.5, True, None)
     recorder = SessionRecorder(folder, lambda: tuple(trail), lambda event: capture)
     recorder.record_event(new_event(TraceKind.OBSERVE, 'nothing new'))

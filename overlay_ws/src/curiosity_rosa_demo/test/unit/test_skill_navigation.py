@@ -18,7 +18,6 @@ from curiosity_rosa_demo.agent.skills.navigation.dubins import (
     dubins_paths,
     DubinsPath,
     paths_to_place,
-    PlanarPose,
     pose_after,
 )
 from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
@@ -48,6 +47,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEsti
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import progress_text
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_GONE,
     NEED_TO_CLOSE_MAST,
@@ -67,7 +67,7 @@ from tool_rover import ended_early, failed, MAST_OUT, OUTSIDE, STOP_LATE_S, with
 
 angles = st.floats(-math.pi, math.pi)
 metres = st.floats(-8.0, 8.0)
-places = st.builds(PlanarPose, metres, metres, angles)
+places = st.builds(Place, metres, metres, angles)
 trips = st.tuples(metres, metres, st.none() | angles)
 goals = trips.map(lambda trip: NavigationGoal(*trip))
 TripGoal = tuple[float, float, float | None]
@@ -97,7 +97,7 @@ class ArcWorld(StillWorld):
         config: Any = SHIPPED,
     ) -> None:
         super().__init__(config)
-        self.at = PlanarPose(0.0, 0.0, 0.0)
+        self.at = Place(0.0, 0.0, 0.0)
         self.speeds = {'S': forward_mps, 'L': arc_mps, 'R': arc_mps}
         self.radius_m, self.noise, self.coast_s = radius_m, noise, coast_s
         self.random = random.Random(seed)
@@ -112,7 +112,7 @@ class ArcWorld(StillWorld):
         self.looks += 1
         if len(self.tools) >= self.blind_after or self.looks % self.sees_every:
             return None
-        yaw = math.remainder(self.at.yaw, math.tau)
+        yaw = math.remainder(self.at.yaw_rad, math.tau)
         return RoverPose(x=self.at.x, y=self.at.y, yaw_rad=yaw, frame_id='odom')
 
     def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
@@ -128,13 +128,13 @@ class ArcWorld(StillWorld):
         figures = with_figures(
             SHIPPED.thresholds, forward_mps=speed, turn_mps=speed, turn_radius_m=radius
         )
-        rover = DemoRover(figures, pose=Pose(self.at.x, self.at.y, self.at.yaw))
+        rover = DemoRover(figures, pose=Pose(self.at.x, self.at.y, self.at.yaw_rad))
         rover.call(name)
         rover.advance_to(arguments['duration_s'] + self.coast_s)
         rover.call('move_stop')
         state = rover.advance_to(rover.seconds + STOP_LATE_S)
-        there = PlanarPose(state.pose.x, state.pose.y, state.pose.yaw)
-        turned = abs(math.remainder(there.yaw - self.at.yaw, math.tau))
+        there = Place(state.pose.x, state.pose.y, state.pose.yaw)
+        turned = abs(math.remainder(there.yaw_rad - self.at.yaw_rad, math.tau))
         ahead_m = math.hypot(there.x - self.at.x, there.y - self.at.y)
         driven = turned * radius if turned else ahead_m
         self.at = there
@@ -185,7 +185,7 @@ def checked(world: ArcWorld, skill: Trip, *goal: float | None) -> ToolResult:
         assert result.data['refusal']['way_out']
     if result.ok:
         assert math.hypot(world.at.x - x, world.at.y - y) <= TOLERANCE_M
-        turned = 0.0 if yaw is None else math.remainder(world.at.yaw - yaw, math.tau)
+        turned = 0.0 if yaw is None else math.remainder(world.at.yaw_rad - yaw, math.tau)
         assert abs(turned) <= TOLERANCE_RAD + 1e-9
         assert result.data['distance_m'] == pytest.approx(world.driven_m)
         assert (result.data['x'], result.data['y']) == (world.at.x, world.at.y)
@@ -294,7 +294,7 @@ def test_a_trip_ends_in_the_words_of_what_ended_it() -> None:
     assert max(arguments['duration_s'] for _, arguments in world.tools) == 1.25
 
 
-def follow(way: DubinsPath, start: PlanarPose, radius: float) -> PlanarPose:
+def follow(way: DubinsPath, start: Place, radius: float) -> Place:
     end = start
     for letter, length in way.segments:
         assert length >= 0.0
@@ -306,21 +306,21 @@ def follow(way: DubinsPath, start: PlanarPose, radius: float) -> PlanarPose:
 @given(start=places, goal=places, radius=st.floats(0.2, 8.0))
 @settings(max_examples=examples(100), deadline=None)
 def test_every_way_leads_to_its_goal_and_to_a_place_the_shortest_with_any_heading(
-    start: PlanarPose, goal: PlanarPose, radius: float
+    start: Place, goal: Place, radius: float
 ) -> None:
     found = list(dubins_paths(start, goal, radius))
     assert len(found) >= 2
     for way in found:
         end = follow(way, start, radius)
         assert math.hypot(end.x - goal.x, end.y - goal.y) < 1e-5
-        assert abs(math.remainder(end.yaw - goal.yaw, math.tau)) < 1e-5
+        assert abs(math.remainder(end.yaw_rad - goal.yaw_rad, math.tau)) < 1e-5
     ways = list(paths_to_place(start, goal.x, goal.y, radius))
     for way in ways:
         end = follow(way, start, radius)
         assert math.hypot(end.x - goal.x, end.y - goal.y) < 1e-5
     shortest = min(way.length for way in ways)
     for part in range(24):
-        there = PlanarPose(goal.x, goal.y, math.tau * part / 24)
+        there = Place(goal.x, goal.y, math.tau * part / 24)
         assert all(way.length >= shortest - 1e-5 for way in dubins_paths(start, there, radius))
 
 
@@ -339,7 +339,7 @@ def test_a_loop_that_is_too_long_is_refused_with_its_length_and_the_way_out() ->
 @given(start=places, goal=goals, radius=st.floats(0.2, 8.0), bound=st.floats(0.0, 60.0))
 @settings(max_examples=examples(50), deadline=None)
 def test_a_plan_leads_to_its_goal_and_is_kept_while_it_does(
-    start: PlanarPose, goal: NavigationGoal, radius: float, bound: float
+    start: Place, goal: NavigationGoal, radius: float, bound: float
 ) -> None:
     plan = plan_drive(start, goal, radius, longest_m=bound)
     assert goal.is_reached(plan.end(start, radius))

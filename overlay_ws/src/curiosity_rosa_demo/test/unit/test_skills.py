@@ -618,7 +618,7 @@ def test_a_skill_of_a_turn_is_seen_in_the_state_and_in_the_trace(
         world.until(lambda: any(event.message == text for event in world.events), 'the trace')
         [told] = [event for event in world.events if 'progress' in (event.data or {})]
         assert (told.kind, (told.data or {})['task_id']) == (TraceKind.OBSERVE, task.id)
-        assert told not in world.session.trace_buffer.last()
+        assert told not in world.session.recent_events()
         assert world.session.current_activity is not None
         assert world.session.current_activity.description == 'drive()'
         (row,) = progress_facts(world.state.skills.running)['rows']

@@ -19,7 +19,7 @@ from enum import Enum
 import math
 
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep, TurnView
-from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
@@ -42,13 +42,6 @@ class Mast(Enum):
 
 
 @dataclass(frozen=True)
-class Pose:
-    x: float
-    y: float
-    yaw: float
-
-
-@dataclass(frozen=True)
 class Obstacle:
     x: float
     y: float
@@ -61,7 +54,7 @@ class CaptureBelief:
     score: float
     is_good: bool
     motions_before: int
-    taken_at: Pose | None = None
+    taken_at: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -70,8 +63,8 @@ class MotionBelief:
 
     tool: str
     duration_s: float
-    start: Pose | None
-    end: Pose | None
+    start: Place | None
+    end: Place | None
     distance_m: float | None
     captures_before: int
 
@@ -85,13 +78,13 @@ class Beliefs:
     must_stop: bool = False  # a motion failed, or the rover moves: stop first
     moving_unasked: bool = False  # the rover moves without a motion of this turn
     in_doubt: bool = False  # a tool failed: get the status before a retry
-    pose: Pose | None = None
+    pose: Place | None = None
     spot: int = 0
     asked_here: bool = False
     new_view: bool = True  # no capture since the start, or since the mast turned
     captures: list[CaptureBelief] = field(default_factory=list)
     moves: list[MotionBelief] = field(default_factory=list)
-    poses: dict[int, Pose] = field(default_factory=dict)
+    poses: dict[int, Place] = field(default_factory=dict)
     obstacles: list[Obstacle] = field(default_factory=list)
     longest_s: dict[str, float] = field(default_factory=dict)  # of a motion that was refused here
     free_m: dict[str, float] = field(
@@ -101,7 +94,7 @@ class Beliefs:
     sticks_out: str = ''  # the skill that stows an appendage which is out, as the status has it
 
     @property
-    def samples(self) -> list[tuple[Pose, float]]:
+    def samples(self) -> list[tuple[Place, float]]:
         """The score of each capture whose pose is known, with that pose."""
         return [
             (self.poses[look.motions_before], look.score)
@@ -215,9 +208,8 @@ class Beliefs:
         if self.pose is None:
             return
         turn = DIRECTIONS[tool] * free_m / self.rover.speeds.radius_m
-        x, y, yaw = along(self.pose.x, self.pose.y, self.pose.yaw, free_m, turn)
-        front_m = self.rover.front_m
-        there = Obstacle(x + front_m * math.cos(yaw), y + front_m * math.sin(yaw))
+        front = self.pose.after(free_m, turn).after(self.rover.front_m, 0.0)
+        there = Obstacle(front.x, front.y)
         if all(math.hypot(there.x - it.x, there.y - it.y) > SAME_M for it in self.obstacles):
             self.obstacles.append(there)
 
@@ -260,7 +252,7 @@ class Beliefs:
         if self.mast is not Mast.NONE:
             self.mast = mast
 
-    def _set_new_place(self, pose: Pose | None) -> None:
+    def _set_new_place(self, pose: Place | None) -> None:
         """Start a new spot: the rover has moved. None: its pose is unknown."""
         self.spot += 1
         self.asked_here = False
@@ -268,7 +260,7 @@ class Beliefs:
         self.free_m.clear()
         self._set_pose(pose)
 
-    def _set_pose(self, pose: Pose | None) -> None:
+    def _set_pose(self, pose: Place | None) -> None:
         self.pose = pose
         if pose:
             self.poses[self.spot] = pose
@@ -282,6 +274,6 @@ def beliefs_from(view: TurnView) -> Beliefs:
     return beliefs
 
 
-def _pose(x: object, y: object, yaw: object) -> Pose | None:
+def _pose(x: object, y: object, yaw: object) -> Place | None:
     a, b, c = finite_float(x), finite_float(y), finite_float(yaw)
-    return None if a is None or b is None or c is None else Pose(a, b, c)
+    return None if a is None or b is None or c is None else Place(a, b, c)

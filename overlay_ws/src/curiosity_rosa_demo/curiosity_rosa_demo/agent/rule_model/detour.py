@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, beliefs_from, Mast, Pose
+from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, beliefs_from, Mast
 from curiosity_rosa_demo.agent.rule_model.explore import LOOK_TOOLS
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.parser import parse_intent
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
-from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -29,7 +29,7 @@ FORWARD = 'move_forward'
 
 
 def detour_cost(
-    view: TurnView, tool: str, arguments: Mapping[str, Any], measured: Pose | None = None
+    view: TurnView, tool: str, arguments: Mapping[str, Any], measured: Place | None = None
 ) -> float:
     """The price of this call, at most that of a drive, and what the planner expects of the search
     after it, less what it expects now; 0 for what it cannot compare: no search, no pose, no
@@ -55,7 +55,13 @@ def detour_cost(
 
 
 def _expected(
-    view: TurnView, facts: Beliefs, belief: LightBelief, pose: Pose, mast: Mast, *, seen_here: bool
+    view: TurnView,
+    facts: Beliefs,
+    belief: LightBelief,
+    pose: Place,
+    mast: Mast,
+    *,
+    seen_here: bool,
 ) -> float | None:
     look = next_look(
         pose,
@@ -70,26 +76,22 @@ def _expected(
 
 
 def _pose_after(
-    pose: Pose, tool: str, arguments: Mapping[str, Any], motions: Motions
-) -> Pose | None:
+    pose: Place, tool: str, arguments: Mapping[str, Any], motions: Motions
+) -> Place | None:
     """Where the call leads as the rover's motions were measured; None: it is no motion."""
     seconds = finite_float(arguments.get('duration_s'))
     if tool in DIRECTIONS and seconds is not None:
         speed = motions.turn_speed if DIRECTIONS[tool] else motions.speed
         turn = DIRECTIONS[tool] * motions.turn_rate * seconds
-        return _after(pose, speed * seconds, turn)
+        return pose.after(speed * seconds, turn)
     metres = finite_float(arguments.get('distance_m'))
     if tool == 'drive_distance' and metres is not None:
-        return _after(pose, metres, 0.0)
+        return pose.after(metres, 0.0)
     degrees = finite_float(arguments.get('angle_deg'))
     if tool == 'turn_angle' and degrees is not None:
         turn = math.radians(degrees)
-        return _after(pose, abs(turn) * motions.radius_m, turn)
+        return pose.after(abs(turn) * motions.radius_m, turn)
     x, y = finite_float(arguments.get('x')), finite_float(arguments.get('y'))
     if tool == 'navigate_to_pose' and x is not None and y is not None:
-        return Pose(x, y, math.atan2(y - pose.y, x - pose.x))
+        return Place(x, y, math.atan2(y - pose.y, x - pose.x))
     return None
-
-
-def _after(pose: Pose, metres: float, turn: float) -> Pose:
-    return Pose(*along(pose.x, pose.y, pose.yaw, metres, turn))

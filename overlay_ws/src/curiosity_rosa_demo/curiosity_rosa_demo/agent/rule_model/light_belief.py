@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
+from curiosity_rosa_demo.domain.geometry import Place
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,7 +59,12 @@ class Edges:
     """Weights of hypotheses, summed over their edges: quick to ask at thousands of places."""
 
     def __init__(
-        self, start: Pose, number: NDArray[np.int64], good_m: Floats, lit_m: Floats, weight: Floats
+        self,
+        start: Place,
+        number: NDArray[np.int64],
+        good_m: Floats,
+        lit_m: Floats,
+        weight: Floats,
     ) -> None:
         """``number``: of a hypothesis' heading; its edges are metres along it from ``start``."""
         self._start = start
@@ -113,7 +118,7 @@ class LightBelief:
     """
 
     def __init__(
-        self, start: Pose, hint_x: float | None, samples: Iterable[tuple[Pose, float]]
+        self, start: Place, hint_x: float | None, samples: Iterable[tuple[Place, float]]
     ) -> None:
         seen = list(samples)
         good = min(1.0, max([GOOD, *(score + LIT for _, score in seen)]))

@@ -29,7 +29,7 @@ from functools import cached_property
 import math
 from types import MappingProxyType
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Mast, Obstacle, Pose
+from curiosity_rosa_demo.agent.rule_model.beliefs import Mast, Obstacle
 from curiosity_rosa_demo.agent.rule_model.light_belief import ANGLES, Edges, Floats, LightBelief
 from curiosity_rosa_demo.agent.rule_model.motion_search import (
     FIRST_MOTION,
@@ -41,7 +41,7 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import (
     Y,
     YAW,
 )
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 import numpy as np
 
@@ -85,7 +85,7 @@ class _Plan:
     """
 
     first: Look | None
-    end: Pose
+    end: Place
     found: float
     spent: float
     before: Edges
@@ -100,7 +100,7 @@ class _Plan:
 
 
 def next_look(
-    pose: Pose,
+    pose: Place,
     mast: Mast,
     belief: LightBelief,
     motions: Motions,
@@ -155,7 +155,7 @@ def next_look(
 
 
 def _reached(
-    pose: Pose,
+    pose: Place,
     motions: Motions,
     obstacles: tuple[Obstacle, ...],
     first_at_most: Mapping[str, float],
@@ -185,9 +185,9 @@ def _thinned(poses: Floats) -> Floats:
     return thinned
 
 
-def _moved(poses: Floats, start: Pose, end: Pose) -> Floats:
+def _moved(poses: Floats, start: Place, end: Place) -> Floats:
     """The poses that motions reach from ``end`` which reach ``poses`` from ``start``."""
-    turn = end.yaw - start.yaw
+    turn = end.yaw_rad - start.yaw_rad
     cos, sin = math.cos(turn), math.sin(turn)
     x, y = poses[:, X] - start.x, poses[:, Y] - start.y
     after = poses.copy()
@@ -228,6 +228,6 @@ def _extended(
             expected=math.inf,
         )
         plans.append(
-            _Plan(first, Pose(x, y, yaw), float(found[row]), float(spent[row]), plan.left)
+            _Plan(first, Place(x, y, yaw), float(found[row]), float(spent[row]), plan.left)
         )
     return plans

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle, Pose
+from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,13 +59,13 @@ class Motions:
 class _Grid:
     """Cells of equal poses around a start, ``cells_across`` by as many by ``cells_around``."""
 
-    start: Pose
+    start: Place
     cell_m: float
     cells_across: int
     cells_around: int
 
     @classmethod
-    def of(cls, start: Pose, motions: Motions) -> _Grid:
+    def of(cls, start: Place, motions: Motions) -> _Grid:
         """A longest arc leads out of its cell, also of a rover that is slower than its profile."""
         arc_m = motions.turn_speed * motions.longest_s
         arc_rad = motions.turn_rate * motions.longest_s
@@ -91,7 +91,7 @@ class _Grid:
 
 
 def layers(
-    start: Pose,
+    start: Place,
     motions: Motions,
     obstacles: Sequence[Obstacle],
     first_at_most: Mapping[str, float],
@@ -102,7 +102,7 @@ def layers(
     """
     names = [name for name in DIRECTIONS if name in motions.costs]
     grid = _Grid.of(start, motions)
-    first = np.array([[start.x, start.y, start.yaw, 0.0, -1.0, 0.0]])
+    first = np.array([[start.x, start.y, start.yaw_rad, 0.0, -1.0, 0.0]])
     open_layers: dict[float, list[Floats]] = {0.0: [first]}
     seen = np.zeros(grid.size, dtype=bool)
     while open_layers:

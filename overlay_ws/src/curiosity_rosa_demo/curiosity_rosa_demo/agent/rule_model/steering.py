@@ -16,11 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import (
-    Beliefs,
-    MotionBelief,
-    SCORE_TOLERANCE,
-)
+from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, MotionBelief, SCORE_TOLERANCE
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.step_texts import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
@@ -85,7 +81,7 @@ def _arc(facts: Beliefs) -> tuple[float, float] | None:
     for move in reversed(facts.moves):
         if move.tool != 'move_forward' and move.start and move.end:
             sign = 1.0 if move.tool == 'turn_left' else -1.0
-            turned = (sign * (move.end.yaw - move.start.yaw)) % math.tau
+            turned = (sign * (move.end.yaw_rad - move.start.yaw_rad)) % math.tau
             # A value just below a full turn is jitter around zero.
             if 0.05 < turned < 6.0:
                 chord = math.hypot(move.end.x - move.start.x, move.end.y - move.start.y)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.text import count_text, printable
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -266,7 +266,7 @@ def broken_text(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> 
     return text_for('broken', lang, part=text_for(part, lang), tool=tool, reason=reason, **facts)
 
 
-def found_text(lang: str, pose: Pose | None, **values: Any) -> str:
+def found_text(lang: str, pose: Place | None, **values: Any) -> str:
     """The answer after a good capture."""
     place = (
         text_for('at_place', lang, x=pose.x, y=pose.y) if pose else text_for('place_unknown', lang)

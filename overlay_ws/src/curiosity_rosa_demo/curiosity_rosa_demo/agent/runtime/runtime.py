@@ -531,7 +531,7 @@ class Runtime(TaskClient):
             state=self.state,
             react=session.react_state,
             tasks=self.runner.list_tasks(),
-            events=session.trace_buffer.last(),
+            events=session.recent_events(),
             questions=self.shown_questions,
             now_s=time.time(),
         )

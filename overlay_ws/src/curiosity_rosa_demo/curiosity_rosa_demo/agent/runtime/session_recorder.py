@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture
-from curiosity_rosa_demo.infra.storage.session_folder import Place, SessionFolder
+from curiosity_rosa_demo.infra.storage.session_folder import SessionFolder
 from curiosity_rosa_demo.trace.events import CaptureTaken
 
 
@@ -24,11 +25,11 @@ class SessionRecorder:
     def __init__(
         self,
         folder: SessionFolder,
-        trail: Callable[[], Sequence[Place]],
+        trail: Callable[[], Sequence[XY]],
         capture_of: Callable[[TraceEvent], Capture | None],
     ) -> None:
         self._folder, self._trail, self._capture_of = folder, trail, capture_of
-        self._saved: Sequence[Place] = trail()
+        self._saved: Sequence[XY] = trail()
 
     def record_event(self, event: TraceEvent) -> None:
         """Save what is new since the last event. Raises OSError."""

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
-from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, PlanError
+from curiosity_rosa_demo.domain.plan.repair import create_plan_from_llm_response
+from curiosity_rosa_demo.domain.plan.validation import PlanError
 
 MAX_FILE_BYTES = 1_000_000  # bytes
 

@@ -218,8 +218,8 @@ class Analyses:
     def record_event(self, event: TraceEvent) -> None:
         """Record an event of this agent. Callable from any thread."""
         analyzed = GroundAnalyzed.of(event)
-        if analyzed is not None and (analysis := analyzed.analysis) is not None:
-            newest = AnalyzedGround(event.event_id, event.ts, analysis, None)
+        if analyzed is not None:
+            newest = AnalyzedGround(event.event_id, event.ts, analyzed.analysis, None)
             with self._changed:
                 self._newest = newest, analyzed.stamp_s
 

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-import math
+import operator
+from typing import Any
 
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.models import finite_float, Json
 from curiosity_rosa_demo.domain.plan.validation import short_repr
 from pydantic import JsonValue
 
@@ -51,7 +52,7 @@ def holds(conditions: Json, facts: Json) -> Verdict:
         fact = facts.get(name)
         if fact is None or fact != fact:
             failed.append(f'{name} is not known')
-        elif kind.numeric and _number(fact) is None:
+        elif kind.numeric and not _is_number(fact):
             failed.append(f'{name} is {short_repr(fact)}, not a number')
         else:
             ok = kind.test(fact, value)
@@ -84,22 +85,12 @@ class _ConditionKind:
     fails_text: str  # the same when it does not
     needs: str  # text for the type of the value
     fits: Callable[[JsonValue], bool]  # whether the value has that type
-    test: Callable[[JsonValue, JsonValue], bool]
-    numeric: bool = False  # the fact must be a number too
-
-
-def _number(value: JsonValue) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    test: Callable[[Any, Any], bool]
+    numeric: bool = False  # the fact must be a number too: ``test`` gets numbers
 
 
 def _is_plain(value: JsonValue) -> bool:
-    return isinstance(value, (bool, str)) or _number(value) is not None
+    return isinstance(value, (bool, str)) or _is_number(value)
 
 
 def _is_nonempty_list(value: JsonValue) -> bool:
@@ -109,14 +100,14 @@ def _is_nonempty_list(value: JsonValue) -> bool:
 def _range(value: JsonValue) -> bool:
     if not isinstance(value, list) or len(value) != 2:
         return False
-    low, high = _number(value[0]), _number(value[1])
+    low, high = finite_float(value[0]), finite_float(value[1])
     return low is not None and high is not None and low <= high
 
 
 def _is_equal(fact: JsonValue, value: JsonValue) -> bool:
     if isinstance(fact, list):
         return any(_is_equal(item, value) for item in fact)
-    one, other = _number(fact), _number(value)
+    one, other = finite_float(fact), finite_float(value)
     if one is not None and other is not None:
         return abs(one - other) <= TOLERANCE
     return type(fact) is type(value) and fact == value
@@ -126,32 +117,30 @@ def _is_one_of(fact: JsonValue, values: JsonValue) -> bool:
     return isinstance(values, list) and any(_is_equal(fact, value) for value in values)
 
 
-def _is_within(fact: JsonValue, value: JsonValue) -> bool:
-    return isinstance(value, list) and _at_least(fact, value[0]) and _at_most(fact, value[1])
+def _at_least(fact: Any, value: Any) -> bool:
+    return bool(fact >= value - TOLERANCE)
 
 
-def _order(test: Callable[[float, float], bool]) -> Callable[[JsonValue, JsonValue], bool]:
-    def compare(fact: JsonValue, value: JsonValue) -> bool:
-        one, other = _number(fact), _number(value)
-        return one is not None and other is not None and test(one, other)
-
-    return compare
+def _at_most(fact: Any, value: Any) -> bool:
+    return bool(fact <= value + TOLERANCE)
 
 
-_above, _below = _order(lambda fact, value: fact > value), _order(lambda fact, value: fact < value)
-_at_least = _order(lambda fact, value: fact >= value - TOLERANCE)
-_at_most = _order(lambda fact, value: fact <= value + TOLERANCE)
+def _is_within(fact: Any, value: Any) -> bool:
+    return _at_least(fact, value[0]) and _at_most(fact, value[1])
 
 
-def _limit(relation: str, test: Callable[[JsonValue, JsonValue], bool]) -> _ConditionKind:
-    fits: Callable[[JsonValue], bool] = lambda value: _number(value) is not None  # noqa: E731
-    return _ConditionKind(relation, f'not {relation}', 'a number', fits, test, numeric=True)
+def _is_number(value: JsonValue) -> bool:
+    return finite_float(value) is not None
+
+
+def _limit(relation: str, test: Callable[[Any, Any], bool]) -> _ConditionKind:
+    return _ConditionKind(relation, f'not {relation}', 'a number', _is_number, test, numeric=True)
 
 
 _EQUAL = _ConditionKind('equal to', 'not', 'a text, a number, true or false', _is_plain, _is_equal)
 _KINDS = {
-    '_above': _limit('above', _above),
-    '_below': _limit('below', _below),
+    '_above': _limit('above', operator.gt),
+    '_below': _limit('below', operator.lt),
     '_at_least': _limit('at least', _at_least),
     '_at_most': _limit('at most', _at_most),
     '_is_not': _ConditionKind(

@@ -18,12 +18,11 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.plan.validation import MAX_STEPS
-from pydantic import TypeAdapter
 
 
 def plan_schema() -> dict[str, Any]:
     """The JSON schema. Every Plan.to_dict() with steps is valid against it."""
-    schema = TypeAdapter(Plan).json_schema(union_format='primitive_type_array')
+    schema = Plan.model_json_schema(union_format='primitive_type_array')
     schema = _inlined(schema, schema.pop('$defs'))
     steps = schema['properties']['steps']
     steps.update(minItems=1, maxItems=MAX_STEPS)

@@ -6,16 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Repairs the fields of a plan that a model wrote, where a deviation has only one meaning."""
+"""The plan that a model or a person wrote, where a deviation has only one meaning."""
 
 from __future__ import annotations
 
-from dataclasses import fields
 import json
 import re
 from typing import Any
 
-from curiosity_rosa_demo.domain.plan.enums import ToolCallType
+from curiosity_rosa_demo.domain.plan.plan import new_plan_id, Plan, PlanStep, ToolCallType
+from curiosity_rosa_demo.domain.plan.reader import read_plan
 from curiosity_rosa_demo.domain.plan.unknown_fields import refusal
 from curiosity_rosa_demo.domain.plan.validation import (
     json_object,
@@ -35,42 +35,40 @@ CHOICE_KEYS = ('risk_level', 'tool_call_type')
 _WHOLE_NUMBER = re.compile(r'\s*\+?[0-9]{1,19}(\.0*)?\s*', re.ASCII)
 
 
-def repaired(data: object, *, plan_type: type[Any], step_type: type[Any]) -> dict[str, Any]:
-    """The dict form of a Plan, from ``data``. Raises PlanError.
+def create_plan_from_llm_response(llm_output: dict[str, Any] | str, source: str = 'llm') -> Plan:
+    """Create the plan that a model or a person wrote, as an object or as text that contains one.
 
-    An unknown field is omitted when it can only be a remark; the plan's metadata lists it under
-    LEFT_OUT.
+    Deviations from JSON and from the schema are accepted if they have only one meaning
+    (docs/reference/plans.md). An unknown field is omitted when it can only be a remark; the plan's
+    metadata lists it under LEFT_OUT. The plan is new: its written status, time and source are
+    ignored. Raises PlanError, whose message names the place and a valid form.
     """
-    written = json_object(data, 'plan')
+    written = read_plan(llm_output) if isinstance(llm_output, str) else llm_output
+    written = json_object(written, 'plan')
     if len(json.dumps(written, ensure_ascii=False)) > MAX_CHARS:
         raise PlanError(f'plan must not be longer than {MAX_CHARS} characters as JSON')
     left_out: list[str] = []
-    plan = _known_fields(written, plan_type, left_out, path='', noun='plan')
-    steps = plan.setdefault('steps', [])
+    plan = _known_fields(written, Plan, left_out)
+    steps = plan.get('steps', [])
     if not isinstance(steps, list):
         raise PlanError(f'steps must be a list, not {short_repr(steps)}')
     if len(steps) > MAX_STEPS:
         raise PlanError(f'steps must be at most {MAX_STEPS}, not {len(steps)}')
-    plan['steps'] = [_step(index, step, step_type, left_out) for index, step in enumerate(steps)]
+    plan['steps'] = [_step(index, step, left_out) for index, step in enumerate(steps)]
     _number(plan['steps'])
+    made = Plan.from_dict({'plan_id': new_plan_id(), **plan, 'source': source})
     if left_out:
-        _record_left_out(plan, left_out)
-    return plan
+        made.metadata[LEFT_OUT] = left_out
+    return made
 
 
-def _record_left_out(plan: dict[str, Any], left_out: list[str]) -> None:
-    metadata = plan.setdefault('metadata', {})
-    if isinstance(metadata, dict):  # else Plan raises PlanError for it
-        metadata[LEFT_OUT] = left_out
-
-
-def _step(index: int, data: object, step_type: type[Any], left_out: list[str]) -> dict[str, Any]:
+def _step(index: int, data: object, left_out: list[str]) -> dict[str, Any]:
     path = f'steps[{index}]'
     if not isinstance(data, dict):
         raise PlanError(
             f'{path} must be an object like {{"action": "..."}}, not {short_repr(data)}'
         )
-    step = _known_fields(data, step_type, left_out, path=f'{path}.', noun='step')
+    step = _known_fields(data, PlanStep, left_out, f'{path}.')
     if 'tool_call_type' not in step:
         action = str(step.get('action', '')).strip().lower()
         step['tool_call_type'] = action if action in NOT_EXECUTED else ToolCallType.EXECUTE.value
@@ -78,36 +76,41 @@ def _step(index: int, data: object, step_type: type[Any], left_out: list[str]) -
 
 
 def _known_fields(
-    data: dict[str, Any], cls: type[Any], left_out: list[str], *, path: str, noun: str
+    data: dict[str, Any], cls: type[Plan | PlanStep], left_out: list[str], path: str = ''
 ) -> dict[str, Any]:
     """The fields of ``data`` that are not null, under the field names of ``cls``. Appends the
     paths of omitted unknown fields to ``left_out``.
     """
-    names = {_letters(field.name): field.name for field in fields(cls)}
+    names = {_letters(name): name for name in cls.model_fields}
     known: dict[str, Any] = {}
     for key, value in data.items():
         name = names.get(_letters(key))
         if name is None:
-            similar = [each for each in names.values() if each not in PROSE]
-            reason = refusal(key, value, of_step=noun == 'step', similar_to=similar)
-            if reason is not None:
-                known_names = ', '.join(names.values())
-                raise PlanError(
-                    f'{path}{_short_key(key)} is no field of a {noun}; '
-                    f'it has: {known_names} ({reason})'
-                )
             left_out.append(f'{path}{_short_key(key)}')
-            if len(left_out) > MAX_LEFT_OUT:
-                raise PlanError(f'{path}{_short_key(key)}: too many fields that no plan has')
-            continue
-        if name in known:
+            _check_remark(key, value, cls, left_out)
+        elif name in known:
             raise PlanError(f'{path}{name} must be there once, not twice')
-        known[name] = _value(name, value)
+        else:
+            known[name] = _value(name, value)
     return {
         k: value
         for k, value in known.items()
         if value is not None and k not in KEYS_OF_THE_EXECUTION
     }
+
+
+def _check_remark(key: str, value: Any, cls: type[Plan | PlanStep], left_out: list[str]) -> None:
+    """Raises PlanError for an unknown field that may have an effect, and for too many of them."""
+    similar = [each for each in cls.model_fields if each not in PROSE]
+    reason = refusal(key, value, of_step=cls is PlanStep, similar_to=similar)
+    if reason is not None:
+        noun = 'step' if cls is PlanStep else 'plan'
+        known_names = ', '.join(cls.model_fields)
+        raise PlanError(
+            f'{left_out[-1]} is no field of a {noun}; it has: {known_names} ({reason})'
+        )
+    if len(left_out) > MAX_LEFT_OUT:
+        raise PlanError(f'{left_out[-1]}: too many fields that no plan has')
 
 
 def _value(name: str, value: Any) -> Any:

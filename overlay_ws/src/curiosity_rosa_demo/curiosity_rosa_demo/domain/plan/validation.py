@@ -6,30 +6,40 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Validation of the fields of a plan. Each error message begins with the path of the field."""
+"""What is wrong with a plan, in words that begin with the path of the field."""
 
 from __future__ import annotations
 
-from dataclasses import fields, MISSING
-from enum import Enum
-import math
+import json
 import reprlib
-from typing import Any, TypeVar
+from typing import Any
 
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
-
-E = TypeVar('E', bound=Enum)
+from pydantic import ValidationError
 
 MAX_STEPS = 200
 MAX_CHARS = 100_000  # of a plan as text
 MAX_DEPTH = 32  # nesting levels of lists and objects
-WHOLE_END = 2**63  # an SQLite column holds integers below this
 MAX_PATH = 120  # characters of a path that are shown
 MAX_SHOWN_CHARS = 60  # characters of a value that are shown
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = MAX_SHOWN_CHARS
 _repr.maxlevel = 2
+
+# By the type of pydantic's error: what the value must be.
+_MUST_BE = {
+    'string_type': 'a text',
+    'string_pattern_mismatch': 'a text that is not empty',
+    'string_unicode': 'valid Unicode',
+    'int_type': 'a whole number from 0',
+    'greater_than_equal': 'a whole number from 0',
+    'less_than': 'a whole number below 2**63',
+    'bool_type': 'true or false',
+    'float_type': 'a time in seconds',
+    'finite_number': 'a time in seconds',
+    'list_type': 'a list',
+}
 
 
 class PlanError(ValueError):
@@ -45,106 +55,53 @@ def short_repr(value: object) -> str:
     return clip(shown, MAX_SHOWN_CHARS)
 
 
-def required_text(value: object, path: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise PlanError(f'{path} must be a text that is not empty, not {short_repr(value)}')
-    return text(value, path)
+def plan_error(error: ValidationError, name: str) -> PlanError:
+    """The first problem of the model called ``name``."""
+    first = error.errors(include_url=False)[0]
+    parts = (f'[{part}]' if isinstance(part, int) else f'.{part}' for part in first['loc'])
+    path = ''.join(parts).removeprefix('.')
+    cause = first.get('ctx', {}).get('error')
+    if isinstance(cause, PlanError):
+        return PlanError(f'{path}{cause}')
+    if first['type'] == 'missing':
+        return PlanError(f'{path} is missing')
+    must_be = _MUST_BE.get(first['type'], 'an object')
+    if isinstance(cause, UnicodeError):
+        must_be = _MUST_BE['string_unicode']
+    elif first['type'] == 'enum':
+        must_be = first['ctx']['expected']
+    return PlanError(f'{path or name} must be {must_be}, not {short_repr(first["input"])}')
 
 
-def text(value: object, path: str) -> str:
-    if not isinstance(value, str):
-        raise PlanError(f'{path} must be a text, not {short_repr(value)}')
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise PlanError(f'{path} must be valid Unicode, not {short_repr(value)}') from None
-    return value
-
-
-def optional_text(value: object, path: str) -> str | None:
-    return None if value is None else text(value, path)
-
-
-def whole(value: object, path: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < WHOLE_END:
-        raise PlanError(f'{path} must be a whole number from 0, not {short_repr(value)}')
-    return value
-
-
-def flag(value: object, path: str) -> bool:
-    if not isinstance(value, bool):
-        raise PlanError(f'{path} must be true or false, not {short_repr(value)}')
-    return value
-
-
-def seconds(value: object, path: str) -> float:
-    """Validate a Unix time in seconds. Raises PlanError."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_json_value(value):
-        raise PlanError(f'{path} must be a time in seconds, not {short_repr(value)}')
-    return value
-
-
-def choice(enum: type[E], value: object, path: str) -> E:
-    """The member of ``enum`` with this value. Raises PlanError."""
-    for member in enum:
-        if value is member or (type(value) is str and value == member.value):
-            return member
-    names = ', '.join(str(member.value) for member in enum)
-    raise PlanError(f'{path} must be one of {names}, not {short_repr(value)}')
-
-
-def json_object(value: object, path: str, levels: int = MAX_DEPTH) -> dict[str, Any]:
-    """A deep copy of ``value``, an object with an exact JSON form. Raises PlanError."""
+def json_object(value: object, path: str = '', levels: int = MAX_DEPTH) -> dict[str, Any]:
+    """``value`` if it is an object with an exact JSON form. Raises PlanError."""
     if not isinstance(value, dict):
         raise PlanError(f'{path} must be an object, not {short_repr(value)}')
-    copy: dict[str, Any] = _json_copy(value, path, levels)
-    return copy
+    _check_json(value, path, levels)
+    return value
 
 
-def given_fields(cls: type[Any], data: object, path: str) -> dict[str, Any]:
-    """The items of ``data`` that are fields of the dataclass ``cls``. Raises PlanError."""
-    if not isinstance(data, dict):
-        raise PlanError(f'{path} must be an object, not {short_repr(data)}')
-    found = {}
-    for field in fields(cls):
-        if field.name in data:
-            found[field.name] = data[field.name]
-        elif field.default is MISSING and field.default_factory is MISSING:
-            raise PlanError(f'{field.name} is missing')
-    return found
-
-
-def _json_copy(value: object, path: str, levels: int) -> Any:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return text(value, path)
-    if isinstance(value, (int, float)):
-        if not _is_json_value(value):
-            raise PlanError(f'{path} must be a finite number, not {short_repr(value)}')
-        return value
-    if not isinstance(value, (dict, list)):
+def _check_json(value: object, path: str, levels: int) -> None:
+    path = clip(valid_unicode(path), MAX_PATH)
+    if isinstance(value, dict | list):
+        if levels == 0:
+            raise PlanError(f'{path} must not be nested that deep')
+        if isinstance(value, list):
+            inner = {f'{path}[{index}]': item for index, item in enumerate(value)}
+        else:
+            for key in value:
+                if not isinstance(key, str) or valid_unicode(key) != key:
+                    raise PlanError(f'{path}: a key must be a text, not {short_repr(key)}')
+            inner = {f'{path}.{key}': item for key, item in value.items()}
+        for item_path, item in inner.items():
+            _check_json(item, item_path, levels - 1)
+    elif isinstance(value, str):
+        if valid_unicode(value) != value:
+            raise PlanError(f'{path} must be valid Unicode, not {short_repr(value)}')
+    elif isinstance(value, int | float):
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:  # not finite, or more digits than Python prints
+            raise PlanError(f'{path} must be a finite number, not {short_repr(value)}') from None
+    elif value is not None:
         raise PlanError(f'{path} must be a JSON value, not {short_repr(value)}')
-    if levels == 0:
-        raise PlanError(f'{path} must not be nested that deep')
-    if isinstance(value, list):
-        items = enumerate(value)
-        return [_json_copy(item, _path(f'{path}[{i}]'), levels - 1) for i, item in items]
-    copy = {}
-    for key, item in value.items():
-        inner = _path(f'{path}.{key}' if isinstance(key, str) else path)
-        copy[text(key, f'a key of {path}')] = _json_copy(item, inner, levels - 1)
-    return copy
-
-
-def _path(path: str) -> str:
-    return clip(valid_unicode(path), MAX_PATH)
-
-
-def _is_json_value(value: float) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    try:
-        return bool(str(value))
-    except ValueError:  # more digits than Python prints
-        return False

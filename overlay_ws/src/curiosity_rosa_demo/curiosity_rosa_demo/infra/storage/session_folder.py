@@ -23,6 +23,7 @@ from pathlib import Path
 import time
 from typing import Any
 
+from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.pictures import (
     Capture,
@@ -35,12 +36,11 @@ from curiosity_rosa_demo.domain.pictures import (
 MAX_PLACES = 2000
 TRAIL_FILE, TRACE_FILE, VIEW_FILE = 'trail.json', 'trace.jsonl', 'view.jsonl'
 MAX_TRACE_BYTES, TRACE_FILES = 4_000_000, 2
-Place = tuple[float, float]  # x and y in the world frame, metres
 
 
 @dataclass(frozen=True)
 class EarlierSession:
-    trail: Sequence[Place] = ()  # the oldest first, as the captures
+    trail: Sequence[XY] = ()  # the oldest first, as the captures
     captures: Sequence[Capture] = ()
 
 
@@ -69,7 +69,7 @@ class SessionFolder:
             captures += [] if capture is None else [capture]
         return EarlierSession(self._trail(), captures[::-1])
 
-    def save_trail(self, places: Sequence[Place]) -> None:
+    def save_trail(self, places: Sequence[XY]) -> None:
         """Raises OSError."""
         rounded = [(round(x, 3), round(y, 3)) for x, y in places[-MAX_PLACES:]]
         self._write(TRAIL_FILE, json.dumps(rounded).encode())
@@ -93,7 +93,7 @@ class SessionFolder:
     def _capture_files(self) -> list[Path]:
         return sorted(self.path.glob('capture-*.json'))
 
-    def _trail(self) -> list[Place]:
+    def _trail(self) -> list[XY]:
         try:
             found = json.loads(_content(self.path / TRAIL_FILE))
             return [_place(each) for each in found][-MAX_PLACES:]
@@ -113,7 +113,7 @@ def _content(file: Path) -> bytes:
         return opened.read(MAX_PICTURE_BYTES)
 
 
-def _place(point: Any) -> Place:
+def _place(point: Any) -> XY:
     """Raises ValueError and TypeError."""
     x, y = (float(each) for each in point)
     if not (math.isfinite(x) and math.isfinite(y)):

@@ -361,15 +361,14 @@ class _RunBuilder:
         found = []
         for at_s, event in self.run.events:
             analyzed = GroundAnalyzed.of(event)
-            if analyzed is None or (analysis := analyzed.analysis) is None:
+            if analyzed is None:
                 continue
             stamp_s = math.nan if analyzed.stamp_s is None else analyzed.stamp_s
             image = self.ground_images.get(stamp_s, b'')
             media_type = _TYPES.get(image[:2], '')
             place = _place_at(self.run.trail, at_s)
-            found.append(
-                ReportGround(at_s, analysis, place, image if media_type else b'', media_type)
-            )
+            image = image if media_type else b''
+            found.append(ReportGround(at_s, analyzed.analysis, place, image, media_type))
         return found
 
     def _capture(

@@ -165,7 +165,7 @@ def rehearsal_map(run: RecordedRun, rehearsed: RecordedRehearsal) -> str:
     end_s = rehearsed.at_s if rehearsed.ended_s is None else rehearsed.ended_s
     real = None if rehearsed.compared is None else rehearsed.compared.real
     stands = rehearsal.start if real is None else real.end
-    pose = None if stands is None else RoverPose(**stands.model_dump(), frame_id='world')
+    pose = None if stands is None else RoverPose(**vars(stands), frame_id='world')
     driven = [(each.x, each.y) for each in run.trail if rehearsed.at_s <= each.at_s <= end_s]
     zone = world_map.Zone(*run.zone) if run.zone else None
     scene = world_map.MapScene(

@@ -21,16 +21,14 @@ from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.trace.events import (
     ModelCalled,
-    QuestionAnswered,
-    QuestionAsked,
-    TurnAnswered,
-    TurnStarted,
-)
-from curiosity_rosa_demo.trace.plan_events import (
     PlanMade,
     PlanStepEnded,
+    QuestionAnswered,
+    QuestionAsked,
     RehearsalCompared,
     RehearsalMade,
+    TurnAnswered,
+    TurnStarted,
 )
 
 # --- What the calls of language models used. Pure ----------------------------------------------

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.trace.jsonl_log import JsonLines
 
 BLOCK_CHANGES = 64
@@ -35,7 +36,6 @@ MAX_MARKS = 500
 FORMAT = 2  # of the parts; of another one, a panel could not show them
 
 T = TypeVar('T')
-Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PastView:
     """``parts``: by panel; empty before the first change. ``trail``: the oldest first."""
 
     parts: Mapping[str, PanelData]
-    trail: Sequence[Place]
+    trail: Sequence[XY]
 
 
 class TimedList(Generic[T]):
@@ -99,13 +99,13 @@ class History:
         self.starts: deque[float] = deque(maxlen=MAX_STARTS)  # of the agent
         # Times that a person looks for: error, capture, question or restart.
         self.marks: TimedList[tuple[float, str]] = TimedList(MAX_MARKS)
-        self._places: TimedList[Place | None] = TimedList(MAX_KEPT_PLACES)  # None: a new trail
+        self._places: TimedList[XY | None] = TimedList(MAX_KEPT_PLACES)  # None: a new trail
         self._max_bytes, self._size = max_bytes, 0
         self._blocks: deque[_Block] = deque()
         self._last: dict[str, PanelData] = {}
         self._last_at = float('-inf')
         self._begins_block = False
-        self._last_place: Place | None = None
+        self._last_place: XY | None = None
         self.unreadable = 0  # lines that ``restore`` left out
 
     @property
@@ -159,7 +159,7 @@ class History:
         """What was recorded may be lost to the file: the next line must not build on it."""
         self._begins_block = True
 
-    def record_trail(self, at: float, trail: Sequence[Place]) -> str:
+    def record_trail(self, at: float, trail: Sequence[XY]) -> str:
         """Record the places at the end of ``trail`` that are new. Returns as ``record``."""
         new = _new_places(trail, self._last_place)
         if not new:
@@ -226,7 +226,7 @@ class History:
         while self._size > self._max_bytes and len(self._blocks) > 1:
             self._size -= self._blocks.popleft().size
 
-    def _add_places(self, at: float, places: Iterable[Place | None]) -> None:
+    def _add_places(self, at: float, places: Iterable[XY | None]) -> None:
         for place in places:
             self._places.add(at, place)
             self._last_place = place
@@ -276,16 +276,16 @@ def _restored(
     return {name: dict(facts) for name, facts in entry['all'].items()}
 
 
-def _place(x: Any, y: Any) -> Place:
+def _place(x: Any, y: Any) -> XY:
     """Raises ValueError and TypeError."""
     if not math.isfinite(float(x) + float(y)):
         raise ValueError((x, y))
     return float(x), float(y)
 
 
-def _new_places(trail: Sequence[Place], last: Place | None) -> list[Place | None]:
+def _new_places(trail: Sequence[XY], last: XY | None) -> list[XY | None]:
     """What follows ``last`` in ``trail``; all of it, after None, if ``last`` is not there."""
-    new: list[Place | None] = []
+    new: list[XY | None] = []
     for x, y in reversed(trail):
         place = round(x, 3), round(y, 3)  # as the file of the trail has them
         if place == last:
@@ -294,7 +294,7 @@ def _new_places(trail: Sequence[Place], last: Place | None) -> list[Place | None
     return [None, *new[::-1]] if new else []
 
 
-def _since_reset(places: Sequence[Place | None]) -> list[Place]:
+def _since_reset(places: Sequence[XY | None]) -> list[XY]:
     start = next((i + 1 for i in range(len(places) - 1, -1, -1) if places[i] is None), 0)
     return [place for place in places[start:] if place is not None]
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import threading
 
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
-from curiosity_rosa_demo.agent.interfaces.page.history import History, Place
+from curiosity_rosa_demo.agent.interfaces.page.history import History
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     PanelData,
     plan_data,
@@ -35,6 +35,7 @@ from curiosity_rosa_demo.agent.interfaces.page.view_model import (
     TURN_EVENTS,
     turn_steps,
 )
+from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import MAX_CAPTURES
 from curiosity_rosa_demo.domain.text import clip
@@ -214,7 +215,7 @@ class _Parts:
         ends = [(second + 1.0) * PERIOD_S for second in sampled]
         return [0.0, *exact, *ends, run.length_s]
 
-    def driven(self, place: TimedPlace) -> Sequence[Place]:
+    def driven(self, place: TimedPlace) -> Sequence[XY]:
         """The place and the one before, so that it continues the trail."""
         index = bisect_right(self._place_times, place.at_s)
         return [(each.x, each.y) for each in self._run.trail[max(0, index - 2) : index]]

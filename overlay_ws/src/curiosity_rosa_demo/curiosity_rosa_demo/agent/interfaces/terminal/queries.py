@@ -97,8 +97,8 @@ def _autonomy_outcome(command: Command, autonomy: Autonomy) -> Outcome:
 def _query_text(command: Command, session: AgentSession, runtime: Runtime, config: Config) -> str:
     name = command.name
     if name == 'trace':
-        events = session.trace_buffer.last(int(command.number))
-        return '\n'.join(trace_line(event) for event in events) or 'no events'
+        lines = [trace_line(event) for event in session.recent_events()]
+        return '\n'.join(lines[-int(command.number) :]) or 'no events'
     if name == 'pending':
         return pending_table(runtime.shown_questions, time.time())
     if name == 'plan':

@@ -38,12 +38,13 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Proposal,
     Situation,
 )
-from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose, pose_after
+from curiosity_rosa_demo.agent.skills.navigation.dubins import pose_after
 from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
     NavigationGoal,
     plan_drive,
     too_long,
 )
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, Refusal, RefusalCode
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.trace.reporter import finite_float
@@ -126,11 +127,11 @@ def _planned_way(proposal: Proposal, situation: Situation, limits: Limits) -> Pl
     if detour is None or radius < MIN_RADIUS_M or max(map(abs, (*pose, *goal, radius))) > FAR_M:
         return None
     heading = finite_float(proposal.op.arguments.get('yaw_rad'))
-    return _way_to(PlanarPose(*pose, yaw), NavigationGoal(*goal, heading), radius, detour)
+    return _way_to(Place(*pose, yaw), NavigationGoal(*goal, heading), radius, detour)
 
 
 @lru_cache(maxsize=64)  # several rules ask about one proposal, and a plan takes milliseconds
-def _way_to(start: PlanarPose, goal: NavigationGoal, radius: float, detour: float) -> PlannedWay:
+def _way_to(start: Place, goal: NavigationGoal, radius: float, detour: float) -> PlannedWay:
     here, straight_m = (start.x, start.y), goal.distance(start)
     if goal.is_reached(start):
         return PlannedWay(0.0, (here,))

@@ -59,10 +59,10 @@ from curiosity_rosa_demo.agent.react.turn.messages import (
     picture_references,
     with_react_fields,
 )
-from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, DecisionType, Json
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import json_object, TraceKind
 from curiosity_rosa_demo.domain.operation import (
     call_text,
@@ -236,9 +236,9 @@ def _detour_text(
     return f'The planner expects {more} after {call_text(tool, arguments)}.'
 
 
-def _measured_pose(observation: Json) -> Pose | None:
+def _measured_pose(observation: Json) -> Place | None:
     x, y, yaw = (finite_float(observation.get(name)) for name in ('x', 'y', 'yaw_rad'))
-    return None if x is None or y is None or yaw is None else Pose(x, y, yaw)
+    return None if x is None or y is None or yaw is None else Place(x, y, yaw)
 
 
 def _final_text(outcome: AgentFinish | list[AgentAction]) -> str | None:

@@ -14,7 +14,6 @@ says of the step. The gate checks each step again when it is due.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from curiosity_rosa_demo.agent.react.guardrails.gate import current_order
 from curiosity_rosa_demo.agent.react.plan.steps import NoOperation, step_operation
@@ -29,8 +28,6 @@ from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState
-from curiosity_rosa_demo.domain.geometry import Place
-from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep, UNFINISHED
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
@@ -56,7 +53,7 @@ def rehearse_plan(
         return state, plan, f'{step.reason} (step {step.step_id}, {step.call}, as rehearsed)'
     if rehearsal.steps == [step] and not rehearsal.unknown_from:
         return state, plan, ''
-    return state, replace(plan, requires_confirmation=True), ''
+    return state, plan.model_copy(update={'requires_confirmation': True}), ''
 
 
 def rehearse_op(state: BrainState, turn: TurnContext, op: Operation) -> Rehearsal | None:
@@ -73,7 +70,7 @@ def with_plan_compared(state: BrainState, turn: TurnContext, step_id: int) -> Br
     rules = turn.config.guardrails.rehearsal
     done = compared(
         rehearsal,
-        place_of(end),
+        end.place,
         rules,
         driven_m=state.react.spent.metres,
         step_id=step_id,
@@ -82,10 +79,6 @@ def with_plan_compared(state: BrainState, turn: TurnContext, step_id: int) -> Br
         return state
     done = trace_comparison(turn.trace, done, detect_language(turn.text))
     return with_react_fields(state, rehearsal=done)
-
-
-def place_of(pose: RoverPose) -> Place:
-    return Place(x=pose.x, y=pose.y, yaw_rad=pose.yaw_rad)
 
 
 def _stage(turn: TurnContext) -> Stage:
@@ -124,6 +117,6 @@ def trace_op_compared(rehearsal: Rehearsal, turn: TurnContext, metres: float | N
         return
     driven_m = None if metres is None else rehearsal.driven_m + metres
     rules = turn.config.guardrails.rehearsal
-    done = compared(rehearsal, place_of(end), rules, driven_m=driven_m)
+    done = compared(rehearsal, end.place, rules, driven_m=driven_m)
     if done is not None:
         trace_comparison(turn.trace, done, detect_language(turn.text))

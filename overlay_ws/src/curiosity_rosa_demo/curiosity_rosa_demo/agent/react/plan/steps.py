@@ -25,7 +25,6 @@ from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, hold
 from curiosity_rosa_demo.domain.plan.plan import (
     ExecutionResult,
     Plan,
-    PlanError,
     PlanStatus,
     PlanStep,
     RiskLevel,
@@ -34,9 +33,9 @@ from curiosity_rosa_demo.domain.plan.plan import (
     UNFINISHED,
 )
 from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT, PROGRESS_KEY
-from curiosity_rosa_demo.domain.plan.validation import MAX_STEPS
+from curiosity_rosa_demo.domain.plan.validation import MAX_STEPS, PlanError
 from curiosity_rosa_demo.domain.text import clip, count_text, visible, without_controls
-from curiosity_rosa_demo.trace.plan_events import PlanMade, PlanStepEnded
+from curiosity_rosa_demo.trace.events import PlanMade, PlanStepEnded
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 # --- The operation and the question of a plan's step. Pure -------------------------------------

@@ -32,12 +32,11 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
 )
 from curiosity_rosa_demo.agent.react.rehearsal.comparison import rehearsal_text
 from curiosity_rosa_demo.agent.skills.errors import UnknownSkill
-from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import Spent
-from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS, MotionSpeeds, Place
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place, XY
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
@@ -118,7 +117,7 @@ class Segment:
         """The places on the way, the end last."""
         count = min(MAX_SAMPLES, max(1, math.ceil(self.metres / SAMPLE_M)))
         return [
-            _moved(start, self.metres * part / count, self.turn * part / count)
+            start.after(self.metres * part / count, self.turn * part / count)
             for part in range(1, count + 1)
         ]
 
@@ -155,11 +154,10 @@ def _way_to(
     goal: NavigationGoal, start: Place, speeds: MotionSpeeds, max_detour: float
 ) -> tuple[Segment, ...]:
     """The path that the navigation plans first."""
-    here = PlanarPose(start.x, start.y, start.yaw_rad)
-    if goal.is_reached(here):
+    if goal.is_reached(start):
         return ()
-    longest_m = max_detour * goal.distance(here)
-    plan = plan_drive(here, goal, speeds.radius_m, longest_m=longest_m)
+    longest_m = max_detour * goal.distance(start)
+    plan = plan_drive(start, goal, speeds.radius_m, longest_m=longest_m)
     return tuple(
         Segment(amount, 0.0)
         if letter == 'S'
@@ -180,15 +178,9 @@ def standing_seconds(op: Operation, config: Config) -> float:
     }.get(op.skill, 0.0)
 
 
-def _moved(start: Place, metres: float, turn: float) -> Place:
-    x, y, yaw = along(start.x, start.y, start.yaw_rad, metres, turn)
-    return Place(x=x, y=y, yaw_rad=yaw)
-
-
 MAX_PATH_POINTS = 200
 MAX_STEPS = 200
 SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float] | None]
-XY = tuple[float, float]
 
 
 @dataclass(frozen=True)

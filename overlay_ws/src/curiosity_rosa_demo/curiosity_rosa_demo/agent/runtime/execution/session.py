@@ -14,7 +14,6 @@ import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
-import threading
 import time
 from typing import Any
 
@@ -53,7 +52,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Spent,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.origin import named_caller, Origin
@@ -65,14 +63,14 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.tracing.span import current_span, span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.trace.events import SkillProgressed, TurnStarted, with_task
+from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.events import ModelCalled, SkillProgressed, TurnStarted, with_task
 from curiosity_rosa_demo.trace.reporter import (
     finite_float,
     result_summary,
     tool_result,
     trace_result,
 )
-from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
 
 
@@ -95,7 +93,7 @@ class AgentSession:
         client: RoverClient,
         config: Config,
         ros_clock: Any,
-        emit: Callable[[TraceEvent], None],
+        event_bus: EventBus,
         *,
         registry: SkillRegistry,
         approval_queue: ApprovalQueue,
@@ -106,9 +104,8 @@ class AgentSession:
         pictures: SeenPictures | None = None,
     ) -> None:
         self.usage = usage or UsageLedger(config.agent.llm)
-        self._client, self._config, self._emit = client, config, emit
+        self._client, self._config, self._event_bus = client, config, event_bus
         self._registry, self.approval_queue = registry, approval_queue
-        self.trace_buffer = TraceBuffer(1000)
         self.world = RoverWorld(
             client,
             config,
@@ -141,7 +138,6 @@ class AgentSession:
             trace=lambda: self.trace,
             reset_budget=self._reset_budget,
         )
-        self._trace_lock = threading.Lock()
         self._in_turn = False
         self.current_activity: CurrentActivity | None = None
         self.last_score: float | None = None
@@ -163,26 +159,24 @@ class AgentSession:
         current_span().add_event(kind.value, event.event_id)
         if event.score is not None:
             self.last_score = event.score
-        self._record(event)
+        self._event_bus.publish(event)
 
     def _trace_progress(self, run: RunningSkill) -> None:
-        """Emit a progress event from the skill's thread. Neither ``current_activity`` nor the
-        trace buffer changes.
-        """
+        """Emit a progress event from the skill's thread. ``current_activity`` stays."""
         name, fraction = run.skill_name, fraction_of(run.progress)
         progressed = SkillProgressed(name, run.task_id, run.progress, fraction)
         event = new_event(**progressed.trace_fields(progress_text(name, run.progress)))
         current_span().add_event(event.kind.value, event.event_id)
-        self._emit(event)
+        self._event_bus.publish(event)
 
-    def _record(self, event: TraceEvent) -> None:
-        with self._trace_lock:  # a stop and the stopped turn trace from two threads
-            self.trace_buffer.append(event)
-        self._emit(event)
+    def recent_events(self) -> list[TraceEvent]:
+        """The trace events of this agent, without the progress of skills and the calls' costs."""
+        own = self._event_bus.trace_events(own_only=True)
+        return [each for each in own if each.type not in (SkillProgressed.TYPE, ModelCalled.TYPE)]
 
     def _recall(self) -> str:
         memory = self._config.prompts.memory
-        return recall(self.trace_buffer.last(), memory.max_events) if memory.enabled else ''
+        return recall(self.recent_events(), memory.max_events) if memory.enabled else ''
 
     # --- turns, skills and stops: blocking -----------------------------------------------------
 
@@ -323,10 +317,9 @@ class AgentSession:
         pose = None if rehearsal is None else self.world.pose()
         if rehearsal is None or pose is None:
             return
-        real = Place(x=pose.x, y=pose.y, yaw_rad=pose.yaw_rad)
         metres = finite_float(result.data.get('distance_m'))
         rules = self._config.guardrails.rehearsal
-        done = compared(rehearsal, real, rules, driven_m=metres)
+        done = compared(rehearsal, pose.place, rules, driven_m=metres)
         if done is not None:
             trace_comparison(self.trace, done, self._config.prompts.default_language)
 

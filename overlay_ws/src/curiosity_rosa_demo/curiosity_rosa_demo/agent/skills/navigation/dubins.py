@@ -18,16 +18,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.domain.geometry import along
+from curiosity_rosa_demo.domain.geometry import Place
 
 DUBINS_WORDS = ('LSL', 'RSR', 'LSR', 'RSL', 'RLR', 'LRL')
-
-
-@dataclass(frozen=True)
-class PlanarPose:
-    x: float
-    y: float
-    yaw: float
 
 
 @dataclass(frozen=True)
@@ -41,11 +34,14 @@ class DubinsPath:
         return sum(metres for _, metres in self.segments)
 
 
-def dubins_paths(start: PlanarPose, goal: PlanarPose, radius: float) -> Iterator[DubinsPath]:
+def dubins_paths(start: Place, goal: Place, radius: float) -> Iterator[DubinsPath]:
     """Yield the path of each Dubins word that connects the two poses, in no order of length."""
     dx, dy = goal.x - start.x, goal.y - start.y
     distance, bearing = math.hypot(dx, dy) / radius, math.atan2(dy, dx)
-    alpha, beta = _normalized_angle(start.yaw - bearing), _normalized_angle(goal.yaw - bearing)
+    alpha, beta = (
+        _normalized_angle(start.yaw_rad - bearing),
+        _normalized_angle(goal.yaw_rad - bearing),
+    )
     for word in DUBINS_WORDS:
         lengths = _lengths(word, alpha, beta, distance)
         if lengths is not None:
@@ -56,7 +52,7 @@ def dubins_paths(start: PlanarPose, goal: PlanarPose, radius: float) -> Iterator
             )
 
 
-def paths_to_place(start: PlanarPose, x: float, y: float, radius: float) -> Iterator[DubinsPath]:
+def paths_to_place(start: Place, x: float, y: float, radius: float) -> Iterator[DubinsPath]:
     """Yield the paths to a place that may be the shortest one, with any heading at its end.
 
     They are an arc and a straight line to a place outside the circle of that arc, else two arcs of
@@ -64,8 +60,8 @@ def paths_to_place(start: PlanarPose, x: float, y: float, radius: float) -> Iter
     non-holonomic robot", 1994).
     """
     dx, dy = (x - start.x) / radius, (y - start.y) / radius
-    ahead = dx * math.cos(start.yaw) + dy * math.sin(start.yaw)
-    left = dy * math.cos(start.yaw) - dx * math.sin(start.yaw)
+    ahead = dx * math.cos(start.yaw_rad) + dy * math.sin(start.yaw_rad)
+    left = dy * math.cos(start.yaw_rad) - dx * math.sin(start.yaw_rad)
     for first, second, aside in (('L', 'R', left), ('R', 'L', -left)):  # mirrored: turn left first
         away = math.hypot(ahead, aside - 1.0)  # from the centre of the first circle, in radii
         bearing = math.atan2(aside - 1.0, ahead)
@@ -146,7 +142,7 @@ def _normalized_angle(angle: float) -> float:
     return 0.0 if angle > math.tau - 1e-9 else angle
 
 
-def pose_after(start: PlanarPose, letter: str, metres: float, radius: float) -> PlanarPose:
+def pose_after(start: Place, letter: str, metres: float, radius: float) -> Place:
     """The pose at the end of one segment."""
     turn = {'S': 0.0, 'L': 1.0, 'R': -1.0}[letter] * metres / radius
-    return PlanarPose(*along(start.x, start.y, start.yaw, metres, turn))
+    return start.after(metres, turn)

@@ -20,7 +20,6 @@ from collections.abc import Mapping
 import math
 from typing import Annotated, Any
 
-from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
     DrivePlan,
     KEPT_PART,
@@ -33,6 +32,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
     turning_radius,
 )
 from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS, ToolResult
 from curiosity_rosa_demo.domain.refusal import LINK_LOST, RefusalCode
 from curiosity_rosa_demo.trace.reporter import finite_float
@@ -118,7 +118,7 @@ class _Navigation:
             for letter in DUBINS_MOTIONS
         }
         self._plan: DrivePlan | None = None
-        self._pose: PlanarPose | None = None
+        self._pose: Place | None = None
         self._legs, self._driven_m, self._stuck, self._lost = 0, 0.0, 0, 0
         self._straight_m = 0.0  # from the start to the goal
         self._loop_m: float | None = None  # the length of the first plan, if it is a loop
@@ -141,7 +141,7 @@ class _Navigation:
         turns = [self._estimates[letter] for letter in 'LR']
         return turning_radius(turns) or self._configured_radius_m
 
-    def _plan_from(self, here: PlanarPose) -> DrivePlan:
+    def _plan_from(self, here: Place) -> DrivePlan:
         """The plan from here. Raises DriveFailed if it is not worth driving."""
         radius = self._radius_m
         plan = plan_drive(
@@ -181,7 +181,7 @@ class _Navigation:
             return {}
         return {'loop_m': self._loop_m, 'straight_m': round(self._straight_m, 1)}
 
-    def _drive_leg(self, here: PlanarPose, plan: DrivePlan) -> PlanarPose:
+    def _drive_leg(self, here: Place, plan: DrivePlan) -> Place:
         """Drive the first segment of ``plan``, or a part of it, and return the new pose.
 
         Raises DriveFailed and TurnCancelled.
@@ -207,7 +207,9 @@ class _Navigation:
                 raise leg_failed(result, RefusalCode.NAV_BLOCKED)
             self._plan = None
             return there
-        turned = math.remainder(there.yaw - here.yaw, math.tau) * (-1.0 if letter == 'R' else 1.0)
+        turned = math.remainder(there.yaw_rad - here.yaw_rad, math.tau) * (
+            -1.0 if letter == 'R' else 1.0
+        )
         if estimate.update(seconds, metres, turned):
             self._stuck = 0
         else:
@@ -218,7 +220,7 @@ class _Navigation:
         self._plan = plan.after(metres if letter == 'S' else turned)
         return there
 
-    def _next_leg(self, here: PlanarPose, plan: DrivePlan) -> tuple[DrivePlan, float]:
+    def _next_leg(self, here: Place, plan: DrivePlan) -> tuple[DrivePlan, float]:
         """The plan without leading segments that are too short to drive and that the goal does not
         need; the seconds of its next leg.
         """
@@ -253,11 +255,11 @@ class _Navigation:
     def _code(self) -> RefusalCode:
         return RefusalCode.NAV_BLOCKED if self._legs else RefusalCode.NAV_GOAL_REJECTED
 
-    def _read_pose(self) -> PlanarPose:
+    def _read_pose(self) -> Place:
         for _ in range(POSE_ATTEMPTS):
             pose = self._call.world.pose()
             if pose is not None:
-                self._pose = PlanarPose(pose.x, pose.y, pose.yaw_rad)
+                self._pose = pose.place
                 return self._pose
             self._call.cancellation.sleep(POSE_RETRY_S)
         self._pose = None
@@ -268,7 +270,7 @@ class _Navigation:
         return {
             'x': pose.x if pose else None,
             'y': pose.y if pose else None,
-            'yaw_rad': pose.yaw if pose else None,
+            'yaw_rad': pose.yaw_rad if pose else None,
             'distance_m': self._driven_m,
             'legs': self._legs,
             **self._loop(),

@@ -23,9 +23,9 @@ from curiosity_rosa_demo.agent.skills.navigation.dubins import (
     dubins_paths,
     DubinsPath,
     paths_to_place,
-    PlanarPose,
     pose_after,
 )
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 
 TOLERANCE_M = 0.5
@@ -47,18 +47,18 @@ class NavigationGoal:
     y: float
     yaw: float | None
 
-    def distance(self, place: PlanarPose) -> float:
+    def distance(self, place: Place) -> float:
         return math.hypot(self.x - place.x, self.y - place.y)
 
-    def is_reached(self, place: PlanarPose, part: float = 1.0) -> bool:
+    def is_reached(self, place: Place, part: float = 1.0) -> bool:
         """Whether ``place`` is within ``part`` of the tolerances."""
         return self.distance(place) <= part * TOLERANCE_M and (
             self.yaw is None
-            or abs(math.remainder(place.yaw - self.yaw, math.tau)) <= part * TOLERANCE_RAD
+            or abs(math.remainder(place.yaw_rad - self.yaw, math.tau)) <= part * TOLERANCE_RAD
         )
 
     def paths(
-        self, start: PlanarPose, radius: float, rings: tuple[float, ...]
+        self, start: Place, radius: float, rings: tuple[float, ...]
     ) -> Iterator[tuple[DubinsPath, float]]:
         """Yield paths from ``start`` with their penalty in metres: to the centre, then to points
         on rings. A ring point can save a whole circle if the rover narrowly missed the centre.
@@ -70,7 +70,7 @@ class NavigationGoal:
                     yield path, off_m
                 continue
             for offset in offsets:
-                end = PlanarPose(x, y, self.yaw + offset)
+                end = Place(x, y, self.yaw + offset)
                 for path in dubins_paths(start, end, radius):
                     yield path, off_m + abs(offset)
 
@@ -102,7 +102,7 @@ class DrivePlan:
         """Whether it leads round a loop: its arcs turn by more than half a circle."""
         return sum(amount for letter, amount in self.segments if letter != 'S') > LOOP_RAD
 
-    def end(self, start: PlanarPose, radius: float) -> PlanarPose:
+    def end(self, start: Place, radius: float) -> Place:
         """Where the plan leads from ``start``."""
         for letter, amount in self.segments:
             metres = amount if letter == 'S' else amount * radius
@@ -117,7 +117,7 @@ class DrivePlan:
 
 
 def plan_drive(
-    start: PlanarPose,
+    start: Place,
     goal: NavigationGoal,
     radius: float,
     *,
@@ -142,7 +142,7 @@ def plan_drive(
 
 
 def _shortest(
-    start: PlanarPose,
+    start: Place,
     goal: NavigationGoal,
     radius: float,
     rings: tuple[float, ...],
