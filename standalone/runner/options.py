@@ -17,7 +17,7 @@ import re
 from typing import Any, NoReturn
 
 from curiosity_physics import settings as physics
-from curiosity_rosa_demo.infra.config.base import parse_yaml, YamlError
+from curiosity_rosa_demo.infra.config.base import ConfigError, parse_yaml
 from curiosity_stand_in import settings as stand_in
 
 from runner.plan import MUJOCO, Options, STAND_IN
@@ -184,7 +184,7 @@ def _problem(assignment: str, body: str) -> str:
     try:
         value: Any = parse_yaml(text)
         BODIES[body][1]({name: value})
-    except YamlError:
+    except ConfigError:
         return 'the value is not YAML'
     except ValueError as error:
         return str(error)

@@ -17,7 +17,7 @@ from pathlib import Path
 import sys
 
 from curiosity_physics import demos
-from curiosity_rosa_demo.infra.config.fleet import fleet_text
+from curiosity_rosa_demo.infra.config.agent import fleet_text
 from curiosity_rosa_demo.infra.config.topics import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 

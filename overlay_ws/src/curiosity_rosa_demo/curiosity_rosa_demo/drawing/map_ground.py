@@ -26,7 +26,7 @@ from curiosity_rosa_demo.drawing.svg import (
     title,
 )
 from curiosity_rosa_demo.drawing.view import Frame
-from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.infra.config.limits import Geofence
 
 MAX_GRID_LINES = 12  # of the grid along the longer side
 EDGE = 12.0  # twice that at the top and the bottom without numbers

@@ -28,7 +28,7 @@ from curiosity_rosa_demo.drawing.svg import (
     title,
 )
 from curiosity_rosa_demo.drawing.trail import simplified
-from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
+from curiosity_rosa_demo.infra.config.limits import LightModelConfig
 
 # --- Axes, and round numbers for them. Pure ----------------------------------------------------
 

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.drawing.svg import (
 )
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, sampled, simplified, TrailPoint
 from curiosity_rosa_demo.drawing.view import bounds_of, fit_view, Frame, View
-from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.infra.config.limits import Geofence
 
 WIDTH_M = 2.0  # of the rover, as in RViz
 HULL_M = ((1.5, 0.0), (0.6, 0.75), (-1.5, 0.75), (-1.5, -0.75), (0.6, -0.75))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.domain.models import LightScore
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import unicodedata
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.config.thresholds import ObstaclesConfig, VizConfig
+from curiosity_rosa_demo.infra.config.limits import ObstaclesConfig, VizConfig
 from curiosity_rosa_demo.trace.events import CaptureTaken
 from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
