@@ -105,10 +105,6 @@ class Skills(Section):
 
 ALL = 'all'  # :triggers on all
 MAX_TRIGGERS = 50
-FieldPath = Annotated[
-    str, Field(max_length=200, pattern=r'^[a-z][a-zA-Z0-9_]*(\.[a-z][a-zA-Z0-9_]*)*$')
-]
-TypeName = Annotated[str, Field(pattern=r'^[a-z]\w*/msg/[A-Z][A-Za-z0-9]*$', max_length=200)]
 COMPARISONS = ('above', 'below', 'equals', 'changes')
 
 
@@ -116,8 +112,8 @@ class TopicField(Section):
     """A field of a topic's messages, such as ``pose.pose.position.x``."""
 
     topic: Name
-    type: TypeName
-    field: FieldPath
+    type: str = Field(max_length=200, pattern=r'^[a-z]\w*/msg/[A-Z][A-Za-z0-9]*$')
+    field: str = Field(max_length=200, pattern=r'^[a-z][a-zA-Z0-9_]*(\.[a-z][a-zA-Z0-9_]*)*$')
 
 
 class TriggerConfig(Section):
@@ -209,9 +205,6 @@ def _window(value: str) -> str:
 
 Window = Annotated[str, AfterValidator(_window)]
 Day = Literal['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun', 'holiday']
-Date = Annotated[date, Field(strict=False)]
-Zone = Literal['', 'base', 'bright']  # '': none; the kernel measures the other two
-Minutes = Annotated[float, Field(ge=0.0, le=DAY_MIN)]
 
 
 class PlaceConfig(Section):
@@ -221,7 +214,7 @@ class PlaceConfig(Section):
     """
 
     leads_to: list[Key] = Field(default_factory=list)
-    zone: Zone = ''
+    zone: Literal['', 'base', 'bright'] = ''
 
 
 class DeviceConfig(Section):
@@ -251,7 +244,7 @@ class ActivityConfig(Section):
     to: str = ''
     days: list[Day] = Field(default_factory=list)
     window: Window = ''
-    minutes: Minutes = 0.0
+    minutes: float = Field(default=0.0, ge=0.0, le=DAY_MIN)
     interruptible: bool = True
     needs: list[str] = Field(default_factory=list)
     energy_per_h: float = Field(default=0.0, ge=-10.0, le=10.0)
@@ -322,7 +315,7 @@ class WorldView(Section):
     activities: dict[Key, ActivityConfig] = Field(min_length=1)
     emergencies: list[EmergencyConfig] = Field(default_factory=list)
     routine: list[RoutineConfig]
-    holidays: list[Date] = Field(default_factory=list)
+    holidays: list[Annotated[date, Field(strict=False)]] = Field(default_factory=list)
     person: dict[Key, HabitConfig] = Field(default_factory=dict)
 
     def check_rules(self) -> None:

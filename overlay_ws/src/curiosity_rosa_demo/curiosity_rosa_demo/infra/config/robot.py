@@ -126,30 +126,23 @@ class AppendageProfile(Section):
         for key, angles in poses.items():
             if len(angles) != count:
                 raise rule_error(key, angles, f'must have one angle for each of {count} joints')
-        self._check_order()
-        if not any(self.stows(name) for name in self.commands):
-            rule = f'must have a command whose target_rad is stowed_rad {self.stowed_rad}'
-            raise rule_error('commands', list(self.commands), rule)
-
-    def _check_order(self) -> None:
-        """A command that stows is always allowed, and from there each other one can be reached."""
-        reached: set[str] = set()
+        # A command that stows is always allowed, and from there each other one can be reached.
+        reached = {name for name, each in self.commands.items() if not each.only_after}
         for name, command in self.commands.items():
-            key = f'commands.{name}.only_after'
-            if unknown := sorted(set(command.only_after) - set(self.commands)):
+            key, after = f'commands.{name}.only_after', command.only_after
+            if unknown := sorted(set(after) - set(self.commands)):
                 raise rule_error(key, unknown, f'must be of {", ".join(self.commands)}')
-            if command.only_after and self.stows(name):
-                raise rule_error(key, command.only_after, 'must be empty: the command stows')
-            if not command.only_after:
-                reached.add(name)
+            if after and self.stows(name):
+                raise rule_error(key, after, 'must be empty: the command stows')
         for _ in self.commands:
-            reached |= {
-                name for name, each in self.commands.items() if reached & set(each.only_after)
-            }
+            reached |= {n for n, each in self.commands.items() if reached & set(each.only_after)}
         if missed := sorted(set(self.commands) - reached):
             key = f'commands.{missed[0]}.only_after'
             rule = 'can never run: each command before it waits for another one'
             raise rule_error(key, self.commands[missed[0]].only_after, rule)
+        if not any(self.stows(name) for name in self.commands):
+            rule = f'must have a command whose target_rad is stowed_rad {self.stowed_rad}'
+            raise rule_error('commands', list(self.commands), rule)
 
     def names(self, channel: Channel) -> list[str]:
         """The ROS names of its commands that are sent this way, each once."""
