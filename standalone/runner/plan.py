@@ -25,8 +25,8 @@ from typing import NoReturn
 
 from curiosity_physics import demos
 from curiosity_physics import settings as physics
-from curiosity_rosa_demo.infra.config.base import parse_yaml, YamlError
-from curiosity_rosa_demo.infra.config.fleet import fleet_text
+from curiosity_rosa_demo.infra.config.agent import fleet_text
+from curiosity_rosa_demo.infra.config.base import parse_yaml
 from curiosity_rosa_demo.infra.config.topics import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_stand_in import settings as stand_in
@@ -222,7 +222,7 @@ def _problem(assignment: str, body: str) -> str:
         return f'there is no {name}; there are {", ".join(BODIES[body])}'
     try:
         stand_in.checked({name: parse_yaml(text)}, BODIES[body])
-    except YamlError:
+    except ConfigError:
         return 'the value is not YAML'
     except ValueError as error:
         return str(error)

@@ -38,7 +38,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.infra.config.fleet import FleetRobot
+from curiosity_rosa_demo.infra.config.agent import FleetRobot
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import QuestionAsked
 from fake_robot import CONFIG, FakeRobot

@@ -7,7 +7,7 @@ from pydantic import Field
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
+from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 
 Turns = Annotated[int, Field(ge=0, le=3, description='how often the mast turns around')]
 

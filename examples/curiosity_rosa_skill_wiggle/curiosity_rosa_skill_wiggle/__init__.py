@@ -10,7 +10,7 @@ from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
+from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 
 Times = Annotated[int, Field(ge=1, le=5, description='how often to each side')]
 Seconds = Annotated[float, Field(gt=0.0, description='seconds of each turn')]

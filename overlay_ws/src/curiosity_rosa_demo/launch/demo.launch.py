@@ -136,11 +136,12 @@ class Overlay:
     def _remappings(self) -> Iterator[tuple[str, str]]:
         """Remappings from the names in rviz.yaml to the names in the namespaces."""
         rover = self._value['rover_namespace'].strip('/')
-        topics = self._config.topics
-        moved = topics.in_namespace(self._value['namespace'], rover=rover)
-        for old, new in zip(
-            _strings(topics.model_dump()), _strings(moved.model_dump()), strict=True
-        ):
+        own = self._value['namespace']
+        moved = load_config(
+            self._folder, robot=self._value['robot'], namespace=own, rover_namespace=rover
+        )
+        names = (_strings(each.topics.model_dump()) for each in (self._config, moved))
+        for old, new in zip(*names, strict=True):
             if old != new:
                 yield old, new
         if rover:

@@ -23,9 +23,9 @@ from typing import Any
 import urllib.request
 
 from curiosity_rosa_demo.domain import models
-from curiosity_rosa_demo.infra.config import base, world
+from curiosity_rosa_demo.infra.config import base, behaviour
 from curiosity_rosa_demo.infra.config.agent import checked_time_zone
-from curiosity_rosa_demo.infra.config.topics import Topics
+from curiosity_rosa_demo.infra.config.topics import Config, Topics
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
 from diagnostic_msgs.msg import DiagnosticArray
 from harness import PREFIXES, ROOT, Sandbox, wait_until
@@ -247,8 +247,8 @@ WORDS = {
     base.optional_ros_name: 'ROS name, or empty',
     base._frame_name: 'frame name',
     checked_time_zone: 'time zone',
-    world._key: 'name',
-    world._window: '`HH:MM-HH:MM`, or empty',
+    behaviour._key: 'name',
+    behaviour._window: '`HH:MM-HH:MM`, or empty',
 }
 PLAIN = {'boolean': 'true or false', 'integer': 'whole number', 'string': 'text'}
 BOUNDS = {
@@ -277,10 +277,11 @@ class Schema(GenerateJsonSchema):
 def configuration() -> dict[str, str]:
     """The parts of docs/reference/configuration.md."""
     parts = {}
-    for name, model in CONFIG_FILES.items():
+    for name in CONFIG_FILES:
+        model = Config.model_fields[name].annotation
         text = (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8')
         parts[name] = _keys(model, yaml.safe_load(text), comments(text))
-    return {**parts, 'world': _keys(world.WorldView, {}, {})}
+    return {**parts, 'world': _keys(behaviour.WorldView, {}, {})}
 
 
 def _keys(model: type[BaseModel], values: Any, said: Mapping[str, str]) -> str:

@@ -37,16 +37,21 @@ from curiosity_rosa_demo.agent.policy.world_state import (
 )
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
-from curiosity_rosa_demo.infra.config.base import time_zone
-from curiosity_rosa_demo.infra.config.world import ActivityConfig, DAYS, WorldView
-from curiosity_rosa_demo.infra.config_loader import load_config, load_world, shipped_config_dir
+from curiosity_rosa_demo.infra.config.base import read_yaml, time_zone
+from curiosity_rosa_demo.infra.config.behaviour import ActivityConfig, DAYS, WorldView
+from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 
 SETTINGS = load_config().agent.policy
 WORK_S = 90.0  # how long the work of an activity takes, unless a test says otherwise
-ROVER = load_world('world_view', shipped_config_dir())
-COMPANION = load_world('companion', shipped_config_dir())
 NO_IDEA = SuggestionFailed('It has no idea.')
 HELD = ('SAFE: e-stop pressed', 'CHARGE: battery is low')
+
+
+def shipped_world(name: str) -> WorldView:
+    return WorldView.model_validate(read_yaml(shipped_config_dir() / f'{name}.yaml'))
+
+
+ROVER, COMPANION = shipped_world('world_view'), shipped_world('companion')
 
 
 def world_of(view: WorldView, zone: str = 'UTC+08:00', **changes: Any) -> WorldModel:

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.domain.models import (
 from curiosity_rosa_demo.domain.refusal import code_of, facts_of, Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.clocks import SimulationClock
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed

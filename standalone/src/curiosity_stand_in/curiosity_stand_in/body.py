@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import math
 
 from curiosity_rosa_demo.domain.geometry import along
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_stand_in import arm, mast
 from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
 from curiosity_stand_in.kinematics import Course, course, Pose, Velocity, wrap

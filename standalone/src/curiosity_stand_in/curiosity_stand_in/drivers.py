@@ -22,7 +22,7 @@ from functools import partial
 import math
 from typing import Any
 
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_stand_in import arm, mast
 from curiosity_stand_in.body import Body, State
 from curiosity_stand_in.kinematics import FORWARD, LEFT, RIGHT

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 
 MAX_UNITS = 100.0  # wheel units; the limit of the wheels for any Twist
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_stand_in.body import Body, State
 from curiosity_stand_in.trajectory import Waypoint
 

@@ -115,9 +115,7 @@ class AdapterApp:
         losses = LossCounter()
         self._part_commands = PartCommands(self.node, self._config, losses)
         rover = self.node.get_parameter('rover_namespace').value
-        self._profiles = {
-            name: profile.in_namespace(rover) for name, profile in shipped_robots().items()
-        }
+        self._profiles = shipped_robots(rover)
         self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
         self._graph = GraphThread(process.crash)

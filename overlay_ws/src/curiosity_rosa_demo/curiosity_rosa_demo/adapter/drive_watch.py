@@ -25,7 +25,7 @@ from collections.abc import Callable
 import math
 
 from curiosity_rosa_demo.domain.models import SLIPPING, STUCK, TILTED
-from curiosity_rosa_demo.infra.config.thresholds import DriveConfig, MotionConfig
+from curiosity_rosa_demo.infra.config.limits import DriveConfig, MotionConfig
 
 RAMP_S = 1.0
 TILT_HYSTERESIS_RAD = 0.05

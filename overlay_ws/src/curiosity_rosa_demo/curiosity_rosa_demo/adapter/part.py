@@ -27,8 +27,8 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_OPEN_MAST,
     need_to_stow,
 )
+from curiosity_rosa_demo.infra.config.limits import MastConfig
 from curiosity_rosa_demo.infra.config.robot import AppendageProfile
-from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 
 REPEAT_S = 0.5  # between two commands to hold
 SETTLE_S = 0.5  # in which joints that stand still differ by at most STILL_RAD

@@ -21,8 +21,8 @@ import math
 
 from curiosity_rosa_demo.adapter.drive_watch import MIN_READINGS, Pose, RAMP_S
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 # --- Whether another shipped profile fits the robot that runs here. Pure -----------------------
 

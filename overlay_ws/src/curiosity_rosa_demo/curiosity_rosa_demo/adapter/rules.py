@@ -82,8 +82,8 @@ from curiosity_rosa_demo.domain.models import (
     STOPPED_UNASKED,
 )
 from curiosity_rosa_demo.infra.clocks import MotionClock, SimulationClock
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
 import numpy as np
 

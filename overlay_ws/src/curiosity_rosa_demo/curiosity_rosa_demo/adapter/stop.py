@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
-from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
+from curiosity_rosa_demo.infra.config.limits import MotionConfig
 
 TWIST_PERIOD_S = 0.01  # ten zero Twists for each one that the demo repeats
 UNSEEN_TWIST_PERIOD_S = 0.05  # after stop_confirm_s without odometry: the rover may be absent

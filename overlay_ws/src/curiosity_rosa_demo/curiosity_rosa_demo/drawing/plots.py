@@ -30,7 +30,7 @@ from curiosity_rosa_demo.drawing.svg import (
     title,
 )
 from curiosity_rosa_demo.drawing.trail import simplified
-from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
+from curiosity_rosa_demo.infra.config.limits import LightModelConfig
 
 WIDTH, HEIGHT = 480.0, 220.0
 LEFT, TOP = 40.0, 18.0  # of the axes

@@ -38,8 +38,7 @@ from curiosity_rosa_demo.drawing.svg import (
     title,
 )
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, sampled, simplified, TrailPoint
-from curiosity_rosa_demo.infra.config.guardrails import Geofence
-from curiosity_rosa_demo.infra.config.thresholds import ObstaclesConfig
+from curiosity_rosa_demo.infra.config.limits import Geofence, ObstaclesConfig
 
 WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 26.0  # of the drawing; the margin has room for numbers
 CLEARANCE_M = 2.0  # around everything; the rover's corners are 2 m from its middle

@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
+from curiosity_rosa_demo.infra.config.limits import MotionConfig
 
 # -----------------------------------------------------------------------------------------------
 # The clock for motion deadlines, and the watch that tells whether simulated time advances.

@@ -10,44 +10,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import reduce
+from operator import getitem
 import os
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.infra.config.agent import AgentConfig, below_own_texts, Prompts, ToolCosts
-from curiosity_rosa_demo.infra.config.base import read_yaml, RULE, with_our_names, YamlError
-from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
+from curiosity_rosa_demo.infra.config.agent import below_own_texts
+from curiosity_rosa_demo.infra.config.base import ConfigError as ConfigError
+from curiosity_rosa_demo.infra.config.base import read_yaml, RULE
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
-from curiosity_rosa_demo.infra.config.topics import Config, Nodes, Topics
-from curiosity_rosa_demo.infra.config.triggers import TriggersConfig
-from curiosity_rosa_demo.infra.config.world import WorldView
-from pydantic import BaseModel, ValidationError
+from curiosity_rosa_demo.infra.config.topics import Config
+from pydantic import ValidationError
 
-CONFIG_FILES: dict[str, type[BaseModel]] = {
-    'topics': Topics,
-    'thresholds': Thresholds,
-    'tool_costs': ToolCosts,
-    'prompts': Prompts,
-    'agent': AgentConfig,
-    'guardrails': Guardrails,
-    'skills': Skills,
-    'nodes': Nodes,
-    'triggers': TriggersConfig,
-}
-
+# Each file is a section of Config; so are the robot's profile and the world view.
+CONFIG_FILES = [name for name in Config.model_fields if name not in ('robot', 'world')]
 ROBOTS = 'robots'  # folder of the profiles, in the shipped folder and in a config_dir
-WORLD_FILES = (
-    'world_view',
-    'companion',
-    'stationary',
-)  # the shipped ones; a config_dir may add others
-
-
-class ConfigError(Exception):
-    """An invalid contract. The message names file, key path, value and allowed values."""
+# The shipped ones; a config_dir may add others.
+WORLD_FILES = ('world_view', 'companion', 'stationary')
+WORLD_KEYS = ('agent', 'policy', 'world_view')
+ABSENT = object()
 
 
 def shipped_config_dir() -> Path:
@@ -60,34 +45,47 @@ def shipped_config_dir() -> Path:
     return Path(get_package_share_directory('curiosity_rosa_demo'), 'config')
 
 
-def load_config(config_dir: str | Path = '', *, robot: str = '') -> Config:
+def load_config(
+    config_dir: str | Path = '', *, robot: str = '', namespace: str = '', rover_namespace: str = ''
+) -> Config:
     """Load the contracts in ``config_dir``; an empty string selects the shipped ones.
 
     ``robot`` names a profile instead of nodes.yaml. A missing file and a key that a file omits get
-    the shipped values. Raises ConfigError.
+    the shipped values. The overlay's own names move into ``namespace``, the rover's into
+    ``rover_namespace``; frames stay. Raises ConfigError.
     """
     shipped = shipped_config_dir()
     folder = Path(config_dir) if str(config_dir) else shipped
     if not folder.is_dir():
         raise ConfigError(f'config_dir: {folder}: no such folder; the shipped one is {shipped}')
     _refuse_misnamed_files(folder)
-    nodes = _load_file(folder, 'nodes')
-    assert isinstance(nodes, Nodes)
+    files = {name: folder / f'{name}.yaml' for name in CONFIG_FILES}
+    values = {name: _values(file) for name, file in files.items()}
     if robot:
-        nodes = nodes.model_copy(update={'robot': robot})
-    profile = load_robot(nodes.robot, folder)
-    parts: dict[str, Any] = {
-        name: nodes if name == 'nodes' else _load_file(folder, name, profile, nodes.robot)
-        for name in CONFIG_FILES
-    }
-    parts['robot'] = profile
-    agent = parts['agent']
-    assert isinstance(agent, AgentConfig)
-    parts['world'] = load_world(profile.world_view or agent.policy.world_view, folder)
+        values['nodes']['robot'] = robot
+    key, name = f'{files["nodes"]}: robot', values['nodes']['robot']
+    folders = [folder / ROBOTS, shipped / ROBOTS]
+    files['robot'] = _named_file(key, name, folders, shipped_profiles())
+    profile = values['robot'] = _read_keys(files['robot'])
+    values = _merged(values, {name: profile[name] for name in CONFIG_FILES if name in profile})
+    key, name = f'{files["robot"]}: world_view', profile.get('world_view')
+    if name is None:
+        key, name = f'{files["agent"]}: policy.world_view', _at(values, WORLD_KEYS)
+    if not isinstance(name, str):
+        name = WORLD_FILES[0]  # the validation refuses the value
+    files['world'] = _named_file(key, name, [folder, shipped], WORLD_FILES)
+    values['world'] = _values(files['world'])
     try:
-        return Config.model_validate(parts)
+        return Config.model_validate(
+            values, context={'namespace': namespace, 'rover_namespace': rover_namespace}
+        )
     except ValidationError as error:
-        raise ConfigError(_error_text(folder, error, Config)) from error
+        keys, told = _first_error(error)
+        if _at(profile, keys) is not ABSENT:
+            file = files['robot']
+        else:
+            file, keys = files[str(keys[0])], keys[1:]
+        raise ConfigError(f'{file}: {".".join(map(str, keys))}{told}') from error
 
 
 def _refuse_misnamed_files(folder: Path) -> None:
@@ -105,32 +103,15 @@ def _refuse_misnamed_files(folder: Path) -> None:
             raise ConfigError(f'{file}: nobody reads this file; rename it to {meant[0]}.yaml')
 
 
-def load_robot(name: str, folder: Path) -> RobotProfile:
-    """Load the profile robots/``name``.yaml of ``folder``, or the shipped one of that name. Raises
-    ConfigError.
-    """
-    path = _robot_path(name, folder)
-    if not path.is_file():
-        known = ', '.join(sorted(shipped_profiles()))
-        raise ConfigError(
-            f'{folder / "nodes.yaml"}: robot = {name!r}: there is no '
-            f'{folder / ROBOTS / path.name}; write it, or take one of {known}'
-        )
-    try:
-        return RobotProfile.model_validate(_read_yaml(path))
-    except ValidationError as error:
-        raise ConfigError(_error_text(path, error, RobotProfile)) from error
-
-
-def _robot_path(name: str, folder: Path) -> Path:
-    own, shipped = (root / ROBOTS / f'{name}.yaml' for root in (folder, shipped_config_dir()))
-    return own if own.is_file() else shipped
-
-
-def shipped_robots() -> dict[str, RobotProfile]:
-    """The shipped profiles, by name."""
-    folder = shipped_config_dir()
-    return {name: load_robot(name, folder) for name in shipped_profiles()}
+def _named_file(key: str, name: object, folders: list[Path], known: Iterable[str]) -> Path:
+    """The file that ``name``, the value of ``key``, selects in the first folder that has it."""
+    for folder in folders:
+        if (file := folder / f'{name}.yaml') in folder.glob('*.yaml'):
+            return file
+    raise ConfigError(
+        f'{key} = {_short_value(name)}: there is no {folders[0] / f"{name}.yaml"}; write it, or '
+        f'take one of {", ".join(known)}'
+    )
 
 
 def shipped_profiles() -> list[str]:
@@ -138,140 +119,70 @@ def shipped_profiles() -> list[str]:
     return sorted(file.stem for file in (shipped_config_dir() / ROBOTS).glob('*.yaml'))
 
 
-def load_world(name: str, folder: Path) -> WorldView:
-    """Load the world view ``name``.yaml from ``folder``, merged over the shipped file of that
-    name, if one exists. Raises ConfigError.
-    """
-    shipped = shipped_config_dir()
-    own, base = folder / f'{name}.yaml', shipped / f'{name}.yaml'
-    if not own.is_file():
-        own = base
-    if not own.is_file():
-        raise ConfigError(
-            f'{folder / "agent.yaml"}: policy.world_view = {name!r}: there is no '
-            f'{folder / f"{name}.yaml"}; write it, or take {" or ".join(WORLD_FILES)}'
-        )
-    values = _read_yaml(own)
-    if own != base and base.is_file():
-        values = _merged(_read_yaml(base), values)
-    try:
-        return WorldView.model_validate(values)
-    except ValidationError as error:
-        raise ConfigError(_error_text(own, error, WorldView)) from error
+def shipped_robots(rover_namespace: str = '') -> dict[str, RobotProfile]:
+    """The shipped profiles by name, with the robots' names in ``rover_namespace``."""
+    folder, context = shipped_config_dir() / ROBOTS, {'rover_namespace': rover_namespace}
+    return {
+        name: RobotProfile.model_validate(_read_keys(folder / f'{name}.yaml'), context=context)
+        for name in shipped_profiles()
+    }
 
 
-def _load_file(
-    folder: Path, name: str, profile: RobotProfile | None = None, robot: str = ''
-) -> BaseModel:
-    """The file with the shipped values below its own, and those of the robot's profile above."""
-    path, shipped, model = folder / f'{name}.yaml', shipped_config_dir(), CONFIG_FILES[name]
-    values = {}
-    if path.name in os.listdir(folder):  # a link to nothing is an error
-        values = with_our_names(path, _read_yaml(path))
-    if folder != shipped:
-        below = _read_yaml(shipped / f'{name}.yaml')
-        values = _merged(below_own_texts(below, values) if name == 'prompts' else below, values)
-    over = {} if profile is None else getattr(profile, name)
-    try:
-        return model.model_validate(_merged(values, over))
-    except ValidationError as error:
-        if _is_at_fault(over, error):
-            path = _robot_path(robot, folder)
-            raise ConfigError(_error_text(path, error, model, section=name)) from error
-        raise ConfigError(_error_text(path, error, model)) from error
+def _values(file: Path) -> dict[str, Any]:
+    """Those of ``file`` over those of the shipped file of its name."""
+    shipped = shipped_config_dir() / file.name
+    values = _read_keys(shipped) if shipped.is_file() else {}
+    if file == shipped or not os.path.lexists(file):  # a link to nothing is an error
+        return values
+    own = _read_keys(file)
+    return _merged(below_own_texts(values, own) if file.stem == 'prompts' else values, own)
 
 
-def _is_at_fault(values: object, error: ValidationError) -> bool:
-    """Whether the value of the first error stands in ``values``."""
-    if not (keys := _keys(error)):
-        return False
-    for part in keys:
-        if not isinstance(values, dict) or part not in values:
-            return False
-        values = values[part]
-    return True
-
-
-def _keys(error: ValidationError) -> list[str]:
-    first = error.errors(include_url=False)[0]
-    keys = [part for part in first['loc'] if isinstance(part, str) and part != '[key]']
-    return [*keys, *first['ctx']['key'].split('.')] if first['type'] == RULE else keys
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        values = read_yaml(path)
-    except FileNotFoundError:
-        raise ConfigError(f'{path}: no such file') from None
-    except YamlError as error:
-        raise ConfigError(str(error)) from error
+def _read_keys(file: Path) -> dict[str, Any]:
+    values = read_yaml(file)
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise ConfigError(f'{path}: = {_short_value(values)}: must be keys with values')
+        raise ConfigError(f'{file}: = {_short_value(values)}: must be keys with values')
     return values
 
 
 def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     result = dict(base)
     for key, value in over.items():
-        base_value = result.get(key)
-        if not isinstance(base_value, dict):
-            result[key] = value
-        elif isinstance(value, dict):
-            result[key] = _merged(base_value, value)
-        elif value is not None:  # None: a section whose keys are all commented out
+        below = result.get(key)
+        if isinstance(below, dict) and isinstance(value, dict):
+            result[key] = _merged(below, value)
+        elif value is not None or not isinstance(below, dict):  # None: its keys are commented out
             result[key] = value
     return result
 
 
+def _at(values: Any, keys: Iterable[Any]) -> Any:
+    """The value under ``keys``, one below the other; ABSENT if there is none."""
+    try:
+        return reduce(getitem, keys, values)
+    except (LookupError, TypeError):
+        return ABSENT
+
+
 def _short_value(value: object) -> str:
     try:
-        text = repr(value)
+        return clip(repr(value), 80)
     except (ValueError, RecursionError):  # integer of thousands of digits, recursive value
         return f'a {type(value).__name__} too large to show'
-    return clip(text, 80)
 
 
-def _error_text(
-    path: Path, error: ValidationError, model: type[BaseModel], *, section: str = ''
-) -> str:
-    """Describe the first error: file, key path, value and allowed values. ``section``: the key of
-    ``path`` under which the ``model`` stands.
-    """
+def _first_error(error: ValidationError) -> tuple[list[str | int], str]:
+    """Its key path, and its value with what is allowed there."""
     first = error.errors(include_url=False)[0]
-    loc, value = first['loc'], first['input']
-    if loc and loc[-1] == '[key]':  # the name of the section is invalid, not its value
-        loc = loc[:-2]
-    keys = [*filter(None, [section]), *(str(part) for part in loc)]
+    keys, value, allowed = [*first['loc']], first['input'], first['msg']
+    if keys[-1:] == ['[key]']:  # the name of the section is invalid, not its value
+        keys = keys[:-2]
     if first['type'] == RULE:
-        rule = first['ctx']
-        path, value = path / rule['file'], rule['value']
-        keys.append(rule['key'])
-    shown_value = '' if first['type'] == 'missing' else f' = {_short_value(value)}'
-    return f'{path}: {".".join(keys)}{shown_value}: {_allowed(first, model)}'
-
-
-def _allowed(error: Any, model: type[BaseModel]) -> str:
-    """Describe the values that are allowed at the location of a validation error."""
-    kind, loc = error['type'], error['loc']
-    if kind == 'string_type' and isinstance(error['input'], (bool, int, float)):
-        return 'must be text: write it in quotes'  # YAML parses on, no and 22:00 as bool or int
-    if kind not in ('extra_forbidden', 'model_type'):
-        return str(error['msg']).removeprefix('Value error, ')
-    known = _keys_at(model, loc[:-1] if kind == 'extra_forbidden' else loc)
-    if kind == 'model_type':
-        return f'must be keys with values: {known}'
-    return f'unknown key; allowed here: {known}'
-
-
-def _keys_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
-    section: Any = model
-    for part in loc:
-        if isinstance(part, int):  # index of a list item
-            (section,) = get_args(section)
-        elif get_origin(section) is dict:
-            section = get_args(section)[1]
-        else:
-            section = section.model_fields[part].annotation
-    return ', '.join(section.model_fields)
+        keys, value = [*keys, *first['ctx']['key'].split('.')], first['ctx']['value']
+    elif first['type'] == 'missing':
+        return keys, f': {allowed}'
+    elif first['type'] == 'string_type' and isinstance(value, (bool, int, float)):
+        allowed = 'must be text: write it in quotes'  # YAML parses on, no and 22:00 as bool or int
+    return keys, f' = {_short_value(value)}: {allowed.removeprefix("Value error, ")}'

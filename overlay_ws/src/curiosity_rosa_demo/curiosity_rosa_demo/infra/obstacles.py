@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.tf.tree import Transform
 import numpy as np
 from numpy.typing import NDArray

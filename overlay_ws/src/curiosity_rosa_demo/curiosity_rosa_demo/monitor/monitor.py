@@ -21,8 +21,8 @@ from pathlib import Path
 import re
 from typing import Literal
 
-from curiosity_rosa_demo.infra.config.base import read_yaml, YamlError
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.base import ConfigError, read_yaml
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from pydantic import BaseModel, ConfigDict, Field, model_validator, ValidationError
 from reelay import dense_timed_monitor
 
@@ -118,7 +118,7 @@ def load_requirements(path: Path = FILE) -> tuple[Requirement, ...]:
     """The entries in file order. Raises RequirementsError."""
     try:
         entries = read_yaml(path)
-    except (OSError, YamlError) as error:
+    except ConfigError as error:
         raise RequirementsError(str(error)) from error
     if not isinstance(entries, list):
         raise RequirementsError(f'{path}: must be a list of requirements')

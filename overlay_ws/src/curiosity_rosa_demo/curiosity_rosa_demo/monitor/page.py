@@ -17,7 +17,7 @@ from pathlib import Path
 import sys
 from textwrap import wrap
 
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Requirement
 from curiosity_rosa_demo.monitor.signals import SIGNALS

@@ -22,9 +22,8 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.brain_state import STOWED_MAST
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.infra.config.limits import Geofence, Thresholds
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 SIGNALS = {
     'moving': 'odometry shows a motion, other than a body that settles on standing wheels',

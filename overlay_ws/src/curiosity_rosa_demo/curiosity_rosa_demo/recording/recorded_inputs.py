@@ -23,8 +23,7 @@ from curiosity_rosa_demo.adapter.input_log import decode_batch, LogBatch
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.infra.config.guardrails import Guardrails
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Guardrails, Thresholds
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.recording.mcap.file import GUARDRAILS, THRESHOLDS
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, Entry, RunReader

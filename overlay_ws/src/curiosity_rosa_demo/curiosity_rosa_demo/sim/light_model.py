@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.domain.models import LightScore
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import math
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.columns import clip_columns
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.trace.events import CaptureTaken
 from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA

@@ -25,8 +25,8 @@ from curiosity_rosa_demo.agent.interfaces.triggers import topics
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.startup import startup
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.infra.config.behaviour import TopicField
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.config.triggers import TopicField
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
@@ -127,7 +127,7 @@ def test_nothing_on_the_trace_of_its_namespace_ends_it_but_a_signal(sandbox: San
 PARAMETERS = [
     ('visualizer', 'rover_namespace:=a b', "parameter rover_namespace = 'a b': not a ROS name"),
     ('visualizer', 'rover_namespace:=on', 'parameter rover_namespace = True: must be text'),
-    ('visualizer', f'rover_namespace:={"r" * 190}', 'a name of topics.yaml has no place'),
+    ('visualizer', f'rover_namespace:={"r" * 190}', 'in the namespace rrrr'),
     ('agent', 'http_port:=70000', 'parameter http_port = 70000: must be from 0 to 65535'),
 ]
 THRESHOLDS: list[tuple[str, dict[str, Any], str]] = [

@@ -44,8 +44,8 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.base import time_zone
+from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
 from http_world import client
 from mcp import Client
 import pytest

@@ -61,8 +61,8 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText
+from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer

@@ -32,7 +32,7 @@ from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.refusal import Refusal
-from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
+from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 

@@ -34,7 +34,7 @@ from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, MIN_S
 from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
 from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, ToolResult, TWO_AGENTS, VIEW_LOST
 from curiosity_rosa_demo.infra.clocks import ClockWatch, MotionClock, NO_CLOCK, SimulationClock
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed

@@ -54,19 +54,18 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.validation import check_task
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_loader import (
     ConfigError,
     load_config,
-    load_world,
     shipped_config_dir,
 )
 from examples import examples
 from harness import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policy_world import instant, PolicyRun, world_of
+from policy_world import instant, PolicyRun, shipped_world, world_of
 import pytest
 from runtime_world import AutonomyBench, config_with_world, HOUR, MIN, REGISTRY, settle, TEN
 import yaml
@@ -690,7 +689,7 @@ def test_every_activity_becomes_tasks_that_the_kernel_takes(
 
 @pytest.mark.parametrize('name', ['world_view', 'companion', 'stationary'])
 def test_the_worlds_that_ship_can_be_lived_in(name: str) -> None:
-    world = load_world(name, shipped_config_dir())
+    world = shipped_world(name)
     check_world(load_config().model_copy(update={'world': world}), REGISTRY)
     for doing in world.activities:
         assert tasks(world, doing)

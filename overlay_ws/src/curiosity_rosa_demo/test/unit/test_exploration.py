@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
 from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import TaskRecord
 from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from explorations import arrows, arrows_of_svg, PICTURES, SYSTEMS
 from explored_guard import GuardSystem, SCOPES
 from harness import ROOT

@@ -41,7 +41,7 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, QueuedTask, TasksState
-from curiosity_rosa_demo.infra.config.fleet import fleet_text, FleetRobot, read_fleet
+from curiosity_rosa_demo.infra.config.agent import fleet_text, FleetRobot, read_fleet
 from fake_robot import CONFIG, FakeRobot
 from fastapi import FastAPI
 from http_world import client, served, settings, until

@@ -50,7 +50,7 @@ from curiosity_rosa_demo.domain.geometry import Place as RoverPlace
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
-from curiosity_rosa_demo.infra.config.guardrails import Geofence, Origins
+from curiosity_rosa_demo.infra.config.limits import Geofence, Origins
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples
 from guardrails_world import (

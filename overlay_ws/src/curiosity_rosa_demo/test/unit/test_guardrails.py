@@ -50,7 +50,7 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.plan.repair import create_plan_from_llm_response
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.serde import from_json
-from curiosity_rosa_demo.infra.config.guardrails import Guardrails
+from curiosity_rosa_demo.infra.config.limits import Guardrails
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed

@@ -31,7 +31,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.pictures import Picture
-from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
+from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from examples import examples
 from fake_robot import analyzed, FakeRobot, jpeg
 from http_world import served as serve

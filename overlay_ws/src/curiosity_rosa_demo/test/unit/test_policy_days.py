@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.policy.leaves import ChoosingLeaf
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import situation_text, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.world_view import energy_now
-from curiosity_rosa_demo.infra.config.world import WorldView
+from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from examples import examples
 from hypothesis import settings
 from hypothesis import strategies as st

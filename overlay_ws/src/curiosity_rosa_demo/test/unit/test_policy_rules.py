@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.policy.tree_text import ANSI_COLOUR
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.infra.config.base import time_zone
-from curiosity_rosa_demo.infra.config.world import (
+from curiosity_rosa_demo.infra.config.behaviour import (
     ActivityConfig,
     DAYS,
     DeviceConfig,
@@ -39,11 +39,10 @@ from curiosity_rosa_demo.infra.config.world import (
     RoutineConfig,
     WorldView,
 )
-from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
 from examples import examples
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from policy_world import COMPANION, instant, is_open, PolicyRun, ROVER, world_of
+from policy_world import COMPANION, instant, is_open, PolicyRun, ROVER, shipped_world, world_of
 from py_trees.blackboard import Blackboard
 import pytest
 
@@ -276,7 +275,7 @@ def test_the_options_are_what_a_preemptive_idea_of_the_model_may_be(
 
 @pytest.mark.parametrize('name', ['world_view', 'companion', 'stationary'])
 def test_each_rule_of_a_shipped_routine_can_come_true(name: str) -> None:
-    view = load_world(name, shipped_config_dir())
+    view = shipped_world(name)
     world = WorldModel(view, ZONE)
     safety = SafetyFilter(world, RETRY_S)
 

@@ -37,7 +37,7 @@ from curiosity_rosa_demo.agent.policy.tick_scheduler import (
 )
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config.base import time_zone
-from curiosity_rosa_demo.infra.config.world import WorldView
+from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st

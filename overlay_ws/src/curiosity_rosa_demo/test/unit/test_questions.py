@@ -686,8 +686,8 @@ def test_in_a_namespace_the_names_move_as_those_of_the_nodes_do() -> None:
             else re.sub(pattern, replacement, line)
             for line in lines
         ]
-    arm = ARM.in_namespace('r1', rover='r1')
-    known = names_in(TOPICS.in_namespace('r1', rover='r1')) | OF_ROS
+    arm = load_config(robot='curiosity', namespace='r1', rover_namespace='r1')
+    known = names_in(arm.topics) | OF_ROS
     known |= {command.service for _, command in arm.robot.commands.values()}
     known |= set(map(arm.appendage_service, arm.robot.commands))
     found = grants('\n'.join(lines))

@@ -27,6 +27,7 @@ import threading
 import tracemalloc
 from typing import Any
 
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.recording.mcap.channels import (
     ChannelRates,
     definition,
@@ -97,7 +98,7 @@ def test_what_is_recorded_is_of_its_own_rover_and_no_command() -> None:
     for name in ('no_such_msgs/msg/Thing', 'std_msgs/msg/Thing'):
         with pytest.raises(NoDefinition, match=name):
             definition(name)
-    topics = CONFIG.topics.in_namespace('ours', rover='mars')
+    topics = load_config(namespace='ours', rover_namespace='mars').topics
     recorded = {each.topic for each in sources(topics, ChannelRates())}
     assert [name for name in recorded if not name.startswith(('/ours/', '/mars/'))] == []
     assert {topics.trace.events, topics.status.adapter, topics.rover.odometry} <= recorded

@@ -462,7 +462,7 @@ def test_the_example_is_a_skill_like_any_other() -> None:
 GOOD = """
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
+from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 
 SETTINGS = SkillSettings.model_validate(dict(

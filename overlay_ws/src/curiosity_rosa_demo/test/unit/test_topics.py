@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.topics.telemetry import MessageIntake, WINDOW_S
 from curiosity_rosa_demo.domain.adapter_status import TriggerState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
+from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher

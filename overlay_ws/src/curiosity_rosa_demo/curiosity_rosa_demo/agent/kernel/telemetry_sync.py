@@ -28,7 +28,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     Twist,
     unstowed_part,
 )
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
 import numpy as np
 

@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, PolicyConfig
-from curiosity_rosa_demo.infra.config.world import WorldView
+from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage

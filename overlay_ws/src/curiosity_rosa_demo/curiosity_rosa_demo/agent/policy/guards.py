@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
-from curiosity_rosa_demo.infra.config.world import RoutineConfig
+from curiosity_rosa_demo.infra.config.behaviour import RoutineConfig
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 from py_trees.decorators import Decorator

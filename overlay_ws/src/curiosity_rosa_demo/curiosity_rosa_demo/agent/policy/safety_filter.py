@@ -13,7 +13,7 @@ from __future__ import annotations
 from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
-from curiosity_rosa_demo.infra.config.world import ActivityConfig
+from curiosity_rosa_demo.infra.config.behaviour import ActivityConfig
 
 
 class SafetyFilter:

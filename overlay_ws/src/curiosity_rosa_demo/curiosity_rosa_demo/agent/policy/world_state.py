@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 
 from curiosity_rosa_demo.domain.brain_state import Text
 from curiosity_rosa_demo.domain.models import Model
-from curiosity_rosa_demo.infra.config.world import MESSAGE, WorldView
+from curiosity_rosa_demo.infra.config.behaviour import MESSAGE, WorldView
 from pydantic import Field
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
 
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.infra.config.world import (
+from curiosity_rosa_demo.infra.config.behaviour import (
     DAY_MIN,
     DAYS,
     HOLIDAY,

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import one_line
-from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
+from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
 from pydantic import BaseModel
 

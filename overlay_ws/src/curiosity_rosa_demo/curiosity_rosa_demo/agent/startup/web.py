@@ -18,8 +18,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.infra.config.agent import HttpConfig
-from curiosity_rosa_demo.infra.config.fleet import read_fleet, TOKEN_VARIABLE
+from curiosity_rosa_demo.infra.config.agent import HttpConfig, read_fleet, TOKEN_VARIABLE
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.ros_io import start_parameter

@@ -6,16 +6,24 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Schema of agent.yaml. The file holds the values."""
+"""Schemas of agent.yaml, prompts.yaml and tool_costs.yaml. The files hold the values."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from curiosity_rosa_demo.domain.models import Json
-from curiosity_rosa_demo.infra.config.base import Name, rule_error, Seconds, Section, time_zone
-from curiosity_rosa_demo.infra.config.fleet import FleetRobot, MAX_ROBOTS, unique_names
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+from curiosity_rosa_demo.infra.config.base import (
+    RoverName,
+    rule_error,
+    Seconds,
+    Section,
+    time_zone,
+    unique_names,
+)
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, field_validator
 
 Rate = Annotated[float, Field(ge=0.0, le=100.0)]
 FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
@@ -27,6 +35,8 @@ Money = Annotated[float, Field(ge=0.0, le=1_000_000.0)]
 EXTRA_BODY_PROVIDERS = ('openai', 'azure_openai', 'deepseek', 'xai', 'local')
 
 LEAST_CONTEXT_TOKENS = 4096
+MAX_ROBOTS = 50  # of a fleet
+TOKEN_VARIABLE = 'CURIOSITY_HTTP_TOKEN'
 LOCAL = 'local'  # the provider that runs a model in a process of the agent's own
 PROVIDERS_WITHOUT_VISION = ('routine', LOCAL)
 
@@ -50,8 +60,7 @@ class PricesConfig(Section):
     cached: Money | None
     currency: str = Field(pattern='^[A-Z]{3}$')
 
-    @model_validator(mode='after')
-    def _prices_fit(self) -> PricesConfig:
+    def check_rules(self) -> None:
         if (self.input is None) != (self.output is None):
             raise rule_error('output', self.output, 'must be set if and only if input is set')
         if self.input is None and self.cached is not None:
@@ -59,7 +68,6 @@ class PricesConfig(Section):
         if self.input is None and self.currency != 'USD':
             rule = 'must be USD unless input and output are set: known prices are in USD'
             raise rule_error('currency', self.currency, rule)
-        return self
 
 
 class LlmConfig(Section):
@@ -86,8 +94,7 @@ class LlmConfig(Section):
         """Of prompt and answer; 0: no limit of ours."""
         return self.context_tokens or (LEAST_CONTEXT_TOKENS if self.provider == LOCAL else 0)
 
-    @model_validator(mode='after')
-    def _model_is_named(self) -> LlmConfig:
+    def check_rules(self) -> None:
         if self.provider not in ('routine', LOCAL) and not self.model:
             raise rule_error(
                 'model', self.model, f'must be set when provider is {self.provider!r}'
@@ -104,7 +111,6 @@ class LlmConfig(Section):
             raise rule_error(
                 'extra_body', self.extra_body, f'needs provider {", ".join(EXTRA_BODY_PROVIDERS)}'
             )
-        return self
 
 
 class TurnConfig(Section):
@@ -118,7 +124,7 @@ class KnowledgeConfig(Section):
 
 class NavigationConfig(Section):
     provider: Literal['motions', 'nav2']
-    action: Name
+    action: RoverName
     max_detour: float = Field(ge=1.5, le=100.0)
 
 
@@ -159,6 +165,45 @@ class TracingConfig(Section):
     max_file_mb: FileSize
     max_files: FileCount
     endpoint: str = Field(pattern=r'^(https?://\S+)?$')
+
+
+# --- The robots of the page /fleet, each with the address of its agent's server ---------------
+
+
+class FleetRobot(Section):
+    """``token_variable``: the environment variable with its server's token."""
+
+    name: str = Field(pattern=r'^[A-Za-z0-9_-]{1,40}$')
+    url: str
+    token_variable: str = Field(default=TOKEN_VARIABLE, pattern=r'^[A-Za-z_][A-Za-z0-9_]*$')
+
+    @field_validator('url')
+    @classmethod
+    def _is_address(cls, value: str) -> str:
+        parts = urlsplit(value)
+        _ = parts.port  # raises ValueError if it is no port
+        has_only_host = parts.path in ('', '/') and not (parts.query or parts.fragment)
+        if parts.scheme not in ('http', 'https') or not parts.hostname or not has_only_host:
+            raise ValueError('must be an address such as http://127.0.0.1:8765')
+        if parts.username is not None:
+            raise ValueError('must not contain a user; its token comes from token_variable')
+        return value.rstrip('/')
+
+
+def read_fleet(text: str) -> list[FleetRobot]:
+    """The robots in text such as ``r1=http://127.0.0.1:8765,r2=http://127.0.0.1:8766``. Raises
+    ValueError.
+    """
+    pairs = [each.partition('=') for each in re.split(r'[,\s]+', text) if each]
+    robots = [FleetRobot(name=name, url=url) for name, _, url in pairs]
+    if len(robots) > MAX_ROBOTS:
+        raise ValueError(f'{len(robots)} robots; at most {MAX_ROBOTS}')
+    return unique_names(robots)
+
+
+def fleet_text(urls: dict[str, str]) -> str:
+    """The text that ``read_fleet`` reads, of addresses by name."""
+    return ','.join(f'{name}={url}' for name, url in urls.items())
 
 
 class HttpConfig(Section):

@@ -10,82 +10,62 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta, timezone, tzinfo
-import logging
+import math
 from pathlib import Path
 import re
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.text import clip, one_line
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    model_validator,
+    ValidationInfo,
+)
 from pydantic_core import PydanticCustomError
 import yaml
 
-# -----------------------------------------------------------------------------------------------
-# Aliases: values that a YAML contract may contain and that are read as another value.
-
-
-_log = logging.getLogger('curiosity_rosa.config')
-
-
-class Accepted(NamedTuple):
-    """An alias: its file and key path, the accepted value, its replacement and the reason."""
-
-    file: str
-    keys: tuple[str, ...]
-    value: str
-    read_as: str
-    why: str
-
-
-ACCEPTED = (
-    Accepted(
-        'topics',
-        ('services', 'capture_and_score', 'type'),
-        'curiosity_rosa_demo/srv/CaptureAndScore',
-        'curiosity_rosa_interfaces/srv/CaptureAndScore',
-        'a Python package of ROS cannot define services, so they have a package of their own',
-    ),
-)
-
-
-def with_our_names(path: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """Replace the aliases in ``values``, read from ``path``. Each replacement logs a warning."""
-    for each in ACCEPTED:
-        if each.file == path.stem and _at(values, each.keys) == each.value:
-            values = _replaced(values, each.keys, each.read_as)
-            _log.warning(
-                'event=read_as file=%s key=%s value=%s read_as=%s hint=%r',
-                *(path, '.'.join(each.keys), each.value, each.read_as, f'write that: {each.why}'),
-            )
-    return values
-
-
-def _at(values: Any, keys: tuple[str, ...]) -> Any:
-    for key in keys:
-        values = values.get(key) if isinstance(values, dict) else None
-    return values
-
-
-def _replaced(values: dict[str, Any], keys: tuple[str, ...], value: str) -> dict[str, Any]:
-    first, *rest = keys
-    replaced = _replaced(values[first], tuple(rest), value) if rest else value
-    return {**values, first: replaced}
-
-
 RULE = 'rule_between_keys'  # pydantic error type: two keys contradict each other
+
+
+class ConfigError(Exception):
+    """An invalid contract. The message names file, key path, value and allowed values."""
+
+
+def rule_error(key: str, value: object, rule: str) -> PydanticCustomError:
+    """Make the error for a ``key`` whose value contradicts another key. ``rule``: the way out."""
+    return PydanticCustomError(RULE, '{rule}', {'key': key, 'value': value, 'rule': rule})
 
 
 class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False, strict=True)
 
+    @model_validator(mode='before')
+    @classmethod
+    def _has_known_keys(cls, values: Any) -> Any:
+        if isinstance(values, cls):
+            return values
+        known = ', '.join(cls.model_fields)
+        if not isinstance(values, dict):
+            raise ValueError(f'must be keys with values: {known}')
+        for key, value in values.items():
+            if key not in cls.model_fields and cls.model_config['extra'] == 'forbid':
+                raise rule_error(str(key), value, f'unknown key; allowed here: {known}')
+        return values
 
-def rule_error(key: str, value: object, rule: str, *, file: str = '') -> PydanticCustomError:
-    """Make the error for a ``key`` whose value contradicts another key. ``rule``: the way out."""
-    return PydanticCustomError(
-        RULE, '{rule}', {'key': key, 'value': value, 'rule': rule, 'file': file}
-    )
+    @model_validator(mode='after')
+    def _obeys_its_rules(self) -> Section:
+        self.check_rules()
+        return self
+
+    def check_rules(self) -> None:
+        """Raise the rule_error of two keys that contradict each other."""
 
 
 def ros_name(value: str) -> str:
@@ -102,6 +82,21 @@ def optional_ros_name(value: str) -> str:
     return ros_name(value) if value else value
 
 
+def _below(key: str) -> AfterValidator:
+    """Put a name below the namespace that the context of the validation has under ``key``."""
+
+    def moved(name: str, info: ValidationInfo) -> str:
+        namespace = (info.context or {}).get(key, '').strip('/')
+        if not namespace or not name:
+            return name
+        try:
+            return ros_name(f'/{namespace}/{name.lstrip("/")}')
+        except ValueError as error:
+            raise ValueError(f'in the namespace {namespace}: {error}') from None
+
+    return AfterValidator(moved)
+
+
 def _frame_name(value: str) -> str:
     if not re.fullmatch(r'/?[^/\s]+(/[^/\s]+)*', value):
         raise ValueError('not a frame name: no spaces, not empty, e.g. base_footprint')
@@ -110,20 +105,15 @@ def _frame_name(value: str) -> str:
 
 FileName = Annotated[str, Field(pattern=r'^[A-Za-z0-9_]{1,60}$')]
 Name = Annotated[str, AfterValidator(ros_name)]
-OptionalName = Annotated[str, AfterValidator(optional_ros_name)]
+OwnName = Annotated[Name, _below('namespace')]  # of the overlay
+RoverName = Annotated[Name, _below('rover_namespace')]
+OptionalRoverName = Annotated[str, AfterValidator(optional_ros_name), _below('rover_namespace')]
 Frame = Annotated[str, AfterValidator(_frame_name)]
 Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
 Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
 Radians = Annotated[float, Field(ge=-100.0, le=100.0)]
+Risk = Annotated[RiskLevel, Field(strict=False)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
-
-
-def below(namespace: str, name: str) -> str:
-    """Put ``name`` into ``namespace``; an empty namespace, or name, leaves it
-    unchanged.
-    """
-    namespace = namespace.strip('/')
-    return f'/{namespace}/{name.lstrip("/")}' if namespace and name else name
 
 
 # --- Parse time zones: UTC, offsets and IANA names ---------------------------------------------
@@ -146,6 +136,26 @@ def time_zone(name: str) -> tzinfo:
         ) from None
 
 
+def above(key: str, *, or_zero: bool = False) -> AfterValidator:
+    """A number must be greater than that of the field ``key`` before it."""
+
+    def check(value: float, info: ValidationInfo) -> float:
+        low = info.data.get(key, -math.inf)  # without it: it is refused itself
+        if value <= low and not (or_zero and value == 0.0):
+            raise ValueError(f'must be greater than {key} ({low}){", or 0" if or_zero else ""}')
+        return value
+
+    return AfterValidator(check)
+
+
+def unique_names(items: list[Any]) -> list[Any]:
+    """Raises ValueError."""
+    for name, count in Counter(each.name for each in items).items():
+        if count > 1:
+            raise ValueError(f'name {name!r} is taken twice; give each its own')
+    return items
+
+
 # -----------------------------------------------------------------------------------------------
 # The one reader of YAML. It refuses a key that stands twice, of which YAML libraries silently
 # take the last.
@@ -154,24 +164,18 @@ def time_zone(name: str) -> tzinfo:
 LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much faster
 
 
-class YamlError(Exception):
-    """Text that is not YAML, or a file that cannot be read."""
-
-
 def read_yaml(path: Path) -> Any:
-    """The value in the file. Raises YamlError, which names the file, and FileNotFoundError."""
+    """The value in the file. Raises ConfigError, which names the file."""
     try:
         return parse_yaml(path.read_text(encoding='utf-8'))
-    except FileNotFoundError:
-        raise
     except (OSError, UnicodeDecodeError) as error:
-        raise YamlError(f'{path}: cannot be read: {error}') from error
-    except YamlError as error:
-        raise YamlError(f'{path}: {error}') from error.__cause__
+        raise ConfigError(f'{path}: cannot be read: {error}') from error
+    except ConfigError as error:
+        raise ConfigError(f'{path}: {error}') from error.__cause__
 
 
 def parse_yaml(text: str) -> Any:
-    """The value that ``text`` describes; None if it describes none. Raises YamlError."""
+    """The value that ``text`` describes; None if it describes none. Raises ConfigError."""
     try:
         loader = LOADER(text)
         try:
@@ -183,27 +187,24 @@ def parse_yaml(text: str) -> Any:
         finally:
             loader.dispose()
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: date 2026-13-01
-        raise YamlError(f'not YAML: {one_line(str(error))}') from error
+        raise ConfigError(f'not YAML: {one_line(str(error))}') from error
 
 
 def _refuse_repeated_keys(root: yaml.Node) -> None:
-    waiting: list[tuple[list[str], yaml.Node]] = [([], root)]
-    seen: set[int] = set()  # an alias may lead back
+    waiting, seen = [('', root)], set[int]()  # seen: an alias may lead back
     while waiting:
         path, node = waiting.pop()
-        if id(node) in seen:
+        if isinstance(node, yaml.ScalarNode) or id(node) in seen:
             continue
         seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
-            waiting += [([*path, str(index)], each) for index, each in enumerate(node.value)]
-        elif isinstance(node, yaml.MappingNode):
-            lines: dict[tuple[str, str], int] = {}
-            for key, value in node.value:
-                if not isinstance(key, yaml.ScalarNode):
-                    continue  # refused later: a mapping or a list is no key
-                keys, line = [*path, key.value], key.start_mark.line + 1
-                if (first := lines.get((key.tag, key.value))) is not None:
-                    name = clip(one_line('.'.join(keys)), 80)
-                    raise YamlError(f'{name}: this key stands twice, in lines {first} and {line}')
-                lines[key.tag, key.value] = line
-                waiting.append((keys, value))
+            waiting += [(f'{path}{index}.', each) for index, each in enumerate(node.value)]
+            continue
+        lines: dict[tuple[str, str], int] = {}
+        for key, value in node.value:
+            name, line = f'{path}{key.value}', key.start_mark.line + 1
+            if first := lines.get((key.tag, name)):
+                shown = clip(one_line(name), 80)
+                raise ConfigError(f'{shown}: this key stands twice, in lines {first} and {line}')
+            lines[key.tag, name] = line
+            waiting.append((f'{name}.', value))

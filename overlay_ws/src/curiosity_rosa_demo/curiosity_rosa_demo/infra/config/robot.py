@@ -7,14 +7,15 @@
 # language governing permissions and limitations under the License.
 
 """Schema of robots/NAME.yaml: what a robot has, its names and numbers in the other files, the
-parts that must be stowed before it drives, and the skills that move them.
+parts that must be stowed before it drives (appendages), and the skills that move them. Angles are
+radians, in the order of ``joints``.
 
 Each command of a part becomes a service of the adapter, a skill and a cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from itertools import compress
 import re
 from typing import Any, Literal
@@ -22,21 +23,16 @@ from typing import Any, Literal
 from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS
 from curiosity_rosa_demo.infra.config.agent import Cost
 from curiosity_rosa_demo.infra.config.base import (
-    below,
     FileName,
-    Name,
     Radians,
+    Risk,
+    RoverName,
     rule_error,
     Seconds,
     Section,
 )
-from curiosity_rosa_demo.infra.config.guardrails import check_words, Risk, SkillSettings, Words
-from pydantic import Field, model_validator
-
-# -----------------------------------------------------------------------------------------------
-# Schema of ``appendages`` in robots/NAME.yaml: a part that must be stowed while the base drives,
-# and the commands that move it. Angles are radians, in the order of ``joints``.
-
+from curiosity_rosa_demo.infra.config.behaviour import SkillSettings, Words
+from pydantic import Field
 
 MAX_JOINTS = 32
 SKILL_MARGIN_S = 20.0  # of a command's skill: the wait for a stop, the service, and the joints
@@ -59,9 +55,9 @@ class AppendageCommand(Section):
     the commands of which one must have ended where it leads; empty: any posture will do.
     """
 
-    service: Name | None = None
-    topic: Name | None = None
-    action: Name | None = None
+    service: RoverName | None = None
+    topic: RoverName | None = None
+    action: RoverName | None = None
     type: CommandType
     data: bool = True
     target_rad: list[Radians] = Field(min_length=1, max_length=MAX_JOINTS)
@@ -72,13 +68,7 @@ class AppendageCommand(Section):
     risk: Risk
     words: Words = Field(default_factory=dict)
 
-    @model_validator(mode='after')
-    def _words_are_words(self) -> AppendageCommand:
-        check_words(self.words)
-        return self
-
-    @model_validator(mode='after')
-    def _has_the_name_of_its_type(self) -> AppendageCommand:
+    def check_rules(self) -> None:
         wanted = self.channel
         if getattr(self, wanted) is None:
             raise rule_error(wanted, None, f'is missing: {self.type} needs its {wanted}')
@@ -86,7 +76,6 @@ class AppendageCommand(Section):
             if other != wanted and (value := getattr(self, other)) is not None:
                 rule = f'must be left out: {self.type} needs its {wanted} alone'
                 raise rule_error(other, value, rule)
-        return self
 
     @property
     def channel(self) -> Channel:
@@ -102,9 +91,6 @@ class AppendageCommand(Section):
     def ros_name(self) -> str:
         """The name of the service, the topic or the action."""
         return self.action or self.topic or self.service or ''
-
-    def in_namespace(self, namespace: str) -> AppendageCommand:
-        return self.model_copy(update={self.channel: below(namespace, self.ros_name)})
 
     def skill(self, appendage: str) -> SkillSettings:
         """The settings of the skill, as skills.yaml has them."""
@@ -130,46 +116,33 @@ class AppendageProfile(Section):
     stowed_rad: list[Radians]
     commands: dict[str, AppendageCommand]
 
-    @model_validator(mode='after')
-    def _fits_its_joints(self) -> AppendageProfile:
+    def check_rules(self) -> None:
         count = len(self.joints)
         if len(set(self.joints)) < count:
             raise rule_error('joints', self.joints, 'must name each joint once')
-        lists = {'stowed_rad': self.stowed_rad}
-        lists |= {
-            f'commands.{name}.target_rad': command.target_rad
-            for name, command in self.commands.items()
-        }
-        for key, angles in lists.items():
+        poses = {'stowed_rad': self.stowed_rad}
+        for name, command in self.commands.items():
+            poses[f'commands.{name}.target_rad'] = command.target_rad
+        for key, angles in poses.items():
             if len(angles) != count:
                 raise rule_error(key, angles, f'must have one angle for each of {count} joints')
-        self._check_order()
-        if not any(self.stows(name) for name in self.commands):
-            rule = f'must have a command whose target_rad is stowed_rad {self.stowed_rad}'
-            raise rule_error('commands', list(self.commands), rule)
-        return self
-
-    def _check_order(self) -> None:
-        """A command that stows is always allowed, and from there each other one can be reached."""
-        reached: set[str] = set()
+        # A command that stows is always allowed, and from there each other one can be reached.
+        reached = {name for name, each in self.commands.items() if not each.only_after}
         for name, command in self.commands.items():
-            key = f'commands.{name}.only_after'
-            if unknown := sorted(set(command.only_after) - set(self.commands)):
+            key, after = f'commands.{name}.only_after', command.only_after
+            if unknown := sorted(set(after) - set(self.commands)):
                 raise rule_error(key, unknown, f'must be of {", ".join(self.commands)}')
-            if command.only_after and self.stows(name):
-                raise rule_error(key, command.only_after, 'must be empty: the command stows')
-            if not command.only_after:
-                reached.add(name)
-        while more := {
-            name
-            for name, command in self.commands.items()
-            if name not in reached and reached & set(command.only_after)
-        }:
-            reached |= more
+            if after and self.stows(name):
+                raise rule_error(key, after, 'must be empty: the command stows')
+        for _ in self.commands:
+            reached |= {n for n, each in self.commands.items() if reached & set(each.only_after)}
         if missed := sorted(set(self.commands) - reached):
             key = f'commands.{missed[0]}.only_after'
             rule = 'can never run: each command before it waits for another one'
             raise rule_error(key, self.commands[missed[0]].only_after, rule)
+        if not any(self.stows(name) for name in self.commands):
+            rule = f'must have a command whose target_rad is stowed_rad {self.stowed_rad}'
+            raise rule_error('commands', list(self.commands), rule)
 
     def names(self, channel: Channel) -> list[str]:
         """The ROS names of its commands that are sent this way, each once."""
@@ -201,7 +174,6 @@ class AppendageProfile(Section):
 
 
 OWN_RESOURCES = ('base', 'mast', 'camera')
-TURN = 'react'  # the skill that may call any other: it takes what the robot has
 PYTHON_NAME = '[a-z][a-z0-9_]{0,39}'
 PYTHON_NAME_RULE = 'a name is 1 to 40 of a to z, 0 to 9 and _, a letter first, e.g. arm_close'
 
@@ -227,8 +199,7 @@ class RobotProfile(Section):
     prompts: dict[str, Any] = Field(default_factory=dict)
     triggers: dict[str, Any] = Field(default_factory=dict)
 
-    @model_validator(mode='after')
-    def _names_are_its_own(self) -> RobotProfile:
+    def check_rules(self) -> None:
         for name in (*self.appendages, *self.commands):
             if not re.fullmatch(PYTHON_NAME, name):
                 raise rule_error('appendages', name, PYTHON_NAME_RULE)
@@ -248,7 +219,6 @@ class RobotProfile(Section):
         ):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise rule_error('appendages', twice, f'{key} of two appendages: must differ')
-        return self
 
     @property
     def has_mast(self) -> bool:
@@ -276,65 +246,3 @@ class RobotProfile(Section):
     def has(self, resources: Collection[str]) -> bool:
         """Whether this robot has all of them."""
         return set(resources) <= set(self.resources)
-
-    def in_namespace(self, namespace: str) -> RobotProfile:
-        """The robot's services, topics and actions moved into ``namespace``."""
-        parts = {
-            name: part.model_copy(
-                update={
-                    'commands': {
-                        command: each.in_namespace(namespace)
-                        for command, each in part.commands.items()
-                    }
-                }
-            )
-            for name, part in self.appendages.items()
-        }
-        return self.model_copy(update={'appendages': parts})
-
-
-def with_robot(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The files of the configuration with the commands of the robot's appendages among their
-    skills and costs. Each skill that needs the base also needs the appendages, so that none moves
-    during a drive; none needs a mast that is not there.
-
-    Raises PydanticCustomError.
-    """
-    robot: RobotProfile = parts['robot']
-    skills, costs = parts['skills'], parts['tool_costs']
-    own = {name: command.skill(part) for name, (part, command) in robot.commands.items()}
-    if known := sorted(set(own) & set(skills.skills)):
-        rule = 'a skill of skills.yaml has this name; choose another'
-        raise rule_error('appendages', known, rule, file=f'robots/{parts["nodes"].robot}.yaml')
-    needs = dict(skills.skills)
-    for name, settings in skills.skills.items():
-        if not set(settings.resources_required) <= {*OWN_RESOURCES, *robot.appendages}:
-            rule = f'must be of {", ".join((*OWN_RESOURCES, *robot.appendages))}'
-            key = f'skills.{name}.resources_required'
-            raise rule_error(key, settings.resources_required, rule, file='skills.yaml')
-        needed = _needed(name, settings.resources_required, robot)
-        needs[name] = settings.model_copy(update={'resources_required': needed})
-    prices = {name: command.cost for name, (_, command) in robot.commands.items()}
-    thresholds = parts['thresholds']
-    if not robot.has_mast:
-        capture = thresholds.capture.model_copy(update={'require_open_mast': False})
-        thresholds = thresholds.model_copy(update={'capture': capture})
-    table = type(costs.tools).model_validate({**costs.tools.model_dump(), **prices})
-    agent = parts['agent']
-    view = {'world_view': robot.world_view or agent.policy.world_view}
-    return {
-        **parts,
-        'agent': agent.model_copy(update={'policy': agent.policy.model_copy(update=view)}),
-        'thresholds': thresholds,
-        'skills': skills.model_copy(update={'skills': {**needs, **own}}),
-        'tool_costs': costs.model_copy(update={'tools': table}),
-    }
-
-
-def _needed(skill: str, required: Sequence[str], robot: RobotProfile) -> list[str]:
-    needed = list(required)
-    if skill == TURN:
-        needed = [each for each in needed if each in robot.resources]
-    elif not robot.has_mast and len(needed) > 1:  # the mast's own skills need nothing else
-        needed = [each for each in needed if each != 'mast']
-    return [*needed, *robot.appendages] if 'base' in required else needed

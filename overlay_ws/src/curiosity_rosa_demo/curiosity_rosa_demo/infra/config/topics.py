@@ -6,135 +6,146 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Schema of topics.yaml. The file holds the values."""
+"""Schemas of topics.yaml and nodes.yaml, and the whole configuration."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, Literal
+import logging
+from typing import Annotated, Generic, Literal, TypeVar
 
 from curiosity_rosa_demo.infra.config.agent import AgentConfig, Prompts, ToolCosts
 from curiosity_rosa_demo.infra.config.base import (
-    below,
     FileName,
     Frame,
     Name,
-    OptionalName,
+    OptionalRoverName,
+    OwnName,
+    RoverName,
     rule_error,
     Section,
 )
-from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
-from curiosity_rosa_demo.infra.config.robot import RobotProfile, with_robot
-from curiosity_rosa_demo.infra.config.thresholds import Thresholds
-from curiosity_rosa_demo.infra.config.triggers import TriggersConfig
-from curiosity_rosa_demo.infra.config.world import WorldView
-from pydantic import Field, model_validator
+from curiosity_rosa_demo.infra.config.behaviour import Skills, TriggersConfig, WorldView
+from curiosity_rosa_demo.infra.config.limits import Guardrails, Thresholds
+from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES, RobotProfile
+from pydantic import BeforeValidator, Field, model_validator
+
+_log = logging.getLogger('curiosity_rosa.config')
+
+CAPTURE_TYPE = 'curiosity_rosa_interfaces/srv/CaptureAndScore'
+DESIGNED_TYPE = 'curiosity_rosa_demo/srv/CaptureAndScore'
 
 
-class Service(Section):
+def _with_our_package(value: object) -> object:
+    """Read the type that design 003 has: its files can be used as they stand."""
+    if value != DESIGNED_TYPE:
+        return value
+    _log.warning(
+        'event=read_as file=topics.yaml key=services.capture_and_score.type value=%s read_as=%s '
+        'hint="write that: a Python package of ROS cannot define services"',
+        *(DESIGNED_TYPE, CAPTURE_TYPE),
+    )
+    return CAPTURE_TYPE
+
+
+CaptureType = Annotated[
+    Literal['curiosity_rosa_interfaces/srv/CaptureAndScore'], BeforeValidator(_with_our_package)
+]
+Type = TypeVar('Type')
+
+
+class Service(Section, Generic[Type]):
     kind: Literal['service']
-    name: Name
-    type: str
+    name: OwnName
+    type: Type
 
 
-class TriggerService(Service):
-    type: Literal['std_srvs/srv/Trigger']
+TriggerService = Service[Literal['std_srvs/srv/Trigger']]
 
 
-class RoverService(Service):
+class RoverService(Section):
     """``data`` is the request of a SetBool."""
 
+    kind: Literal['service']
+    name: RoverName
     type: Literal['std_srvs/srv/Empty', 'std_srvs/srv/Trigger', 'std_srvs/srv/SetBool']
     data: bool = True
 
 
-class CaptureService(Service):
-    type: Literal['curiosity_rosa_interfaces/srv/CaptureAndScore']
+AnyService = TypeVar('AnyService')
 
 
-class AnalyzeService(Service):
-    type: Literal['curiosity_rosa_interfaces/srv/AnalyzeGround']
+class MotionServices(Section, Generic[AnyService]):
+    move_forward: AnyService
+    turn_left: AnyService
+    turn_right: AnyService
+    move_stop: AnyService
+    mast_open: AnyService
+    mast_close: AnyService
+    mast_rotate: AnyService
+
+
+class AdapterServices(MotionServices[TriggerService]):
+    get_status: TriggerService
 
 
 class Images(Section):
     input: Literal['compressed', 'raw']
-    input_compressed: Name
-    input_raw: Name
-    input_camera_info: Name
-    output_capture_compressed: Name
-    output_analysis_compressed: Name
+    input_compressed: RoverName
+    input_raw: RoverName
+    input_camera_info: RoverName
+    output_capture_compressed: OwnName
+    output_analysis_compressed: OwnName
 
 
 class TraceTopics(Section):
-    events: Name
+    events: OwnName
 
 
 class TfTopics(Section):
-    topic: Name
-    static_topic: Name
+    topic: RoverName
+    static_topic: RoverName
     base_frame: Frame
     world_frame: Frame
     camera_frame: Frame
 
 
 class Services(Section):
-    capture_and_score: CaptureService
-    analyze_ground: AnalyzeService
-
-
-class AdapterServices(Section):
-    move_forward: TriggerService
-    turn_left: TriggerService
-    turn_right: TriggerService
-    move_stop: TriggerService
-    mast_open: TriggerService
-    mast_close: TriggerService
-    mast_rotate: TriggerService
-    get_status: TriggerService
-
-
-class CuriosityServices(Section):
-    move_forward: RoverService
-    turn_left: RoverService
-    turn_right: RoverService
-    move_stop: RoverService
-    mast_open: RoverService
-    mast_close: RoverService
-    mast_rotate: RoverService
+    capture_and_score: Service[CaptureType]
+    analyze_ground: Service[Literal['curiosity_rosa_interfaces/srv/AnalyzeGround']]
 
 
 class RoverTopics(Section):
-    cmd_vel: Name
-    wheel_commands: OptionalName
-    odometry: Name
-    joint_states: Name
-    scan: Name
-    battery_state: Name
-    e_stop: Name
-    adapter_presence: Name
+    cmd_vel: RoverName
+    wheel_commands: OptionalRoverName
+    odometry: RoverName
+    joint_states: RoverName
+    scan: RoverName
+    battery_state: RoverName
+    e_stop: RoverName
+    adapter_presence: RoverName
 
 
 class StatusTopics(Section):
-    adapter: Name
-    adapter_inputs: Name
-    kernel: Name
-    diagnostics: Name
-    replay: Name
+    adapter: OwnName
+    adapter_inputs: OwnName
+    kernel: OwnName
+    diagnostics: OwnName
+    replay: OwnName
 
 
 class AgentTopics(Section):
-    run_task: Name
-    speech: Name
-    messages: Name
+    run_task: OwnName
+    speech: OwnName
+    messages: OwnName
 
 
 class VizTopics(Section):
-    marker_array: Name
+    marker_array: OwnName
 
 
 class MonitorTopics(Section):
-    verdicts: Name
-    signals: Name
+    verdicts: OwnName
+    signals: OwnName
 
 
 class Topics(Section):
@@ -143,37 +154,12 @@ class Topics(Section):
     tf: TfTopics
     services: Services
     adapter: AdapterServices
-    curiosity: CuriosityServices
+    curiosity: MotionServices[RoverService]
     rover: RoverTopics
     status: StatusTopics
     agent: AgentTopics
     viz: VizTopics
     monitor: MonitorTopics
-
-    def in_namespace(self, namespace: str, *, rover: str = '') -> Topics:
-        """Put the overlay's own names into ``namespace`` and the rover's names into ``rover``.
-        Frame names stay unchanged. Raises ValidationError when a name becomes too long.
-        """
-        own_name, rover_name = partial(below, namespace), partial(below, rover)
-        data = self.model_dump()
-        images = data['images']
-        for key in ('output_capture_compressed', 'output_analysis_compressed'):
-            images[key] = own_name(images[key])
-        for section in ('trace', 'viz', 'agent', 'status', 'monitor'):
-            data[section] = {key: own_name(name) for key, name in data[section].items()}
-        for service in (*data['services'].values(), *data['adapter'].values()):
-            service['name'] = own_name(service['name'])
-        for key in ('input_compressed', 'input_raw', 'input_camera_info'):
-            images[key] = rover_name(images[key])
-        for key in ('topic', 'static_topic'):
-            data['tf'][key] = rover_name(data['tf'][key])
-        data['rover'] = {key: rover_name(name) for key, name in data['rover'].items()}
-        for service in data['curiosity'].values():
-            service['name'] = rover_name(service['name'])
-        return Topics.model_validate(data)
-
-
-# --- Schema of nodes.yaml. The file holds the values -------------------------------------------
 
 
 class NodeSpec(Section):
@@ -199,11 +185,11 @@ class Nodes(Section):
     nodes: list[NodeSpec] = Field(min_length=1)
 
 
-# --- The complete configuration, and the rules between its files -------------------------------
+TURN = 'react'  # the skill that may call any other: it takes what the robot has
 
 
 class Config(Section):
-    """The contents of all YAML contracts."""
+    """The contents of all YAML contracts, and the rules between the files."""
 
     topics: Topics
     thresholds: Thresholds
@@ -217,44 +203,69 @@ class Config(Section):
     world: WorldView
     robot: RobotProfile
 
-    @model_validator(mode='before')
-    @classmethod
-    def _with_the_robots_commands(cls, parts: Any) -> Any:
-        return with_robot(parts)
-
-    @model_validator(mode='after')
-    def _motions_fit_the_leash(self) -> Config:
+    def check_rules(self) -> None:
+        """Motions fit the leash, joints belong to one part, and they tell commands apart."""
         leash = self.thresholds.motion.max_duration_s
         if self.agent.turn.max_motion_s >= leash:
             rule = f'must be below motion.max_duration_s ({leash}) of thresholds.yaml'
-            raise rule_error(
-                'turn.max_motion_s', self.agent.turn.max_motion_s, rule, file='agent.yaml'
-            )
-        return self
-
-    @model_validator(mode='after')
-    def _joints_belong_to_one_part(self) -> Config:
-        for name, part in self.robot.appendages.items() if self.robot.has_mast else ():
-            if taken := sorted(set(part.joints) & set(self.thresholds.mast.joints)):
+            raise rule_error('agent.turn.max_motion_s', self.agent.turn.max_motion_s, rule)
+        mast = self.thresholds.mast
+        least_rad = 2 * mast.tolerance_rad
+        apart = f'must be stowed_rad, or differ from it by more than {least_rad:g} (2 * '
+        apart += 'mast.tolerance_rad of thresholds.yaml) in a joint'
+        for name, part in self.robot.appendages.items():
+            taken = sorted(set(part.joints) & set(mast.joints))
+            if taken and self.robot.has_mast:
                 rule = 'must not be joints of the mast (mast.joints of thresholds.yaml)'
-                file = f'robots/{self.nodes.robot}.yaml'
-                raise rule_error(f'appendages.{name}.joints', taken, rule, file=file)
-        return self
+                raise rule_error(f'robot.appendages.{name}.joints', taken, rule)
+            for command, settings in part.commands.items():
+                if not part.stows(command) and part.distance_rad(command) <= least_rad:
+                    key = f'robot.appendages.{name}.commands.{command}.target_rad'
+                    raise rule_error(key, settings.target_rad, apart)
 
     @model_validator(mode='after')
-    def _joints_tell_commands_apart(self) -> Config:
-        tolerance = self.thresholds.mast.tolerance_rad
-        for part, appendage in self.robot.appendages.items():
-            for name in appendage.commands:
-                if not appendage.stows(name) and appendage.distance_rad(name) <= 2 * tolerance:
-                    raise rule_error(
-                        f'appendages.{part}.commands.{name}.target_rad',
-                        appendage.commands[name].target_rad,
-                        f'must be stowed_rad, or differ from it by more than {2 * tolerance:g} '
-                        '(2 * mast.tolerance_rad of thresholds.yaml) in a joint',
-                        file=f'robots/{self.nodes.robot}.yaml',
-                    )
-        return self
+    def _with_the_robot(self) -> Config:
+        """The commands of its appendages are skills with costs. Each skill that needs the base
+        also needs the appendages, so that none moves during a drive; none needs a mast that is not
+        there.
+        """
+        robot, skills = self.robot, dict(self.skills.skills)
+        if known := sorted(set(robot.commands) & set(skills)):
+            rule = 'a skill of skills.yaml has this name; choose another'
+            raise rule_error('robot.appendages', known, rule)
+        for name, settings in skills.items():
+            needed = self._needed(name, settings.resources_required)
+            skills[name] = settings.model_copy(update={'resources_required': needed})
+        costs: dict[str, float] = {}
+        for name, (part, command) in robot.commands.items():
+            skills[name], costs[name] = command.skill(part), command.cost
+        tools = self.tool_costs.tools.model_copy(update=costs)
+        capture, policy = self.thresholds.capture, self.agent.policy
+        if not robot.has_mast:
+            capture = capture.model_copy(update={'require_open_mast': False})
+        if robot.world_view:
+            policy = policy.model_copy(update={'world_view': robot.world_view})
+        return self.model_copy(
+            update={
+                'agent': self.agent.model_copy(update={'policy': policy}),
+                'thresholds': self.thresholds.model_copy(update={'capture': capture}),
+                'skills': self.skills.model_copy(update={'skills': skills}),
+                'tool_costs': self.tool_costs.model_copy(update={'tools': tools}),
+            }
+        )
+
+    def _needed(self, skill: str, required: list[str]) -> list[str]:
+        """The resources that the skill needs on this robot."""
+        known = (*OWN_RESOURCES, *self.robot.appendages)
+        if not set(required) <= set(known):
+            rule = f'must be of {", ".join(known)}'
+            raise rule_error(f'skills.skills.{skill}.resources_required', required, rule)
+        needed = required
+        if skill == TURN:
+            needed = [each for each in required if each in self.robot.resources]
+        elif not self.robot.has_mast and len(required) > 1:  # its own skills need nothing else
+            needed = [each for each in required if each != 'mast']
+        return [*needed, *self.robot.appendages] if 'base' in required else needed
 
     @property
     def node_specs(self) -> list[NodeSpec]:
@@ -264,12 +275,3 @@ class Config(Section):
     def appendage_service(self, command: str) -> str:
         """The adapter's service of a command, beside its others."""
         return f'{self.topics.adapter.move_stop.name.rpartition("/")[0]}/{command}'
-
-    def in_namespace(self, namespace: str, *, rover: str = '') -> Config:
-        """As Topics.in_namespace. The Nav2 action moves into the ``rover`` namespace."""
-        topics = self.topics.in_namespace(namespace, rover=rover)
-        navigation = self.agent.navigation
-        moved = {'action': below(rover, navigation.action)}
-        agent = self.agent.model_copy(update={'navigation': navigation.model_copy(update=moved)})
-        robot = self.robot.in_namespace(rover)
-        return self.model_copy(update={'topics': topics, 'agent': agent, 'robot': robot})

@@ -22,7 +22,6 @@ from typing import Protocol, TextIO, TypeVar
 from curiosity_rosa_demo.infra.config.base import ros_name
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from pydantic import ValidationError
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
@@ -141,12 +140,10 @@ def node_config(node: Node) -> Config:
     try:
         if rover.strip('/'):
             ros_name(rover.strip('/'))
-        return load_config(folder, robot=robot).in_namespace(node.get_namespace(), rover=rover)
-    except ValidationError as error:
-        why = f'with it a name of topics.yaml has no place: {error.errors()[0]["msg"]}'
-        raise ConfigError(f'namespace {node.get_namespace()!r}, {rover!r}: {why}') from error
     except ValueError as error:
         raise ConfigError(f'parameter rover_namespace = {rover!r}: {error}') from None
+    own = node.get_namespace()
+    return load_config(folder, robot=robot, namespace=own, rover_namespace=rover)
 
 
 def end_within(limit_s: float, stacks: TextIO) -> None:

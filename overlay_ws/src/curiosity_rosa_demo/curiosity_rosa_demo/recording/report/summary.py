@@ -27,7 +27,7 @@ from curiosity_rosa_demo.drawing.svg import (
     Svg,
     title,
 )
-from curiosity_rosa_demo.infra.config.thresholds import ObstaclesConfig, Thresholds
+from curiosity_rosa_demo.infra.config.limits import ObstaclesConfig, Thresholds
 from curiosity_rosa_demo.recording.mcap.file import THRESHOLDS
 from curiosity_rosa_demo.recording.report.run import RecordedRun
 from curiosity_rosa_demo.recording.report.text import clock

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     Frame,
 )
 from curiosity_rosa_demo.domain.brain_state import BrainState
-from curiosity_rosa_demo.infra.config.fleet import FleetRobot
+from curiosity_rosa_demo.infra.config.agent import FleetRobot
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from pydantic import BaseModel, ValidationError
 

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.domain.adapter_status import Triggers, TriggerStatus, U
 from curiosity_rosa_demo.domain.plan.validation import short_repr
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import visible
-from curiosity_rosa_demo.infra.config.triggers import ALL
+from curiosity_rosa_demo.infra.config.behaviour import ALL
 
 COMMAND_SKILLS = {
     'cap': 'capture_and_score',

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.domain.adapter_status import (
     unknown_trigger,
 )
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.infra.config.triggers import COMPARISONS, TriggerConfig
+from curiosity_rosa_demo.infra.config.behaviour import COMPARISONS, TriggerConfig
 
 
 @dataclass(frozen=True)

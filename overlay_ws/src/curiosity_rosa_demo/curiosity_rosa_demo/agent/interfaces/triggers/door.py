@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
+from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.events import TriggerChange, TriggerChanged

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.domain.adapter_status import TriggerState
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
 from curiosity_rosa_demo.domain.plan.conditions import holds
-from curiosity_rosa_demo.infra.config.triggers import TriggerConfig
+from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from pydantic import JsonValue
 
 # --- The facts of query_world, without a call of the adapter: from its last status -------------

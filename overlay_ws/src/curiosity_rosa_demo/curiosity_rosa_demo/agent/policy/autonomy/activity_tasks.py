@@ -25,8 +25,8 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, UserInterruptType
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
+from curiosity_rosa_demo.infra.config.behaviour import ActivityConfig, StepConfig, WorldView
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.config.world import ActivityConfig, StepConfig, WorldView
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 # --- Reasons for an early tick of the policy, and its queue of messages. Thread-safe -----------

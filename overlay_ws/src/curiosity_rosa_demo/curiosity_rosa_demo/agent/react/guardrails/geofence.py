@@ -46,7 +46,7 @@ from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
 )
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, Refusal, RefusalCode
-from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.infra.config.limits import Geofence
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 ARC_STEP_RAD = 0.1  # between two points of an arc

@@ -20,7 +20,7 @@ from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Run
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
-from curiosity_rosa_demo.infra.config.guardrails import (
+from curiosity_rosa_demo.infra.config.limits import (
     ApprovalRules,
     Budget,
     EnergyRules,

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text
-from curiosity_rosa_demo.infra.config.guardrails import Patience
+from curiosity_rosa_demo.infra.config.limits import Patience
 from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain_core.callbacks import BaseCallbackHandler
 

@@ -15,7 +15,7 @@ import math
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal, StepForecast
-from curiosity_rosa_demo.infra.config.guardrails import RehearsalRules
+from curiosity_rosa_demo.infra.config.limits import RehearsalRules
 from curiosity_rosa_demo.trace.events import RehearsalCompared, RehearsalMade
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
-from curiosity_rosa_demo.infra.config.world import DAY_MIN
+from curiosity_rosa_demo.infra.config.behaviour import DAY_MIN
 from pydantic import Field
 
 Text = Annotated[str, Field(min_length=1, pattern=r'\S')]

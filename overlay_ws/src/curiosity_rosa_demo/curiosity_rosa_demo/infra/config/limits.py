@@ -6,33 +6,37 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Schema of thresholds.yaml. The file holds the values."""
+"""Schemas of thresholds.yaml and guardrails.yaml. The files hold the values."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
+from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.geometry import MotionSpeeds
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.base import (
+    above,
     Fraction,
     Metres,
     Radians,
+    Risk,
     rule_error,
     Seconds,
     Section,
 )
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field
+
+Duration = Annotated[float, Field(ge=0.0, le=3600.0)]
+Place = Annotated[float, Field(ge=-100.0, le=100.0)]  # in the base frame, metres
+MastPose = Annotated[list[Radians], Field(min_length=2, max_length=2)]
+Binding = Literal['ask', 'refuse', 'pass']
+AlwaysBound = Literal['ask', 'refuse']
 
 
 class LightModelConfig(Section):
     x_min: Metres
-    x_good: Metres
-
-    @model_validator(mode='after')
-    def _rises(self) -> LightModelConfig:
-        if self.x_good <= self.x_min:
-            raise rule_error('x_good', self.x_good, f'must be greater than x_min ({self.x_min})')
-        return self
+    x_good: Annotated[Metres, above('x_min')]
 
 
 class Quality(Section):
@@ -45,17 +49,10 @@ class TraceConfig(Section):
 
 class VizConfig(Section):
     bright_zone_x_min: Metres
-    bright_zone_x_max: Metres
+    bright_zone_x_max: Annotated[Metres, above('bright_zone_x_min')]
     bright_zone_half_width: float = Field(gt=0.0, le=1e4)
     trace_lines: int = Field(ge=0, le=100)
     trail_points: int = Field(ge=2, le=100_000)
-
-    @model_validator(mode='after')
-    def _has_width(self) -> VizConfig:
-        if self.bright_zone_x_max <= self.bright_zone_x_min:
-            rule = f'must be greater than bright_zone_x_min ({self.bright_zone_x_min})'
-            raise rule_error('bright_zone_x_max', self.bright_zone_x_max, rule)
-        return self
 
 
 class TfConfig(Section):
@@ -85,7 +82,7 @@ class MotionConfig(Section):
     settling_way_m: float = Field(gt=0.0, le=100.0)
     settling_max_s: Seconds
     odometry_max_age_s: Seconds
-    odometry_stop_s: float = Field(ge=0.0, le=3600.0)
+    odometry_stop_s: Annotated[Duration, above('odometry_max_age_s', or_zero=True)]
     heartbeat_max_age_s: Seconds
     agent_lease_s: float = Field(ge=0.1, le=10.0)
     clock_max_age_s: Seconds
@@ -97,24 +94,13 @@ class MotionConfig(Section):
         """The longest wait for standstill after the answer of a stop, in simulated seconds."""
         return self.stop_confirm_s + (self.settling_max_s if self.wheel_joints else 0.0)
 
-    @model_validator(mode='after')
-    def _warns_before_the_stop(self) -> MotionConfig:
-        stop_s, warn_s = self.odometry_stop_s, self.odometry_max_age_s
-        if 0.0 < stop_s <= warn_s:
-            rule = f'must be greater than odometry_max_age_s ({warn_s}), or 0'
-            raise rule_error('odometry_stop_s', stop_s, rule)
-        return self
-
 
 class DriveConfig(Section):
     forward_mps: float = Field(ge=0.0, le=10.0)
     slip_limit: float = Field(ge=0.0, le=1.0)
     slip_s: Seconds
-    stuck_s: float = Field(ge=0.0, le=3600.0)
+    stuck_s: Duration
     tilt_limit_rad: float = Field(ge=0.0, le=1.5)
-
-
-MastPose = Annotated[list[Radians], Field(min_length=2, max_length=2)]
 
 
 class MastConfig(Section):
@@ -133,8 +119,7 @@ class MastConfig(Section):
     tolerance_rad: float = Field(gt=0.0, le=0.7)
     joint_max_age_s: Seconds
 
-    @model_validator(mode='after')
-    def _joints_tell_its_poses_apart(self) -> MastConfig:
+    def check_rules(self) -> None:
         if self.joints[0] == self.joints[1]:
             raise rule_error('joints', self.joints, 'must name two joints')
         gap_rad = 2 * self.tolerance_rad
@@ -147,18 +132,11 @@ class MastConfig(Section):
         if abs(self.rotated_rad[0] - self.open_rad[0]) > self.tolerance_rad:
             rule = f'its first angle must be that of open_rad {self.open_rad}'
             raise rule_error('rotated_rad', self.rotated_rad, rule)
-        return self
 
 
 class BatteryConfig(Section):
     low: Fraction
-    charged: Fraction
-
-    @model_validator(mode='after')
-    def _rises(self) -> BatteryConfig:
-        if self.charged <= self.low:
-            raise rule_error('charged', self.charged, f'must be greater than low ({self.low})')
-        return self
+    charged: Annotated[Fraction, above('low')]
 
 
 class TelemetryConfig(Section):
@@ -184,19 +162,11 @@ class PartConfig(Section):
     x forward and y left, and the height of its top above the ground, metres.
     """
 
-    x_min: float = Field(ge=-100.0, le=100.0)
-    x_max: float = Field(ge=-100.0, le=100.0)
-    y_min: float = Field(ge=-100.0, le=100.0)
-    y_max: float = Field(ge=-100.0, le=100.0)
+    x_min: Place
+    x_max: Annotated[Place, above('x_min')]
+    y_min: Place
+    y_max: Annotated[Place, above('y_min')]
     height_m: float = Field(gt=0.0, le=100.0)
-
-    @model_validator(mode='after')
-    def _is_a_box(self) -> PartConfig:
-        for axis in 'xy':
-            low, high = getattr(self, f'{axis}_min'), getattr(self, f'{axis}_max')
-            if low >= high:
-                raise rule_error(f'{axis}_max', high, f'must be greater than {axis}_min ({low})')
-        return self
 
 
 class ObstaclesConfig(Section):
@@ -212,16 +182,9 @@ class ObstaclesConfig(Section):
     margin_m: float = Field(ge=0.0, le=10.0)
     ground_z_m: float = Field(ge=-100.0, le=100.0)
     min_height_m: float = Field(gt=0.0, le=10.0)
-    rover_height_m: float = Field(gt=0.0, le=100.0)
+    rover_height_m: Annotated[float, Field(gt=0.0, le=100.0), above('min_height_m')]
     parts: dict[str, PartConfig] = Field(default_factory=dict)
     turn_radius_m: float = Field(gt=0.0, le=1000.0)
-
-    @model_validator(mode='after')
-    def _has_height(self) -> ObstaclesConfig:
-        if self.rover_height_m <= self.min_height_m:
-            rule = f'must be greater than min_height_m ({self.min_height_m})'
-            raise rule_error('rover_height_m', self.rover_height_m, rule)
-        return self
 
 
 class GroundConfig(Section):
@@ -255,10 +218,108 @@ class Thresholds(Section):
         turn = self.body.turn_mps / self.obstacles.turn_radius_m
         return MotionSpeeds(self.body.forward_mps, self.body.turn_mps, turn)
 
-    @model_validator(mode='after')
-    def _clears_beyond_the_stop(self) -> Thresholds:
+    def check_rules(self) -> None:
         stop_m, clear_m = self.telemetry.obstacle_stop_m, self.obstacles.clear_m
         if clear_m <= stop_m:
             rule = f'must be greater than telemetry.obstacle_stop_m ({stop_m})'
             raise rule_error('obstacles.clear_m', clear_m, rule)
-        return self
+
+
+# --- guardrails.yaml -------------------------------------------------------------------------
+
+
+class Budget(Section):
+    max_cost: float = Field(gt=0.0, le=1e6)
+    max_metres: float = Field(gt=0.0, le=1e6)
+    max_seconds: float = Field(gt=0.0, le=1e6)
+
+
+def _asks_or_ends(value: DecisionType) -> DecisionType:
+    if value not in (DecisionType.ASK_HUMAN, DecisionType.ABORT):
+        raise ValueError('must be ASK_HUMAN or ABORT')
+    return value
+
+
+class Patience(Section):
+    refused_in_a_row: int = Field(ge=1, le=1000)
+    same_refused: int = Field(ge=1, le=1000)
+    failures_in_a_row: int = Field(ge=1, le=1000)
+    no_progress: int = Field(ge=2, le=1000)
+    idle_steps: int = Field(ge=1, le=1000)
+    idle_cost: float = Field(gt=0.0, le=1e6)
+    detour_cost: float = Field(gt=0.0, le=1e6)
+    takeovers: int = Field(ge=1, le=1000)
+    exhausted: Annotated[DecisionType, Field(strict=False), AfterValidator(_asks_or_ends)]
+
+
+class Geofence(Section):
+    enabled: bool
+    x_min: Metres
+    x_max: Metres
+    y_min: Metres
+    y_max: Metres
+    margin_m: float = Field(ge=0.0, le=1e3)
+    max_speed_mps: float = Field(gt=0.0, le=100.0)
+    leaving: Literal['refuse', 'ask']
+
+    def check_rules(self) -> None:
+        for axis in 'xy':
+            low, high = getattr(self, f'{axis}_min'), getattr(self, f'{axis}_max')
+            if high - low <= 2 * self.margin_m:
+                rule = f'must be more than 2 * margin_m above {axis}_min ({low:g})'
+                raise rule_error(f'{axis}_max', high, rule)
+
+
+class EnergyRules(Section):
+    enabled: bool
+    home_x: Metres
+    home_y: Metres
+    charge_per_m: float = Field(ge=0.0, le=1.0)
+    reserve: float = Field(ge=0.0, le=0.5)
+
+
+class ApprovalRules(Section):
+    timeout_s: Seconds
+    skills: list[str]
+    risk_levels: list[Risk]
+    battery_below: Fraction
+
+
+class Origins(Section):
+    """What an order that ``approval`` names meets, by its origin. No order of the agent's own
+    passes without a person's yes.
+    """
+
+    model: AlwaysBound
+    plan: AlwaysBound
+    autonomy: AlwaysBound
+    trigger: AlwaysBound
+    recovery: AlwaysBound
+    console: Binding
+    page: Binding
+    http: Binding
+    action: Binding
+    mcp: AlwaysBound
+
+    def binding(self, origin: Origin) -> Binding:
+        """Charging only stops and stows, which asks nobody; anything more is refused."""
+        return 'refuse' if origin is Origin.CHARGE else getattr(self, origin.value)
+
+
+class RehearsalRules(Section):
+    enabled: bool
+    max_s: float = Field(gt=0.0, le=0.5)
+    battery_pct_per_s: float = Field(ge=0.0, le=100.0)
+    gap_m: float = Field(gt=0.0, le=1e3)
+    gap_share: float = Field(ge=0.0, le=1.0)
+    gap_rad: float = Field(gt=0.0, le=3.2)
+
+
+class Guardrails(Section):
+    budget: Budget
+    patience: Patience
+    geofence: Geofence
+    energy: EnergyRules
+    approval: ApprovalRules
+    origins: Origins
+    rehearsal: RehearsalRules
