@@ -25,7 +25,7 @@ from itertools import product
 import math
 from typing import Any
 
-from curiosity_rosa_demo.adapter.agent_link import AgentHeartbeatMonitor, AgentLink, NO_TICK
+from curiosity_rosa_demo.adapter.agent_link import AgentLink, NO_TICK
 from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.part import (
     JointMotion,
@@ -35,8 +35,9 @@ from curiosity_rosa_demo.adapter.part import (
     MastCommand,
     Reading,
 )
-from curiosity_rosa_demo.adapter.rules import Motion, MotionRefused, Rules
-from curiosity_rosa_demo.adapter.stop import Odometry, Runaway, StopProcedure
+from curiosity_rosa_demo.adapter.rules import Motion, Rules
+from curiosity_rosa_demo.adapter.steps import MotionRefused
+from curiosity_rosa_demo.adapter.stop import Odometry, Stop
 from curiosity_rosa_demo.adapter.watches import Settling, UnexpectedMotion
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.recording.rule_run import ReplayClock
@@ -77,15 +78,15 @@ MAX_STARTS = 2  # start calls that wait at the rover at one time
 # Each time of the guard, up to that many ticks old; IGNORED has no influence on what may move.
 # All others count as they are; a float that is not listed ends the search.
 TIMES = {
-    '_moving_since': LEASH, '_at': 1, '_answered_at': 2, '_call_deadline': 0, '_recall_at': 0,
+    '_moving_since': LEASH, '_beat_at': 1, '_answered_at': 2, '_call_deadline': 0, '_recall_at': 0,
     '_still_since': 1, '_flood_since': 1, '_probe_since': 1, '_twist_at': 0, '_since': 1,
-    '_seen_at': 1, 'at': 1,
+    'at': 1,
 }  # fmt: skip
 IGNORED = frozenset(
     (
         # texts and reports, and numbers that are only compared with each other: see key()
-        *('last_error', 'violation', '_runaway', '_alarms', '_stop_failure', 'failure', '_names'),
-        '_runs_away',
+        *('last_error', 'violation', '_alarms', '_stop_failure', 'failure', '_names'),
+        *('_runs_away', '_runs_since', '_moved_at'),
         *('_stop_number', '_serial', 'stops_ended', '_stops_confirmed', '_tick'),
         *('_moves_in_flight', '_moves_unanswered'),
         # shorter than a tick, all of them
@@ -93,16 +94,15 @@ IGNORED = frozenset(
         # these rovers show no wheels, and without them nothing settles
         '_settling',
         # never change
-        *('_config', '_limits', '_now', '_travel', '_simulation', '_log', 'other_drivers'),
-        *('_stop_timed_out', '_timed_out', '_stretched', 'max_age_s', 'name', 'has_base'),
+        *('_config', '_limits', 'time', '_time', 'inputs', 'other_drivers'),
+        *('_stop_timed_out', '_timed_out', '_max_age_s', 'name', 'has_base'),
         *('commands', '_stowed_rad', '_up_rad'),
         # the watches of a drive are off
-        *('_drive', 'obstacles', 'figures', '_silence', '_driven'),
+        *('drive', 'obstacles', '_silence', '_driven'),
     )
 )
 STATEFUL = (
-    Rules, AgentLink, AgentHeartbeatMonitor, Mast, JointMotion, StopProcedure, Runaway,
-    UnexpectedMotion, Settling,
+    Rules, AgentLink, Mast, JointMotion, Stop, UnexpectedMotion, Settling,
 )  # fmt: skip
 
 OURS = 'curiosity_rosa_demo.adapter'
@@ -199,7 +199,7 @@ class GuardSystem:
     def _at(self, world: GuardedRover) -> None:
         """The clocks of all guards are one: each state sets it before it goes on."""
         self._clock.steady_s = world.now
-        world.guard.read_clocks()
+        world.guard.time.read()
 
     def inputs(self, world: GuardedRover) -> Iterable[str]:
         for name in self._events:

@@ -38,21 +38,21 @@ from curiosity_rosa_demo.adapter.graph_names import (
     other_publishers,
     RivalPublishers,
 )
-from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
 from curiosity_rosa_demo.adapter.joint_commands import (
     JointCommand,
     PartCommands,
     ServiceCommand,
     StandstillCommand,
 )
-from curiosity_rosa_demo.adapter.profile_figures import mismatch
-from curiosity_rosa_demo.adapter.rules import (
-    Motion,
+from curiosity_rosa_demo.adapter.rules import Motion, Rules, STOPPED_WHILE_STARTING
+from curiosity_rosa_demo.adapter.status import diagnose, mismatch, status_of, StatusSchedule
+from curiosity_rosa_demo.adapter.steps import (
+    encode_batch,
+    HISTORY,
+    InputLog,
     MotionRefused,
-    Rules,
-    STOPPED_WHILE_STARTING,
+    PERIOD_S,
 )
-from curiosity_rosa_demo.adapter.status import diagnose, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import PresenceLink, ScanInput, TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind

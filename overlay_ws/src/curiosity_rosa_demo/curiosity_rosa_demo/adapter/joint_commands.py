@@ -20,7 +20,7 @@ import time
 from typing import Any, Protocol, TYPE_CHECKING
 
 from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
-from curiosity_rosa_demo.adapter.rules import MotionRefused
+from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand
 from curiosity_rosa_demo.infra.config.topics import Config, RoverService, RoverTopics

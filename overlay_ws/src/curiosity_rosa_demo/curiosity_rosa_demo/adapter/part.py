@@ -20,14 +20,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 import math
-from typing import Protocol
 
 from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
     need_to_stow,
 )
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand, AppendageProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 
 REPEAT_S = 0.5  # between two commands to hold
@@ -43,28 +42,15 @@ class Posture(str, Enum):
     UNKNOWN = 'unknown'
 
 
-class Command(Protocol):
-    """One command of a part, as a robot's profile or MastCommand describes it."""
-
-    @property
-    def target_rad(self) -> Sequence[float]: ...
-
-    @property
-    def duration_s(self) -> float: ...
-
-    @property
-    def only_after(self) -> Sequence[str]: ...
-
-    @property
-    def by_trajectory(self) -> bool: ...
-
-
 @dataclass(frozen=True)
 class MastCommand:
     target_rad: Sequence[float]
     duration_s: float
     only_after: Sequence[str] = ()
     by_trajectory: bool = False  # the mast moves by services, which no stop can end
+
+
+Command = AppendageCommand | MastCommand
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from curiosity_rosa_demo.adapter.agent_link import contest
 from curiosity_rosa_demo.adapter.part import Posture
@@ -18,6 +18,7 @@ from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.adapter.watches import ViewState
 from curiosity_rosa_demo.domain.adapter_status import rival_texts, Status, without_measured
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable, VIEW_LOST
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
 PERIOD_S = 1.0  # between two messages without a change
@@ -127,7 +128,7 @@ def diagnose(
             problems[problem] = Level.ERROR
     for problem in rival_texts({'rival_publishers': rivals}):
         problems[problem] = Level.WARN
-    for problem in filter(None, (mismatch, *rules.figures.findings())):
+    for problem in filter(None, (mismatch, *rules.drive.wrong_figures())):
         problems[problem] = Level.WARN
     for source, age_s in ages_s.items():
         if age_s is not None and age_s > SILENT_S:
@@ -156,3 +157,31 @@ def diagnose(
             **{f'{source.replace(" ", "_")}_age_s': age_s for source, age_s in ages_s.items()},
         },
     )
+
+
+# --- Whether another shipped profile fits the robot that runs here. Pure -----------------------
+
+
+def mismatch(
+    chosen: str,
+    missing: Collection[str],
+    profiles: Mapping[str, RobotProfile],
+    is_offered: Callable[[AppendageCommand], bool],
+) -> str:
+    """The way out of a wrong choice; '' without one. ``missing``: names of the ``chosen`` profile
+    behind which there is no robot. A profile fits if the robot offers each of its commands.
+    """
+    if not missing:
+        return ''
+    fitting = [
+        name
+        for name, profile in profiles.items()
+        if name != chosen
+        and profile.commands
+        and all(is_offered(command) for _, command in profile.commands.values())
+    ]
+    if not fitting:
+        return ''
+    others = ' or '.join(sorted(fitting))
+    way_out = 'choose with --robot, robot:= or nodes.yaml'
+    return f'Robot profile {chosen} does not fit this robot, {others} does; {way_out}'

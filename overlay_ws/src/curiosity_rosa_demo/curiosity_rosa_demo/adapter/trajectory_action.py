@@ -26,7 +26,7 @@ import uuid
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
-from curiosity_rosa_demo.adapter.rules import MotionRefused
+from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from curiosity_rosa_demo.adapter.part import MAST, Part
-from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
+from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 from curiosity_rosa_demo.infra.config_loader import load_config

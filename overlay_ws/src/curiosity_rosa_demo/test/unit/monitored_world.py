@@ -18,7 +18,8 @@ import random
 from typing import Any
 
 from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
-from curiosity_rosa_demo.adapter.rules import Due, Motion, Rules
+from curiosity_rosa_demo.adapter.rules import Motion, Rules
+from curiosity_rosa_demo.adapter.steps import Due
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config

@@ -23,18 +23,19 @@ from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
 from curiosity_rosa_demo.adapter.agent_link import decode_presence, encode_presence, Presence
 from curiosity_rosa_demo.adapter.call_log import Call, CallLog, CLAIM_WAIT_S
-from curiosity_rosa_demo.adapter.input_log import (
+from curiosity_rosa_demo.adapter.joint_commands import PartCommands, StandstillCommand, trajectory
+from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
+from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
+from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
+from curiosity_rosa_demo.adapter.steps import (
     decode_batch,
     encode_batch,
     InputLog,
     LogEntry,
     MAX_ENTRIES,
+    MotionRefused,
 )
-from curiosity_rosa_demo.adapter.joint_commands import PartCommands, StandstillCommand, trajectory
-from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
-from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
-from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
-from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.trajectory_action import failure, TrajectoryAction
 from curiosity_rosa_demo.agent.topics.node_health import own_findings as diagnose_agent
 from curiosity_rosa_demo.domain.brain_state import (

@@ -1,0 +1,193 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The steps of the rules: what the clocks show in one, what is due after it, and the log. Pure.
+
+A recording that holds the log can be replayed into the rules: the same steps at the same times
+have the same results. Entries are numbered from 0, the start of the adapter. A reader sees by the
+numbers which of them are missing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+import json
+from typing import Any, cast, TypeVar
+
+from curiosity_rosa_demo.infra.clocks import MotionClock, SimulationClock
+from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
+
+PERIOD_S = 0.5  # between two messages
+HISTORY = 240  # messages for a late subscriber: two minutes
+MAX_ENTRIES = 5000  # that wait for a message; the oldest are dropped
+REFUSED = 'refused'  # the key of a refusal's reason in the log
+
+
+class MotionRefused(Exception):
+    """A rule forbids the motion. docs/reference/contracts.md lists the messages."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """The commands that the caller must execute now: call the rover's stop service and report its
+    result with this number; publish a zero Twist; hold these parts at these angles, radians (no
+    angles: cancel their goals alone); show the alarms and the warnings.
+    """
+
+    stop_call: int | None = None
+    zero_twist: bool = False
+    holds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    alarms: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any] | None:
+        """The fields that say something; None: nothing is due."""
+        fields = {
+            'stop_call': self.stop_call,
+            'zero_twist': self.zero_twist or None,
+            'holds': {name: list(angles) for name, angles in self.holds.items()} or None,
+            'alarms': list(self.alarms) or None,
+            'warnings': list(self.warnings) or None,
+        }
+        return {key: value for key, value in fields.items() if value is not None} or None
+
+
+class StepTime:
+    """The time of a step, in seconds of three clocks that are read together: ``steady``;
+    ``simulated``, for what the simulator does; ``travelled``, for a motion that is under way.
+    Without simulated time the ROS clock shows the steady one.
+    """
+
+    def __init__(self, steady: Callable[[], float], ros_clock: Any, motion: MotionConfig) -> None:
+        self._clock, self._ros_clock = steady, ros_clock
+        self._read_clocks()
+        self._simulation = SimulationClock.of(self, motion, lambda: self.steady)
+        self._travel = MotionClock(self, lambda: self.steady)
+        self.simulated = self.travelled = 0.0
+
+    def read(self) -> None:
+        self._read_clocks()
+        self.simulated, self.travelled = self._simulation(), self._travel()
+
+    def _read_clocks(self) -> None:
+        self.steady = self._clock()
+        self.ros_time_is_active = is_active = bool(self._ros_clock.ros_time_is_active)
+        self.nanoseconds = int(
+            self._ros_clock.now().nanoseconds if is_active else self.steady * 1e9
+        )
+
+    def stretched(self, seconds: float) -> float:
+        """The steady seconds in which so many simulated seconds pass."""
+        return self._simulation.stretched(seconds)
+
+    def now(self) -> StepTime:
+        """As a clock of ROS, for the two clocks above."""
+        return self
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """A step. ``at``: steady seconds. ``ros_ns``: simulated time; None without it. ``result``:
+    None, a number, a truth value, or an object, such as the reason of a refusal.
+    """
+
+    at: float
+    ros_ns: int | None
+    name: str
+    arguments: Sequence[Any] = ()
+    result: Any = None
+
+
+F = TypeVar('F', bound=Callable[..., Any])
+STEPS: set[str] = set()  # the names of the methods that a log of inputs calls
+
+
+def step(act: F) -> F:
+    """A step of the rules, which reads the clocks once and adds itself to the log."""
+    name = act.__name__
+    STEPS.add(name)
+
+    @wraps(act)
+    def taken(rules: Any, *arguments: Any) -> Any:
+        rules.time.read()
+        try:
+            result = act(rules, *arguments)
+        except MotionRefused as refusal:
+            rules.log(name, arguments, {REFUSED: str(refusal)})
+            raise
+        rules.log(name, arguments, result.to_json() if isinstance(result, Due) else result)
+        return result
+
+    return cast(F, taken)
+
+
+@dataclass(frozen=True)
+class LogBatch:
+    """Consecutive entries. ``first``: the number of the first. ``offset_s``: seconds that the
+    clock of the machine, since the epoch, is ahead of the steady clock.
+    """
+
+    first: int
+    offset_s: float
+    entries: Sequence[LogEntry]
+
+
+@dataclass
+class InputLog:
+    """Keeps the entries until they are taken. The caller holds one lock around both methods."""
+
+    _waiting: deque[LogEntry] = field(default_factory=lambda: deque(maxlen=MAX_ENTRIES))
+    _count: int = 0
+
+    def add(self, entry: LogEntry) -> None:
+        self._waiting.append(entry)
+        self._count += 1
+
+    def take(self, offset_s: float) -> LogBatch | None:
+        """The waiting entries, each once; None without any."""
+        entries = list(self._waiting)
+        self._waiting.clear()
+        return LogBatch(self._count - len(entries), offset_s, entries) if entries else None
+
+
+def encode_batch(batch: LogBatch) -> str:
+    """As JSON of Python, with NaN and Infinity: what a sensor says is an input, too."""
+    entries = []
+    for each in batch.entries:
+        rest = [] if each.result is None else [each.result]
+        arguments = [list(each.arguments)] if each.arguments or rest else []
+        entries.append([each.at, each.ros_ns, each.name, *arguments, *rest])
+    content = {'first': batch.first, 'offset_s': batch.offset_s, 'entries': entries}
+    return json.dumps(content, separators=(',', ':'))
+
+
+def decode_batch(text: str) -> LogBatch | None:
+    """None for a text that is no batch, or that a replay has published."""
+    try:
+        content = json.loads(text)
+        if content.get('replay'):
+            return None
+        entries = [_entry(each) for each in content['entries']]
+        batch = LogBatch(content['first'], content['offset_s'], entries)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    fits = type(batch.first) is int and isinstance(batch.offset_s, float)
+    return batch if fits and batch.first >= 0 else None
+
+
+def _entry(fields: list[Any]) -> LogEntry:
+    """Raises TypeError if ``fields`` are not those of an entry."""
+    entry = LogEntry(*fields)
+    is_entry = type(entry.at) is float and isinstance(entry.name, str)
+    is_timed = entry.ros_ns is None or type(entry.ros_ns) is int
+    if not (is_entry and is_timed and isinstance(entry.arguments, Sequence)):
+        raise TypeError('not an entry')
+    return entry
