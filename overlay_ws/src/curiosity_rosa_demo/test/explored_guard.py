@@ -26,7 +26,6 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, NO_TICK
-from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.part import (
     JointMotion,
     MAST,
@@ -36,7 +35,7 @@ from curiosity_rosa_demo.adapter.part import (
     Reading,
 )
 from curiosity_rosa_demo.adapter.rules import Motion, Rules
-from curiosity_rosa_demo.adapter.steps import MotionRefused
+from curiosity_rosa_demo.adapter.steps import AlarmFold, MotionRefused
 from curiosity_rosa_demo.adapter.stop import Odometry, Stop
 from curiosity_rosa_demo.adapter.watches import Settling, UnexpectedMotion
 from curiosity_rosa_demo.infra.config_loader import load_config

@@ -52,10 +52,10 @@ from enum import Enum
 from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest, stopped_for_others
-from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
 from curiosity_rosa_demo.adapter.part import Appendage, MAST, Mast, Part
 from curiosity_rosa_demo.adapter.steps import (
+    AlarmFold,
     Due,
     InputLog,
     LogEntry,
@@ -168,6 +168,11 @@ class Rules:
     def holding(self) -> bool:
         """Whether a stop of a part has not ended."""
         return any(part.holding for part in self.parts.values())
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether a stop of the base or of a part has not ended."""
+        return self.stopping or self.holding
 
     @property
     def settles(self) -> bool:

@@ -22,12 +22,13 @@ from functools import wraps
 import json
 from typing import Any, cast, TypeVar
 
-from curiosity_rosa_demo.infra.clocks import MotionClock, SimulationClock
+from curiosity_rosa_demo.infra.clocks import bounded_factor, MotionClock, SimulationClock
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
 
 PERIOD_S = 0.5  # between two messages
 HISTORY = 240  # messages for a late subscriber: two minutes
 MAX_ENTRIES = 5000  # that wait for a message; the oldest are dropped
+ALARM_PERIOD_S = 10.0  # between two alarms of one text, steady seconds
 REFUSED = 'refused'  # the key of a refusal's reason in the log
 
 
@@ -60,6 +61,50 @@ class Due:
         return {key: value for key, value in fields.items() if value is not None} or None
 
 
+@dataclass
+class _Fold:
+    """An alarm since its last report: ``repeats`` is the number of those not reported yet."""
+
+    until: float
+    repeats: int = 0
+
+
+class AlarmFold:
+    """Alarms for the operator: the first of a text is due at once. Its repetitions are counted,
+    and due as one line after ALARM_PERIOD_S.
+    """
+
+    def __init__(self) -> None:
+        self._folds: dict[str, _Fold] = {}
+        self._due: list[str] = []
+
+    def add(self, text: str, now: float) -> None:
+        fold = self._folds.get(text)
+        if fold is None or (now >= fold.until and fold.repeats == 0):
+            self._folds[text] = _Fold(now + ALARM_PERIOD_S)
+            self._due.append(text)
+        else:
+            fold.repeats += 1
+
+    def take_due(self, now: float) -> list[str]:
+        """Return and clear the lines that are due at ``now``."""
+        for text, fold in list(self._folds.items()):
+            if now < fold.until:
+                continue
+            if fold.repeats == 0:
+                del self._folds[text]
+                continue
+            times = 'once' if fold.repeats == 1 else f'{fold.repeats} times'
+            self._due.append(f'{text} ({times} more)')
+            self._folds[text] = _Fold(now + ALARM_PERIOD_S)
+        due, self._due = self._due, []
+        return due
+
+    def next_wakeup(self) -> float | None:
+        """The time by which to call ``take_due`` again; None when no repetition is pending."""
+        return min((fold.until for fold in self._folds.values() if fold.repeats), default=None)
+
+
 class StepTime:
     """The time of a step, in seconds of three clocks that are read together: ``steady``;
     ``simulated``, for what the simulator does; ``travelled``, for a motion that is under way.
@@ -72,10 +117,12 @@ class StepTime:
         self._simulation = SimulationClock.of(self, motion, lambda: self.steady)
         self._travel = MotionClock(self, lambda: self.steady)
         self.simulated = self.travelled = 0.0
+        self._slowest, self._factor = motion.slowest_real_time_factor, 1.0
 
     def read(self) -> None:
         self._read_clocks()
         self.simulated, self.travelled = self._simulation(), self._travel()
+        self._factor = bounded_factor(self._simulation.measured, self._slowest)
 
     def _read_clocks(self) -> None:
         self.steady = self._clock()
@@ -86,7 +133,7 @@ class StepTime:
 
     def stretched(self, seconds: float) -> float:
         """The steady seconds in which so many simulated seconds pass."""
-        return self._simulation.stretched(seconds)
+        return seconds / self._factor
 
     def now(self) -> StepTime:
         """As a clock of ROS, for the two clocks above."""

@@ -24,8 +24,8 @@ from enum import Enum
 import json
 from typing import Any
 
+from curiosity_rosa_demo.adapter.report import status_of
 from curiosity_rosa_demo.adapter.rules import Rules
-from curiosity_rosa_demo.adapter.status import status_of
 from curiosity_rosa_demo.adapter.steps import LogEntry, REFUSED
 from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
 from curiosity_rosa_demo.domain.models import (

@@ -18,8 +18,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, MAX_AGE_S, OtherAdapters, Presence
-from curiosity_rosa_demo.adapter.alarm_fold import ALARM_PERIOD_S, AlarmFold
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, FAR_OFF, RAMP_S, tilt_of
+from curiosity_rosa_demo.adapter.steps import ALARM_PERIOD_S, AlarmFold
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import (
     ObstacleStop,

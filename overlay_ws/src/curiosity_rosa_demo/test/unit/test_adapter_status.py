@@ -22,12 +22,19 @@ from action_msgs.msg import GoalStatus
 from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
 from curiosity_rosa_demo.adapter.agent_link import decode_presence, encode_presence, Presence
-from curiosity_rosa_demo.adapter.call_log import Call, CallLog, CLAIM_WAIT_S
-from curiosity_rosa_demo.adapter.joint_commands import PartCommands, StandstillCommand, trajectory
+from curiosity_rosa_demo.adapter.commands import PartCommands, StandstillCommand, trajectory
 from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
+from curiosity_rosa_demo.adapter.report import (
+    Call,
+    CallLog,
+    CLAIM_WAIT_S,
+    MIN_PERIOD_S,
+    PERIOD_S,
+    status_of,
+    StatusSchedule,
+)
+from curiosity_rosa_demo.adapter.report import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.rules import Rules
-from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
-from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.steps import (
     decode_batch,
     encode_batch,
@@ -325,13 +332,15 @@ LACKS: list[tuple[dict[str, Any], Level, str]] = [
     ({'missing': ['/move_stop']}, Level.ERROR, 'Service unavailable: /move_stop'),
     ({'ages_s': {'odometry': 7.0}}, Level.ERROR, 'No odometry for 7 s'),
     ({'e_stop': True}, Level.WARN, 'E-stop pressed'),
-    ({'rivals': RIVALS}, Level.WARN, TOO_MANY),
+    ({'rival_publishers': RIVALS}, Level.WARN, TOO_MANY),
 ]
 
 
 def found_in(world: World, **facts: Any) -> Finding:
-    given = {'e_stop': False, 'missing': [], 'ages_s': SILENT, **facts}
-    return diagnose_adapter(world.guard, **given)
+    """``facts``: fields of the status, or what else the node knows."""
+    status = status_of(world.guard, None, None)
+    status |= {key: facts.pop(key) for key in facts.keys() & status.keys()}
+    return diagnose_adapter(world.guard, status, **{'missing': [], 'ages_s': SILENT, **facts})
 
 
 def test_what_the_adapter_lacks_is_named() -> None:
