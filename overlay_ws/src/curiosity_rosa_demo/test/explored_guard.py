@@ -210,13 +210,13 @@ class GuardSystem:
         world = copy.copy(world)
         guard = world.guard = clone(world.guard)
         guard._alarms = AlarmFold()
-        latch_before = guard.agent_latch
+        latch_before = guard.agent.latch
         self._at(world)
         if name.startswith('time passes'):
             self._tick(world, name)
         else:
             self._event(world, name)
-        if latch_before and not guard.agent_latch:
+        if latch_before and not guard.agent.latch:
             lifted = 'heartbeat' in name and 'SAFE' not in name and (world.agents or 0) < 2
             assert lifted, 'SAFE was left without the agent'
         return world
@@ -250,7 +250,7 @@ class GuardSystem:
         if 'joints' in name:
             guard.joints(MAST, world.mast)
         self._carry(world)
-        held = counts and world.wheels and (world.forbidden() or bool(guard.agent_latch))
+        held = counts and world.wheels and (world.forbidden() or bool(guard.agent.latch))
         world.forbidden_ticks = min(world.forbidden_ticks + 1, TOO_LONG) if held else 0
 
     def _heartbeat(self, world: GuardedRover, safe: bool) -> None:
@@ -326,7 +326,7 @@ class GuardSystem:
             world.heard = world.heard if guard.moving else None
             guard.agent_gone()
         elif name == 'an old heartbeat comes again':
-            was = guard._agent._tick
+            was = guard.agent._tick
             guard.heartbeat(world.beat, 'a reason')
             if was == NO_TICK and (world.agents or 0) < 2:
                 world.heard = True
@@ -350,7 +350,7 @@ class GuardSystem:
             return
         assert world.mast == CLOSED, 'a motion was accepted with the mast not stowed'
         assert not world.forbidden(), 'a motion was accepted that something forbids'
-        assert not world.guard.agent_latch, 'a motion was accepted in SAFE'
+        assert not world.guard.agent.latch, 'a motion was accepted in SAFE'
         world.drive_calls = (*world.drive_calls, ('start', token))
 
     def _move_mast(self, world: GuardedRover, action: str) -> None:
@@ -362,7 +362,7 @@ class GuardSystem:
         if action != 'mast_close':
             moving = world.guard.motion is Motion.MOVING
             assert not moving, 'the mast was raised in a motion'
-            assert not world.guard.agent_latch, 'the mast was raised in SAFE'
+            assert not world.guard.agent.latch, 'the mast was raised in SAFE'
             assert not world.other_adapter, 'the mast was raised beside another adapter'
         if called:
             world.mast_calls = (*world.mast_calls, (action, True))
@@ -418,7 +418,7 @@ class GuardSystem:
         queued = {number for kind, number in world.drive_calls if kind == 'start'}
         return (
             key_of(guard, now),
-            (guard._agent._tick == NO_TICK, world.beat > 0),
+            (guard.agent._tick == NO_TICK, world.beat > 0),
             tuple(calls),
             bool(flight - queued),
             bool(unanswered - queued),

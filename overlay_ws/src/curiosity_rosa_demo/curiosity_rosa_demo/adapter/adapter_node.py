@@ -120,7 +120,7 @@ class AdapterApp:
         self._wakeup_at = 0.0
         self._stop_future: Future | None = None
         wheels = self._limits.wheel_joints if robot.mobile_base else ()
-        self._standstill = StandstillCommand.create(
+        self._standstill = StandstillCommand(
             self.node, topics.rover, wheels=len(wheels), losses=losses
         )
         self._status_schedule = StatusSchedule()

@@ -21,8 +21,6 @@ steady clock.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
-import json
 
 from curiosity_rosa_demo.adapter.steps import StepTime
 from curiosity_rosa_demo.domain.models import (
@@ -30,9 +28,11 @@ from curiosity_rosa_demo.domain.models import (
     AGENT_IS_GONE,
     agent_is_safe,
     AGENT_IS_SILENT,
+    Model,
     OTHER_ADAPTER,
     TWO_AGENTS,
 )
+from pydantic import ValidationError
 
 NO_TICK = -1
 
@@ -119,8 +119,7 @@ PERIOD_S = 0.5  # between two messages of an adapter
 MAX_AGE_S = 3.0  # an adapter that was silent for longer has left
 
 
-@dataclass(frozen=True)
-class Presence:
+class Presence(Model):
     """One adapter. ``rover`` is the topic to which it publishes Twists."""
 
     node: str
@@ -128,18 +127,12 @@ class Presence:
     rover: str
 
 
-def encode_presence(presence: Presence) -> str:
-    return json.dumps(asdict(presence))
-
-
 def decode_presence(text: str) -> Presence | None:
     """None for a text that is no presence."""
     try:
-        fields = json.loads(text)
-        presence = Presence(**fields)
-    except (ValueError, TypeError, RecursionError):
+        return Presence.model_validate_json(text)
+    except ValidationError:
         return None
-    return presence if all(isinstance(each, str) for each in fields.values()) else None
 
 
 class OtherAdapters:

@@ -45,37 +45,29 @@ HOLD_S = 0.1  # simulated seconds in which joints that move come to rest
 CHECK_S = 0.05
 
 
-@dataclass(frozen=True)
 class StandstillCommand:
     """A zero Twist asks the node that drives the wheels. When that node is dead, the controller of
-    the wheels keeps its last command: so the zeros go to the topic of that controller too.
-    ``wheel_commands``: None for a robot without that topic. ``wheels``: how many values its
-    controller takes; it rejects any other number.
+    the wheels keeps its last command: so the zeros go to the topic of that controller too, unless
+    the robot has none. ``wheels``: how many values it takes; it rejects any other number.
     """
 
-    cmd_vel: GuardedPublisher[Twist]
-    wheel_commands: GuardedPublisher[Float64MultiArray] | None
-    wheels: int
-
-    @classmethod
-    def create(
-        cls, node: Node, topics: RoverTopics, *, wheels: int, losses: LossCounter
-    ) -> StandstillCommand:
-        cmd_vel = GuardedPublisher.create(node, Twist, topics.cmd_vel, DEPTH, losses)
-        if not (wheels and topics.wheel_commands):
-            return cls(cmd_vel, None, 0)
-        wheel_commands = GuardedPublisher.create(
-            node, Float64MultiArray, topics.wheel_commands, DEPTH, losses
-        )
-        return cls(cmd_vel, wheel_commands, wheels)
+    def __init__(
+        self, node: Node, topics: RoverTopics, *, wheels: int, losses: LossCounter
+    ) -> None:
+        self._zeros = Float64MultiArray(data=[0.0] * wheels)
+        self._cmd_vel = GuardedPublisher.create(node, Twist, topics.cmd_vel, DEPTH, losses)
+        self._wheel_commands: GuardedPublisher[Float64MultiArray] | None = None
+        if wheels and (topic := topics.wheel_commands):
+            self._wheel_commands = GuardedPublisher.create(
+                node, Float64MultiArray, topic, DEPTH, losses
+            )
 
     def publish(self) -> bool:
         """Returns whether the transport accepted all of it."""
-        sent = self.cmd_vel.publish(Twist())
-        if self.wheel_commands is None:
+        sent = self._cmd_vel.publish(Twist())
+        if self._wheel_commands is None:
             return sent
-        zeros = Float64MultiArray(data=[0.0] * self.wheels)
-        return self.wheel_commands.publish(zeros) and sent
+        return self._wheel_commands.publish(self._zeros) and sent
 
 
 class Channel:

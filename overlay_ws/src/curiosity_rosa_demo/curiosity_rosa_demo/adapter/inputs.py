@@ -23,7 +23,6 @@ import uuid
 
 from curiosity_rosa_demo.adapter.agent_link import (
     decode_presence,
-    encode_presence,
     OtherAdapters,
     PERIOD_S,
     Presence,
@@ -70,8 +69,9 @@ class PresenceLink:
         self, node: Node, rover: RoverTopics, taking: Taking, losses: LossCounter
     ) -> None:
         self._taking, self._known = taking, tuple[str, ...]()
-        own = Presence(node.get_fully_qualified_name(), uuid.uuid4().hex, rover.cmd_vel)
-        self._message = String(data=encode_presence(own))
+        name = node.get_fully_qualified_name()
+        own = Presence(node=name, identity=uuid.uuid4().hex, rover=rover.cmd_vel)
+        self._message = String(data=own.model_dump_json())
         self._others = OtherAdapters(own)
         topic = rover.adapter_presence
         self._publisher = GuardedPublisher.create(node, String, topic, PRESENCE_QOS, losses)
@@ -254,7 +254,7 @@ class TelemetryInputs:
                 self._agents = names
                 rules.agents(self._agents_alive, names)
             silent = self._received_s[HEARTBEAT] == heard_s  # since the look
-            if rules.heartbeat_received and not names and silent:
+            if rules.agent.received and not names and silent:
                 rules.agent_gone()
-                if not rules.heartbeat_received:
+                if not rules.agent.received:
                     self._received_s[HEARTBEAT] = None

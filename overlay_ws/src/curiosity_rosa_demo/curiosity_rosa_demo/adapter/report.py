@@ -55,7 +55,7 @@ def status_of(
         'mast': NO_MAST if mast is None else mast.state,
         'appendages': {name: part.state for name, part in rules.parts.items() if part is not mast},
         'e_stop': rules.e_stop,
-        'agent_safe_reason': rules.agent_latch,
+        'agent_safe_reason': rules.agent.latch,
         'violation': rules.violation,
         'other_adapters': list(rules.other_adapters),
         'rival_publishers': dict(rivals) if rivals else None,

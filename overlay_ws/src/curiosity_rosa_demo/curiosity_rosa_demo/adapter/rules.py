@@ -124,8 +124,7 @@ class Rules:
         }
         if robot is None or robot.has_mast:
             self.parts = {MAST: Mast(thresholds.mast), **self.parts}
-        # An earlier process may have left the rover moving: stop it first.
-        self.motion = Motion.MOVING if self.has_base else Motion.STILL
+        self.motion = Motion.STILL
         self.last_error = ''
         self.violation = ''  # a motion that the adapter could not end; '' without one
         self.other_drivers: str | None = None  # foreign nodes that drive; None: nobody has looked
@@ -134,7 +133,7 @@ class Rules:
         self.stops_ended = -1  # the highest number whose stop is complete
         self._stops_confirmed = -1  # the highest one with a standstill that odometry has shown
         self._stop_number = 0  # of the newest call
-        self._stop: Stop | None = self._new_stop() if self.has_base else None
+        self._stop: Stop | None = None
         self._stop_failure = ''
         self._runs_away: tuple[str, bool | None] = ('', None)  # motion_text; whether wheels stand
         self._driven = ''  # the last motion that the adapter started
@@ -145,13 +144,15 @@ class Rules:
         self._moves_unanswered: set[int] = {0}
         self._odometry: Odometry | None = None
         self._alarms = AlarmFold()
-        self._agent = AgentLink(config.heartbeat_max_age_s, time)
+        self.agent = AgentLink(config.heartbeat_max_age_s, time)
         self._unexpected = UnexpectedMotion(config, time)
         self._settling = Settling(config, thresholds.mast.joint_max_age_s, time)
         self._silence = OdometrySilence(config, time)
         self.drive = DriveWatch(thresholds, time)
         self.obstacles = ObstacleStop(thresholds, time)
-        self.log('start', (), None)
+        if self.has_base:
+            self._request_stop()  # an earlier process may have left the rover moving
+        self.inputs.add(LogEntry(time.steady, time.ros_ns, 'start'))
 
     # --- what the rules know ----------------------------------------------------------------
 
@@ -192,15 +193,6 @@ class Rules:
         """Whether a drive may start, but for what its own way holds."""
         return self.has_base and not self._drive_refusal()
 
-    @property
-    def heartbeat_received(self) -> bool:
-        return self._agent.received
-
-    @property
-    def agent_latch(self) -> str:
-        """The agent's reason for SAFE; '' without one."""
-        return self._agent.latch
-
     def next_wakeup(self) -> float | None:
         """Steady time by which to call ``due`` again; None when nothing is pending."""
         now, simulated = self.time.steady, self.time.simulated
@@ -213,7 +205,7 @@ class Rules:
             times.append(now + LEASH_CHECK_S)
         else:
             times.append(self._unexpected.next_wakeup(self._fresh))
-        times += [self._agent.next_wakeup(), self._alarms.next_wakeup()]
+        times += [self.agent.next_wakeup(), self._alarms.next_wakeup()]
         return min((at for at in times if at is not None), default=None)
 
     # --- requests ---------------------------------------------------------------------------
@@ -223,12 +215,12 @@ class Rules:
         """Raises MotionRefused when ``motion`` may not start now. ``clock_problem``: why no motion
         can be timed; '' if it can.
         """
-        self._check_motion(motion, clock_problem)
+        self._insist(clock_problem or self._motion_refusal(motion))
 
     @step
     def start_motion(self, motion: str, clock_problem: str = '') -> int:
         """The token of a motion, whose start call the caller sends now. Raises MotionRefused."""
-        self._check_motion(motion, clock_problem)
+        self._insist(clock_problem or self._motion_refusal(motion))
         if self.motion is Motion.STILL:
             # Consecutive motions without a standstill share the leash of the first.
             self._moving_since = self.time.travelled
@@ -262,7 +254,7 @@ class Rules:
     @step
     def check_part(self, name: str, command: str) -> None:
         """Raises MotionRefused when this command of the part may not start now."""
-        self._check_part(self.parts[name], command)
+        self._insist(self._part_refusal(self.parts[name], command))
 
     @step
     def start_part(self, name: str, command: str) -> bool:
@@ -270,7 +262,7 @@ class Rules:
         stowed. Raises MotionRefused.
         """
         part = self.parts[name]
-        self._check_part(part, command)
+        self._insist(self._part_refusal(part, command))
         # A mast that is down may be told so again while the rover stands.
         again = part is self.mast and self.motion is Motion.STILL
         if part.is_stowed and part.stows(command) and not again:
@@ -384,16 +376,16 @@ class Rules:
     @step
     def heartbeat(self, tick: int, latch: str) -> None:
         """The agent's kernel published its tick, and its reason for SAFE or ''."""
-        self._agent.beat(tick, latch)
+        self.agent.beat(tick, latch)
 
     @step
     def agents(self, alive: int, names: Sequence[str]) -> None:
         """How many publishers of the heartbeat are alive, and the names of their nodes, which may
         be known later: the reason of a stop that they have caused then names them.
         """
-        before = self._agent.stop_reason()
-        self._agent.set_publishers(alive, names)
-        reason = self._agent.stop_reason()
+        before = self.agent.stop_reason()
+        self.agent.set_publishers(alive, names)
+        reason = self.agent.stop_reason()
         if names and before and before == self.last_error and reason not in (before, ''):
             self._alarm(reason)
 
@@ -403,7 +395,7 @@ class Rules:
         stop it.
         """
         if not self.moving:
-            self._agent.forget()
+            self.agent.forget()
 
     @step
     def adapters(self, names: Sequence[str]) -> None:
@@ -444,11 +436,6 @@ class Rules:
 
     # --- internals --------------------------------------------------------------------------
 
-    def log(self, name: str, arguments: Sequence[Any], result: Any) -> None:
-        time = self.time
-        ros_ns = time.nanoseconds if time.ros_time_is_active else None
-        self.inputs.add(LogEntry(time.steady, ros_ns, name, arguments, result))
-
     @property
     def _fresh(self) -> Odometry | None:
         """The newest odometry; None if it is old."""
@@ -466,43 +453,42 @@ class Rules:
             return E_STOP_PRESSED
         unstowed = (part.drive_refusal() for part in self.parts.values())
         return (
-            self._agent.safe_refusal()
+            self.agent.safe_refusal()
             or contest(self.other_adapters)
             or next(filter(None, unstowed), '')
-            or self._agent.refusal()
+            or self.agent.refusal()
             or (MOVE_IN_PROGRESS if self.stopping else '')
         )
 
-    def _check_motion(self, motion: str, clock_problem: str) -> None:
-        why = clock_problem or self._drive_refusal()
-        if why := why or self.drive.refusal() or self.obstacles.refusal(motion):
-            raise self._refusal(why)
+    def _motion_refusal(self, motion: str) -> str:
+        return self._drive_refusal() or self.drive.refusal() or self.obstacles.refusal(motion)
 
-    def _check_part(self, part: Part, command: str) -> None:
+    def _part_refusal(self, part: Part, command: str) -> str:
         """Only a command that stows may start in SAFE, beside another adapter, and while a motion
         of the base ends.
         """
         stows = part.stows(command)
         if self.e_stop:
-            raise self._refusal(E_STOP_PRESSED)
-        if not stows and (why := self._agent.safe_refusal() or contest(self.other_adapters)):
-            raise self._refusal(why)
+            return E_STOP_PRESSED
+        if not stows and (why := self.agent.safe_refusal() or contest(self.other_adapters)):
+            return why
         if part.busy:
-            raise self._refusal(f'{part.title} is moving')
+            return f'{part.title} is moving'
         if stows and part.is_stowed:
-            return
+            return ''
         # A person may raise the mast without the agent: it does not reach out.
-        if not stows and part is not self.mast and (why := self._agent.refusal()):
-            raise self._refusal(why)
+        if not stows and part is not self.mast and (why := self.agent.refusal()):
+            return why
         moves = self.motion is Motion.MOVING and not (stows and self.stopping)
         if moves or (not stows and self._unexpected.is_moving(self._fresh)):
-            raise self._refusal(MOVE_IN_PROGRESS)
-        if why := part.refusal(command, self.time.simulated):
-            raise self._refusal(why)
+            return MOVE_IN_PROGRESS
+        return part.refusal(command, self.time.simulated)
 
-    def _refusal(self, reason: str) -> MotionRefused:
-        self.last_error = reason
-        return MotionRefused(reason)
+    def _insist(self, refusal: str) -> None:
+        """Raises MotionRefused unless it is ''."""
+        if refusal:
+            self.last_error = refusal
+            raise MotionRefused(refusal)
 
     def _request_stop(self, reason: str = '') -> int:
         """Start a stop. Return the number of the call that the next ``due`` holds."""
@@ -515,14 +501,11 @@ class Rules:
             self.stops_ended = self._stops_confirmed = self._stop_number
             return self._stop_number
         if self._stop is None:
-            self._stop = self._new_stop()
+            self._stop = Stop(self._config, self._stop_timed_out, self.time)
         else:
             self._stop.again()
         self.motion = Motion.MOVING
         return self._stop_number + 1
-
-    def _new_stop(self) -> Stop:
-        return Stop(self._config, self._stop_timed_out, self.time)
 
     def _alarm(self, reason: str) -> None:
         self.last_error = reason
@@ -554,7 +537,7 @@ class Rules:
             elif reason:
                 self.last_error = reason
             stoppable = part.busy and part.can_be_held and not part.stowing
-            if stoppable and (reason := self._agent.stop_reason()):
+            if stoppable and (reason := self.agent.stop_reason()):
                 self._request_stop(reason)
 
     def _watch_motion(self) -> None:
@@ -563,11 +546,11 @@ class Rules:
                 self._request_stop(f'{stopped_for(part.name)} {part.state}')
             elif self.time.travelled - self._moving_since >= self._config.max_duration_s:
                 self._request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
-            elif reason := self._agent.stop_reason():
+            elif reason := self.agent.stop_reason():
                 self._request_stop(reason)
         elif self.settles:
             return
-        elif self._agent.latch and not self.stopping and self._unexpected.is_moving(self._fresh):
+        elif self.agent.latch and not self.stopping and self._unexpected.is_moving(self._fresh):
             self._unexpected.reset()
             self._request_stop(f'{STOPPED_UNASKED} in SAFE')
         elif self._unexpected.must_stop(self._fresh):

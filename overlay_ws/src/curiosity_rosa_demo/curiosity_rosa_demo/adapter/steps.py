@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 import json
 from typing import Any, cast, TypeVar
 
-from curiosity_rosa_demo.infra.clocks import bounded_factor, MotionClock, SimulationClock
+from curiosity_rosa_demo.infra.clocks import bounded_factor, RealTimeFactor
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
 
 PERIOD_S = 0.5  # between two messages
@@ -51,14 +51,10 @@ class Due:
 
     def to_json(self) -> dict[str, Any] | None:
         """The fields that say something; None: nothing is due."""
-        fields = {
-            'stop_call': self.stop_call,
-            'zero_twist': self.zero_twist or None,
-            'holds': {name: list(angles) for name, angles in self.holds.items()} or None,
-            'alarms': list(self.alarms) or None,
-            'warnings': list(self.warnings) or None,
-        }
-        return {key: value for key, value in fields.items() if value is not None} or None
+        holds = {name: list(angles) for name, angles in self.holds.items()}
+        texts = {'alarms': list(self.alarms), 'warnings': list(self.warnings)}
+        fields = {**vars(self), 'holds': holds, **texts}
+        return {key: value for key, value in fields.items() if value} or None
 
 
 @dataclass
@@ -106,38 +102,46 @@ class AlarmFold:
 
 
 class StepTime:
-    """The time of a step, in seconds of three clocks that are read together: ``steady``;
-    ``simulated``, for what the simulator does; ``travelled``, for a motion that is under way.
-    Without simulated time the ROS clock shows the steady one.
+    """The time of a step, in seconds of three clocks. ``steady`` is the machine's.
+
+    ``simulated`` is for what the simulator does: a SimulationClock. ``travelled`` is for a motion
+    under way. Simulated time determines the distance that a moving rover covers. It can run faster
+    than wall time, jump, stop, and is zero before the first ``/clock``. So ``travelled`` advances
+    by the larger of the two advances: a jump can end a motion early, but nothing can prolong it.
     """
 
     def __init__(self, steady: Callable[[], float], ros_clock: Any, motion: MotionConfig) -> None:
+        """Without simulated time the ROS clock shows the steady one."""
         self._clock, self._ros_clock = steady, ros_clock
-        self._read_clocks()
-        self._simulation = SimulationClock.of(self, motion, lambda: self.steady)
-        self._travel = MotionClock(self, lambda: self.steady)
+        self._slowest = motion.slowest_real_time_factor
+        self._measured = RealTimeFactor(motion.clock_max_age_s)
         self.simulated = self.travelled = 0.0
-        self._slowest, self._factor = motion.slowest_real_time_factor, 1.0
+        self._factor = 1.0  # simulated seconds in a steady one
+        self._read_clocks()
 
     def read(self) -> None:
+        """Take the time anew: all that a step does happens at one time."""
+        steady, ros_s = self.steady, self._ros_s
         self._read_clocks()
-        self.simulated, self.travelled = self._simulation(), self._travel()
-        self._factor = bounded_factor(self._simulation.measured, self._slowest)
+        advance = self.steady - steady
+        self.simulated += advance * self._factor
+        self.travelled += max(self._ros_s - ros_s, advance)
+        if self.ros_ns is None:
+            self._measured.reset()
+        else:
+            self._measured.record(self.steady, self._ros_s)
+        self._factor = bounded_factor(self._measured.measured, self._slowest)
 
     def _read_clocks(self) -> None:
         self.steady = self._clock()
-        self.ros_time_is_active = is_active = bool(self._ros_clock.ros_time_is_active)
-        self.nanoseconds = int(
-            self._ros_clock.now().nanoseconds if is_active else self.steady * 1e9
-        )
+        is_active = self._ros_clock.ros_time_is_active
+        self.ros_ns = int(self._ros_clock.now().nanoseconds) if is_active else None
+        nanoseconds = int(self.steady * 1e9) if self.ros_ns is None else self.ros_ns
+        self._ros_s = float(nanoseconds) * 1e-9
 
     def stretched(self, seconds: float) -> float:
         """The steady seconds in which so many simulated seconds pass."""
         return seconds / self._factor
-
-    def now(self) -> StepTime:
-        """As a clock of ROS, for the two clocks above."""
-        return self
 
 
 @dataclass(frozen=True)
@@ -165,12 +169,13 @@ def step(act: F) -> F:
     @wraps(act)
     def taken(rules: Any, *arguments: Any) -> Any:
         rules.time.read()
+        entry = partial(LogEntry, rules.time.steady, rules.time.ros_ns, name, arguments)
         try:
             result = act(rules, *arguments)
         except MotionRefused as refusal:
-            rules.log(name, arguments, {REFUSED: str(refusal)})
+            rules.inputs.add(entry({REFUSED: str(refusal)}))
             raise
-        rules.log(name, arguments, result.to_json() if isinstance(result, Due) else result)
+        rules.inputs.add(entry(result.to_json() if isinstance(result, Due) else result))
         return result
 
     return cast(F, taken)

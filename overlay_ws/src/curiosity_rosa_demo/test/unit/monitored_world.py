@@ -124,7 +124,7 @@ class Watched:
         signals.status(
             now,
             {'mast': world.mast_part.state, 'moving': guard.moving, 'violation': guard.violation,
-             'agent_safe_reason': guard.agent_latch,
+             'agent_safe_reason': guard.agent.latch,
              'appendages': {name: guard.parts[name].state for name in world.appendages}},
         )  # fmt: skip
         for due in [each for each in self._foreign if each[0] <= now]:

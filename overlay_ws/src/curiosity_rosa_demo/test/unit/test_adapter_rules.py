@@ -19,7 +19,7 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, MAX_AGE_S, OtherAdapters, Presence
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, FAR_OFF, RAMP_S, tilt_of
-from curiosity_rosa_demo.adapter.steps import ALARM_PERIOD_S, AlarmFold
+from curiosity_rosa_demo.adapter.steps import ALARM_PERIOD_S, AlarmFold, StepTime
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import (
     ObstacleStop,
@@ -31,7 +31,7 @@ from curiosity_rosa_demo.adapter.watches import (
 from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, MIN_SECONDS
 from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
 from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, ToolResult, TWO_AGENTS, VIEW_LOST
-from curiosity_rosa_demo.infra.clocks import ClockWatch, MotionClock, NO_CLOCK, SimulationClock
+from curiosity_rosa_demo.infra.clocks import ClockWatch, NO_CLOCK, SimulationClock
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, TURN_DIRECTIONS
@@ -262,6 +262,9 @@ def test_each_silence_is_warned_of_once_and_stopped_in_time(
 
 SLOWEST, CLOCK_AGE_S = 0.1, 1.5
 STANDS_S = CLOCK_AGE_S
+STEPPED = MOTION.model_copy(
+    update={'slowest_real_time_factor': SLOWEST, 'clock_max_age_s': CLOCK_AGE_S}
+)
 
 
 class Clocks:
@@ -269,7 +272,7 @@ class Clocks:
 
     def __init__(self, *, simulated: bool = True) -> None:
         self.steady_s, self.nanoseconds, self.ros_time_is_active = 0.0, 0, simulated
-        self.motion = MotionClock(self, steady=self.steady)
+        self.time = StepTime(self.steady, self, STEPPED)
         self.watch = ClockWatch(self, max_age_s=CLOCK_AGE_S, steady=self.steady)
         self.clock = SimulationClock(
             self, slowest=SLOWEST, max_age_s=CLOCK_AGE_S, steady=self.steady
@@ -304,17 +307,20 @@ class Clocks:
 def test_a_motion_s_clock_never_falls_behind_and_a_wait_is_bounded(
     steps: list[tuple[float, float]],
 ) -> None:
-    clocks = Clocks()
-    start = before = clocks.motion()
+    clocks, before = Clocks(), 0.0
     for steady_s, ros_s in steps:
         advance = clocks.advance(steady_s, ros_s)
-        now = clocks.motion()
+        clocks.time.read()
+        now = clocks.time.travelled
         assert now >= before
-        assert now - start >= clocks.steady_s - 1e-6
+        assert now >= clocks.steady_s - 1e-6
         assert now - before >= min(ros_s, 1e6) - 1e-6, 'it follows a faster simulation'
         before = now
         assert SLOWEST * steady_s - 1e-6 <= advance <= steady_s + 1e-6
         assert 1.0 <= clocks.clock.stretched(1.0) <= clocks.clock.longest_s(1.0) + 1e-9
+        # The rules and the node count alike.
+        assert clocks.time.simulated == pytest.approx(clocks.clock())
+        assert clocks.time.stretched(1.0) == clocks.clock.stretched(1.0)
 
 
 clock_gaps = st.lists(st.floats(0.01, 5.0), max_size=20)
@@ -336,7 +342,7 @@ def test_time_that_stands_is_a_problem_however_it_went_before(
     assert clocks.problem_after(0.01, 0.01) == ''  # it goes on
 
 
-OWN = Presence('/adapter', 'a', '/cmd_vel')
+OWN = Presence(node='/adapter', identity='a', rover='/cmd_vel')
 
 presences = st.builds(
     Presence,
