@@ -31,12 +31,8 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.adapter.commands import (
-    Channel,
-    Command,
-    PartCommands,
-    StandstillCommand,
-)
+from curiosity_rosa_demo.adapter.channels import Channel
+from curiosity_rosa_demo.adapter.commands import Command, PartCommands, StandstillCommand
 from curiosity_rosa_demo.adapter.graph import (
     CallTrace,
     GraphThread,
