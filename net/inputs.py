@@ -111,8 +111,8 @@ def verdicts(batches: list[str], config: Config) -> Iterator[tuple[str, str]]:
     """What the log and what the rules say of each step with a result; and each new status of the
     rules, which the log has not.
     """
-    from curiosity_rosa_demo.adapter.input_log import decode_batch
-    from curiosity_rosa_demo.adapter.status import status_of
+    from curiosity_rosa_demo.adapter.report import status_of
+    from curiosity_rosa_demo.adapter.steps import decode_batch
     from curiosity_rosa_demo.domain.adapter_status import without_measured
     from curiosity_rosa_demo.recording.rule_run import RuleRun
 

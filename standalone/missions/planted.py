@@ -33,7 +33,7 @@ def _mast_is_ignored(_: Any) -> None:
 def _agent_is_not_missed(_: Any) -> None:
     from curiosity_rosa_demo.adapter.agent_link import AgentLink
 
-    _replace(AgentLink, 'stop_reason', lambda link, now: '')
+    _replace(AgentLink, 'stop_reason', lambda link: '')
 
 
 def _stop_waits(_: Any) -> None:

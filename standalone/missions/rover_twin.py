@@ -26,8 +26,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.adapter.part import MAST
-from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
-from curiosity_rosa_demo.adapter.status import status_of
+from curiosity_rosa_demo.adapter.report import status_of
+from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.ground import (

@@ -25,8 +25,7 @@ from itertools import product
 import math
 from typing import Any
 
-from curiosity_rosa_demo.adapter.agent_link import AgentHeartbeatMonitor, AgentLink, NO_TICK
-from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
+from curiosity_rosa_demo.adapter.agent_link import AgentLink, NO_TICK
 from curiosity_rosa_demo.adapter.part import (
     JointMotion,
     MAST,
@@ -35,8 +34,9 @@ from curiosity_rosa_demo.adapter.part import (
     MastCommand,
     Reading,
 )
-from curiosity_rosa_demo.adapter.rules import Motion, MotionRefused, Rules
-from curiosity_rosa_demo.adapter.stop import Odometry, Runaway, StopProcedure
+from curiosity_rosa_demo.adapter.rules import Motion, Rules
+from curiosity_rosa_demo.adapter.steps import AlarmFold, MotionRefused
+from curiosity_rosa_demo.adapter.stop import Odometry, Stop
 from curiosity_rosa_demo.adapter.watches import Settling, UnexpectedMotion
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.recording.rule_run import ReplayClock
@@ -77,15 +77,15 @@ MAX_STARTS = 2  # start calls that wait at the rover at one time
 # Each time of the guard, up to that many ticks old; IGNORED has no influence on what may move.
 # All others count as they are; a float that is not listed ends the search.
 TIMES = {
-    '_moving_since': LEASH, '_at': 1, '_answered_at': 2, '_call_deadline': 0, '_recall_at': 0,
+    '_moving_since': LEASH, '_beat_at': 1, '_answered_at': 2, '_call_deadline': 0, '_recall_at': 0,
     '_still_since': 1, '_flood_since': 1, '_probe_since': 1, '_twist_at': 0, '_since': 1,
-    '_seen_at': 1, 'at': 1,
+    'at': 1,
 }  # fmt: skip
 IGNORED = frozenset(
     (
         # texts and reports, and numbers that are only compared with each other: see key()
-        *('last_error', 'violation', '_runaway', '_alarms', '_stop_failure', 'failure', '_names'),
-        '_runs_away',
+        *('last_error', 'violation', '_alarms', '_stop_failure', 'failure', '_names'),
+        *('_runs_away', '_runs_since', '_moved_at'),
         *('_stop_number', '_serial', 'stops_ended', '_stops_confirmed', '_tick'),
         *('_moves_in_flight', '_moves_unanswered'),
         # shorter than a tick, all of them
@@ -93,16 +93,15 @@ IGNORED = frozenset(
         # these rovers show no wheels, and without them nothing settles
         '_settling',
         # never change
-        *('_config', '_limits', '_now', '_travel', '_simulation', '_log', 'other_drivers'),
-        *('_stop_timed_out', '_timed_out', '_stretched', 'max_age_s', 'name', 'has_base'),
+        *('_config', '_limits', 'time', '_time', 'inputs', 'other_drivers'),
+        *('_stop_timed_out', '_timed_out', '_max_age_s', 'name', 'has_base'),
         *('commands', '_stowed_rad', '_up_rad'),
         # the watches of a drive are off
-        *('_drive', 'obstacles', 'figures', '_silence', '_driven'),
+        *('drive', 'obstacles', '_silence', '_driven'),
     )
 )
 STATEFUL = (
-    Rules, AgentLink, AgentHeartbeatMonitor, Mast, JointMotion, StopProcedure, Runaway,
-    UnexpectedMotion, Settling,
+    Rules, AgentLink, Mast, JointMotion, Stop, UnexpectedMotion, Settling,
 )  # fmt: skip
 
 OURS = 'curiosity_rosa_demo.adapter'
@@ -199,7 +198,7 @@ class GuardSystem:
     def _at(self, world: GuardedRover) -> None:
         """The clocks of all guards are one: each state sets it before it goes on."""
         self._clock.steady_s = world.now
-        world.guard.read_clocks()
+        world.guard.time.read()
 
     def inputs(self, world: GuardedRover) -> Iterable[str]:
         for name in self._events:
@@ -211,13 +210,13 @@ class GuardSystem:
         world = copy.copy(world)
         guard = world.guard = clone(world.guard)
         guard._alarms = AlarmFold()
-        latch_before = guard.agent_latch
+        latch_before = guard.agent.latch
         self._at(world)
         if name.startswith('time passes'):
             self._tick(world, name)
         else:
             self._event(world, name)
-        if latch_before and not guard.agent_latch:
+        if latch_before and not guard.agent.latch:
             lifted = 'heartbeat' in name and 'SAFE' not in name and (world.agents or 0) < 2
             assert lifted, 'SAFE was left without the agent'
         return world
@@ -251,7 +250,7 @@ class GuardSystem:
         if 'joints' in name:
             guard.joints(MAST, world.mast)
         self._carry(world)
-        held = counts and world.wheels and (world.forbidden() or bool(guard.agent_latch))
+        held = counts and world.wheels and (world.forbidden() or bool(guard.agent.latch))
         world.forbidden_ticks = min(world.forbidden_ticks + 1, TOO_LONG) if held else 0
 
     def _heartbeat(self, world: GuardedRover, safe: bool) -> None:
@@ -327,7 +326,7 @@ class GuardSystem:
             world.heard = world.heard if guard.moving else None
             guard.agent_gone()
         elif name == 'an old heartbeat comes again':
-            was = guard._agent._tick
+            was = guard.agent._tick
             guard.heartbeat(world.beat, 'a reason')
             if was == NO_TICK and (world.agents or 0) < 2:
                 world.heard = True
@@ -351,7 +350,7 @@ class GuardSystem:
             return
         assert world.mast == CLOSED, 'a motion was accepted with the mast not stowed'
         assert not world.forbidden(), 'a motion was accepted that something forbids'
-        assert not world.guard.agent_latch, 'a motion was accepted in SAFE'
+        assert not world.guard.agent.latch, 'a motion was accepted in SAFE'
         world.drive_calls = (*world.drive_calls, ('start', token))
 
     def _move_mast(self, world: GuardedRover, action: str) -> None:
@@ -363,7 +362,7 @@ class GuardSystem:
         if action != 'mast_close':
             moving = world.guard.motion is Motion.MOVING
             assert not moving, 'the mast was raised in a motion'
-            assert not world.guard.agent_latch, 'the mast was raised in SAFE'
+            assert not world.guard.agent.latch, 'the mast was raised in SAFE'
             assert not world.other_adapter, 'the mast was raised beside another adapter'
         if called:
             world.mast_calls = (*world.mast_calls, (action, True))
@@ -419,7 +418,7 @@ class GuardSystem:
         queued = {number for kind, number in world.drive_calls if kind == 'start'}
         return (
             key_of(guard, now),
-            (guard._agent._tick == NO_TICK, world.beat > 0),
+            (guard.agent._tick == NO_TICK, world.beat > 0),
             tuple(calls),
             bool(flight - queued),
             bool(unanswered - queued),

@@ -13,15 +13,15 @@ clients and subscriptions and serves get_status, ``adapter_stop`` serves move_st
 ``adapter_motion`` the three motions, ``adapter_mast`` the three mast services and those of the
 robot's appendages; each serves one call at a time. ``adapter_scan`` reads the scan. A sixth thread
 asks the rules what is due at their next wake-up, and a seventh looks names up in the ROS graph:
-nothing else waits for it. ``adapter`` also publishes the log of the rules'
-inputs.
+nothing else waits for it. ``adapter`` also publishes the log of the rules' inputs.
 
 Over 300 lines: the lock order of these threads is easier to check in one file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 import json
 import math
@@ -31,29 +31,19 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.adapter.call_trace import CallTrace
-from curiosity_rosa_demo.adapter.graph_names import (
+from curiosity_rosa_demo.adapter.channels import Channel
+from curiosity_rosa_demo.adapter.commands import Command, PartCommands, StandstillCommand
+from curiosity_rosa_demo.adapter.graph import (
+    CallTrace,
     GraphThread,
     offers,
     other_publishers,
-    RivalPublishers,
+    rival_publishers,
 )
-from curiosity_rosa_demo.adapter.input_log import encode_batch, HISTORY, InputLog, PERIOD_S
-from curiosity_rosa_demo.adapter.joint_commands import (
-    JointCommand,
-    PartCommands,
-    ServiceCommand,
-    StandstillCommand,
-)
-from curiosity_rosa_demo.adapter.profile_figures import mismatch
-from curiosity_rosa_demo.adapter.rules import (
-    Motion,
-    MotionRefused,
-    Rules,
-    STOPPED_WHILE_STARTING,
-)
-from curiosity_rosa_demo.adapter.status import diagnose, status_of, StatusSchedule
-from curiosity_rosa_demo.adapter.telemetry_inputs import PresenceLink, ScanInput, TelemetryInputs
+from curiosity_rosa_demo.adapter.inputs import PresenceLink, ScanInput, TelemetryInputs
+from curiosity_rosa_demo.adapter.report import diagnose, mismatch, status_of, StatusSchedule
+from curiosity_rosa_demo.adapter.rules import Motion, Rules, STOPPED_WHILE_STARTING
+from curiosity_rosa_demo.adapter.steps import encode_batch, HISTORY, MotionRefused, PERIOD_S
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
@@ -81,39 +71,37 @@ from std_srvs.srv import Trigger
 SHUTDOWN_TIMEOUT_S = 2.0
 PART_WAIT_MARGIN_S = 1.0
 STOP_LANE = 'adapter_stop'
+Step = Callable[[], None]
+Refuse = Callable[[str], None]  # its argument: the reason
 
 
 class AdapterApp:
     def __init__(self, process: Process) -> None:
         self.node = Node('adapter')
         self._config: Config = node_config(self.node)
-        topics = self._config.topics
-        robot = self._config.robot
+        self._limits = self._config.thresholds.motion
+        topics, robot = self._config.topics, self._config.robot
         self._base_motions = tuple(DIRECTIONS) if robot.mobile_base else ()
-        base = (*self._base_motions, 'move_stop') if robot.mobile_base else ()
-        self._commands = {
-            name: ServiceCommand.of(self.node, getattr(topics.curiosity, name)) for name in base
-        }
+        self._base: dict[str, Command] = {}
+        for name in (*self._base_motions, 'move_stop') if robot.mobile_base else ():
+            service = getattr(topics.curiosity, name)
+            self._base[name] = Command.of(self.node, service, service.name)
         self._lock = threading.RLock()
-        self._changed = threading.Condition(self._lock)
-        self._simulation = SimulationClock.of(
-            self.node.get_clock(), self._config.thresholds.motion
-        )
-        self._inputs = InputLog()
+        self._stepped = threading.Condition(self._lock)  # a step was taken: callers look again
+        self._guard_due = threading.Condition(self._lock)  # the guard thread has work, or sooner
+        clock = self.node.get_clock()
+        self._simulation = SimulationClock.of(clock, self._limits)
         self._rules = Rules(
             self._config.thresholds,
             stop_name=topics.curiosity.move_stop.name,
             steady=time.monotonic,
-            ros_clock=self.node.get_clock(),
-            log=self._inputs,
-            robot=self._config.robot,
+            ros_clock=clock,
+            robot=robot,
         )
         # Sampled by each start of a motion and, once a second, by the diagnostics.
-        self._clock_watch = ClockWatch(
-            self.node.get_clock(), max_age_s=self._config.thresholds.motion.clock_max_age_s
-        )
+        self._clock_watch = ClockWatch(clock, max_age_s=self._limits.clock_max_age_s)
         losses = LossCounter()
-        self._part_commands = PartCommands(self.node, self._config, losses)
+        self._parts = PartCommands(self.node, self._config, losses)
         rover = self.node.get_parameter('rover_namespace').value
         self._profiles = shipped_robots(rover)
         self._trace = TracePublisher(self.node, self._config, losses)
@@ -125,55 +113,38 @@ class AdapterApp:
         self._stops_asked = 0
         self._wakeup_at = 0.0
         self._stop_future: Future | None = None
-        wheels = self._config.thresholds.motion.wheel_joints if robot.mobile_base else ()
-        self._standstill = StandstillCommand.create(
+        wheels = self._limits.wheel_joints if robot.mobile_base else ()
+        self._standstill = StandstillCommand(
             self.node, topics.rover, wheels=len(wheels), losses=losses
         )
         self._status_schedule = StatusSchedule()
-        self._status_topic = GuardedPublisher.create(
-            self.node, String, topics.status.adapter, history_qos(1), losses
-        )
-        self._input_topic = GuardedPublisher.create(
-            self.node, String, topics.status.adapter_inputs, history_qos(HISTORY), losses
+        self._status_topic, self._input_topic = (
+            GuardedPublisher.create(self.node, String, topic, history_qos(depth), losses)
+            for topic, depth in (
+                (topics.status.adapter, 1),
+                (topics.status.adapter_inputs, HISTORY),
+            )
         )
         self.node.create_timer(PERIOD_S, self._publish_inputs, clock=STEADY_CLOCK)
         self._telemetry = TelemetryInputs(
             self.node,
-            topics,
-            self._config.thresholds.motion.agent_lease_s,
-            self._rules,
-            graph=self._graph,
-            lock=self._lock,
-            on_input=self._execute_due_commands,
+            self._config,
+            self._taking,
+            self._graph,
             on_calls=self._calls.record_sent,
-            joints=self._part_commands.joints,
+            joints=self._parts.joints,
             wheels=wheels,
         )
-        PresenceLink(
-            self.node,
-            topics.rover,
-            self._rules,
-            losses,
-            lock=self._lock,
-            on_input=self._execute_due_commands,
-        )
-        odometry = [topics.rover.odometry] if robot.mobile_base else []
-        self._rivals = RivalPublishers(
-            self.node, self._graph, [*odometry, topics.rover.joint_states]
-        )
-        self._mismatch = ''  # as profile_match.mismatch
+        PresenceLink(self.node, topics.rover, self._taking, losses)
+        self._rivals: dict[str, list[str]] = {}  # as graph.rival_publishers
+        self._mismatch = ''  # as report.mismatch
         self._graph.add(self._look_for_drivers)
         self._graph.add(self._look_for_robot)
         self._scan = ScanInput(
-            self._config,
-            self._rules,
-            graph=self._graph,
-            simulation=self._simulation,
-            lock=self._lock,
-            on_input=self._execute_due_commands,
+            self._config, self._rules, self._taking, self._graph, self._simulation
         )
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
-        self._nodes = [self.node, *self._create_services(process), self._scan.node]
+        self._nodes = [self.node, *self._create_services(), self._scan.node]
         self._threads = {
             node.get_name(): SpinThread(node.get_name(), node, on_crash=process.crash)
             for node in self._nodes
@@ -181,6 +152,20 @@ class AdapterApp:
         self._guard_thread = threading.Thread(target=self._run_guard, args=(process,), daemon=True)
         self._guard_thread.start()
         self._graph.start()
+
+    def _create_services(self) -> list[Node]:
+        names = self._config.topics.adapter
+        own = [Node(name) for name in (STOP_LANE, 'adapter_motion', 'adapter_mast')]
+        stop, motion, mast = own
+        self.node.create_service(Trigger, names.get_status.name, self._serve_status)
+        stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
+        for name in self._base_motions:
+            self._serve(motion, getattr(names, name).name, partial(self._begin_motion, name))
+        for name in self._parts.part_of:
+            known = getattr(names, name, None)
+            service = known.name if known else self._config.appendage_service(name)
+            self._serve(mast, service, partial(self._move_part, name))
+        return own
 
     # --- looks into the graph: on its own thread --------------------------------------------
 
@@ -191,34 +176,30 @@ class AdapterApp:
         topics = self._config.topics
         stop = topics.curiosity.move_stop.name
         names = ', '.join(other_publishers(self.node, topics.rover.cmd_vel, stop))
-        with self._lock:
-            if names != self._rules.other_drivers:
-                self._rules.drivers(names)
-                self._execute_due_commands()
+        if names != self._rules.other_drivers:
+            with self._taking() as rules:
+                rules.drivers(names)
 
     def _look_for_robot(self) -> None:
-        missing = self._part_commands.missing()
+        robot, rover = self._config.robot, self._config.topics.rover
+        odometry = [rover.odometry] if robot.mobile_base else []
+        self._rivals = rival_publishers(self.node, [*odometry, rover.joint_states])
+        missing = self._parts.missing()
         is_offered = partial(offers, self.node)
         self._mismatch = mismatch(self._config.nodes.robot, missing, self._profiles, is_offered)
 
-    def _create_services(self, process: Process) -> list[Node]:
-        names = self._config.topics.adapter
-        own = [Node(name) for name in (STOP_LANE, 'adapter_motion', 'adapter_mast')]
-        stop, motion, mast = own
-        self.node.create_service(Trigger, names.get_status.name, self._serve_status)
-        stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
-        for name in self._base_motions:
-            service = getattr(names, name).name
-            act = partial(self._begin_motion, name)
-            motion.create_service(Trigger, service, self._trigger_callback(service, act))
-        for name in self._part_commands.by_name:
-            service = getattr(names, name, None)
-            service = service.name if service else self._config.appendage_service(name)
-            act = partial(self._move_part, name)
-            mast.create_service(Trigger, service, self._trigger_callback(service, act))
-        return own
+    # --- due commands: after every step -----------------------------------------------------
 
-    # --- due commands: runs after every step of the rules ----------------------------------
+    @contextmanager
+    def _taking(self) -> Iterator[Rules]:
+        """The rules for some steps, under the lock. What is due after them is executed, also if
+        they refuse: the status shows the reason.
+        """
+        with self._lock:
+            try:
+                yield self._rules
+            finally:
+                self._execute_due_commands()
 
     def _execute_due_commands(self) -> None:
         """Execute the commands that the rules report as due. The caller holds the lock."""
@@ -227,57 +208,39 @@ class AdapterApp:
             self._call_stop(due.stop_call)
         if due.zero_twist and not self._standstill.publish():
             self._rules.twist_lost()
-        self._part_commands.hold(due.holds)
+        self._parts.hold(due.holds)
         for warning in due.warnings:
             data = {'node': self.node.get_name()}
             self._trace.publish(new_event(TraceKind.OBSERVE, warning, data=data))
         for alarm in due.alarms:
             self._trace.alarm(alarm)
-        wakeup = self._rules.next_wakeup()
-        sooner = wakeup is not None and wakeup < self._wakeup_at
-        if wakeup is not None and sooner:
-            self._wakeup_at = wakeup
-        state = (
-            *((part.state, part.busy) for part in self._rules.parts.values()),
-            self._rules.motion,
-            self._rules.stopping,
-            self._rules.holding,
-            self._rules.stops_ended,
-            self._rules.moving,
-            self._rules.move_allowed,
-            self._rules.violation,
-            self._rules.agent_latch,
-            self._rules.e_stop,
-            self._rules.other_adapters,
-            self._rules.last_error,
-        )
-        if sooner or state != getattr(self, '_last_state', None):
-            self._last_state = state
-            self._changed.notify_all()
+        self._stepped.notify_all()
+        at = self._rules.next_wakeup()
+        wakeup = math.inf if at is None else at
+        if wakeup < self._wakeup_at or self._status_schedule.is_news(self._status()):
+            self._wakeup_at = min(self._wakeup_at, wakeup)
+            self._guard_due.notify()
 
     def _call_stop(self, number: int) -> None:
-        command = self._commands['move_stop']
+        channel, request = self._base['move_stop'].channel, self._base['move_stop'].message
         if self._stop_future is not None and not self._stop_future.done():
-            command.forget(self._stop_future)
-        if not command.is_ready():
-            self._rules.stop_failed(number, service_unavailable(command.name))
-            return
+            channel.forget(self._stop_future)
         try:
-            self._stop_future = command.send()
+            if not channel.is_ready():
+                raise MotionRefused(service_unavailable(channel.name))
+            self._stop_future = channel.send(request)
         except MotionRefused as refusal:
             self._rules.stop_failed(number, str(refusal))
             return
-        self._stop_future.add_done_callback(
-            lambda future: self._report_stop(number, command.refusal(future.result()))
-        )
+        self._stop_future.add_done_callback(partial(self._report_stop, channel, number))
 
-    def _report_stop(self, number: int, refusal: str) -> None:
-        with self._lock:
+    def _report_stop(self, channel: Channel, number: int, future: Future) -> None:
+        refusal = channel.refusal(future.result())
+        with self._taking() as rules:
             if refusal:
-                self._rules.stop_failed(number, refusal)
+                rules.stop_failed(number, refusal)
             else:
-                self._rules.stop_answered(number)
-            self._execute_due_commands()
+                rules.stop_answered(number)
 
     def _run_guard(self, process: Process) -> None:
         try:
@@ -287,7 +250,7 @@ class AdapterApp:
                     self._execute_due_commands()
                     self._publish_status()
                     self._wakeup_at = min(self._wakeup_at, self._status_schedule.next_wakeup())
-                    self._changed.wait(max(0.0, self._wakeup_at - time.monotonic()))
+                    self._guard_due.wait(max(0.0, self._wakeup_at - time.monotonic()))
         except Exception as error:
             process.crash(error)
 
@@ -303,39 +266,33 @@ class AdapterApp:
     def _publish_inputs(self) -> None:
         """Publish what the rules have taken in. A batch that is lost shows by its numbers."""
         with self._lock:
-            batch = self._inputs.take(time.time() - time.monotonic())
+            batch = self._rules.inputs.take(time.time() - time.monotonic())
         if batch is not None:
             self._input_topic.publish(String(data=encode_batch(batch)))
 
     def _status(self) -> Status:
-        return status_of(
-            self._rules,
-            self._telemetry.pose,
-            self._telemetry.mast_turn,
-            self._simulation.measured,
-            self._rivals.found,
-        )
+        pose, turn = self._telemetry.pose, self._telemetry.mast_turn
+        return status_of(self._rules, pose, turn, self._simulation.measured, self._rivals)
 
     def _diagnose(self) -> Finding:
-        missing = [command.name for command in self._commands.values() if not command.is_ready()]
-        missing_parts = self._part_commands.missing()
+        base = [each.channel for each in self._base.values()]
+        missing = [channel.name for channel in base if not channel.is_ready()]
+        missing += self._parts.missing()
         with self._lock:
             return diagnose(
                 self._rules,
-                e_stop=self._telemetry.e_stop,
-                missing=[*missing, *missing_parts],
+                self._status(),
+                missing=missing,
                 mismatch=self._mismatch,
                 ages_s=self._telemetry.ages_s(),
                 clock_problem=self._clock_watch.problem(),
-                real_time_factor=self._simulation.measured,
-                rivals=self._rivals.found,
             )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
         """Wait until ``condition`` holds, the adapter closes or the time is up. The caller holds
         the lock; the wait releases it.
         """
-        return self._changed.wait_for(lambda: self._closing or condition(), timeout_s)
+        return self._stepped.wait_for(lambda: self._closing or condition(), timeout_s)
 
     # --- services ---------------------------------------------------------------------------
 
@@ -347,18 +304,15 @@ class AdapterApp:
         return response
 
     def _serve_stop(self, _: Any, response: Trigger.Response) -> Trigger.Response:
-        motion = self._config.thresholds.motion
-        with self._lock:
-            number = self._rules.request_stop()
+        with self._taking() as rules:
+            number = rules.request_stop()
             self._stops_asked += 1
-            self._execute_due_commands()
         call = self._calls.begin(self._config.topics.adapter.move_stop.name)  # after the stop
         with self._lock:
-            confirm_s = self._simulation.stretched(motion.stop_confirm_s)
-            timeout_s = motion.stop_timeout_s + confirm_s
-            self._wait(lambda: self._has_stopped(number), timeout_s)
+            confirm_s = self._simulation.stretched(self._limits.stop_confirm_s)
+            self._wait(lambda: self._has_stopped(number), self._limits.stop_timeout_s + confirm_s)
             if self._rules.settles:
-                settling_s = self._simulation.stretched(motion.settling_max_s)
+                settling_s = self._simulation.stretched(self._limits.settling_max_s)
                 self._wait(
                     lambda: not self._rules.settles or self._has_stopped(number), settling_s
                 )
@@ -367,139 +321,12 @@ class AdapterApp:
         self._calls.end(call, response.message)
         return response
 
-    def _moves_appendage(self) -> bool:
-        parts = self._rules.parts.values()
-        return any(part.busy for part in parts if part is not self._rules.mast)
-
-    def _is_at_rest(self) -> bool:
-        return self._rules.motion is Motion.STILL and not self._rules.holding
-
     def _has_stopped(self, number: int) -> bool:
         done = self._rules.stops_ended >= number and not self._rules.holding
         return done or bool(self._rules.violation)
 
-    def _begin_motion(self, name: str) -> None:
-        """Call the rover's service, and wait for its answer. Raises MotionRefused."""
-        command = self._commands[name]
-        timeout_s = self._config.thresholds.motion.service_timeout_s
-        with self._lock:
-            stops_before = self._stops_asked
-            waited = self._await_stop()
-            if not command.is_ready():
-                self._rules.check_motion(name, self._clock_watch.problem())
-        self._await_ready(command)
-        # Stops are served one after another: one that came during another counts first.
-        if waited and not self._threads[STOP_LANE].await_queued(timeout_s):
-            raise MotionRefused(STOPPED_WHILE_STARTING)
-        outcome: SimpleQueue[MotionRefused | None] = SimpleQueue()
-        with self._lock:
-            # A stop that arrived meanwhile, or the shutdown, also ends this motion.
-            if self._shutting_down or self._stops_asked != stops_before:
-                raise MotionRefused(STOPPED_WHILE_STARTING)
-            # Check and send under one lock, so that no stop can come between the two.
-            token = self._rules.start_motion(name, self._clock_watch.problem())
-            try:
-                future = command.send()
-            except MotionRefused as refusal:
-                self._rules.motion_failed(token, str(refusal))
-                self._execute_due_commands()
-                raise
-            future.add_done_callback(partial(self._report_start, command, token, outcome))
-            self._execute_due_commands()
-        try:
-            refused = outcome.get(timeout=timeout_s)
-        except Empty:
-            with self._lock:
-                if outcome.empty():
-                    reason = service_timeout(command.name)
-                    self._rules.motion_failed(token, reason)
-                    self._execute_due_commands()
-                    raise MotionRefused(reason) from None
-            refused = outcome.get()
-        if refused is not None:
-            raise refused
-
-    def _report_start(
-        self,
-        command: ServiceCommand,
-        token: int,
-        outcome: SimpleQueue[MotionRefused | None],
-        future: Future,
-    ) -> None:
-        """A robot that refuses may move all the same: it is stopped."""
-        refused = None
-        with self._lock:
-            if why := command.refusal(future.result()):
-                refused = MotionRefused(why)
-                self._rules.motion_failed(token, why)
-            else:
-                try:
-                    self._rules.motion_started(token)
-                except MotionRefused as refusal:
-                    refused = refusal
-            outcome.put(refused)
-            self._execute_due_commands()
-
-    def _move_part(self, name: str) -> None:
-        """Send a command that moves the joints of a part, and wait until the rules know how that
-        ended. Raises MotionRefused.
-        """
-        command, part_name = self._part_commands[name], self._part_commands.by_name[name]
-        part = self._rules.parts[part_name]
-        motion, mast = self._config.thresholds.motion, self._config.thresholds.mast
-        with self._lock:
-            stops_before = self._stops_asked
-            self._await_stop()
-            self._rules.check_part(part_name, name)
-        self._await_ready(command)
-        with self._lock:
-            # A stop that arrives before the joints move also ends a motion that can be held.
-            by_trajectory = part.commands[name].by_trajectory
-            was_stopped = by_trajectory and self._stops_asked != stops_before
-            if self._shutting_down or was_stopped:
-                raise MotionRefused(STOPPED_WHILE_STARTING)
-            if not self._rules.start_part(part_name, name):
-                return
-            done = threading.Event()
-            try:
-                future = command.send()
-            except MotionRefused as refusal:
-                self._rules.part_failed(part_name, str(refusal))
-                self._execute_due_commands()
-                raise
-            future.add_done_callback(lambda _: done.set())
-            self._execute_due_commands()
-        in_time = done.wait(motion.service_timeout_s)
-        ended = threading.Event()
-
-        def report(reason: str) -> None:
-            """The robot has ended the motion early. A report after its end is no news."""
-            with self._lock:
-                if part.busy and not ended.is_set():
-                    self._rules.part_failed(part_name, reason)
-                    self._execute_due_commands()
-
-        with self._lock:
-            if not in_time:
-                command.forget(future)
-                self._rules.part_failed(part_name, service_timeout(command.name))
-            elif why := command.refusal(future.result()):
-                self._rules.part_failed(part_name, why)
-            else:
-                self._rules.part_started(part_name)
-                command.watch(report)
-            self._execute_due_commands()
-            # The rules end the motion in simulated time, at the latest after this bound.
-            duration_s = part.commands[name].duration_s + mast.confirm_margin_s
-            limit = self._simulation.longest_s(duration_s)
-            self._wait(lambda: not part.busy, limit + PART_WAIT_MARGIN_S)
-            ended.set()
-            self._rules.end_part(part_name, name)
-
-    def _trigger_callback(
-        self, service: str, act: Callable[[], None]
-    ) -> Callable[[Any, Trigger.Response], Trigger.Response]:
-        """A callback of ``service`` that runs ``act``. Its message is the reason of a refusal."""
+    def _serve(self, lane: Node, service: str, act: Step) -> None:
+        """Run ``act`` on each call of ``service``. The message is the reason of a refusal."""
 
         def callback(_: Any, response: Trigger.Response) -> Trigger.Response:
             call = self._calls.begin(service)
@@ -508,29 +335,139 @@ class AdapterApp:
                 response.success = True
             except MotionRefused as refusal:
                 response.success, response.message = False, str(refusal)
-                with self._lock:
-                    self._execute_due_commands()  # the status shows the reason
             self._calls.end(call, response.message)
             return response
 
-        return callback
+        lane.create_service(Trigger, service, callback)
 
-    def _await_stop(self) -> bool:
-        """Wait for a running stop to be confirmed. Returns whether there was one. The caller
-        holds the lock.
+    def _begin_motion(self, name: str) -> None:
+        """Call the rover's service, and wait for its answer. Raises MotionRefused."""
+        command, stops_before = self._base[name], self._stops_asked
+        waits = self._rules.is_stopping
+        if waits or not command.channel.is_ready():
+            with self._taking() as rules:
+                self._await_stop()
+                if not command.channel.is_ready():
+                    rules.check_motion(name, self._clock_watch.problem())
+            self._await_ready(command.channel)
+        # Stops are served one after another: one that came during another counts first.
+        timeout_s = self._limits.service_timeout_s
+        if waits and not self._threads[STOP_LANE].await_queued(timeout_s):
+            raise MotionRefused(STOPPED_WHILE_STARTING)
+        with self._taking() as rules:
+            # A stop that arrived meanwhile, or the shutdown, also ends this motion.
+            if self._shutting_down or self._stops_asked != stops_before:
+                raise MotionRefused(STOPPED_WHILE_STARTING)
+            # Check and send under one lock, so that no stop can come between the two.
+            token = rules.start_motion(name, self._clock_watch.problem())
+            failed = partial(rules.motion_failed, token)
+            # A robot that refuses, or answers late, may move all the same: it is stopped.
+            _, answer = self._send(command, partial(rules.motion_started, token), failed)
+        self._await_answer(command, answer, failed)
+
+    def _move_part(self, name: str) -> None:
+        """Send a command that moves the joints of a part, and wait until the rules know how that
+        ended. Raises MotionRefused.
         """
-        motion = self._config.thresholds.motion
-        timeout_s = motion.stop_timeout_s + self._simulation.stretched(motion.settle_s)
-        was_stopping = self._rules.stopping or self._rules.holding
-        self._wait(lambda: not (self._rules.stopping or self._rules.holding), timeout_s)
-        return was_stopping
+        command, part = self._parts[name], self._rules.parts[self._parts.part_of[name]]
+        settings, stops_before = part.commands[name], self._stops_asked
+        with self._taking() as rules:
+            self._await_stop()
+            rules.check_part(part.name, name)
+        self._await_ready(command.channel)
+        over = threading.Event()  # what is told later is no news of this call
 
-    def _await_ready(self, command: JointCommand) -> None:
-        timeout_s = self._config.thresholds.motion.service_timeout_s
-        if not (command.is_ready() or command.wait_until_ready(timeout_s)):
-            reason = service_unavailable(command.name)
+        def started() -> None:
+            if not over.is_set():
+                self._rules.part_started(part.name)
+                command.channel.watch(ended_early)
+
+        def failed(reason: str) -> None:
+            if not over.is_set():
+                self._rules.part_failed(part.name, reason)
+
+        def ended_early(reason: str) -> None:
+            with self._taking():
+                if part.busy:
+                    failed(reason)
+
+        with self._taking() as rules:
+            # A stop that arrives before the joints move also ends a motion that can be held.
+            was_stopped = settings.by_trajectory and self._stops_asked != stops_before
+            if self._shutting_down or was_stopped:
+                raise MotionRefused(STOPPED_WHILE_STARTING)
+            if not rules.start_part(part.name, name):
+                return
+            future, answer = self._send(command, started, failed)
+
+        def gave_up(reason: str) -> None:
+            command.channel.forget(future)
+            failed(reason)
+
+        try:
+            self._await_answer(command, answer, gave_up)
             with self._lock:
-                self._rules.refuse(reason)
+                # The rules end the motion in simulated time, at the latest after this bound.
+                margin_s = self._config.thresholds.mast.confirm_margin_s
+                limit_s = self._simulation.longest_s(settings.duration_s + margin_s)
+                self._wait(lambda: not part.busy, limit_s + PART_WAIT_MARGIN_S)
+        finally:
+            over.set()
+        with self._taking() as rules:
+            rules.end_part(part.name, name)
+
+    def _send(
+        self, command: Command, started: Step, failed: Refuse
+    ) -> tuple[Future, SimpleQueue[str]]:
+        """Send it now; the caller holds the lock. With the response one of the two steps is taken,
+        and the queue gets the reason of a refusal, or ''.
+        """
+        answer: SimpleQueue[str] = SimpleQueue()
+
+        def report(future: Future) -> None:
+            why = command.channel.refusal(future.result())
+            with self._taking():
+                try:
+                    if why:
+                        failed(why)
+                    else:
+                        started()
+                except MotionRefused as refusal:
+                    why = str(refusal)
+                answer.put(why)
+
+        try:
+            future = command.channel.send(command.message)
+        except MotionRefused as refusal:
+            failed(str(refusal))
+            raise
+        future.add_done_callback(report)
+        return future, answer
+
+    def _await_answer(self, command: Command, answer: SimpleQueue[str], gave_up: Refuse) -> None:
+        """Raises MotionRefused. ``gave_up``: the step to take without an answer in time."""
+        try:
+            why = answer.get(timeout=self._limits.service_timeout_s)
+        except Empty:
+            with self._taking():
+                if answer.empty():
+                    why = service_timeout(command.channel.name)
+                    gave_up(why)
+                else:
+                    why = answer.get()
+        if why:
+            raise MotionRefused(why)
+
+    def _await_stop(self) -> None:
+        """Wait for a running stop to be confirmed. The caller holds the lock."""
+        settle_s = self._simulation.stretched(self._limits.settle_s)
+        self._wait(lambda: not self._rules.is_stopping, self._limits.stop_timeout_s + settle_s)
+
+    def _await_ready(self, channel: Channel) -> None:
+        if not channel.wait_until_ready(self._limits.service_timeout_s):
+            reason = service_unavailable(channel.name)
+            with self._taking() as rules:
+                rules.refuse(reason)
             raise MotionRefused(reason)
 
     # --- end --------------------------------------------------------------------------------
@@ -539,12 +476,17 @@ class AdapterApp:
         """Stop what moves, wait at most SHUTDOWN_TIMEOUT_S for standstill, and shut down."""
         with self._lock:
             self._shutting_down = True
-            if self._rules.motion is Motion.MOVING or self._moves_appendage():
-                self._rules.request_stop()
+            rules = self._rules
+            parts = [part for part in rules.parts.values() if part is not rules.mast]
+            if rules.motion is Motion.MOVING or any(part.busy for part in parts):
+                rules.request_stop()
                 self._execute_due_commands()
-                self._wait(self._is_at_rest, SHUTDOWN_TIMEOUT_S)
+                self._wait(
+                    lambda: rules.motion is Motion.STILL and not rules.holding, SHUTDOWN_TIMEOUT_S
+                )
             self._closing = True
-            self._changed.notify_all()
+            self._stepped.notify_all()
+            self._guard_due.notify()
         self._publish_inputs()
         self._graph.close()
         for thread in self._threads.values():

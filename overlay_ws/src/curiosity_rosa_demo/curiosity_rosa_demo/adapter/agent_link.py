@@ -21,55 +21,28 @@ steady clock.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
-import json
 
+from curiosity_rosa_demo.adapter.steps import StepTime
 from curiosity_rosa_demo.domain.models import (
     AGENT_FELL_SILENT,
     AGENT_IS_GONE,
     agent_is_safe,
     AGENT_IS_SILENT,
+    Model,
     OTHER_ADAPTER,
     TWO_AGENTS,
 )
-
-# -----------------------------------------------------------------------------------------------
-# Liveness of the agent's kernel by its heartbeat. Pure; times are seconds of a steady clock.
-
-
-class AgentHeartbeatMonitor:
-    """Silence counts only after a first beat: without an agent, a person may call the services."""
-
-    def __init__(self, max_age_s: float) -> None:
-        self.max_age_s = max_age_s
-        self._at: float | None = None
-
-    @property
-    def received(self) -> bool:
-        return self._at is not None
-
-    def beat(self, now: float) -> None:
-        self._at = now
-
-    def forget(self) -> None:
-        self._at = None
-
-    def silent(self, now: float) -> bool:
-        return self._at is not None and now - self._at > self.max_age_s
-
-    def next_wakeup(self, now: float) -> float | None:
-        """The time at which the silence begins; None without a beat or when already silent."""
-        if self._at is None or self.silent(now):
-            return None
-        return self._at + self.max_age_s + 0.01
-
+from pydantic import ValidationError
 
 NO_TICK = -1
 
 
 class AgentLink:
-    def __init__(self, max_age_s: float) -> None:
-        self._monitor = AgentHeartbeatMonitor(max_age_s)
+    """Silence counts only after a first beat."""
+
+    def __init__(self, max_age_s: float, time: StepTime) -> None:
+        self._max_age_s, self._time = max_age_s, time
+        self._beat_at: float | None = None
         self._tick = NO_TICK  # of the last beat
         self._alive: int | None = None  # publishers; None: the middleware has not reported any
         self._names: tuple[str, ...] = ()
@@ -77,15 +50,15 @@ class AgentLink:
 
     @property
     def received(self) -> bool:
-        return self._monitor.received
+        return self._beat_at is not None
 
-    def beat(self, tick: int, latch: str, now: float) -> None:
+    def beat(self, tick: int, latch: str) -> None:
         """Record a heartbeat. While two agents publish, it can set the latch and do no more."""
-        if self._is_contested:
+        if self._contest:
             self.latch = latch or self.latch
         elif tick > self._tick:
             self._tick, self.latch = tick, latch
-            self._monitor.beat(now)
+            self._beat_at = self._time.steady
 
     def set_publishers(self, alive: int, names: Collection[str]) -> None:
         """Record how many publishers of the heartbeat are alive, and the names of their nodes."""
@@ -95,50 +68,46 @@ class AgentLink:
 
     def forget(self) -> None:
         """The agent has left for good. Its latch stays."""
-        self._monitor.forget()
-        self._tick = NO_TICK
+        self._beat_at, self._tick = None, NO_TICK
 
-    def silent(self, now: float) -> bool:
-        return self._monitor.silent(now) or self._is_gone
-
-    def refusal(self, now: float) -> str:
+    def refusal(self) -> str:
         """The reason why the base may not move; '' if it may."""
-        if self._is_contested:
-            return self._contest
-        return AGENT_IS_SILENT if self.silent(now) else ''
+        silent = AGENT_IS_SILENT if self._is_gone or self._fell_silent else ''
+        return self._contest or silent
 
     def safe_refusal(self) -> str:
         """The reason of SAFE and the way out; '' without a latch."""
         return agent_is_safe(self.latch) if self.latch else ''
 
-    def stop_reason(self, now: float) -> str:
+    def stop_reason(self) -> str:
         """The reason why a running motion must end; '' if it may go on."""
-        if self.latch:
-            reason = self.safe_refusal()
-        elif self._is_contested:
-            reason = self._contest
-        elif self._is_gone:
+        reason = self.safe_refusal() or self._contest
+        if not reason and self._is_gone:
             reason = AGENT_IS_GONE
-        elif self._monitor.silent(now):
-            reason = f'{AGENT_FELL_SILENT} for {self._monitor.max_age_s:g} s'
-        else:
-            return ''
-        return f'{reason}: the rover was stopped'
+        elif not reason and self._fell_silent:
+            reason = f'{AGENT_FELL_SILENT} for {self._max_age_s:g} s'
+        return f'{reason}: the rover was stopped' if reason else ''
 
-    def next_wakeup(self, now: float) -> float | None:
+    def next_wakeup(self) -> float | None:
         """The time at which a silence begins; None if no change is due."""
-        return self._monitor.next_wakeup(now)
+        if self._beat_at is None or self._fell_silent:
+            return None
+        return self._beat_at + self._max_age_s + 0.01
 
     @property
-    def _is_contested(self) -> bool:
-        return self._alive is not None and self._alive > 1
+    def _fell_silent(self) -> bool:
+        at = self._beat_at
+        return at is not None and self._time.steady - at > self._max_age_s
 
     @property
     def _is_gone(self) -> bool:
-        return self._monitor.received and self._alive == 0
+        return self.received and self._alive == 0
 
     @property
     def _contest(self) -> str:
+        """Who publishes the heartbeat, if there are several; else ''."""
+        if self._alive is None or self._alive < 2:
+            return ''
         return f'{TWO_AGENTS}: {", ".join(self._names) or "unnamed nodes"}'
 
 
@@ -146,13 +115,11 @@ class AgentLink:
 # Each adapter publishes its presence: its node's name, an identity of its own and the rover's
 # topic of Twists. Two adapters may have one name, and one of them may be in another namespace.
 
-
 PERIOD_S = 0.5  # between two messages of an adapter
 MAX_AGE_S = 3.0  # an adapter that was silent for longer has left
 
 
-@dataclass(frozen=True)
-class Presence:
+class Presence(Model):
     """One adapter. ``rover`` is the topic to which it publishes Twists."""
 
     node: str
@@ -160,18 +127,12 @@ class Presence:
     rover: str
 
 
-def encode_presence(presence: Presence) -> str:
-    return json.dumps(asdict(presence))
-
-
 def decode_presence(text: str) -> Presence | None:
     """None for a text that is no presence."""
     try:
-        fields = json.loads(text)
-        presence = Presence(**fields)
-    except (ValueError, TypeError, RecursionError):
+        return Presence.model_validate_json(text)
+    except ValidationError:
         return None
-    return presence if all(isinstance(each, str) for each in fields.values()) else None
 
 
 class OtherAdapters:

@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 import math
-from typing import Protocol
 
 from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
@@ -28,8 +27,9 @@ from curiosity_rosa_demo.domain.models import (
     need_to_stow,
 )
 from curiosity_rosa_demo.infra.config.limits import MastConfig
-from curiosity_rosa_demo.infra.config.robot import AppendageProfile
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand, AppendageProfile
 
+CHECK_S = 0.1  # between two looks at a part that moves
 REPEAT_S = 0.5  # between two commands to hold
 SETTLE_S = 0.5  # in which joints that stand still differ by at most STILL_RAD
 STILL_RAD = 0.005
@@ -43,28 +43,15 @@ class Posture(str, Enum):
     UNKNOWN = 'unknown'
 
 
-class Command(Protocol):
-    """One command of a part, as a robot's profile or MastCommand describes it."""
-
-    @property
-    def target_rad(self) -> Sequence[float]: ...
-
-    @property
-    def duration_s(self) -> float: ...
-
-    @property
-    def only_after(self) -> Sequence[str]: ...
-
-    @property
-    def by_trajectory(self) -> bool: ...
-
-
 @dataclass(frozen=True)
 class MastCommand:
     target_rad: Sequence[float]
     duration_s: float
     only_after: Sequence[str] = ()
     by_trajectory: bool = False  # the mast moves by services, which no stop can end
+
+
+Command = AppendageCommand | MastCommand
 
 
 @dataclass(frozen=True)
@@ -112,14 +99,6 @@ class JointMotion:
             return True if self._was_elsewhere or duration_over else None
         return False if elapsed > duration_s + self._limits.confirm_margin_s else None
 
-    def next_wakeup(self, now: float) -> float:
-        """The time by which the caller must check ``outcome`` again."""
-        if self._answered_at is None:
-            return now + 1.0
-        end = self._answered_at + self._command.duration_s
-        marks = (end, end + self._limits.confirm_margin_s)
-        return min((mark for mark in marks if mark > now), default=now) + 0.01
-
 
 class JointHold:
     """A stop of joints that a trajectory moves: they are told to hold where they are, again and
@@ -149,10 +128,13 @@ class JointHold:
         """The angles to hold, which the caller sends now; none: only cancel the goals. None:
         nothing is due.
         """
-        wakeup = self.next_wakeup(reading, now)
-        if wakeup is None or now < wakeup:
+        silent = reading is None or bool(self.problem(reading, now))
+        if silent and not self._can_cancel:
             return None
-        if reading is None or self.problem(reading, now):
+        last = self._cancelled_at if silent else self._sent_at
+        if last is not None and now < last + REPEAT_S:
+            return None
+        if reading is None or silent:
             self._cancelled_at = now
             return ()
         self._sent_at = now
@@ -163,14 +145,6 @@ class JointHold:
         if reading is None or now - reading.at > self._max_age_s:
             return 'no joint states'
         return '' if all(map(math.isfinite, reading.angles)) else 'an angle is not a number'
-
-    def next_wakeup(self, reading: Reading | None, now: float) -> float | None:
-        """The time of the next command; None: nothing can be sent."""
-        silent = bool(self.problem(reading, now))
-        if silent and not self._can_cancel:
-            return None
-        last = self._cancelled_at if silent else self._sent_at
-        return now if last is None else last + REPEAT_S
 
 
 class Part:
@@ -333,10 +307,8 @@ class Part:
 
     def next_wakeup(self, now: float) -> float | None:
         """The time by which to call ``watch`` again; None if nothing is due."""
-        if self._motion is not None:
-            return self._motion.next_wakeup(now)
-        if self._hold is not None:
-            return self._hold.next_wakeup(self._reading, now)
+        if self.busy or self.holding:
+            return now + CHECK_S
         if self._must_be_seen and self._reading is not None:
             return self._reading.at + self._limits.joint_max_age_s + 0.01
         return None

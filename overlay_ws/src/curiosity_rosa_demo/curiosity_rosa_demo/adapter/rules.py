@@ -48,22 +48,25 @@ Over 400 lines: all rules read and change the same two facts and are verified to
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
-from functools import wraps
-from typing import Any, cast, Protocol, TypeVar
+from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest, stopped_for_others
-from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
-from curiosity_rosa_demo.adapter.input_log import InputLog, LogEntry
 from curiosity_rosa_demo.adapter.part import Appendage, MAST, Mast, Part
-from curiosity_rosa_demo.adapter.profile_figures import ProfileFigures
+from curiosity_rosa_demo.adapter.steps import (
+    AlarmFold,
+    Due,
+    InputLog,
+    LogEntry,
+    MotionRefused,
+    step,
+    StepTime,
+)
 from curiosity_rosa_demo.adapter.stop import (
     motion_text,
     Odometry,
-    Runaway,
-    StopProcedure,
+    Stop,
     unconfirmed_stop,
     violation_text,
 )
@@ -81,115 +84,17 @@ from curiosity_rosa_demo.domain.models import (
     stopped_for,
     STOPPED_UNASKED,
 )
-from curiosity_rosa_demo.infra.clocks import MotionClock, SimulationClock
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
-from curiosity_rosa_demo.infra.obstacles import ObstacleView
-import numpy as np
 
 LEASH_CHECK_S = 0.1
-NO_POINTS = np.empty((0, 2))  # a log does not hold them
 NOTHING: Mapping[str, float] = {}
-REFUSED = 'refused'  # the key of a refusal's reason in the log
 STOPPED_WHILE_STARTING = 'Stopped while starting'
 
 
 class Motion(str, Enum):
     STILL = 'still'
     MOVING = 'moving'
-
-
-class MotionRefused(Exception):
-    """A rule forbids the motion. docs/reference/contracts.md lists the messages."""
-
-
-@dataclass(frozen=True)
-class Due:
-    """The commands that the caller must execute now: call the rover's stop service and report its
-    result with this number; publish a zero Twist; hold these parts at these angles, radians (no
-    angles: cancel their goals alone); show the alarms and the warnings.
-    """
-
-    stop_call: int | None = None
-    zero_twist: bool = False
-    holds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    alarms: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any] | None:
-        """The fields that say something; None: nothing is due."""
-        fields = {
-            'stop_call': self.stop_call,
-            'zero_twist': self.zero_twist or None,
-            'holds': {name: list(angles) for name, angles in self.holds.items()} or None,
-            'alarms': list(self.alarms) or None,
-            'warnings': list(self.warnings) or None,
-        }
-        return {key: value for key, value in fields.items() if value is not None} or None
-
-
-class RosTime(Protocol):
-    @property
-    def nanoseconds(self) -> int: ...
-
-
-class RosClock(Protocol):
-    """The part of rclpy's clock that the rules need."""
-
-    @property
-    def ros_time_is_active(self) -> bool: ...
-
-    def now(self) -> RosTime: ...
-
-
-class Instant:
-    """The time of a step: the steady and the ROS clock, read together. Without simulated time the
-    ROS clock shows the steady one.
-    """
-
-    def __init__(self, steady: Callable[[], float], ros_clock: RosClock) -> None:
-        self._steady, self._ros_clock = steady, ros_clock
-        self.read()
-
-    def read(self) -> None:
-        self._now = self._steady()
-        self.ros_time_is_active = bool(self._ros_clock.ros_time_is_active)
-        is_active = self.ros_time_is_active
-        self.nanoseconds = int(self._ros_clock.now().nanoseconds if is_active else self._now * 1e9)
-
-    def __call__(self) -> float:
-        """Steady seconds."""
-        return self._now
-
-    def now(self) -> RosTime:
-        return self
-
-    @property
-    def ros_ns(self) -> int | None:
-        return self.nanoseconds if self.ros_time_is_active else None
-
-
-F = TypeVar('F', bound=Callable[..., Any])
-STEPS: set[str] = set()  # the names of the methods that a log of inputs calls
-
-
-def step(act: F) -> F:
-    """A step of the rules, which reads the clocks once and adds itself to the log."""
-    name = act.__name__
-    STEPS.add(name)
-
-    @wraps(act)
-    def taken(rules: Rules, *arguments: Any) -> Any:
-        rules.read_clocks()
-        try:
-            result = act(rules, *arguments)
-        except MotionRefused as refusal:
-            rules.log(name, arguments, {REFUSED: str(refusal)})
-            raise
-        rules.log(name, arguments, result.to_json() if isinstance(result, Due) else result)
-        return result
-
-    return cast(F, taken)
 
 
 class Rules:
@@ -203,17 +108,15 @@ class Rules:
         *,
         stop_name: str,
         steady: Callable[[], float],
-        ros_clock: RosClock,
+        ros_clock: Any,
         log: InputLog | None = None,
         robot: RobotProfile | None = None,
     ) -> None:
         """``robot``: None for one with a mobile base, a mast and no appendages."""
-        self._now, self._log = Instant(steady, ros_clock), log
         self._config = config = thresholds.motion
-        self._simulation = SimulationClock.of(self._now, config, self._now)
-        self._travel = MotionClock(self._now, self._now)
+        self.time = time = StepTime(steady, ros_clock, config)
+        self.inputs = log or InputLog()
         self._stop_timed_out = service_timeout(stop_name)
-        stretched = self._simulation.stretched
         self.has_base = robot is None or robot.mobile_base
         profiles = robot.appendages if robot is not None else {}
         self.parts: dict[str, Part] = {
@@ -221,8 +124,7 @@ class Rules:
         }
         if robot is None or robot.has_mast:
             self.parts = {MAST: Mast(thresholds.mast), **self.parts}
-        # An earlier process may have left the rover moving: stop it first.
-        self.motion = Motion.MOVING if self.has_base else Motion.STILL
+        self.motion = Motion.STILL
         self.last_error = ''
         self.violation = ''  # a motion that the adapter could not end; '' without one
         self.other_drivers: str | None = None  # foreign nodes that drive; None: nobody has looked
@@ -231,27 +133,26 @@ class Rules:
         self.stops_ended = -1  # the highest number whose stop is complete
         self._stops_confirmed = -1  # the highest one with a standstill that odometry has shown
         self._stop_number = 0  # of the newest call
-        self._stop: StopProcedure | None = self._new_stop() if self.has_base else None
+        self._stop: Stop | None = None
         self._stop_failure = ''
         self._runs_away: tuple[str, bool | None] = ('', None)  # motion_text; whether wheels stand
-        self._runaway = Runaway(config, stretched)
-        self._runaway.begin(self._now())
         self._driven = ''  # the last motion that the adapter started
-        self._moving_since = self._travel()
+        self._moving_since = time.travelled
         self._serial = 0
         self._moves_in_flight: set[int] = set()
         # 0: a start call of an earlier process that may still be unanswered.
         self._moves_unanswered: set[int] = {0}
         self._odometry: Odometry | None = None
         self._alarms = AlarmFold()
-        self._agent = AgentLink(config.heartbeat_max_age_s)
-        self._unexpected = UnexpectedMotion(config, stretched)
-        self._settling = Settling(config, thresholds.mast.joint_max_age_s, stretched)
-        self._silence = OdometrySilence(config, stretched)
-        self._drive = DriveWatch(thresholds.drive, config, self._simulation)
-        self.obstacles = ObstacleStop(thresholds, self._simulation)
-        self.figures = ProfileFigures(thresholds, self._simulation)
-        self.log('start', (), None)
+        self.agent = AgentLink(config.heartbeat_max_age_s, time)
+        self._unexpected = UnexpectedMotion(config, time)
+        self._settling = Settling(config, thresholds.mast.joint_max_age_s, time)
+        self._silence = OdometrySilence(config, time)
+        self.drive = DriveWatch(thresholds, time)
+        self.obstacles = ObstacleStop(thresholds, time)
+        if self.has_base:
+            self._request_stop()  # an earlier process may have left the rover moving
+        self.inputs.add(LogEntry(time.steady, time.ros_ns, 'start'))
 
     # --- what the rules know ----------------------------------------------------------------
 
@@ -270,45 +171,41 @@ class Rules:
         return any(part.holding for part in self.parts.values())
 
     @property
+    def is_stopping(self) -> bool:
+        """Whether a stop of the base or of a part has not ended."""
+        return self.stopping or self.holding
+
+    @property
     def settles(self) -> bool:
         """Whether the body still moves a little on standing wheels, within its time. Not while
         zero Twists are due: they, and no brake, may hold down the wheels of another driver.
         """
         flooded = self._stop is not None and bool(self._stop.failure)
-        return not flooded and self._settling.goes_on(self._now())
+        return not flooded and self._settling.goes_on(self._fresh)
 
     @property
     def moving(self) -> bool:
         """Whether the adapter started a motion or odometry reports one."""
-        return self.motion is Motion.MOVING or self._unexpected.is_moving(self._now())
+        return self.motion is Motion.MOVING or self._unexpected.is_moving(self._fresh)
 
     @property
     def move_allowed(self) -> bool:
         """Whether a drive may start, but for what its own way holds."""
         return self.has_base and not self._drive_refusal()
 
-    @property
-    def heartbeat_received(self) -> bool:
-        return self._agent.received
-
-    @property
-    def agent_latch(self) -> str:
-        """The agent's reason for SAFE; '' without one."""
-        return self._agent.latch
-
     def next_wakeup(self) -> float | None:
         """Steady time by which to call ``due`` again; None when nothing is pending."""
-        now = self._now()
-        simulation_now = self._simulation()  # never faster than steady time: nothing is missed
-        parts = [part.next_wakeup(simulation_now) for part in self.parts.values()]
-        times = [None if at is None else now + at - simulation_now for at in parts]
+        now, simulated = self.time.steady, self.time.simulated
+        parts = [part.next_wakeup(simulated) for part in self.parts.values()]
+        # The simulation's clock is never faster than steady time: nothing is missed.
+        times = [None if at is None else now + at - simulated for at in parts]
         if self._stop is not None:
-            times.append(self._stop.next_wakeup(now))
+            times.append(self._stop.next_wakeup())
         elif self.motion is Motion.MOVING or self.settles:
             times.append(now + LEASH_CHECK_S)
         else:
-            times.append(self._unexpected.next_wakeup(now))
-        times += [self._agent.next_wakeup(now), self._alarms.next_wakeup()]
+            times.append(self._unexpected.next_wakeup(self._fresh))
+        times += [self.agent.next_wakeup(), self._alarms.next_wakeup()]
         return min((at for at in times if at is not None), default=None)
 
     # --- requests ---------------------------------------------------------------------------
@@ -318,19 +215,18 @@ class Rules:
         """Raises MotionRefused when ``motion`` may not start now. ``clock_problem``: why no motion
         can be timed; '' if it can.
         """
-        self._check_motion(motion, clock_problem)
+        self._insist(clock_problem or self._motion_refusal(motion))
 
     @step
     def start_motion(self, motion: str, clock_problem: str = '') -> int:
         """The token of a motion, whose start call the caller sends now. Raises MotionRefused."""
-        self._check_motion(motion, clock_problem)
+        self._insist(clock_problem or self._motion_refusal(motion))
         if self.motion is Motion.STILL:
             # Consecutive motions without a standstill share the leash of the first.
-            self._moving_since = self._travel()
+            self._moving_since = self.time.travelled
         self.motion, self._driven = Motion.MOVING, motion
         self._unexpected.reset()
-        self._drive.begin(motion)
-        self.figures.begin(motion)
+        self.drive.begin(motion)
         self._serial += 1
         self._moves_in_flight.add(self._serial)
         return self._serial
@@ -358,7 +254,7 @@ class Rules:
     @step
     def check_part(self, name: str, command: str) -> None:
         """Raises MotionRefused when this command of the part may not start now."""
-        self._check_part(self.parts[name], command)
+        self._insist(self._part_refusal(self.parts[name], command))
 
     @step
     def start_part(self, name: str, command: str) -> bool:
@@ -366,7 +262,7 @@ class Rules:
         stowed. Raises MotionRefused.
         """
         part = self.parts[name]
-        self._check_part(part, command)
+        self._insist(self._part_refusal(part, command))
         # A mast that is down may be told so again while the rover stands.
         again = part is self.mast and self.motion is Motion.STILL
         if part.is_stowed and part.stows(command) and not again:
@@ -376,7 +272,7 @@ class Rules:
 
     @step
     def part_started(self, name: str) -> None:
-        self.parts[name].answered(self._simulation())
+        self.parts[name].answered(self.time.simulated)
 
     @step
     def part_failed(self, name: str, reason: str) -> None:
@@ -397,16 +293,16 @@ class Rules:
     @step
     def stop_answered(self, number: int) -> None:
         if self._stop is not None and number < self._stop_number:
-            self._stop.earlier_answered(self._now())
+            self._stop.earlier_answered()
         elif self._stop is not None and number == self._stop_number:
-            self._stop.answered(self._now())
+            self._stop.answered()
             # The rover has served every start call that was sent before this stop.
             self._moves_unanswered.clear()
 
     @step
     def stop_failed(self, number: int, reason: str) -> None:
         if self._stop is not None and number == self._stop_number:
-            self._stop.failed(self._now(), reason)
+            self._stop.failed(reason)
 
     @step
     def end_stop(self, number: int) -> str:
@@ -414,20 +310,18 @@ class Rules:
         do.
         """
         for part in self.parts.values():
-            if problem := part.hold_problem(self._simulation()):
+            if problem := part.hold_problem(self.time.simulated):
                 return f'{STOP_NOT_CONFIRMED}: {problem}'
         if self._stops_confirmed >= number:
             return ''
-        now = self._now()
-        fresh = self._new_stop().fresh(self._odometry, now)
         failure = self._stop.failure if self._stop is not None else ''
-        return unconfirmed_stop(fresh, failure, self._settling.wheels_stand(now))
+        return unconfirmed_stop(self._fresh, failure, self._settling.wheels_stand)
 
     @step
     def twist_lost(self) -> None:
         """The zero Twist that was due could not be published."""
         if self._stop is not None:
-            self._stop.twist_lost(self._now())
+            self._stop.twist_lost()
 
     @step
     def refuse(self, reason: str) -> None:
@@ -441,32 +335,28 @@ class Rules:
         self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
     ) -> None:
         """As ``DriveWatch.record``."""
-        self._drive.record(pose, speed, turn_rate, tilt_rad)
-        self.figures.record(pose, speed, turn_rate)
+        self.drive.record(pose, speed, turn_rate, tilt_rad)
         config = self._config
         still = abs(speed) <= config.still_speed_mps and abs(turn_rate) <= config.still_turn_radps
-        self._odometry = Odometry(self._now(), still, abs(speed), abs(turn_rate))
-        self._settling.record_odometry(self._odometry, driving=self._is_driving)
-        self._unexpected.record_odometry(self._odometry, set_going=self.motion is Motion.MOVING)
+        self._odometry = Odometry(self.time.steady, still, abs(speed), abs(turn_rate))
+        self._settling.record(self._odometry, driving=self._is_driving)
+        self._unexpected.record(self._odometry, set_going=self.motion is Motion.MOVING)
 
     @step
     def joints(self, name: str, angles: Sequence[float]) -> None:
         """Radians of the joints of the part ``name``, in the order of its profile."""
-        if alarm := self.parts[name].record(angles, self._simulation()):
+        if alarm := self.parts[name].record(angles, self.time.simulated):
             self._alarm(alarm)
 
     @step
     def wheels(self, fastest_radps: float) -> None:
         """The speed of the fastest wheel, rad/s without sign; NaN: not known."""
-        self._settling.record_wheels(fastest_radps, self._now())
+        self._settling.record_wheels(fastest_radps)
 
     @step
     def scan(self, sees_ahead: bool | None = None, free_m: Mapping[str, float] = NOTHING) -> None:
-        """A scan has arrived, as ObstacleView tells it; None: its frame has no transform to the
-        base frame.
-        """
-        view = None if sees_ahead is None else ObstacleView(sees_ahead, free_m, NO_POINTS)
-        self.obstacles.record_scan(view)
+        """As ``ObstacleStop.record``."""
+        self.obstacles.record(sees_ahead, free_m)
 
     @step
     def scan_gone(self) -> None:
@@ -486,16 +376,16 @@ class Rules:
     @step
     def heartbeat(self, tick: int, latch: str) -> None:
         """The agent's kernel published its tick, and its reason for SAFE or ''."""
-        self._agent.beat(tick, latch, self._now())
+        self.agent.beat(tick, latch)
 
     @step
     def agents(self, alive: int, names: Sequence[str]) -> None:
         """How many publishers of the heartbeat are alive, and the names of their nodes, which may
         be known later: the reason of a stop that they have caused then names them.
         """
-        before = self._agent.stop_reason(self._now())
-        self._agent.set_publishers(alive, names)
-        reason = self._agent.stop_reason(self._now())
+        before = self.agent.stop_reason()
+        self.agent.set_publishers(alive, names)
+        reason = self.agent.stop_reason()
         if names and before and before == self.last_error and reason not in (before, ''):
             self._alarm(reason)
 
@@ -505,7 +395,7 @@ class Rules:
         stop it.
         """
         if not self.moving:
-            self._agent.forget()
+            self.agent.forget()
 
     @step
     def adapters(self, names: Sequence[str]) -> None:
@@ -535,27 +425,23 @@ class Rules:
         self._watch_parts()
         self._watch_motion()
         stop_call, zero_twist = self._advance_stop()
-        holds = {name: part.take_hold(self._simulation()) for name, part in self.parts.items()}
+        holds = {name: part.take_hold(self.time.simulated) for name, part in self.parts.items()}
         return Due(
             stop_call,
             zero_twist,
             {name: angles for name, angles in holds.items() if angles is not None},
-            tuple(self._alarms.take_due(self._now())),
+            tuple(self._alarms.take_due(self.time.steady)),
             (warning,) if warning else (),
         )
 
     # --- internals --------------------------------------------------------------------------
 
-    def read_clocks(self) -> None:
-        """For a step: all that it does happens now."""
-        self._now.read()
-        # These two go on by what they have read: a step must not depend on who else reads them.
-        self._simulation()
-        self._travel()
-
-    def log(self, name: str, arguments: Sequence[Any], result: Any) -> None:
-        if self._log is not None:
-            self._log.add(LogEntry(self._now(), self._now.ros_ns, name, arguments, result))
+    @property
+    def _fresh(self) -> Odometry | None:
+        """The newest odometry; None if it is old."""
+        max_age_s = self.time.stretched(self._config.odometry_max_age_s)
+        old = self._odometry is None or self.time.steady - self._odometry.at > max_age_s
+        return None if old else self._odometry
 
     @property
     def _is_driving(self) -> bool:
@@ -567,43 +453,42 @@ class Rules:
             return E_STOP_PRESSED
         unstowed = (part.drive_refusal() for part in self.parts.values())
         return (
-            self._agent.safe_refusal()
+            self.agent.safe_refusal()
             or contest(self.other_adapters)
             or next(filter(None, unstowed), '')
-            or self._agent.refusal(self._now())
+            or self.agent.refusal()
             or (MOVE_IN_PROGRESS if self.stopping else '')
         )
 
-    def _check_motion(self, motion: str, clock_problem: str) -> None:
-        why = clock_problem or self._drive_refusal()
-        if why := why or self._drive.refusal() or self.obstacles.refusal(motion):
-            raise self._refusal(why)
+    def _motion_refusal(self, motion: str) -> str:
+        return self._drive_refusal() or self.drive.refusal() or self.obstacles.refusal(motion)
 
-    def _check_part(self, part: Part, command: str) -> None:
+    def _part_refusal(self, part: Part, command: str) -> str:
         """Only a command that stows may start in SAFE, beside another adapter, and while a motion
         of the base ends.
         """
         stows = part.stows(command)
         if self.e_stop:
-            raise self._refusal(E_STOP_PRESSED)
-        if not stows and (why := self._agent.safe_refusal() or contest(self.other_adapters)):
-            raise self._refusal(why)
+            return E_STOP_PRESSED
+        if not stows and (why := self.agent.safe_refusal() or contest(self.other_adapters)):
+            return why
         if part.busy:
-            raise self._refusal(f'{part.title} is moving')
+            return f'{part.title} is moving'
         if stows and part.is_stowed:
-            return
+            return ''
         # A person may raise the mast without the agent: it does not reach out.
-        if not stows and part is not self.mast and (why := self._agent.refusal(self._now())):
-            raise self._refusal(why)
+        if not stows and part is not self.mast and (why := self.agent.refusal()):
+            return why
         moves = self.motion is Motion.MOVING and not (stows and self.stopping)
-        if moves or (not stows and self._unexpected.is_moving(self._now())):
-            raise self._refusal(MOVE_IN_PROGRESS)
-        if why := part.refusal(command, self._simulation()):
-            raise self._refusal(why)
+        if moves or (not stows and self._unexpected.is_moving(self._fresh)):
+            return MOVE_IN_PROGRESS
+        return part.refusal(command, self.time.simulated)
 
-    def _refusal(self, reason: str) -> MotionRefused:
-        self.last_error = reason
-        return MotionRefused(reason)
+    def _insist(self, refusal: str) -> None:
+        """Raises MotionRefused unless it is ''."""
+        if refusal:
+            self.last_error = refusal
+            raise MotionRefused(refusal)
 
     def _request_stop(self, reason: str = '') -> int:
         """Start a stop. Return the number of the call that the next ``due`` holds."""
@@ -615,23 +500,16 @@ class Rules:
             self._stop_number += 1
             self.stops_ended = self._stops_confirmed = self._stop_number
             return self._stop_number
-        self._stop = self._new_stop(self._stop)
-        self._runaway.begin(self._now())
+        if self._stop is None:
+            self._stop = Stop(self._config, self._stop_timed_out, self.time)
+        else:
+            self._stop.again()
         self.motion = Motion.MOVING
         return self._stop_number + 1
 
-    def _new_stop(self, before: StopProcedure | None = None) -> StopProcedure:
-        return StopProcedure(
-            self._config,
-            self._stop_timed_out,
-            now=self._now(),
-            stretched=self._simulation.stretched,
-            before=before,
-        )
-
     def _alarm(self, reason: str) -> None:
         self.last_error = reason
-        self._alarms.add(reason, self._now())
+        self._alarms.add(reason, self.time.steady)
 
     def _report_violation(self) -> None:
         self.violation = violation_text(*self._runs_away, self.other_drivers)
@@ -642,68 +520,61 @@ class Rules:
         if self._is_driving and (reason := self.obstacles.stop_reason(self._driven)):
             self._request_stop(f'{reason}; the rover was stopped')
         if not self._is_driving:
-            self._drive.end()
-            self.figures.end()
+            self.drive.end()
             self._silence.end()
             return ''
-        now = self._now()
-        silence = self._silence.check(now, now - self._odometry.at if self._odometry else None)
-        if reason := self._drive.stop_reason() or silence.stop_reason:
+        warning, silent = self._silence.check(self._odometry.at if self._odometry else None)
+        if reason := self.drive.stop_reason() or silent:
             self._request_stop(reason)
-        return silence.warning
+        return warning
 
     def _watch_parts(self) -> None:
         """A motion of one ends as a motion of the base does, where a trajectory can be stopped."""
-        now = self._now()
         for part in self.parts.values():
-            reason, is_alarm = part.watch(self._simulation())
+            reason, is_alarm = part.watch(self.time.simulated)
             if is_alarm:
                 self._alarm(reason)
             elif reason:
                 self.last_error = reason
             stoppable = part.busy and part.can_be_held and not part.stowing
-            if stoppable and (reason := self._agent.stop_reason(now)):
+            if stoppable and (reason := self.agent.stop_reason()):
                 self._request_stop(reason)
 
     def _watch_motion(self) -> None:
-        now = self._now()
         if self._is_driving:
             if part := next((each for each in self.parts.values() if not each.is_stowed), None):
                 self._request_stop(f'{stopped_for(part.name)} {part.state}')
-            elif self._travel() - self._moving_since >= self._config.max_duration_s:
+            elif self.time.travelled - self._moving_since >= self._config.max_duration_s:
                 self._request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
-            elif reason := self._agent.stop_reason(now):
+            elif reason := self.agent.stop_reason():
                 self._request_stop(reason)
         elif self.settles:
             return
-        elif self._agent.latch and not self.stopping and self._unexpected.is_moving(now):
+        elif self.agent.latch and not self.stopping and self._unexpected.is_moving(self._fresh):
             self._unexpected.reset()
             self._request_stop(f'{STOPPED_UNASKED} in SAFE')
-        elif self._unexpected.must_stop(now):
+        elif self._unexpected.must_stop(self._fresh):
             self._unexpected.reset()
             self._request_stop(STOPPED_UNASKED)
 
     def _advance_stop(self) -> tuple[int | None, bool]:
         """The number of a due call, and whether a zero Twist is due."""
-        stop, now = self._stop, self._now()
+        stop, fresh, settles = self._stop, self._fresh, self.settles
         if stop is None:
             return None, False
-        settles = self.settles
-        due = stop.advance(now, self._odometry, settles=settles)
+        call, twist = stop.advance(fresh, settles=settles)
         if stop.failure != self._stop_failure:
             self.last_error = self._stop_failure = stop.failure
-        if due.call:
+        if call:
             self._stop_number += 1
-        fresh = stop.fresh(self._odometry, now)
-        detected = self._runaway.detected(fresh, settles=settles)
-        if detected and fresh is not None and not self.violation:
-            wheels_stand = self._settling.wheels_stand(now)
+        runs_away = stop.runs_away(fresh, settles=settles)
+        if runs_away and fresh is not None and not self.violation:
+            wheels_stand = self._settling.wheels_stand
             self._runs_away = (motion_text(fresh.speed, wheels_stand), wheels_stand)
             self._report_violation()
         settled = not self._moves_in_flight and not self._moves_unanswered
-        if settled and not due.call and stop.is_complete(now, self._odometry):
+        if settled and not call and stop.is_complete(fresh):
             self.motion, self._stop = Motion.STILL, None
-            self._runaway.end()
             self.violation, self.stops_ended = '', self._stop_number
             if fresh is not None:
                 self._stops_confirmed = self._stop_number
@@ -711,4 +582,4 @@ class Rules:
                 self.last_error = ''  # resolved: a later call, or zero Twists, stopped the rover
             self._stop_failure = ''
             return None, False
-        return self._stop_number if due.call else None, due.twist
+        return self._stop_number if call else None, twist

@@ -26,7 +26,8 @@ import uuid
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
-from curiosity_rosa_demo.adapter.rules import MotionRefused
+from curiosity_rosa_demo.adapter.channels import Channel
+from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS
@@ -56,11 +57,11 @@ ERROR_NAMES = {
 }
 
 
-class TrajectoryAction:
+class TrajectoryAction(Channel):
     """The clients of one action. One lock of the caller is around ``hold`` and ``send``."""
 
     def __init__(self, node: Node, name: str) -> None:
-        self.name = name
+        super().__init__(name)
         self._goals = node.create_client(Services.SendGoalService, f'{name}/_action/send_goal')
         self._results = node.create_client(Services.GetResultService, f'{name}/_action/get_result')
         self._cancels = node.create_client(CancelGoal, f'{name}/_action/cancel_goal')
@@ -78,7 +79,6 @@ class TrajectoryAction:
         return settled and all(client.service_is_ready() for client in clients)
 
     def send(self, message: JointTrajectory) -> Future:
-        """The future of the server's answer. Raises MotionRefused if it cannot be sent."""
         with self._lock:
             self._cancel = None
         self._goal_id = _new_goal_id()
@@ -100,8 +100,10 @@ class TrajectoryAction:
 
         future.add_done_callback(cancel)
 
+    def refusal(self, response: Any) -> str:
+        return '' if response.accepted else f'{self.name}: the controller rejected the goal'
+
     def watch(self, on_failed: Callable[[str], None]) -> None:
-        """Call ``on_failed`` with the reason when the server ends the goal without success."""
         _forget(self._results, self._result)
         request = Services.GetResultService.Request(goal_id=self._goal_id)
         self._result = _call(self._results, request)

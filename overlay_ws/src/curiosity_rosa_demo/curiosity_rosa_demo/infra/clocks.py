@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Clocks: of the machine, of a simulation, of motions, and the wait for one."""
+"""Clocks: of the machine, of a simulation, and the wait for one."""
 
 from __future__ import annotations
 
@@ -19,36 +19,13 @@ from typing import Any
 from curiosity_rosa_demo.infra.config.limits import MotionConfig
 
 # -----------------------------------------------------------------------------------------------
-# The clock for motion deadlines, and the watch that tells whether simulated time advances.
+# The watch that tells whether simulated time advances.
 
 
 NO_CLOCK = 'No simulated time'
 NO_CLOCK_WAY_OUT = (
     'Run the simulation, remap /clock to its topic, or start with use_sim_time:=false'
 )
-
-
-class MotionClock:
-    """A clock in seconds that advances at least as fast as the steady clock and the ROS clock.
-
-    Simulated time determines the distance that a moving rover covers. It can run faster than wall
-    time, jump, stop, and is zero before the first ``/clock``. Each reading therefore advances by
-    the larger of the two advances: a jump can end a motion early, but nothing can prolong it.
-    """
-
-    def __init__(self, ros_clock: Any, steady: Callable[[], float] = time.monotonic) -> None:
-        self._ros_clock, self._steady = ros_clock, steady
-        self._last_ros, self._last_steady = self._ros(), steady()
-        self._now = 0.0
-
-    def _ros(self) -> float:
-        return float(self._ros_clock.now().nanoseconds) * 1e-9
-
-    def __call__(self) -> float:
-        ros, steady = self._ros(), self._steady()
-        self._now += max(ros - self._last_ros, steady - self._last_steady)
-        self._last_ros, self._last_steady = ros, steady
-        return self._now
 
 
 class ClockWatch:

@@ -24,9 +24,9 @@ from enum import Enum
 import json
 from typing import Any
 
-from curiosity_rosa_demo.adapter.input_log import LogEntry
-from curiosity_rosa_demo.adapter.rules import REFUSED, Rules
-from curiosity_rosa_demo.adapter.status import status_of
+from curiosity_rosa_demo.adapter.report import status_of
+from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.adapter.steps import LogEntry, REFUSED
 from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SAFE,

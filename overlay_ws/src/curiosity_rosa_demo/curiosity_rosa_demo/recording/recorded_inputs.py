@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.adapter.drive_watch import Pose, tilt_of
-from curiosity_rosa_demo.adapter.input_log import decode_batch, LogBatch
+from curiosity_rosa_demo.adapter.steps import decode_batch, LogBatch
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.models import TraceEvent

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from curiosity_rosa_demo.adapter.input_log import LogEntry
 from curiosity_rosa_demo.adapter.part import MAST, Mast
-from curiosity_rosa_demo.adapter.rules import Due, MotionRefused, REFUSED, Rules, STEPS
+from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.adapter.steps import Due, LogEntry, MotionRefused, REFUSED, STEPS
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.infra.config.topics import Config
 

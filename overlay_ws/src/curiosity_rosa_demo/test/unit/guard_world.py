@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from curiosity_rosa_demo.adapter.part import MAST, Part
-from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
+from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.infra.config.limits import MastConfig
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -340,7 +341,7 @@ class World:
     def _must_rest(self, name: str) -> bool:
         """Whether a rule ends each of its motions but that to its stowed pose, and can."""
         guard, part = self.guard, self.guard.parts[name]
-        ends = guard.e_stop or bool(guard.agent_latch) or self.silence_since() is not None
+        ends = guard.e_stop or bool(guard.agent.latch) or self.silence_since() is not None
         seen = self.joints_on or name in self.goals  # a goal is cancelled unseen
         held = all(each.by_trajectory for each in part.commands.values())
         stowing = part.stowing and not guard.e_stop

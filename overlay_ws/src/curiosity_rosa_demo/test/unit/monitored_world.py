@@ -18,7 +18,8 @@ import random
 from typing import Any
 
 from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
-from curiosity_rosa_demo.adapter.rules import Due, Motion, Rules
+from curiosity_rosa_demo.adapter.rules import Motion, Rules
+from curiosity_rosa_demo.adapter.steps import Due
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -123,7 +124,7 @@ class Watched:
         signals.status(
             now,
             {'mast': world.mast_part.state, 'moving': guard.moving, 'violation': guard.violation,
-             'agent_safe_reason': guard.agent_latch,
+             'agent_safe_reason': guard.agent.latch,
              'appendages': {name: guard.parts[name].state for name in world.appendages}},
         )  # fmt: skip
         for due in [each for each in self._foreign if each[0] <= now]:

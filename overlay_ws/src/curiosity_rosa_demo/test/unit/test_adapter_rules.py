@@ -18,22 +18,20 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, MAX_AGE_S, OtherAdapters, Presence
-from curiosity_rosa_demo.adapter.alarm_fold import ALARM_PERIOD_S, AlarmFold
-from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, RAMP_S, tilt_of
-from curiosity_rosa_demo.adapter.profile_figures import FAR_OFF, ProfileFigures
+from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, FAR_OFF, RAMP_S, tilt_of
+from curiosity_rosa_demo.adapter.steps import ALARM_PERIOD_S, AlarmFold, StepTime
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import (
     ObstacleStop,
     OdometrySilence,
     Settling,
-    SilenceDue,
     UnexpectedMotion,
     ViewState,
 )
 from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, MIN_SECONDS
 from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
 from curiosity_rosa_demo.domain.models import OBSTACLE_AHEAD, ToolResult, TWO_AGENTS, VIEW_LOST
-from curiosity_rosa_demo.infra.clocks import ClockWatch, MotionClock, NO_CLOCK, SimulationClock
+from curiosity_rosa_demo.infra.clocks import ClockWatch, NO_CLOCK, SimulationClock
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
@@ -50,6 +48,13 @@ from tool_rover import STOP_LATE_S
 WHY = 'an obstacle'
 
 
+def at(seconds: float, *, factor: float = 1.0) -> Any:
+    """The time of a step; ``factor``: steady seconds of a simulated one."""
+    return SimpleNamespace(
+        steady=seconds, simulated=seconds, stretched=lambda simulated_s: simulated_s * factor
+    )
+
+
 @given(
     st.lists(
         st.one_of(
@@ -62,12 +67,13 @@ WHY = 'an obstacle'
 def test_nothing_but_a_beat_of_a_single_agent_lifts_the_latch(
     events: list[tuple[str, int, str]],
 ) -> None:
-    link, alive = AgentLink(2.0), 1
+    time = at(0.0)
+    link, alive = AgentLink(2.0, time), 1
     link.set_publishers(1, ['/agent'])
     for now, (kind, number, latch) in enumerate(events):
-        before = link.latch
+        before, time.steady = link.latch, float(now)
         if kind == 'beat':
-            link.beat(number, latch, float(now))
+            link.beat(number, latch)
         elif kind == 'alive':
             alive = number
             link.set_publishers(number, ['/agent'])
@@ -77,16 +83,18 @@ def test_nothing_but_a_beat_of_a_single_agent_lifts_the_latch(
             assert (kind, latch) == ('beat', '')
             assert alive <= 1
         if alive > 1:
-            assert link.refusal(float(now)).startswith(TWO_AGENTS)
-            assert link.stop_reason(float(now))
+            assert link.refusal().startswith(TWO_AGENTS)
+            assert link.stop_reason()
 
 
 @given(st.lists(st.integers(0, 5)))
 def test_beats_count_only_while_the_tick_rises(ticks: list[int]) -> None:
-    link, highest = AgentLink(2.0), -1
+    time, highest = at(0.0), -1
+    link = AgentLink(2.0, time)
     for now, tick in enumerate(ticks, 1):
-        link.beat(tick, '', 10.0 * now)
-        assert link.silent(10.0 * now) is (tick <= highest)
+        time.steady = 10.0 * now
+        link.beat(tick, '')
+        assert bool(link.refusal()) is (tick <= highest)
         highest = max(highest, tick)
 
 
@@ -120,13 +128,15 @@ MOTION = CONFIG.motion.model_copy(update={'settle_s': 1.0, 'odometry_max_age_s':
 
 @pytest.mark.parametrize('forbidden', [True, False])
 def test_it_must_stop_when_it_has_moved_for_the_time_to_settle(forbidden: bool) -> None:
-    rule = UnexpectedMotion(MOTION.model_copy(update={'stop_unexpected': forbidden}))
-    for at in (10.0, 10.4, 10.8):
-        rule.record_odometry(Odometry(at, still=False), set_going=False)
-        assert rule.is_moving(at)
-        assert rule.next_wakeup(at) == (11.0 if forbidden else None)
-    assert not rule.must_stop(10.9)
-    assert rule.must_stop(11.0) is forbidden
+    time = at(10.0)
+    rule = UnexpectedMotion(MOTION.model_copy(update={'stop_unexpected': forbidden}), time)
+    for time.steady in (10.0, 10.4, 10.9, 11.0):
+        odometry = Odometry(time.steady, still=False)
+        rule.record(odometry, set_going=False)
+        assert rule.is_moving(odometry)
+        assert not rule.is_moving(None), 'old odometry tells nothing'
+        assert rule.next_wakeup(odometry) == (11.0 if forbidden else None)
+        assert rule.must_stop(odometry) is (forbidden and time.steady == 11.0)
 
 
 THRESHOLDS = load_config().thresholds
@@ -145,14 +155,14 @@ FREE = seen()
 
 class ScanWorld:
     def __init__(self, thresholds: Thresholds = THRESHOLDS) -> None:
-        self.now = 100.0
-        self.rule = ObstacleStop(thresholds, lambda: self.now)
+        self.time = at(100.0)
+        self.rule = ObstacleStop(thresholds, self.time)
 
     def after(self, seconds: float, *scans: ObstacleView | None) -> ObstacleStop:
         """The rule, after ``seconds``, then the scans."""
-        self.now += seconds
+        self.time.simulated += seconds
         for scan in scans:
-            self.rule.record_scan(scan)
+            self.rule.record(*((None, {}) if scan is None else (scan.sees_ahead, scan.free_m)))
         return self.rule
 
 
@@ -211,8 +221,9 @@ def test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back() -> N
 SHIPPED = load_config().thresholds.motion
 WARN_S, STOP_S = SHIPPED.odometry_max_age_s, SHIPPED.odometry_stop_s
 CHECK_S = 0.1  # the guard looks this often while the rover moves
-SILENCE_WARNING = SilenceDue('No odometry for 1 s of a motion')
-SILENCE_STOP = SilenceDue(stop_reason='No odometry for 3 s; the rover was stopped')
+SILENCE_WARNING = ('No odometry for 1 s of a motion', '')
+SILENCE_STOP = ('', 'No odometry for 3 s; the rover was stopped')
+NOTHING = ('', '')
 slow = st.floats(1.0, 10.0)  # steady seconds of a simulated one
 
 
@@ -224,28 +235,36 @@ def test_each_silence_is_warned_of_once_and_stopped_in_time(
     """Whether it begins during the motion or ``old_s`` before it; and odometry that comes in time,
     or was never heard, brings neither, at any pace of the simulation.
     """
-    rule = OdometrySilence(SHIPPED, lambda seconds: seconds * factor)
+    time = at(100.0, factor=factor)
+    rule = OdometrySilence(SHIPPED, time)
     heard = 100.0 + driven_s if driven_s else 100.0 - old_s
     silent_from = max(heard, 100.0)
-    told, now = [], 100.0
-    while now <= silent_from + STOP_S * factor - 0.01:
-        told.append(rule.check(now, max(0.0, now - heard)))
-        now += CHECK_S
-    assert [each for each in told if each != SilenceDue()] == [SILENCE_WARNING]
-    assert rule.check(silent_from + STOP_S * factor + 0.01, 1e3) == SILENCE_STOP
+    told = []
+    while time.steady <= silent_from + STOP_S * factor - 0.01:
+        told.append(rule.check(min(heard, time.steady)))
+        time.steady += CHECK_S
+    assert [each for each in told if each != NOTHING] == [SILENCE_WARNING]
+    time.steady = silent_from + STOP_S * factor + 0.01
+    assert rule.check(heard) == SILENCE_STOP
     rule.end()  # the next motion has the same time
-    assert rule.check(500.0, 400.0) == SilenceDue()
-    assert rule.check(500.0 + STOP_S * factor + 0.01, 500.0) == SILENCE_STOP
+    time.steady = 500.0
+    assert rule.check(100.0) == NOTHING
+    time.steady += STOP_S * factor + 0.01
+    assert rule.check(100.0) == SILENCE_STOP
     for never in (True, False):
-        rule, now = OdometrySilence(SHIPPED, lambda seconds: seconds * factor), 100.0
+        time.steady = 100.0
+        rule = OdometrySilence(SHIPPED, time)
         for gap in (0.0, *gaps):
-            now += gap * WARN_S * factor
-            age_s = None if never else gap * WARN_S * factor
-            assert rule.check(now, age_s) == SilenceDue()
+            heard = time.steady
+            time.steady += gap * WARN_S * factor
+            assert rule.check(None if never else heard) == NOTHING
 
 
 SLOWEST, CLOCK_AGE_S = 0.1, 1.5
 STANDS_S = CLOCK_AGE_S
+STEPPED = MOTION.model_copy(
+    update={'slowest_real_time_factor': SLOWEST, 'clock_max_age_s': CLOCK_AGE_S}
+)
 
 
 class Clocks:
@@ -253,7 +272,7 @@ class Clocks:
 
     def __init__(self, *, simulated: bool = True) -> None:
         self.steady_s, self.nanoseconds, self.ros_time_is_active = 0.0, 0, simulated
-        self.motion = MotionClock(self, steady=self.steady)
+        self.time = StepTime(self.steady, self, STEPPED)
         self.watch = ClockWatch(self, max_age_s=CLOCK_AGE_S, steady=self.steady)
         self.clock = SimulationClock(
             self, slowest=SLOWEST, max_age_s=CLOCK_AGE_S, steady=self.steady
@@ -288,17 +307,20 @@ class Clocks:
 def test_a_motion_s_clock_never_falls_behind_and_a_wait_is_bounded(
     steps: list[tuple[float, float]],
 ) -> None:
-    clocks = Clocks()
-    start = before = clocks.motion()
+    clocks, before = Clocks(), 0.0
     for steady_s, ros_s in steps:
         advance = clocks.advance(steady_s, ros_s)
-        now = clocks.motion()
+        clocks.time.read()
+        now = clocks.time.travelled
         assert now >= before
-        assert now - start >= clocks.steady_s - 1e-6
+        assert now >= clocks.steady_s - 1e-6
         assert now - before >= min(ros_s, 1e6) - 1e-6, 'it follows a faster simulation'
         before = now
         assert SLOWEST * steady_s - 1e-6 <= advance <= steady_s + 1e-6
         assert 1.0 <= clocks.clock.stretched(1.0) <= clocks.clock.longest_s(1.0) + 1e-9
+        # The rules and the node count alike.
+        assert clocks.time.simulated == pytest.approx(clocks.clock())
+        assert clocks.time.stretched(1.0) == clocks.clock.stretched(1.0)
 
 
 clock_gaps = st.lists(st.floats(0.01, 5.0), max_size=20)
@@ -320,7 +342,7 @@ def test_time_that_stands_is_a_problem_however_it_went_before(
     assert clocks.problem_after(0.01, 0.01) == ''  # it goes on
 
 
-OWN = Presence('/adapter', 'a', '/cmd_vel')
+OWN = Presence(node='/adapter', identity='a', rover='/cmd_vel')
 
 presences = st.builds(
     Presence,
@@ -388,22 +410,25 @@ readings = st.tuples(
 def test_nothing_settles_but_a_body_that_moves_little_on_wheels_that_stand(
     history: list[tuple[float, float, float, float | None]],
 ) -> None:
-    settling = Settling(SHIPPED, JOINTS_AGE_S, float)
+    time = at(0.0)
+    settling = Settling(SHIPPED, JOINTS_AGE_S, time)
     now, wheels_at, fastest = 0.0, -math.inf, math.nan
     began, moved_at, way_m, before = None, -math.inf, 0.0, 0.0
     for step_s, speed, turn, wheel in history:
-        now += step_s
+        now = time.steady = now + step_s
         if wheel is not None:
             wheels_at, fastest = now, wheel
-            settling.record_wheels(wheel, now)
+            settling.record_wheels(wheel)
         still = speed <= SHIPPED.still_speed_mps and turn <= SHIPPED.still_turn_radps
-        settling.record_odometry(Odometry(now, still, speed, turn), driving=False)
+        odometry = Odometry(now, still, speed, turn)
+        settling.record(odometry, driving=False)
         way_m, before = way_m + min(before, speed) * step_s, speed
         if not still:
             moved_at = now
         elif now - moved_at >= SHIPPED.settle_s:
             began = None
-        if not settling.goes_on(now):
+        assert not settling.goes_on(None)
+        if not settling.goes_on(odometry):
             continue
         if began is None:
             began, way_m = now, 0.0
@@ -509,9 +534,9 @@ class Drive:
     """A rover on a plane; its odometry goes to the rules."""
 
     def __init__(self, period_s: float, noise: Callable[[], float] = lambda: 0.0) -> None:
-        self.now = self.x = self.yaw = 0.0
-        self._period_s, self._noise = period_s, noise
-        self.watch = DriveWatch(DRIVE, THRESHOLDS.motion, lambda: self.now)
+        self.x = self.yaw = 0.0
+        self.time, self._period_s, self._noise = at(0.0), period_s, noise
+        self.watch = DriveWatch(THRESHOLDS, self.time)
 
     def go(self, motion: str, seconds: float, grip: float = 1.0, tilt: float = 0.0) -> str:
         """The reason of the first stop, or ''."""
@@ -520,9 +545,9 @@ class Drive:
 
     def _reasons(self, motion: str, seconds: float, grip: float, tilt: float) -> Iterator[str]:
         turn = 0.0 if motion == 'move_forward' else math.copysign(0.1, ('r' in motion) - 0.5)
-        until = self.now + seconds
-        while self.now < until:
-            self.now += self._period_s
+        until = self.time.simulated + seconds
+        while self.time.simulated < until:
+            self.time.simulated += self._period_s
             speed = SPEEDS[motion] * grip * (1.0 + self._noise())
             self.x += speed * self._period_s
             self.yaw += turn * grip * self._period_s
@@ -563,7 +588,7 @@ def test_a_rover_that_does_not_move_is_stuck(motion: str, period_s: float, silen
     drive = Drive(period_s)
     drive.watch.begin(motion)
     if silent:  # nobody knows
-        drive.now += 30.0
+        drive.time.simulated += 30.0
         assert drive.watch.stop_reason() == ''
     else:
         assert drive.go(motion, DRIVE.stuck_s - 0.5, grip=0.0) == ''
@@ -571,7 +596,7 @@ def test_a_rover_that_does_not_move_is_stuck(motion: str, period_s: float, silen
     drive = Drive(period_s)
     drive.watch.begin('move_forward')
     for number in range(100):  # its odometry has a pose and no speed
-        drive.now += 0.1
+        drive.time.simulated += 0.1
         drive.watch.record((0.01 * number, 0.0, 0.0), 0.0, 0.0, 0.0)
         assert drive.watch.stop_reason() == ''
 
@@ -624,16 +649,16 @@ def test_a_figure_is_named_if_and_only_if_it_differs_by_more_than_a_quarter(
     figures = [(speed, AHEAD)] if motion == 'move_forward' else [(speed, ARC), (radius, RADIUS)]
     differ = [abs(measured - figure) / figure for measured, figure in figures]
     assume(all(abs(each - FAR_OFF) > 1e-3 for each in differ))
-    now, place = 0.0, (0.0, 0.0, 0.0)
-    told, turn = ProfileFigures(THRESHOLDS, lambda: now), DIRECTIONS[motion] * speed / radius
-    told.begin(motion)
-    while now < 20.0:
-        now += period_s
+    time, place, turn = at(0.0), (0.0, 0.0, 0.0), DIRECTIONS[motion] * speed / radius
+    watch = DriveWatch(THRESHOLDS, time)
+    watch.begin(motion)
+    while time.simulated < 20.0:
+        time.simulated += period_s
         place = along(*place, speed * period_s, turn * period_s)
-        told.record(place, speed, turn)
-        told.record(None, 9.0, 9.0)  # what cannot be measured tells nothing
-    told.end()
-    assert len(told.findings()) == sum(each > FAR_OFF for each in differ)
+        watch.record(place, speed, turn, None)
+        watch.record(None, 9.0, 9.0, None)  # what cannot be measured tells nothing
+    watch.end()
+    assert len(watch.wrong_figures()) == sum(each > FAR_OFF for each in differ)
 
 
 START_S = THRESHOLDS.body.start_s

@@ -21,20 +21,28 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
-from curiosity_rosa_demo.adapter.agent_link import decode_presence, encode_presence, Presence
-from curiosity_rosa_demo.adapter.call_log import Call, CallLog, CLAIM_WAIT_S
-from curiosity_rosa_demo.adapter.input_log import (
+from curiosity_rosa_demo.adapter.agent_link import decode_presence, Presence
+from curiosity_rosa_demo.adapter.commands import PartCommands, StandstillCommand, trajectory
+from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
+from curiosity_rosa_demo.adapter.report import (
+    Call,
+    CallLog,
+    CLAIM_WAIT_S,
+    MIN_PERIOD_S,
+    PERIOD_S,
+    status_of,
+    StatusSchedule,
+)
+from curiosity_rosa_demo.adapter.report import diagnose as diagnose_adapter
+from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.adapter.steps import (
     decode_batch,
     encode_batch,
     InputLog,
     LogEntry,
     MAX_ENTRIES,
+    MotionRefused,
 )
-from curiosity_rosa_demo.adapter.joint_commands import PartCommands, StandstillCommand, trajectory
-from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
-from curiosity_rosa_demo.adapter.rules import MotionRefused, Rules
-from curiosity_rosa_demo.adapter.status import diagnose as diagnose_adapter
-from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.trajectory_action import failure, TrajectoryAction
 from curiosity_rosa_demo.agent.topics.node_health import own_findings as diagnose_agent
 from curiosity_rosa_demo.domain.brain_state import (
@@ -70,12 +78,13 @@ from rclpy.task import Future
     )
 )
 def test_it_keeps_its_pace_and_ends_with_the_newest(steps: list[tuple[float, Any]]) -> None:
-    """Asked when something happens and whenever it wants to be asked, as the watcher does."""
+    """Asked when there is news and whenever it wants to be asked, as the adapter does."""
     pace, now, told, status = StatusSchedule(), 0.0, [], {'a': True}
     for wait, following in [*steps, (2 * PERIOD_S, None)]:
         end = now + wait
         while now < end:
-            if pace.take_due(status, now):
+            asked = pace.is_news(status) or now >= pace.next_wakeup()
+            if asked and pace.take_due(status, now):
                 told.append((now, status))
             assert pace.next_wakeup() > now
             now = min(end, pace.next_wakeup())
@@ -288,7 +297,7 @@ def test_each_wheel_gets_a_zero_with_the_zero_twist_and_a_loss_of_one_keeps_the_
         transport, losses = Transport(*lost), LossCounter()
         topics = ROVER.model_copy(update={'wheel_commands': topic})
         node: Any = transport
-        command = StandstillCommand.create(node, topics, wheels=wheels, losses=losses)
+        command = StandstillCommand(node, topics, wheels=wheels, losses=losses)
         assert command.publish() is not bool(lost)
         assert {each: len(messages) for each, messages in transport.sent.items()} == sent
         assert losses.counts() == dict.fromkeys(lost, 1)
@@ -324,13 +333,15 @@ LACKS: list[tuple[dict[str, Any], Level, str]] = [
     ({'missing': ['/move_stop']}, Level.ERROR, 'Service unavailable: /move_stop'),
     ({'ages_s': {'odometry': 7.0}}, Level.ERROR, 'No odometry for 7 s'),
     ({'e_stop': True}, Level.WARN, 'E-stop pressed'),
-    ({'rivals': RIVALS}, Level.WARN, TOO_MANY),
+    ({'rival_publishers': RIVALS}, Level.WARN, TOO_MANY),
 ]
 
 
 def found_in(world: World, **facts: Any) -> Finding:
-    given = {'e_stop': False, 'missing': [], 'ages_s': SILENT, **facts}
-    return diagnose_adapter(world.guard, **given)
+    """``facts``: fields of the status, or what else the node knows."""
+    status = status_of(world.guard, None, None)
+    status |= {key: facts.pop(key) for key in facts.keys() & status.keys()}
+    return diagnose_adapter(world.guard, status, **{'missing': [], 'ages_s': SILENT, **facts})
 
 
 def test_what_the_adapter_lacks_is_named() -> None:
@@ -418,8 +429,8 @@ def test_what_is_no_message_of_ours_is_ignored() -> None:
 def test_messages_survive_their_encoding(tick: int, text: str, calls: dict[str, int]) -> None:
     beat = encode_heartbeat(tick, text, calls)
     assert (decode_heartbeat(beat), decode_calls(beat)) == ((tick, text), calls)
-    presence = Presence(f'/{text}', text, text)
-    assert decode_presence(encode_presence(presence)) == presence
+    presence = Presence(node=f'/{text}', identity=text, rover=text)
+    assert decode_presence(presence.model_dump_json()) == presence
 
 
 ROBOTS = {

@@ -85,10 +85,8 @@ def imports(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
 PRODUCT = PACKAGE / 'curiosity_rosa_demo'
 RULES = [  # tried in milliseconds: importing them imports no ROS
     'adapter.agent_link',
-    'adapter.alarm_fold',
-    'adapter.call_log',
-    'adapter.input_log',
     'adapter.part',
+    'adapter.steps',
     'adapter.stop',
     'adapter.watches',
     'agent.kernel.loop',

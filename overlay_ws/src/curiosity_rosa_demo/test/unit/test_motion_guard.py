@@ -384,7 +384,7 @@ class GuardedRover(RuleBasedStateMachine):
     def _ask(self, request: str | int) -> None:
         world, guard = self.world, self.world.guard
         stowed = guard.mast is None or guard.mast.is_stowed
-        moving, latch = guard.motion is Motion.MOVING, guard.agent_latch
+        moving, latch = guard.motion is Motion.MOVING, guard.agent.latch
         if request == 'stop':
             world.ask_stop()
         elif request in PARTS:
@@ -414,7 +414,7 @@ class GuardedRover(RuleBasedStateMachine):
         allowed = not after or any(map(guard.parts[name].reached, after))
         stows, moving = config.stows(command), guard.motion is Motion.MOVING
         refusal = self.world.ask_appendage(name, command)
-        if guard.e_stop or not allowed or ((guard.agent_latch or moving) and not stows):
+        if guard.e_stop or not allowed or ((guard.agent.latch or moving) and not stows):
             assert refusal
 
     @rule(
@@ -477,7 +477,7 @@ class GuardedRover(RuleBasedStateMachine):
 
     @invariant()
     def no_motion_outlives_safe(self) -> None:
-        if not self.world.guard.agent_latch:
+        if not self.world.guard.agent.latch:
             self.safe_since = None
         elif self.safe_since is None:
             self.safe_since = self.world.now

@@ -1,0 +1,234 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Names of nodes in the ROS graph, for messages to the operator, and the thread that asks.
+
+A look into the graph may take its time. No lane of the adapter and no holder of its lock looks
+names up: the thread does, and gives the rules what it has seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+import threading
+import time
+from typing import Any
+
+from curiosity_rosa_demo.adapter.report import Call, CallLog
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config.robot import AppendageCommand
+from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from rclpy.node import Node
+
+CLOCK = '/clock'
+LOOK_PERIOD_S = 0.5
+SOON_S = 0.02  # by then a call that has just arrived is on its way to the rover
+
+
+class GraphThread:
+    """Runs its looks one after another, each LOOK_PERIOD_S, and one ``soon`` after a request. A
+    look takes the adapter's lock only for what it reports.
+    """
+
+    def __init__(self, on_crash: Callable[[Exception], None]) -> None:
+        self._looks: list[Callable[[], None]] = []
+        self._asked: set[Callable[[], None]] = set()
+        self._on_crash, self._wake, self._closing = on_crash, threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name='adapter_graph', daemon=True)
+
+    def add(self, look: Callable[[], None]) -> None:
+        """Before ``start``."""
+        self._looks.append(look)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def soon(self, look: Callable[[], None]) -> None:
+        """``look``: one of those that were added."""
+        self._asked.add(look)
+        self._wake.set()
+
+    def close(self) -> None:
+        self._closing.set()
+        self._wake.set()
+        self._thread.join(timeout=3.0)
+
+    def _run(self) -> None:
+        try:
+            round_at = time.monotonic()
+            while not self._closing.is_set():
+                if self._wake.wait(max(0.0, round_at - time.monotonic())):
+                    self._closing.wait(SOON_S)
+                self._wake.clear()
+                asked, self._asked = self._asked, set()
+                is_round = time.monotonic() >= round_at
+                if is_round:
+                    round_at = time.monotonic() + LOOK_PERIOD_S
+                for look in self._looks:
+                    if is_round or look in asked:
+                        with suppress(*TRANSPORT_ERRORS):  # without the graph no name is known
+                            look()
+        except Exception as error:
+            self._on_crash(error)
+
+
+def publishers(node: Node, topic: str) -> list[str]:
+    """The full names of the nodes that publish ``topic``, one entry a publisher, sorted."""
+    return sorted(
+        f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+        for info in node.get_publishers_info_by_topic(topic)
+    )
+
+
+def offers(node: Node, command: AppendageCommand) -> bool:
+    """Whether some node serves this command of a robot, as far as the graph is known."""
+    if command.channel == 'topic':
+        return bool(node.count_subscribers(command.ros_name))
+    known = {name for name, _ in node.get_service_names_and_types()}
+    goal = '/_action/send_goal' if command.channel == 'action' else ''
+    return f'{command.ros_name}{goal}' in known
+
+
+def _names(
+    ask: Callable[[str, str], Sequence[tuple[str, list[str]]]], node: str, space: str, service: str
+) -> bool:
+    """Whether ``service`` is among those of a node for which the graph is asked."""
+    try:
+        return any(each == service for each, _ in ask(node, space))
+    except TRANSPORT_ERRORS:  # the node has just left
+        return False
+
+
+def other_publishers(node: Node, topic: str, service: str) -> list[str]:
+    """The publishers of ``topic`` without ``node`` itself and the node that serves ``service``."""
+    own = f'{node.get_namespace().rstrip("/")}/{node.get_name()}'
+    names = sorted(set(publishers(node, topic)) - {own})
+    ask = node.get_service_names_and_types_by_node
+    parted = {name: name.rpartition('/') for name in names}
+    return [
+        name
+        for name, (space, _, base) in parted.items()
+        if not _names(ask, base, space or '/', service)
+    ]
+
+
+def rival_publishers(node: Node, topics: Sequence[str]) -> dict[str, list[str]]:
+    """The publishing nodes by topic, of those topics of the rover, and the clock, that have
+    several: two rovers in one domain, or two simulators. Their messages mix, and no message says
+    from whom it is. It is shown and forbids nothing: several broadcasters may share the joint
+    states, and readings that contradict each other stop a motion.
+    """
+    clock = [CLOCK] if node.get_clock().ros_time_is_active else []
+    several = [topic for topic in (*topics, *clock) if node.count_publishers(topic) > 1]
+    names = {topic: publishers(node, topic) for topic in several}
+    return {
+        topic: [
+            name if count == 1 else f'{name} ({count} times)'
+            for name, count in Counter(nodes).items()
+        ]
+        for topic, nodes in names.items()
+        if len(nodes) > 1
+    }
+
+
+# --- Trace events of the calls that are not the agent's, as far as the graph tells -------------
+
+
+class CallTrace:
+    """Thread-safe, with a lock of its own: no motion and no stop waits for a report."""
+
+    def __init__(
+        self,
+        node: Node,
+        graph: GraphThread,
+        heartbeat_topic: str,
+        publish: Callable[[TraceEvent], None],
+    ) -> None:
+        self._node, self._graph, self._publish = node, graph, publish
+        self._heartbeat_topic = heartbeat_topic
+        self._clients: dict[str, tuple[Any, set[str]]] = {}  # by service: when, the full names
+        self._lock, self._log = threading.Lock(), CallLog()
+        graph.add(self._name_callers)
+        graph.add(self._report)
+
+    def begin(self, service: str) -> Call:
+        """Record a call that is being served."""
+        with self._lock:
+            call = self._log.begin(service, time.monotonic())
+        self._graph.soon(self._name_callers)  # while its caller is still in the graph
+        return call
+
+    def end(self, call: Call, refusal: str) -> None:
+        """Record the answer: '' for a success."""
+        self._node.get_logger().debug(f'{call.service}: {refusal or "done"}')
+        with self._lock:
+            call.answer = refusal
+
+    def record_sent(self, tick: int, sent: Mapping[str, int]) -> None:
+        """Record what a heartbeat says of the agent's calls."""
+        with self._lock:
+            self._log.record_sent(tick, sent, time.monotonic())
+
+    def _name_callers(self) -> None:
+        with self._lock:
+            services = self._log.unnamed()
+        if not services:
+            return
+        now = time.monotonic()
+        agents = set(publishers(self._node, self._heartbeat_topic))
+        for service in services:
+            callers = self._clients_of(service)
+            with self._lock:
+                self._log.name(
+                    service,
+                    has_agent=bool(callers & agents),
+                    others=callers - agents,
+                    until=now,
+                )
+
+    def _report(self) -> None:
+        with self._lock:
+            due = self._log.take_foreign(time.monotonic())
+        alike = Counter(
+            (call.service, tuple(sorted(call.others)), call.answer or '') for call in due
+        )
+        for (service, callers, refusal), count in alike.items():
+            times = f' ({count} times)' if count > 1 else ''
+            others = f'one of {", ".join(callers)}' if callers[1:] else ''.join(callers)
+            caller = others or 'an unknown node'
+            text = f'{service} was called by {caller}, not by the agent{times}'
+            data = {
+                'node': self._node.get_name(),
+                'service': service,
+                'callers': list(callers),
+                'count': count,
+                'refusal': refusal,
+            }
+            event = new_event(TraceKind.OBSERVE, f'{text}: {refusal or "done"}', data=data)
+            self._publish(event)
+
+    def _clients_of(self, service: str) -> set[str]:
+        """The full names of the nodes that have a client of ``service``, as far as they are known.
+        The graph is asked node by node only when nodes or clients have come or gone.
+        """
+        node = self._node
+        nodes = sorted(node.get_node_names_and_namespaces())
+        count = hasattr(node, 'count_clients') and node.count_clients(service)  # not in Humble
+        before, found = self._clients.get(service, (None, set()))
+        if count is False or (count, nodes) != before:
+            ask = node.get_client_names_and_types_by_node
+            found = {
+                f'{space.rstrip("/")}/{name}'
+                for name, space in nodes
+                if _names(ask, name, space, service)
+            }
+            self._clients[service] = ((count, nodes), found)
+        return found
