@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 import sys
 
-from curiosity_rosa_demo.infra.ros.clock_look import clock_is_published, time_text
+from curiosity_rosa_demo.infra.clocks import clock_is_published, time_text
 
 from runner.plan import Options
 

@@ -22,7 +22,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand
-from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.ros_io import TRANSPORT_ERRORS
 from rclpy.node import Node
 
 LOOK_PERIOD_S = 0.5

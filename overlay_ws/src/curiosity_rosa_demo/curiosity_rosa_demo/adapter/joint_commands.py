@@ -25,8 +25,7 @@ from curiosity_rosa_demo.domain.models import service_unavailable
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand
 from curiosity_rosa_demo.infra.config.topics import Config, RoverService, RoverTopics
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher, TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.ros_io import GuardedPublisher, LossCounter, TRANSPORT_ERRORS
 from geometry_msgs.msg import Twist
 from rclpy.client import Client
 from rclpy.duration import Duration

@@ -29,7 +29,7 @@ from control_msgs.action import FollowJointTrajectory
 from curiosity_rosa_demo.adapter.rules import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
 from curiosity_rosa_demo.domain.text import clip, printable
-from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.ros_io import TRANSPORT_ERRORS
 from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future

@@ -21,9 +21,7 @@ import math
 
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
-from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
+from curiosity_rosa_demo.infra.ros_io import GuardedPublisher, LossCounter, STEADY_CLOCK
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.qos import QoSProfile

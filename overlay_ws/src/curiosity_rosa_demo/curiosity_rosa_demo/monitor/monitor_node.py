@@ -24,18 +24,16 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher, TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
+    GuardedPublisher,
     history_qos,
+    LossCounter,
     NEWEST_ONLY,
-    node_config,
-    Process,
-    run_app,
-    SpinThread,
     STEADY_CLOCK,
     subscribe_to_button,
     TracePublisher,
+    TRANSPORT_ERRORS,
 )
 from curiosity_rosa_demo.monitor.inputs import MessageInputs, Receive
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict

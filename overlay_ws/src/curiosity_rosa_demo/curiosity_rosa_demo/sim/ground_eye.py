@@ -24,8 +24,7 @@ from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import tf_unavailable
 from curiosity_rosa_demo.imaging.camera import Frame
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.tf.listener import TransformSource, TransformUnavailable
-from curiosity_rosa_demo.infra.tf.tree import Transform, Vector
+from curiosity_rosa_demo.infra.tf import Transform, TransformSource, TransformUnavailable, Vector
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CameraInfo, Image
 

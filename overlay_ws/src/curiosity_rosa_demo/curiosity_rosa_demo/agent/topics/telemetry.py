@@ -21,12 +21,21 @@ from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
-from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
-from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
-from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, subscribe_to_button
-from curiosity_rosa_demo.infra.tf.listener import level_pose, TransformSource, TransformUnavailable
+from curiosity_rosa_demo.infra.ros_io import (
+    history_qos,
+    LossCounter,
+    NEWEST_ONLY,
+    read_message,
+    subscribe_to_button,
+    UnreadableMessage,
+)
+from curiosity_rosa_demo.infra.tf import (
+    level_pose,
+    stamp_ns,
+    TransformSource,
+    TransformUnavailable,
+)
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import BatteryState, LaserScan
@@ -159,7 +168,7 @@ class TelemetrySource:
             view = None
         else:
             shape = RoverShape.of(self._thresholds, self._stowed_parts())
-            view = view_of(scan_of(message), sensor, shape)
+            view = view_of(message, sensor, shape)
         self._store_reading('scan', reduce_scan(view))
 
     def _stowed_parts(self) -> list[str]:
