@@ -18,10 +18,6 @@ from typing import Any
 
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
 
-# -----------------------------------------------------------------------------------------------
-# The clock for motion deadlines, and the watch that tells whether simulated time advances.
-
-
 NO_CLOCK = 'No simulated time'
 NO_CLOCK_WAY_OUT = (
     'Run the simulation, remap /clock to its topic, or start with use_sim_time:=false'
@@ -98,66 +94,14 @@ class ClockWatch:
         return True
 
 
-# -----------------------------------------------------------------------------------------------
-# Waits for what a simulator does: counted in simulated time, bounded in steady time. Pure
-#
+# --- Waits for what a simulator does: counted in simulated time, bounded in steady time ----------
 # A simulation may run slower than real time. Its mast, its wheels and its sensors then need longer
 # in steady time, by the real-time factor: simulated seconds per steady second.
-
 
 WINDOW_S = 2.0  # steady seconds over which the factor is measured
 MIN_WINDOW_S = 0.5
 SAMPLE_PERIOD_S = 0.1
 MIN_WAIT_S = 0.01  # shortest wait between two readings
-
-
-def bounded_factor(measured: float | None, slowest: float) -> float:
-    """The factor to count with: ``measured``, from ``slowest`` to 1; 1 if nothing is measured."""
-    return 1.0 if measured is None else min(1.0, max(slowest, measured))
-
-
-class RealTimeFactor:
-    """Measures the real-time factor from readings of both clocks, in seconds."""
-
-    def __init__(self, max_age_s: float) -> None:
-        """Simulated time that shows one value for longer than ``max_age_s`` stands."""
-        self._max_age_s = max_age_s
-        self._samples: deque[tuple[float, float]] = deque()
-        self._last_ros: float | None = None
-        self._changed_at = 0.0
-        self.measured: float | None = None  # None: not enough readings, or time stands
-
-    def record(self, steady: float, ros: float) -> None:
-        before, self._last_ros = self._last_ros, ros
-        if ros == before:
-            # A clock that is silent keeps its factor, until it counts as standing.
-            if steady - self._changed_at > self._max_age_s:
-                self._begin()
-            return
-        self._changed_at = steady
-        if before is not None and ros < before:  # a restarted simulation
-            self._begin()
-        self._sample(steady, ros)
-
-    def reset(self) -> None:
-        """There is no simulated time any more."""
-        self._last_ros = None
-        self._begin()
-
-    def _begin(self) -> None:
-        self._samples.clear()
-        self.measured = None
-
-    def _sample(self, steady: float, ros: float) -> None:
-        samples = self._samples
-        if samples and steady - samples[-1][0] < SAMPLE_PERIOD_S:
-            return
-        samples.append((steady, ros))
-        while len(samples) > 2 and steady - samples[1][0] >= WINDOW_S:
-            samples.popleft()
-        first_steady, first_ros = samples[0]
-        if steady - first_steady >= MIN_WINDOW_S:
-            self.measured = (ros - first_ros) / (steady - first_steady)
 
 
 class SimulationClock:
@@ -177,11 +121,17 @@ class SimulationClock:
         max_age_s: float,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``ros_clock`` None: there is no simulated time."""
-        self._ros_clock, self._slowest, self._steady = ros_clock, slowest, steady
-        self._factor = RealTimeFactor(max_age_s)
+        """``ros_clock`` None: there is no simulated time. One that shows one value for longer than
+        ``max_age_s`` stands.
+        """
+        self._ros_clock, self._slowest, self._max_age_s = ros_clock, slowest, max_age_s
+        self._steady = steady
         self._lock = threading.Lock()
         self._last, self._now = steady(), 0.0
+        self._samples: deque[tuple[float, float]] = deque()  # readings of both clocks
+        self._last_ros: float | None = None
+        self._changed_at = 0.0
+        self._measured: float | None = None  # None: not enough readings, or time stands
 
     @classmethod
     def of(
@@ -208,11 +158,11 @@ class SimulationClock:
             return None
         with self._lock:
             self._read()
-            return self._factor.measured
+            return self._measured
 
     def stretched(self, seconds: float) -> float:
         """The steady seconds in which ``seconds`` pass at the present factor."""
-        return seconds / bounded_factor(self.measured, self._slowest)
+        return seconds / self._counted(self.measured)
 
     def longest_s(self, seconds: float) -> float:
         """The most steady seconds that a wait of ``seconds`` on this clock can last."""
@@ -221,14 +171,42 @@ class SimulationClock:
     def _is_simulated(self) -> bool:
         return self._ros_clock is not None and bool(self._ros_clock.ros_time_is_active)
 
+    def _counted(self, measured: float | None) -> float:
+        return 1.0 if measured is None else min(1.0, max(self._slowest, measured))
+
     def _read(self) -> None:
         steady = self._steady()
         advance, self._last = steady - self._last, steady
-        self._now += advance * bounded_factor(self._factor.measured, self._slowest)
+        self._now += advance * self._counted(self._measured)
         if self._is_simulated():
-            self._factor.record(steady, float(self._ros_clock.now().nanoseconds) * 1e-9)
+            self._measure(steady, float(self._ros_clock.now().nanoseconds) * 1e-9)
         else:
-            self._factor.reset()
+            self._last_ros = None
+            self._begin()
+
+    def _begin(self) -> None:
+        self._samples.clear()
+        self._measured = None
+
+    def _measure(self, steady: float, ros: float) -> None:
+        before, self._last_ros = self._last_ros, ros
+        if ros == before:
+            # A clock that is silent keeps its factor, until it counts as standing.
+            if steady - self._changed_at > self._max_age_s:
+                self._begin()
+            return
+        self._changed_at = steady
+        if before is not None and ros < before:  # a restarted simulation
+            self._begin()
+        samples = self._samples
+        if samples and steady - samples[-1][0] < SAMPLE_PERIOD_S:
+            return
+        samples.append((steady, ros))
+        while len(samples) > 2 and steady - samples[1][0] >= WINDOW_S:
+            samples.popleft()
+        first_steady, first_ros = samples[0]
+        if steady - first_steady >= MIN_WINDOW_S:
+            self._measured = (ros - first_ros) / (steady - first_steady)
 
 
 # --- Whether the rover has simulated time, asked before any node of ours starts -----------------

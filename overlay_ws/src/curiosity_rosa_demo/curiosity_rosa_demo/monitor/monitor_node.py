@@ -37,8 +37,7 @@ from curiosity_rosa_demo.infra.ros_io import (
 )
 from curiosity_rosa_demo.monitor.inputs import MessageInputs, Receive
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
-from curiosity_rosa_demo.monitor.ogma import RATE_HZ
-from curiosity_rosa_demo.monitor.signals import bits, SignalState
+from curiosity_rosa_demo.monitor.signals import bits, RATE_HZ, SignalState
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 import rclpy

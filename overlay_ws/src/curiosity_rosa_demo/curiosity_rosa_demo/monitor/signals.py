@@ -57,6 +57,7 @@ SIGNALS = {
     'clock_stands': 'simulated time was heard and does not advance',
     'appendage_out': 'the joints, or without them the adapter, show an appendage not stowed',
 }
+RATE_HZ = 10  # of the signals topic
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 STOP = 'move_stop'
 COMMAND_S = 0.5  # a Twist is repeated ten times a second

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-import json
 import math
 import time
 
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import reduce_scan
 from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
+from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
@@ -227,10 +227,4 @@ def _object(text: str) -> Json:
     """The JSON object in ``text``. Otherwise, and if ``text`` is longer than any status of the
     adapter, an empty object, which the kernel rejects.
     """
-    if len(text) > MAX_STATUS_CHARS:
-        return {}
-    try:
-        value = json.loads(text, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return {} if len(text) > MAX_STATUS_CHARS else read_object(text)
