@@ -44,9 +44,6 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
-def _no_op() -> None: ...
-
-
 class SpinThread:
     """A thread that spins some nodes until ``close``.
 
@@ -89,7 +86,7 @@ class SpinThread:
     def close(self) -> None:
         self._closing = True
         # EventsExecutor.wake() does not end a blocked spin_once(); a task does, in every executor.
-        self._executor.create_task(_no_op)
+        self._executor.create_task(lambda: None)
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=3.0)
         if not self._thread.is_alive():
@@ -200,11 +197,10 @@ def run_app(name: str, build: Callable[[Process], NodeApp]) -> int:
     try:
         try:
             app = build(process)
-        except ConfigError as error:
-            print(f'{name}: {error}', file=sys.stderr, flush=True)
-            return 2
-        except RCLError as error:  # such as missing SROS2 keys
-            print(f'{name}: cannot start: {error}', file=sys.stderr, flush=True)
+        except (ConfigError, RCLError) as error:
+            # of RCL: such as missing SROS2 keys
+            why = error if isinstance(error, ConfigError) else f'cannot start: {error}'
+            print(f'{name}: {why}', file=sys.stderr, flush=True)
             return 2
         try:
             process.wait()

@@ -23,6 +23,7 @@ import sys
 import time
 from typing import Any
 
+from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
 from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
@@ -110,10 +111,7 @@ class MonitorApp:
 
     def _on_status(self, message: String) -> None:
         """Take the measured real-time factor from the adapter's status."""
-        try:
-            factor = json.loads(message.data).get('real_time_factor')
-        except (ValueError, AttributeError, RecursionError):
-            return
+        factor = read_object(message.data).get('real_time_factor')
         self._pace = min(1.0, factor) if isinstance(factor, float) and factor > 0.0 else 1.0
 
     def _step(self) -> None:

@@ -202,10 +202,10 @@ def test_the_page_and_the_files_for_ogma_are_what_the_table_says() -> None:
 
 
 GAPS = [
-    ({'rule': ''}, 'rule: String should match pattern'),
-    ({'formula': ''}, 'give either formula or no_monitor'),
+    ({'rule': ''}, '1.rule\n  String should match pattern'),
+    ({'formula': ''}, '1\n  Value error, give either formula or no_monitor'),
     ({'no_monitor': 'a reason'}, 'give either formula or no_monitor'),
-    ({'severity': 'bad'}, "severity: Input should be 'advisory'"),
+    ({'severity': 'bad'}, "1.severity\n  Input should be 'advisory'"),
     ({'id': 'S2'}, 'S2: is taken twice'),
 ]
 
