@@ -113,27 +113,20 @@ def start_parameter(node: Node, name: str, default: T, description: str) -> T:
     return value
 
 
+PARAMETERS = {
+    'config_dir': 'Folder of the YAML contracts; empty: the one that ships with the package.',
+    'rover_namespace': "Namespace of the rover's own names, e.g. r1; empty: as they stand in "
+    'topics.yaml.',
+    'robot': "The robot's profile, robots/NAME.yaml; empty: that of nodes.yaml.",
+}
+
+
 def node_config(node: Node) -> Config:
-    """Declare the parameters ``config_dir``, ``rover_namespace`` and ``robot`` and load the
-    configuration, with its names in the node's and the rover's namespace. Raises ConfigError.
+    """Declare PARAMETERS and load the configuration, with its names in the node's and the rover's
+    namespace. Raises ConfigError.
     """
-    folder = start_parameter(
-        node,
-        'config_dir',
-        '',
-        'Folder of the YAML contracts; empty: the one that ships with the package.',
-    )
-    rover = start_parameter(
-        node,
-        'rover_namespace',
-        '',
-        "Namespace of the rover's own names, e.g. r1; empty: as they stand in topics.yaml.",
-    )
-    robot = start_parameter(
-        node,
-        'robot',
-        '',
-        "The robot's profile, robots/NAME.yaml; empty: that of nodes.yaml.",
+    folder, rover, robot = (
+        start_parameter(node, name, '', description) for name, description in PARAMETERS.items()
     )
     try:
         if rover.strip('/'):
