@@ -160,7 +160,8 @@ rclpy.spin(node)
 EVENTS_FORWARDER = """
 import threading
 import rclpy
-from curiosity_rosa_demo.infra.ros_io import SpinThread, call
+from curiosity_rosa_demo.infra.process import SpinThread
+from curiosity_rosa_demo.infra.ros_io import call
 from std_srvs.srv import Empty, Trigger
 rclpy.init()
 asking = rclpy.create_node('events_forwarder_asking')

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.ros_io import Process
+from curiosity_rosa_demo.infra.process import Process
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.scenery import Light
 from geometry_msgs.msg import Twist

@@ -52,7 +52,7 @@ def _stop_waits(_: Any) -> None:
 
 def _latch_is_forgotten(_: Any) -> None:
     from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
-    from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
+    from curiosity_rosa_demo.infra.files import SafetyLatch
 
     sound = SafetyLatch.__init__
 
@@ -66,9 +66,9 @@ def _latch_is_forgotten(_: Any) -> None:
 
 def _commits_are_not_synced(_: Any) -> None:
     from curiosity_rosa_demo.agent.tasks import store
-    from curiosity_rosa_demo.infra.storage import sqlite_file
+    from curiosity_rosa_demo.infra import files
 
-    sound = sqlite_file.make_durable
+    sound = files.make_durable
 
     def make_durable(connection: Any) -> str:
         mode = sound(connection)

@@ -24,9 +24,9 @@ import sys
 import time
 from typing import Any
 
+from curiosity_rosa_demo.infra.clocks import clock_is_published, time_text
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.ros.clock_look import clock_is_published, time_text
 
 from runner.fastdds import discovery_server, remove_dead_segments
 from runner.plan import agent, background, of_each, Options, parse

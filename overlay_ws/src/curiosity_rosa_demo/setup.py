@@ -53,7 +53,7 @@ setup(
             f'adapter_node = {PACKAGE}.adapter.adapter_node:main',
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
             f'monitor_node = {PACKAGE}.monitor.monitor_node:main',
-            f'monitor = {PACKAGE}.monitor.recording:main',
+            f'monitor = {PACKAGE}.monitor.inputs:main',
             f'replay = {PACKAGE}.recording.replay.main:main',
             f'spans = {PACKAGE}.infra.tracing.span_tree:main',
             f'mcp = {PACKAGE}.agent.interfaces.mcp.bridge:main',

@@ -21,10 +21,10 @@ from pathlib import Path
 import shutil
 import signal
 
+from curiosity_rosa_demo.infra.clocks import clock_is_published, time_text
 from curiosity_rosa_demo.infra.config.base import ros_name
 from curiosity_rosa_demo.infra.config.topics import Config, NodeSpec
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.ros.clock_look import clock_is_published, time_text
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,

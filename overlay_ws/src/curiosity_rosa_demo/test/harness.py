@@ -31,7 +31,8 @@ import time
 from typing import Any
 
 from ament_index_python.packages import get_packages_with_prefixes
-from curiosity_rosa_demo.infra.ros_io import call, SpinThread
+from curiosity_rosa_demo.infra.process import SpinThread
+from curiosity_rosa_demo.infra.ros_io import call
 from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.action import ActionClient

@@ -17,7 +17,7 @@ import sys
 from curiosity_physics import demos
 from curiosity_physics.settings import Settings
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.ros_io import Process, run_app
+from curiosity_rosa_demo.infra.process import Process, run_app
 from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
 from curiosity_stand_in.drivers import arm_effects, mast_effects
 from curiosity_stand_in.faults import ServiceFaults

@@ -19,7 +19,7 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.ros_io import make_executor
+from curiosity_rosa_demo.infra.process import make_executor
 from curiosity_stand_in.settings import checked, Parameter
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult

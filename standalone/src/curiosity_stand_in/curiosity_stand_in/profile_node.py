@@ -20,7 +20,8 @@ from typing import Any, TYPE_CHECKING
 
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, AppendageProfile, RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.ros_io import Process, run_app, STEADY_CLOCK
+from curiosity_rosa_demo.infra.process import Process, run_app
+from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from curiosity_stand_in.node import NodeThread
 from curiosity_stand_in.sensors import time_message
 from curiosity_stand_in.trajectory import Angles, Trajectory, Waypoint

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 
-from curiosity_rosa_demo.infra.ros_io import Process, run_app
+from curiosity_rosa_demo.infra.process import Process, run_app
 from curiosity_stand_in.body_node import BodyNode
 from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
 from curiosity_stand_in.drivers import arm_effects, mast_effects

@@ -51,14 +51,11 @@ from curiosity_rosa_demo.infra.clocks import ClockWatch, SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
+from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
+    GuardedPublisher,
     history_qos,
-    node_config,
-    Process,
-    run_app,
-    SpinThread,
+    LossCounter,
     STEADY_CLOCK,
     TracePublisher,
 )

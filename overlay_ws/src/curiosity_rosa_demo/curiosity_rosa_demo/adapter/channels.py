@@ -19,8 +19,7 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher, TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.ros_io import GuardedPublisher, LossCounter, TRANSPORT_ERRORS
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import Empty, SetBool, Trigger

@@ -26,8 +26,7 @@ from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand
 from curiosity_rosa_demo.infra.config.topics import Config, RoverService, RoverTopics
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
+from curiosity_rosa_demo.infra.ros_io import GuardedPublisher, LossCounter
 from geometry_msgs.msg import Twist
 from rclpy.duration import Duration
 from rclpy.node import Node

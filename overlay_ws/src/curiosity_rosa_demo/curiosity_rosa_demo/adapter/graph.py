@@ -24,7 +24,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.report import Call, CallLog
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand
-from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.ros_io import TRANSPORT_ERRORS
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from rclpy.node import Node
 

@@ -35,21 +35,17 @@ from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config, RoverTopics
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
-from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
 from curiosity_rosa_demo.infra.ros_io import (
+    GuardedPublisher,
+    LossCounter,
+    make_transform_source,
     NEWEST_ONLY,
     STEADY_CLOCK,
     subscribe_to_button,
     subscribe_to_heartbeat,
 )
-from curiosity_rosa_demo.infra.tf.listener import (
-    level_pose,
-    make_transform_source,
-    TransformUnavailable,
-)
+from curiosity_rosa_demo.infra.tf import level_pose, stamp_ns, TransformUnavailable
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
@@ -135,7 +131,7 @@ class ScanInput:
         except TransformUnavailable:
             return None
         stowed = [name for name, part in self._rules.parts.items() if part.is_stowed]
-        return view_of(scan_of(message), sensor, RoverShape.of(self._thresholds, stowed))
+        return view_of(message, sensor, RoverShape.of(self._thresholds, stowed))
 
     def _look_for_publisher(self) -> None:
         before = self._scans

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.adapter.channels import Channel
 from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.models import service_unavailable
 from curiosity_rosa_demo.domain.text import clip, printable
-from curiosity_rosa_demo.infra.ros.publishers import TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.ros_io import TRANSPORT_ERRORS
 from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future

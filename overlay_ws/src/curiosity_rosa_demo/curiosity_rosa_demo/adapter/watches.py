@@ -22,6 +22,7 @@ import math
 
 from curiosity_rosa_demo.adapter.steps import StepTime
 from curiosity_rosa_demo.adapter.stop import Odometry
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import obstacle_ahead, ODOMETRY_SILENT, VIEW_LOST
 from curiosity_rosa_demo.infra.config.limits import MotionConfig, Thresholds
 

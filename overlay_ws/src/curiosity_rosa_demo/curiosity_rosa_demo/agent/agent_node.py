@@ -59,7 +59,12 @@ from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
-from curiosity_rosa_demo.agent.runtime.session_recorder import SessionRecorder
+from curiosity_rosa_demo.agent.runtime.session_recorder import (
+    MAX_TRACE_BYTES,
+    SessionFolder,
+    SessionRecorder,
+    TRACE_FILES,
+)
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.startup.logs import LogFile
 from curiosity_rosa_demo.agent.startup.startup import Startup
@@ -92,25 +97,16 @@ from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.event_thread import EventThread
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.process import END_LIMIT_S, end_within
-from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
-from curiosity_rosa_demo.infra.storage.paths import (
+from curiosity_rosa_demo.infra.files import (
     agent_log_file,
-    model_usage_file,
-    policy_state_file,
+    beside,
     recordings_folder,
-    session_folder,
     span_file,
     task_database_file,
     trace_file,
-    turn_checkpoint_file,
 )
-from curiosity_rosa_demo.infra.storage.session_folder import (
-    MAX_TRACE_BYTES,
-    SessionFolder,
-    TRACE_FILES,
-)
+from curiosity_rosa_demo.infra.process import END_LIMIT_S, end_within, node_config, SpinThread
+from curiosity_rosa_demo.infra.ros_io import Heartbeat, LossCounter, TracePublisher
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
@@ -179,7 +175,7 @@ class AgentApp:
             else None
         )
         database = task_database_file(self.config.agent.tasks.db_path, space)
-        session = SessionFolder(session_folder(database, self.config.nodes.robot))
+        session = SessionFolder(beside(database, self.config.nodes.robot, 'session'))
         trace_paths = (trace_file(self.config, space), self.artifacts and self.artifacts.trace)
         # Read before this run writes to it.
         self._earlier_events = read_newest(session.trace, MAX_EARLIER_EVENTS)
@@ -214,7 +210,7 @@ class AgentApp:
         llm = self.config.agent.llm
         self.usage = UsageLedger(
             llm,
-            model_usage_file(database),
+            beside(database, 'usage'),
             zone=time_zone(self.config.agent.policy.timezone),
             kept_days=self.config.agent.tasks.retention_days,
             on_call=self._on_model_call,
@@ -226,7 +222,7 @@ class AgentApp:
             self.event_bus,
             registry=registry,
             approval_queue=approval_queue,
-            checkpoints=turn_checkpoint_file(database),
+            checkpoints=beside(database, 'react'),
             say=speech,
             graph=GraphAnswers(
                 RclpyGraph(self.node, self.rover_client.transforms), self.config.topics
@@ -268,7 +264,7 @@ class AgentApp:
             self.runtime,
             self.config,
             trace=self.session.trace,
-            file=policy_state_file(database, self.config.agent.policy.world_view),
+            file=beside(database, self.config.agent.policy.world_view, 'policy'),
             clock=clock,
             provider=partial(
                 make_provider, self.config, self.session.wait_for_model, usage=self.usage

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import json
-from typing import Any
+
+from curiosity_rosa_demo.domain.serde import read_object
 
 MAX_REASON_LENGTH = 500  # characters
 
@@ -27,7 +28,7 @@ def encode_heartbeat(tick: int, safe_reason: str, calls: Mapping[str, int] | Non
 
 def decode_heartbeat(text: str) -> tuple[int, str] | None:
     """The tick and the reason; None if the text is no heartbeat."""
-    value = _json_object(text)
+    value = read_object(text)
     tick, reason = value.get('tick'), value.get('safe_reason')
     if isinstance(tick, bool) or not isinstance(tick, int) or not isinstance(reason, str):
         return None
@@ -36,16 +37,7 @@ def decode_heartbeat(text: str) -> tuple[int, str] | None:
 
 def decode_calls(text: str) -> dict[str, int] | None:
     """The numbers of calls in a heartbeat; None if it has none."""
-    calls = _json_object(text).get('calls')
+    calls = read_object(text).get('calls')
     if not isinstance(calls, dict):
         return None
     return {name: count for name, count in calls.items() if type(count) is int and count >= 0}
-
-
-def _json_object(text: str) -> dict[str, Any]:
-    """The JSON object in ``text``; empty if it is none."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -6,11 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Converts domain models to JSON text and back, exactly for every value that a model accepts."""
+"""Converts domain models to JSON text and back, exactly for every value that a model accepts; and
+reads JSON of which no model is known.
+"""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import json
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.domain.models import Model
 from pydantic import ValidationError
@@ -35,3 +38,12 @@ def from_json(cls: type[M], text: str | bytes) -> M:
         first = error.errors()[0]
         where = '.'.join(str(part) for part in first['loc']) or 'text'
         raise SerdeError(f'{cls.__name__}: {where}: {first["msg"]}') from error
+
+
+def read_object(text: str | bytes) -> dict[str, Any]:
+    """The JSON object in ``text``, with None for NaN and infinity; empty if it is none."""
+    try:
+        value = json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):  # RecursionError: nested too deeply
+        return {}
+    return value if isinstance(value, dict) else {}

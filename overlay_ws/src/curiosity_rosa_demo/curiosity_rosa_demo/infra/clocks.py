@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Clocks: of the machine, of a simulation, and the wait for one."""
+"""Clocks of a simulation, the wait for one, and whether the rover has simulated time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,6 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.limits import MotionConfig
-
-# -----------------------------------------------------------------------------------------------
-# The watch that tells whether simulated time advances.
-
 
 NO_CLOCK = 'No simulated time'
 NO_CLOCK_WAY_OUT = (
@@ -75,22 +71,14 @@ class ClockWatch:
         return True
 
 
-# -----------------------------------------------------------------------------------------------
-# Waits for what a simulator does: counted in simulated time, bounded in steady time. Pure
-#
+# --- Waits for what a simulator does: counted in simulated time, bounded in steady time ----------
 # A simulation may run slower than real time. Its mast, its wheels and its sensors then need longer
 # in steady time, by the real-time factor: simulated seconds per steady second.
-
 
 WINDOW_S = 2.0  # steady seconds over which the factor is measured
 MIN_WINDOW_S = 0.5
 SAMPLE_PERIOD_S = 0.1
 MIN_WAIT_S = 0.01  # shortest wait between two readings
-
-
-def bounded_factor(measured: float | None, slowest: float) -> float:
-    """The factor to count with: ``measured``, from ``slowest`` to 1; 1 if nothing is measured."""
-    return 1.0 if measured is None else min(1.0, max(slowest, measured))
 
 
 class RealTimeFactor:
@@ -206,3 +194,49 @@ class SimulationClock:
             self._factor.record(steady, float(self._ros_clock.now().nanoseconds) * 1e-9)
         else:
             self._factor.reset()
+
+
+def bounded_factor(measured: float | None, slowest: float) -> float:
+    """The factor to count with: ``measured``, from ``slowest`` to 1; 1 if nothing is measured."""
+    return 1.0 if measured is None else min(1.0, max(slowest, measured))
+
+
+# --- Whether the rover has simulated time, asked before any node of ours starts -----------------
+
+LOOK_S = 2.5  # discovery takes up to a second or two on a busy machine
+POLL_S = 0.05
+
+
+def clock_is_published(topic: str = '/clock', *, within_s: float = LOOK_S) -> bool:
+    """Whether a publisher of ``topic`` is seen ``within_s`` seconds; it returns as soon as it is.
+
+    It has a context of its own, so that it works before and beside any other use of rclpy, which
+    the rules that use these clocks do not import.
+    """
+    import rclpy
+    from rclpy.context import Context
+
+    context = Context()
+    rclpy.init(args=[], context=context)
+    try:
+        node = rclpy.create_node(
+            '_clock_look',
+            context=context,
+            enable_rosout=False,
+            start_parameter_services=False,
+            use_global_arguments=False,
+        )
+        deadline = time.monotonic() + within_s
+        while not (found := bool(node.count_publishers(topic))) and time.monotonic() <= deadline:
+            time.sleep(POLL_S)
+        node.destroy_node()
+        return found
+    finally:
+        context.try_shutdown()
+
+
+def time_text(topic: str, published: bool, option: str) -> str:
+    """What was taken, and the ``option`` for the other."""
+    if published:
+        return f'{topic} is published: simulated time'
+    return f'nobody publishes {topic}: wall clock; for a simulation that starts later: {option}'

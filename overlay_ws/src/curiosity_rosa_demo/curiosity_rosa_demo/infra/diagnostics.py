@@ -14,6 +14,7 @@ namespace, so several overlays can share one topic.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -21,9 +22,7 @@ import math
 
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
-from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
+from curiosity_rosa_demo.infra.ros_io import GuardedPublisher, LossCounter, STEADY_CLOCK
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -61,22 +60,16 @@ def finding(
     return Finding(worst, '; '.join(found) or ok_message, values or {})
 
 
-def with_losses(
-    found: Finding, counts: Mapping[str, int], reported: Mapping[str, int] | None = None
-) -> Finding:
+def with_losses(found: Finding, counts: Counter[str], reported: Counter[str]) -> Finding:
     """Add ``counts``, the node's losses by destination since its start, to ``found``. A count
     that exceeds the one in ``reported`` raises the level to at least WARN.
     """
-    reported = reported or {}
-    new_losses = {name: count - reported.get(name, 0) for name, count in counts.items()}
-    warning = '; '.join(
-        f'Lost {count} for {name}' for name, count in new_losses.items() if count > 0
-    )
     values = {**found.values, **{f'lost {name}': count for name, count in counts.items()}}
-    if not warning:
+    new = [f'Lost {count} for {name}' for name, count in (counts - reported).items()]
+    if not new:
         return replace(found, values=values)
-    message = warning if found.level is Level.OK else f'{found.message}; {warning}'
-    return Finding(max(found.level, Level.WARN), message, values)
+    problems = new if found.level is Level.OK else [found.message, *new]
+    return Finding(max(found.level, Level.WARN), '; '.join(problems), values)
 
 
 def value_text(value: object) -> str:
@@ -115,7 +108,7 @@ class Diagnostics:
         losses: LossCounter,
     ) -> None:
         self._node, self._part, self._diagnose, self._losses = node, part, diagnose, losses
-        self._reported: dict[str, int] = {}  # losses in the last message that was sent
+        self._reported = Counter[str]()  # losses in the last message that was sent
         self._name = node.get_fully_qualified_name()
         self._publisher = GuardedPublisher.create(
             node,
@@ -127,7 +120,7 @@ class Diagnostics:
         node.create_timer(PERIOD_S, self._publish, clock=STEADY_CLOCK)
 
     def _publish(self) -> None:
-        counts = self._losses.counts()
+        counts = Counter(self._losses.counts())
         found = with_losses(self._diagnose(), counts, self._reported)
         array = DiagnosticArray(status=[status_of(self._name, self._part, found)])
         array.header.stamp = self._node.get_clock().now().to_msg()

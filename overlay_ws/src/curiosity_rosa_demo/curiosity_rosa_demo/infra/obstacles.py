@@ -16,15 +16,19 @@ Each motion of the rover sweeps a corridor: straight ahead, or an arc to either 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 import math
+from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.infra.config.limits import Thresholds
-from curiosity_rosa_demo.infra.tf.tree import Transform
+from curiosity_rosa_demo.infra.tf import Transform
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sensor_msgs.msg import LaserScan
 
 Floats = NDArray[np.float64]
 
@@ -34,17 +38,6 @@ VIEW_SHARE = 0.8
 VIEW_ROWS = 4
 LANE_M = 0.25
 FAR_M = 1000.0  # a return beyond is no obstacle; also bounds places and angles
-
-
-@dataclass(frozen=True)
-class Scan:
-    """The fields of sensor_msgs/LaserScan: angles in radians, ranges in metres."""
-
-    angle_min: float
-    angle_increment: float
-    range_min: float
-    range_max: float
-    ranges: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -129,10 +122,10 @@ class ObstacleView:
     points: Floats
 
 
-def view_of(scan: Scan, sensor: Transform, shape: RoverShape) -> ObstacleView:
-    """``sensor``: pose of the scan's frame in the base frame, turned level where its
-    roll and pitch are known. Accepts any numbers (REP 117): NaN, -inf, zero and ranges below
-    ``range_min`` are no measurement; +inf and ranges above ``range_max`` say that nothing was hit.
+def view_of(scan: LaserScan, sensor: Transform, shape: RoverShape) -> ObstacleView:
+    """``sensor``: pose of the scan's frame in the base frame, turned level where its roll and
+    pitch are known. Accepts any numbers (REP 117): NaN, -inf, zero and ranges below ``range_min``
+    are no measurement; +inf and ranges above ``range_max`` say that nothing was hit.
     """
     ranges = np.asarray(scan.ranges, dtype=np.float64).reshape(-1)
     if not ranges.size or not _is_usable(scan, sensor):
@@ -164,14 +157,14 @@ def free_distance(points: Floats, side: int, shape: RoverShape) -> float:
     return min(_along_arc(x, side * y, box, shape.turn_radius_m) for box in turned)
 
 
-def _is_usable(scan: Scan, sensor: Transform) -> bool:
+def _is_usable(scan: LaserScan, sensor: Transform) -> bool:
     """Whether the numbers are finite and small enough for the arithmetic."""
     angles_fit = abs(scan.angle_min) <= FAR_M and abs(scan.angle_increment) <= math.tau
     place_fits = sensor.is_finite() and max(map(abs, sensor.translation)) <= FAR_M
     return angles_fit and place_fits and 0.0 <= scan.range_min < scan.range_max
 
 
-def _directions(scan: Scan, sensor: Transform, count: int) -> Floats:
+def _directions(scan: LaserScan, sensor: Transform, count: int) -> Floats:
     """The unit vector of each ray in the base frame, one a row."""
     angles = scan.angle_min + scan.angle_increment * np.arange(count)
     axes = np.array([sensor.rotate((1.0, 0.0, 0.0)), sensor.rotate((0.0, 1.0, 0.0))])
@@ -193,7 +186,7 @@ def _distance(box: Box, x: float, y: float) -> float:
     return math.hypot(max(over_x, 0.0), max(over_y, 0.0))
 
 
-def _seen_share(rays: Floats, origin: Floats, scan: Scan, shape: RoverShape) -> float:
+def _seen_share(rays: Floats, origin: Floats, scan: LaserScan, shape: RoverShape) -> float:
     """The part of the stop zone's cells that at least one ray crosses at an obstacle's height."""
     half = shape.half_width_m + shape.margin_m
     lanes = math.ceil(2.0 * half / LANE_M)

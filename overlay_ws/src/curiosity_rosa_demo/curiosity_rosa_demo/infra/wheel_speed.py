@@ -45,19 +45,15 @@ class WheelSpeed:
         if not elapsed_s > 0.0:  # the first message, or stamps that stand or go back
             self._begin(now_s, places)
             return math.nan
-        known = [speed for speed in speeds if math.isfinite(speed)]
-        self._fastest = max(self._fastest, *known) if known else self._fastest
+        self._fastest = max([self._fastest, *filter(math.isfinite, speeds)])
         if elapsed_s < WINDOW_S:
             return None
-        turned = [abs(new - old) for new, old in zip(places, self._positions, strict=True)]
-        by_position = [each / elapsed_s for each in turned]
-        unknown = any(
-            not (math.isfinite(speed) or math.isfinite(way))
-            for speed, way in zip(speeds, by_position, strict=True)
-        )
-        fastest = max(self._fastest, *(each for each in by_position if math.isfinite(each)), 0.0)
+        pairs = zip(places, self._positions, strict=True)
+        by_position = [abs(new - old) / elapsed_s for new, old in pairs]
+        known = [any(map(math.isfinite, two)) for two in zip(speeds, by_position, strict=True)]
+        fastest = max([self._fastest, *filter(math.isfinite, by_position)])
         self._begin(now_s, places)
-        return math.nan if unknown else fastest
+        return fastest if all(known) else math.nan
 
     def _begin(self, now_s: float, positions: list[float]) -> None:
         self._since_s, self._positions, self._fastest = now_s, positions, 0.0

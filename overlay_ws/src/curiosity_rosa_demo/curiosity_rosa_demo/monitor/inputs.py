@@ -15,19 +15,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-import json
 import math
 from pathlib import Path
 import sys
 from typing import Any
 
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
+from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config, Topics
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
-from curiosity_rosa_demo.monitor.signals import MOTIONS, SignalState
+from curiosity_rosa_demo.monitor.signals import MAST, MOTIONS, SignalState
 from curiosity_rosa_demo.recording.mcap.file import NotARecording
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
 from curiosity_rosa_demo.trace.events import NodeStarted
@@ -53,8 +53,11 @@ class MessageInputs:
             topics.trace.events: self._trace,
         }
         self._cmd_vel = topics.rover.cmd_vel
-        has_wheels = state.robot.mobile_base
-        self._wheels = WheelSpeed(state.thresholds.motion.wheel_joints if has_wheels else ())
+        robot, thresholds = state.robot, state.thresholds
+        self._wheels = WheelSpeed(thresholds.motion.wheel_joints if robot.mobile_base else ())
+        self._joints_of = {name: part.joints for name, part in robot.appendages.items()}
+        if robot.has_mast:
+            self._joints_of[MAST] = thresholds.mast.joints
 
     def _odometry(self, now: float, message: Any) -> None:
         pose, twist = message.pose.pose, message.twist.twist
@@ -72,12 +75,9 @@ class MessageInputs:
         positions = dict(zip(message.name, message.position, strict=False))
         if (fastest_radps := self._wheels.measure(message)) is not None:
             self._state.wheels(now, fastest_radps)
-        mast = self._state.thresholds.mast.joints
-        if self._state.robot.has_mast and positions.keys() >= set(mast):
-            self._state.joints(now, *(positions[joint] for joint in mast))
-        for name, part in self._state.robot.appendages.items():
-            if positions.keys() >= set(part.joints):
-                self._state.appendage(now, name, [positions[joint] for joint in part.joints])
+        for name, joints in self._joints_of.items():
+            if positions.keys() >= set(joints):
+                self._state.part(now, name, [positions[joint] for joint in joints])
 
     def _twist(self, now: float, message: Any) -> None:
         self._state.twist(now, is_zero=message.linear.x == 0.0 and message.angular.z == 0.0)
@@ -87,12 +87,12 @@ class MessageInputs:
             self._state.battery(message.percentage)
 
     def _presence(self, now: float, message: Any) -> None:
-        value = _json_object(message.data)
+        value = read_object(message.data)
         if value.get('rover') == self._cmd_vel:
             self._state.presence(now, str(value.get('identity')))
 
     def _status(self, now: float, message: Any) -> None:
-        self._state.status(now, _json_object(message.data))
+        self._state.status(now, read_object(message.data))
 
     def _heartbeat(self, now: float, message: Any) -> None:
         heartbeat = decode_heartbeat(message.data)
@@ -110,64 +110,48 @@ class MessageInputs:
             self._state.asked(name, by_agent=False)
 
 
-def _json_object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-# -----------------------------------------------------------------------------------------------
-# Check a recording against the requirements: ``ros2 run curiosity_rosa_demo monitor FILE``
-#
+# --- Check a recording against the requirements -------------------------------------------------
 # Exit status: 0 without a violation, 1 with one, 2 if the file cannot be read. A requirement whose
 # signals need a topic that the file does not have cannot be violated in it; the last line names
 # the topics that were missing.
 
-
 STEP_S = 0.05
 
 
-class RecordingCheck:
-    """The verdicts of one file, with its times in seconds since its first message."""
-
-    def __init__(self, file: Path, config: Config) -> None:
-        """Raises NotARecording, OSError."""
-        self._reader, self._decoder = RunReader(file), Decoder()
-        self._state = SignalState(config.thresholds, config.guardrails.geofence, config.robot)
-        self._receive = MessageInputs(self._state, config.topics).by_topic
-        self._monitor = Monitor(load_requirements(), limits_of(config.thresholds))
-        self.missing = set(self._receive)  # topics
-
-    def verdicts(self) -> Iterator[Verdict]:
-        first_ns: int | None = None
-        stepped_s = 0.0
-        for entry in self._reader:
-            first_ns = entry.at_ns if first_ns is None else first_ns
-            now_s = (entry.at_ns - first_ns) * 1e-9
-            while stepped_s < now_s:  # silence is seen although nothing arrives
-                yield from self._monitor.step(stepped_s, self._state.at(stepped_s))
-                stepped_s += STEP_S
-            receive = self._receive.get(entry.topic)
-            message = self._decoder.decode(entry) if receive else None
-            if receive and message is not None:
-                self.missing.discard(entry.topic)
-                receive(now_s, message)
-        yield from self._monitor.step(stepped_s, self._state.at(stepped_s))
+def verdicts(file: Path, config: Config, missing: set[str]) -> Iterator[Verdict]:
+    """Those of a file, with its times in seconds since its first message. ``missing`` becomes the
+    topics that it does not have. Raises NotARecording, OSError.
+    """
+    state = SignalState(config.thresholds, config.guardrails.geofence, config.robot)
+    by_topic = MessageInputs(state, config.topics).by_topic
+    monitor = Monitor(load_requirements(), limits_of(config.thresholds))
+    missing |= set(by_topic)
+    first_ns: int | None = None
+    stepped_s, decoder = 0.0, Decoder()
+    for entry in RunReader(file):
+        first_ns = entry.at_ns if first_ns is None else first_ns
+        now_s = (entry.at_ns - first_ns) * 1e-9
+        while stepped_s < now_s:  # silence is seen although nothing arrives
+            yield from monitor.step(stepped_s, state.at(stepped_s))
+            stepped_s += STEP_S
+        receive = by_topic.get(entry.topic)
+        message = decoder.decode(entry) if receive else None
+        if receive and message is not None:
+            missing.discard(entry.topic)
+            receive(now_s, message)
+    yield from monitor.step(stepped_s, state.at(stepped_s))
 
 
 def check(file: Path, config: Config, show: Callable[[str], None]) -> int:
     """Show each violation; the exit status. Raises NotARecording, OSError."""
-    recording = RecordingCheck(file, config)
-    violations = 0
-    for verdict in recording.verdicts():
+    missing, violations = set[str](), 0
+    for verdict in verdicts(file, config, missing):
         violations += not verdict.ok
         state = 'holds again' if verdict.ok else f'VIOLATED ({verdict.severity})'
         show(f'{verdict.at_s:10.2f} s  {verdict.requirement:6} {state}: {verdict.title}')
     show(count_text(violations, 'violation') if violations else 'no violation')
-    if recording.missing:
-        show(f'not in the file: {", ".join(sorted(recording.missing))}')
+    if missing:
+        show(f'not in the file: {", ".join(sorted(missing))}')
     return 1 if violations else 0
 
 

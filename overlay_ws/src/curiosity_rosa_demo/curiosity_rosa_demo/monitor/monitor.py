@@ -14,6 +14,7 @@ number of changes, not with the time that passes. ``bench/rules.py`` compares it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,12 +24,10 @@ from typing import Literal
 
 from curiosity_rosa_demo.infra.config.base import ConfigError, read_yaml
 from curiosity_rosa_demo.infra.config.limits import Thresholds
-from pydantic import BaseModel, ConfigDict, Field, model_validator, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, model_validator, TypeAdapter, ValidationError
 from reelay import dense_timed_monitor
 
-# -----------------------------------------------------------------------------------------------
-# The numbers in the formulas, from the configuration that the operator may change. Pure.
-
+# --- The numbers in the formulas, from the configuration that the operator may change -----------
 
 # From a cause to standing wheels, beside the configured times: messages at 5 to 10 Hz, and a call
 # of another node, which the trace reports up to 2.5 s late.
@@ -59,8 +58,7 @@ def limits_of(thresholds: Thresholds) -> dict[str, float]:
     }
 
 
-# --- Schema of requirements.yaml, the table of requirements, and its reader. Pure --------------
-
+# --- The table of requirements, requirements.yaml -----------------------------------------------
 
 FILE = Path(__file__).with_name('requirements.yaml')
 Severity = Literal['advisory', 'caution', 'warning', 'critical']
@@ -76,7 +74,7 @@ class Requirement(BaseModel):
     """One entry. ``rule``: ``module.path:Name`` below the package; the tests: ``file::function``.
 
     ``formula`` is true as long as the requirement holds. {name} is a signal (signals.py), <name> a
-    number (limits.py). Exactly one of ``formula`` and ``no_monitor`` is given.
+    number (``limits_of``). Exactly one of ``formula`` and ``no_monitor`` is given.
     """
 
     model_config = ConfigDict(frozen=True, extra='forbid', strict=True)
@@ -113,29 +111,23 @@ class Requirement(BaseModel):
         return LIMIT.sub(lambda name: f'{limits[name[1]]:g}', self.formula)
 
 
+TABLE = TypeAdapter(list[Requirement])
+
+
 @cache
 def load_requirements(path: Path = FILE) -> tuple[Requirement, ...]:
     """The entries in file order. Raises RequirementsError."""
     try:
-        entries = read_yaml(path)
-    except ConfigError as error:
-        raise RequirementsError(str(error)) from error
-    if not isinstance(entries, list):
-        raise RequirementsError(f'{path}: must be a list of requirements')
-    found: dict[str, Requirement] = {}
-    for number, entry in enumerate(entries, start=1):
-        try:
-            requirement = Requirement.model_validate(entry)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = '.'.join(map(str, first['loc']))
-            name = entry.get('id', number) if isinstance(entry, dict) else number
-            raise RequirementsError(f'{path}: {name}: {where}: {first["msg"]}') from error
-        if requirement.id in found:
-            raise RequirementsError(f'{path}: {requirement.id}: is taken twice')
-        found[requirement.id] = requirement
-    return tuple(found.values())
+        found = TABLE.validate_python(read_yaml(path))
+    except (ConfigError, ValidationError) as error:
+        raise RequirementsError(f'{path}: {error}') from error
+    for name, count in Counter(each.id for each in found).items():
+        if count > 1:
+            raise RequirementsError(f'{path}: {name}: is taken twice')
+    return tuple(found)
 
+
+# --- The verdicts -------------------------------------------------------------------------------
 
 REFRESH_S = 0.2  # a formula whose signals have not changed is evaluated again after this time
 BEFORE_S = 0.001  # before the first step all signals are false, so that no window is vacuous
@@ -168,11 +160,6 @@ class Monitor:
         self._now_s = 0.0
 
     @property
-    def signals(self) -> tuple[str, ...]:
-        """The names of the signals that the formulas read."""
-        return tuple(self._signals)
-
-    @property
     def violated(self) -> list[Requirement]:
         """The requirements that do not hold now."""
         return [each.requirement for each in self._formulas if not each.holds]
@@ -202,8 +189,7 @@ class Monitor:
                 formula.requirement.title,
             )
             for formula in self._formulas
-            if formula.is_due(now_s, changed)
-            for at_s, holds in formula.update(now_s, known)
+            for at_s, holds in formula.update(now_s, known, changed)
         ]
 
 
@@ -216,13 +202,12 @@ class _Formula:
         self._updated_s = 0.0
         self._monitor.update({'time': 0.0, **dict.fromkeys(self._names, False)})
 
-    def is_due(self, now_s: float, changed: set[str]) -> bool:
-        if now_s - self._updated_s >= REFRESH_S:
-            return True
-        return not changed.isdisjoint(self._names)
-
-    def update(self, now_s: float, signals: Mapping[str, bool]) -> list[tuple[float, bool]]:
+    def update(
+        self, now_s: float, signals: Mapping[str, bool], changed: set[str]
+    ) -> list[tuple[float, bool]]:
         """When the formula has become false or true since the last update."""
+        if now_s - self._updated_s < REFRESH_S and changed.isdisjoint(self._names):
+            return []
         self._updated_s = now_s
         sample = {name: signals[name] for name in self._names}
         changes = []

@@ -23,24 +23,22 @@ import sys
 import time
 from typing import Any
 
+from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher, TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
+    GuardedPublisher,
     history_qos,
+    LossCounter,
     NEWEST_ONLY,
-    node_config,
-    Process,
-    run_app,
-    SpinThread,
     STEADY_CLOCK,
     subscribe_to_button,
     TracePublisher,
+    TRANSPORT_ERRORS,
 )
 from curiosity_rosa_demo.monitor.inputs import MessageInputs, Receive
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
-from curiosity_rosa_demo.monitor.ogma import RATE_HZ
-from curiosity_rosa_demo.monitor.signals import bits, SignalState
+from curiosity_rosa_demo.monitor.signals import bits, RATE_HZ, SignalState
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 import rclpy
@@ -113,10 +111,7 @@ class MonitorApp:
 
     def _on_status(self, message: String) -> None:
         """Take the measured real-time factor from the adapter's status."""
-        try:
-            factor = json.loads(message.data).get('real_time_factor')
-        except (ValueError, AttributeError, RecursionError):
-            return
+        factor = read_object(message.data).get('real_time_factor')
         self._pace = min(1.0, factor) if isinstance(factor, float) and factor > 0.0 else 1.0
 
     def _step(self) -> None:

@@ -57,6 +57,8 @@ SIGNALS = {
     'clock_stands': 'simulated time was heard and does not advance',
     'appendage_out': 'the joints, or without them the adapter, show an appendage not stowed',
 }
+RATE_HZ = 10  # of the signals topic
+MAST = 'mast'
 MOTIONS = tuple(DIRECTIONS)
 STOP = 'move_stop'
 COMMAND_S = 0.5  # a Twist is repeated ten times a second
@@ -100,19 +102,20 @@ class SignalState:
         least_mps = drive.forward_mps * (1.0 - drive.slip_limit) if drive.slip_limit else 0.0
         self._values['slipping'] = abs(speed) < least_mps
         self._values['tilted'] = 0.0 < drive.tilt_limit_rad < tilt_rad
-        if place is not None and self.fence.enabled:
+        fence = self.fence
+        if place is not None and fence.enabled:
             x, y = place
-            fence = self.fence
             inside = fence.x_min <= x <= fence.x_max and fence.y_min <= y <= fence.y_max
             self._values['outside'] = not inside
 
-    def joints(self, now: float, p: float, turn: float) -> None:
-        """Radians of the mast's two joints."""
+    def part(self, now: float, name: str, angles: Sequence[float]) -> None:
+        """Radians of the joints of MAST or of an appendage, in the order of the configuration."""
         mast = self.thresholds.mast
-        self._hear('joints', now)
-        self._values['stowed'] = all(
+        stowed = mast.closed_rad if name == MAST else self.robot.appendages[name].stowed_rad
+        self._hear(name, now)
+        self._values[f'{name} stowed'] = all(
             abs(angle - wanted) <= mast.tolerance_rad
-            for angle, wanted in zip((p, turn), mast.closed_rad, strict=True)
+            for angle, wanted in zip(angles, stowed, strict=True)
         )
 
     def wheels(self, now: float, fastest_radps: float) -> None:
@@ -139,27 +142,19 @@ class SignalState:
         soon = now - since < motion.settling_max_s and value('way_m', 0.0) < motion.settling_way_m
         return little and stand and soon and not value('foreign_driver')
 
-    def appendage(self, now: float, name: str, angles: Sequence[float]) -> None:
-        """Radians of the appendage's joints, in the order of its profile."""
-        tolerance = self.thresholds.mast.tolerance_rad
-        stowed = self.robot.appendages[name].stowed_rad
-        self._hear(name, now)
-        self._values[f'{name} stowed'] = all(
-            abs(angle - wanted) <= tolerance for angle, wanted in zip(angles, stowed, strict=True)
-        )
-
     def status(self, now: float, status: Mapping[str, Any]) -> None:
         """The JSON object of the adapter's status."""
         self._hear('adapter', now)
         ahead_m = status.get('obstacle_ahead_m')
         stop_m = self.thresholds.telemetry.obstacle_stop_m
+        parts = status.get('appendages') or {}
+        stowed = {name for name, posture in parts.items() if posture == 'stowed'}
         self._values.update(
-            claims_closed=status.get('mast') in STOWED_MAST,
-            postures=status.get('appendages') or {},
+            claims_stowed=stowed | ({MAST} if status.get('mast') in STOWED_MAST else set()),
             claims_moving=status.get('moving') is True,
-            violation=bool(status.get('violation')),
-            others=bool(status.get('other_adapters')),
-            adapter_safe=bool(status.get('agent_safe_reason')),
+            violation=status.get('violation'),
+            others=status.get('other_adapters'),
+            adapter_safe=status.get('agent_safe_reason'),
             obstacle=isinstance(ahead_m, float | int) and ahead_m < stop_m,
         )
         if 'button' not in self._heard:  # a recording has no e-stop topic
@@ -237,53 +232,48 @@ class SignalState:
         """The signals at ``now``. A pulse is in one result only."""
         motion, telemetry = self.thresholds.motion, self.thresholds.telemetry
         value = self._values.get
-        moving_fresh = self._fresh('odometry', now, motion.odometry_max_age_s)
-        adapter_alive = self._fresh('adapter', now, telemetry.adapter_max_age_s)
-        claims_closed = adapter_alive and bool(value('claims_closed'))
-        agent_alive = self._fresh('heartbeat', now, motion.heartbeat_max_age_s)
-        if self._fresh('joints', now, self.thresholds.mast.joint_max_age_s):
-            mast_up = not value('stowed')
-        else:
-            mast_up = adapter_alive and not claims_closed
+        driving = self._fresh('odometry', now, motion.odometry_max_age_s)
+        adapter = self._fresh('adapter', now, telemetry.adapter_max_age_s)
+        agent = self._fresh('heartbeat', now, motion.heartbeat_max_age_s)
         living = [at for at in self._adapters.values() if now - at <= telemetry.adapter_max_age_s]
-        pulses, self._pulses = self._pulses, set()
-        signals = {
-            **dict.fromkeys(SIGNALS, False),
-            **{name: bool(value(name)) for name in ('two_agents', 'foreign_driver')},
-            **{name: bool(value(name)) for name in ('e_stop', 'battery_low', 'outside')},
-            **{
-                name: moving_fresh and bool(value(name))
-                for name in ('moving', 'straight', 'slipping', 'tilted')
-            },
-            **{
-                name: adapter_alive and bool(value(name))
-                for name in ('claims_moving', 'violation', 'obstacle')
-            },
+        found = {
+            'moving': driving and value('moving'),
+            'straight': driving and value('straight'),
             'odometry_stale': self._silent('odometry', now, motion.odometry_max_age_s),
-            'mast_up': mast_up,
-            'claims_closed': claims_closed,
-            'appendage_out': any(
-                self._is_out(name, now, adapter_alive=adapter_alive)
-                for name in self.robot.appendages
-            ),
-            'adapter_alive': adapter_alive,
-            'asks_known': agent_alive and value('calls') is not None,
-            'safe': bool(value('heartbeat_safe', value('adapter_safe'))),
-            'agent_alive': agent_alive,
+            'outside': value('outside'),
+            'tilted': driving and value('tilted'),
+            'mast_up': self._is_out(MAST, now, adapter_alive=adapter),
+            'claims_closed': adapter and MAST in value('claims_stowed', ()),
+            'claims_moving': adapter and value('claims_moving'),
+            'violation': adapter and value('violation'),
+            'adapter_alive': adapter,
+            'obstacle': adapter and value('obstacle'),
+            'asks_known': agent and value('calls') is not None,
+            'safe': value('heartbeat_safe', value('adapter_safe')),
+            'agent_alive': agent,
             'agent_silent': self._silent('heartbeat', now, motion.heartbeat_max_age_s),
-            'tick_stands': agent_alive
-            and not self._fresh('tick', now, motion.heartbeat_max_age_s),
-            'two_adapters': len(living) > 1 or (adapter_alive and bool(value('others'))),
+            'tick_stands': agent and not self._fresh('tick', now, motion.heartbeat_max_age_s),
+            'two_agents': value('two_agents'),
+            'two_adapters': len(living) > 1 or (adapter and value('others')),
+            'e_stop': value('e_stop'),
             'commanded': self._fresh('command', now, COMMAND_S),
+            'slipping': driving and value('slipping'),
+            'foreign_driver': value('foreign_driver'),
             'scan_silent': self._silent('scan', now, telemetry.scan_max_age_s),
+            'battery_low': value('battery_low'),
             'clock_stands': self._silent('clock', now, motion.clock_max_age_s),
+            'appendage_out': any(
+                self._is_out(name, now, adapter_alive=adapter) for name in self.robot.appendages
+            ),
         }
-        return signals | dict.fromkeys(pulses, True)
+        pulses, self._pulses = self._pulses, set()
+        return {name: bool(found.get(name)) or name in pulses for name in SIGNALS}
 
     def _is_out(self, name: str, now: float, *, adapter_alive: bool) -> bool:
+        """By the joints, or without them by the adapter, the part is not stowed."""
         if self._fresh(name, now, self.thresholds.mast.joint_max_age_s):
             return not self._values[f'{name} stowed']
-        return adapter_alive and self._values.get('postures', {}).get(name) != 'stowed'
+        return adapter_alive and name not in self._values.get('claims_stowed', ())
 
     def agent_left(self, now: float) -> None:
         """Nobody publishes the heartbeat any more. Its silence is a fault only while the rover

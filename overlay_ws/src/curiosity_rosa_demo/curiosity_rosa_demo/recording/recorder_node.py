@@ -17,8 +17,14 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.imaging.image_header import ImageError
-from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
-from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, SpinThread, STEADY_CLOCK
+from curiosity_rosa_demo.infra.process import SpinThread
+from curiosity_rosa_demo.infra.ros_io import (
+    history_qos,
+    NEWEST_ONLY,
+    read_message,
+    STEADY_CLOCK,
+    UnreadableMessage,
+)
 from curiosity_rosa_demo.recording.mcap.channels import Channel, ChannelSource, message_class
 from curiosity_rosa_demo.recording.throttle import Throttle
 from curiosity_rosa_demo.trace.events import CaptureTaken

@@ -24,8 +24,7 @@ from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused, 
 from curiosity_rosa_demo.imaging.ground.view import Attitude, Body, CameraPose, Lens
 from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.tf.listener import TransformSource, TransformUnavailable
-from curiosity_rosa_demo.infra.tf.tree import Transform
+from curiosity_rosa_demo.infra.tf import Transform, TransformSource, TransformUnavailable
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 from std_msgs.msg import Header

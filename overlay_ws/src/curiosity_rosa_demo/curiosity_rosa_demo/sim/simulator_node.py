@@ -30,19 +30,17 @@ from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.imaging.pixels import pixels_of
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
+from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
+    GuardedPublisher,
     history_qos,
+    LossCounter,
+    make_transform_source,
     NEWEST_ONLY,
-    node_config,
-    Process,
-    run_app,
-    SpinThread,
     STEADY_CLOCK,
     TracePublisher,
 )
-from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.infra.tf import TransformUnavailable
 from curiosity_rosa_demo.sim.ground_eye import GroundEye, stamp_ns
 from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
 from curiosity_rosa_demo.sim.light_model import LightModel

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.infra.tf.tree import FrameLink, LATE_S
+from curiosity_rosa_demo.infra.tf import FrameLink, LATE_S
 
 STILL_S = 0.25  # over which the still limits count; shorter motions are seen as well
 NS = 1_000_000_000

@@ -54,19 +54,16 @@ def wait_for_nodes(
         is_known = client.pose() is not None and (heard() or {}).get('rover_x') is not None
         return '' if is_known else 'The pose is unknown'
 
+    def problem_after(problem: Callable[[], str], timeout_s: float) -> str:
+        """What it last returned, after ``timeout_s`` at most; '' as soon as it returns that."""
+        for _ in range(round(timeout_s / PERIOD_S)):
+            if not problem():
+                return ''
+            cancellation.sleep(PERIOD_S)
+        return problem()
+
     for problem, timeout_s in ((services, SERVICES_TIMEOUT_S), (standstill, STATUS_TIMEOUT_S)):
-        if why := _problem_after(problem, timeout_s, cancellation):
+        if why := problem_after(problem, timeout_s):
             notice(f'! {why} (within {timeout_s:g} s); commands will say what is missing.')
             return
-    _problem_after(pose, POSE_TIMEOUT_S, cancellation)
-
-
-def _problem_after(
-    problem: Callable[[], str], timeout_s: float, cancellation: Cancellation
-) -> str:
-    """Wait until ``problem`` returns ''. What it last returned, after ``timeout_s`` at most."""
-    for _ in range(round(timeout_s / PERIOD_S)):
-        if not problem():
-            return ''
-        cancellation.sleep(PERIOD_S)
-    return problem()
+    problem_after(pose, POSE_TIMEOUT_S)

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-import json
 import math
 import threading
 import time
@@ -28,11 +27,12 @@ from typing import Any
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.refusal import code_of, facts_of
+from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
-from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.infra.ros_io import call, make_transform_source, ServiceFailed
+from curiosity_rosa_demo.infra.tf import TransformUnavailable
 from curiosity_rosa_demo.infra.tracing.span import span
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from rclpy.node import Node
@@ -66,15 +66,14 @@ class RoverClient:
         # for waits that depend on the simulator
         self.simulation = SimulationClock.of(node.get_clock(), config.thresholds.motion)
         self.transforms = make_transform_source(node, config, self.simulation)
-        services = config.topics.adapter
         left_out = {
             *(() if config.robot.mobile_base else MOTIONS),
             *(() if config.robot.has_mast else MAST_SKILLS),
         }
         self.service_names = {  # of the adapter, by what it does
             **{
-                name: getattr(services, name).name
-                for name in type(services).model_fields
+                name: service.name
+                for name, service in config.topics.adapter
                 if name not in left_out
             },
             **{name: config.appendage_service(name) for name in config.robot.commands},
@@ -84,10 +83,10 @@ class RoverClient:
             for name, service in self.service_names.items()
         }
         others = config.topics.services
-        self._capture = node.create_client(CaptureAndScore, others.capture_and_score.name)
-        self._analyze = node.create_client(AnalyzeGround, others.analyze_ground.name)
         self._capture_name = others.capture_and_score.name
         self._analyze_name = others.analyze_ground.name
+        self._capture = node.create_client(CaptureAndScore, self._capture_name)
+        self._analyze = node.create_client(AnalyzeGround, self._analyze_name)
         self._sent_lock = threading.Lock()
         self._sent: Counter[str] = Counter()
         self._timeouts = _timeouts(config)
@@ -171,8 +170,10 @@ class RoverClient:
 
     def status(self) -> dict[str, Any]:
         """The adapter's status; a pose from TF replaces its pose. Raises ServiceFailed."""
-        status = _json_object(self.trigger('get_status'))
-        pose = self.pose()
+        message = self.trigger('get_status')
+        status, pose = read_object(message), self.pose()
+        if not status:
+            raise ServiceFailed(f'get_status answered no JSON object: {message[:80]!r}')
         if pose is not None:
             status.update(rover_x=pose.x, rover_y=pose.y, yaw_rad=pose.yaw_rad)
         return status
@@ -222,21 +223,6 @@ def answered_failure(text: str, name: str) -> ServiceFailed:
     """
     reason = text.strip() or f'{name} failed without a reason'
     return ServiceFailed(reason, code_of(reason), facts_of(reason))
-
-
-def _json_object(message: str) -> dict[str, Any]:
-    """Parse a JSON object. Raises ServiceFailed for other text, also for NaN and infinity."""
-
-    def refuse(constant: str) -> None:
-        raise ValueError(constant)
-
-    try:
-        status = json.loads(message, parse_constant=refuse)
-    except (ValueError, RecursionError):
-        status = None
-    if not isinstance(status, dict):
-        raise ServiceFailed(f'get_status answered no JSON object: {message[:80]!r}')
-    return status
 
 
 def _timeouts(config: Config) -> dict[str, float]:

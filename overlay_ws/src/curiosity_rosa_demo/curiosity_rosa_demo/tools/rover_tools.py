@@ -24,11 +24,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
-from curiosity_rosa_demo.domain.models import (
-    MAST_IS_CLOSED,
-    RoverPose,
-    ToolResult,
-)
+from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, RoverPose, ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.clocks import ClockWatch
@@ -53,17 +49,18 @@ class RoverTools:
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self.cancellation = Cancellation()
-        self._free_m: object = None  # where the last motion ended, as the adapter's status has it
 
     def run(self, name: str, **arguments: Any) -> ToolResult:
         """Run one tool. Raises TurnCancelled; the result reports every other failure."""
         cancellation = self.cancellation  # a later run may replace the attribute
         cancellation.check()
         failure: ServiceFailed | None = None
-        data = dict[str, Any]()
+        data: dict[str, Any] = {}
         try:
             if name in MOTIONS:
-                failure, data = self._drive(name, cancellation, **arguments)
+                drive = _Drive(self._client, self._config, self._ros_clock, name, cancellation)
+                failure = drive.run(**arguments)
+                data = drive.data()
             elif name == 'capture_and_score':
                 data = self._capture()
             elif name == 'analyze_ground':
@@ -71,7 +68,7 @@ class RoverTools:
             elif name == 'get_status':
                 data = self._status()
             else:
-                self._when_heard(partial(self._client.trigger, name, cancellation), cancellation)
+                _when_heard(partial(self._client.trigger, name, cancellation), cancellation)
             return self._result(name, failure, data)
         except ServiceFailed as failed:
             failure = failed
@@ -83,18 +80,16 @@ class RoverTools:
     def _result(
         self, name: str, failure: ServiceFailed | None, data: dict[str, Any]
     ) -> ToolResult:
+        cost = float(getattr(self._config.tool_costs.tools, name))
         try:
             if failure is None:
-                return ToolResult(ok=True, data={**data, 'cost': self._cost(name)})
+                return ToolResult(ok=True, data={**data, 'cost': cost})
             reason = str(failure).strip() or f'{name} failed without a reason'
-            data = {**data, **failure.facts, 'cost': self._cost(name)}
+            data = {**data, **failure.facts, 'cost': cost}
             return ToolResult(ok=False, error_reason=reason, error_code=failure.code, data=data)
         except ValidationError as error:
             why = error.errors()[0]['msg']
             raise ServiceFailed(f'{name} answered what JSON cannot carry: {why}') from error
-
-    def _cost(self, name: str) -> float:
-        return float(getattr(self._config.tool_costs.tools, name))
 
     def _capture(self) -> dict[str, Any]:
         needs_mast = self._config.thresholds.capture.require_open_mast
@@ -103,13 +98,8 @@ class RoverTools:
         response = self._client.capture()
         pose = self._client.pose()
         at = {} if pose is None else {'x': pose.x, 'y': pose.y, 'yaw_rad': pose.yaw_rad}
-        return {
-            'score': float(response.score),
-            'is_good': bool(response.is_good),
-            'image_topic': response.image_topic,
-            'image_stamp_s': _seconds(response.stamp),
-            **at,
-        }
+        score = {'score': float(response.score), 'is_good': bool(response.is_good)}
+        return {**score, **_picture_of(response), **at}
 
     def _analyze(self) -> dict[str, Any]:
         response = self._client.analyze_ground()
@@ -117,11 +107,7 @@ class RoverTools:
             analysis = GroundAnalysis.model_validate_json(response.analysis)
         except ValueError as error:
             raise ServiceFailed(f'analyze_ground answered no analysis: {error}'[:300]) from error
-        return {
-            **analysis.model_dump(mode='json'),
-            'image_topic': response.image_topic,
-            'image_stamp_s': _seconds(response.stamp),
-        }
+        return {**analysis.model_dump(mode='json'), **_picture_of(response)}
 
     def _status(self) -> dict[str, Any]:
         """The adapter's; ``stow``: the skill that stows the first part which is out."""
@@ -132,154 +118,142 @@ class RoverTools:
                 return {**status, 'stow': part.stow_command}
         return status
 
-    def _drive(
-        self, name: str, cancellation: Cancellation, duration_s: float
-    ) -> tuple[ServiceFailed | None, dict[str, Any]]:
-        """Run a motion. Return why it ended early or its stop failed, else None, and its data.
+
+class _Drive:
+    """One motion: its legs, and how far it came."""
+
+    def __init__(
+        self,
+        client: RoverClient,
+        config: Config,
+        ros_clock: Any,
+        name: str,
+        cancellation: Cancellation,
+    ) -> None:
+        self._client, self._motion, self._ros_clock = client, config.thresholds.motion, ros_clock
+        self._name, self._cancellation = name, cancellation
+        self._watch = ClockWatch(ros_clock, max_age_s=self._motion.clock_max_age_s)
+        self._path = DrivenPath([])
+        self._driven_s = 0.0
+        self._free_m: object = None  # where it ended, as the adapter's status has it
+
+    def run(self, duration_s: float) -> ServiceFailed | None:
+        """Why it ended early or its stop failed, else None.
 
         Raises TurnCancelled, and ServiceFailed only when the motion cannot have begun: the budget
         is charged for any other motion.
         """
-        watch = self._await_clock(cancellation)
-        path = DrivenPath([self._client.pose()])
-        seconds = 0.0
+        self._await_clock()
+        self._path.add(self._client.pose())
         failure: ServiceFailed | None = None
-        self._free_m = None
+        left_s = duration_s
         while failure is None:
-            left_s = duration_s - seconds
-            if seconds and left_s < SHORTEST_LEG_S:  # a rounding error
-                break
             leg_s = left_s / max(1, math.ceil(left_s / self._longest_leg_s()))
             try:
-                failure, driven_s = self._drive_leg(name, cancellation, leg_s, path, watch)
+                failure = self._leg(leg_s)
             except ServiceFailed as refused:
-                if not seconds:
+                if not self._driven_s:
                     raise
-                failure, driven_s = _ended_early(refused), 0.0
-            seconds += driven_s
-        end = path.last
-        return failure, {
-            'duration_s': seconds,
-            'distance_m': path.length,
+                failure = _ended_early(refused)
+            left_s = duration_s - self._driven_s
+            if left_s < SHORTEST_LEG_S:  # a rounding error
+                break
+        return failure
+
+    def data(self) -> dict[str, Any]:
+        end = self._path.last
+        return {
+            'duration_s': self._driven_s,
+            'distance_m': self._path.length,
             'x': end.x if end else None,
             'y': end.y if end else None,
             'yaw_rad': end.yaw_rad if end else None,
             **({} if self._free_m is None else {'free_m': self._free_m}),
         }
 
+    def _await_clock(self) -> None:
+        """Wait until the time of motions is seen to advance. Raises ServiceFailed if it does not
+        within motion.clock_max_age_s: nothing could end the motion in time but the leash.
+        """
+        while not self._watch.has_advanced():
+            if why := self._watch.problem():
+                raise ServiceFailed(why)
+            self._cancellation.sleep(CLOCK_PERIOD_S)
+
     def _longest_leg_s(self) -> float:
         """The longest motion that the leash allows, in simulated seconds. The leash ends by steady
         time, so a slow simulation drives a long motion in several legs, with a stop after each.
         """
-        leash_s = self._config.thresholds.motion.max_duration_s
         stretch = self._client.simulation.stretched(1.0)
-        return LEASH_SHARE * leash_s / stretch if stretch > 1.0 else math.inf
+        return LEASH_SHARE * self._motion.max_duration_s / stretch if stretch > 1.0 else math.inf
 
-    def _drive_leg(
-        self,
-        name: str,
-        cancellation: Cancellation,
-        duration_s: float,
-        path: DrivenPath,
-        watch: ClockWatch,
-    ) -> tuple[ServiceFailed | None, float]:
-        """Start, wait and stop once. Return why it ended early, else None, and the seconds.
-
-        Raises like ``_drive``.
-        """
-        begin, seconds = self._seconds(), duration_s
+    def _leg(self, duration_s: float) -> ServiceFailed | None:
+        """Start, wait and stop once. Why it ended early, else None. Raises like ``run``."""
+        begin_s = self._seconds()
         failure: ServiceFailed | None = None
         try:
-            self._start(name, cancellation)
+            self._start()
         except ServiceFailed as failed:
             if failed.code != RefusalCode.NO_ANSWER:
                 raise
             failure = failed
         else:
-            begin = self._seconds()
+            begin_s = self._seconds()
             try:
-                failure = self._travel_and_stop(duration_s, path, cancellation, watch)
+                failure = self._travel_and_stop(duration_s)
             except ServiceFailed as failed:
                 failure = failed
             except Exception as error:
-                failure = _internal_error(name, error)
-        if failure is not None:
-            cancellation.check()  # report a stop, not the error that it caused
-            path.add(self._client.pose())
-            seconds = max(0.0, self._seconds() - begin)
-        return failure, seconds
-
-    def _await_clock(self, cancellation: Cancellation) -> ClockWatch:
-        """Wait until the time of motions is seen to advance. Raises ServiceFailed if it does not
-        within motion.clock_max_age_s: nothing could end the motion in time but the leash.
-        """
-        max_age_s = self._config.thresholds.motion.clock_max_age_s
-        watch = ClockWatch(self._ros_clock, max_age_s=max_age_s)
-        while not watch.has_advanced():
-            if why := watch.problem():
-                raise ServiceFailed(why)
-            cancellation.sleep(CLOCK_PERIOD_S)
-        return watch
-
-    def _travel_and_stop(
-        self, duration_s: float, path: DrivenPath, cancellation: Cancellation, watch: ClockWatch
-    ) -> ServiceFailed | None:
-        """Finish a started motion. Return why it ended early, else None."""
-        try:
-            failure = self._travel(duration_s, path, cancellation, watch)
-        finally:
-            # Stop the rover before any error of the wait propagates.
-            self._stop()
-        self._wait_until_still(path, cancellation)
+                failure = _internal_error(self._name, error)
+        if failure is None:
+            self._driven_s += duration_s
+            return None
+        self._cancellation.check()  # report a stop, not the error that it caused
+        self._path.add(self._client.pose())
+        self._driven_s += max(0.0, self._seconds() - begin_s)
         return failure
 
-    def _start(self, name: str, cancellation: Cancellation) -> str:
-        """Start a motion, once the adapter hears the agent. Raises ServiceFailed and
+    def _start(self) -> None:
+        """Start the motion, once the adapter hears the agent. Raises ServiceFailed and
         TurnCancelled.
         """
+        request = partial(self._client.start, self._name, self._cancellation)
         try:
-            return self._when_heard(partial(self._client.start, name, cancellation), cancellation)
+            _when_heard(request, self._cancellation)
         except ServiceFailed as failure:
             if failure.code == RefusalCode.NO_ANSWER:  # it may have begun, or may begin
                 with suppress(ServiceFailed):
                     self._stop()
             raise
 
-    @staticmethod
-    def _when_heard(request: Callable[[], str], cancellation: Cancellation) -> str:
-        """Make a request again while the adapter refuses it because it misses the agent: a refused
-        motion has not begun. Raises ServiceFailed and TurnCancelled.
-        """
-        deadline = time.monotonic() + LINK_TIMEOUT_S
-        while True:
-            try:
-                return request()
-            except ServiceFailed as failure:
-                is_silent = failure.code == RefusalCode.AGENT_SILENT
-                if not is_silent or time.monotonic() >= deadline:
-                    raise
-            cancellation.sleep(LINK_RETRY_S)
+    def _travel_and_stop(self, duration_s: float) -> ServiceFailed | None:
+        """Finish a started motion. Why it ended early, else None."""
+        try:
+            failure = self._travel(duration_s)
+        finally:
+            # Stop the rover before any error of the wait propagates.
+            self._stop()
+        self._wait_until_still()
+        return failure
 
-    def _travel(
-        self, duration_s: float, path: DrivenPath, cancellation: Cancellation, watch: ClockWatch
-    ) -> ServiceFailed | None:
-        """Wait for the motion's duration. Return why it ended early, else None.
+    def _travel(self, duration_s: float) -> ServiceFailed | None:
+        """Wait for the motion's duration. Why it ended early, else None.
 
         Simulated time measures the duration. Steady time bounds it: by a time that stands, and by
         motion.slowest_real_time_factor, plus the age that a time may have.
         """
-        motion = self._config.thresholds.motion
+        motion = self._motion
         longest_s = duration_s / motion.slowest_real_time_factor + motion.clock_max_age_s
         deadline = time.monotonic() + longest_s
         last, elapsed = self._seconds(), 0.0
         status_at = time.monotonic() + STATUS_PERIOD_S
         while elapsed < duration_s:
-            cancellation.sleep(min(POSE_PERIOD_S, duration_s - elapsed))
-            path.add(self._client.pose())
+            self._cancellation.sleep(min(POSE_PERIOD_S, duration_s - elapsed))
+            self._path.add(self._client.pose())
             now = self._seconds()
             # A restarted simulation sets its time back. That must not prolong the motion.
             elapsed, last = elapsed + max(0.0, now - last), now
-            if why := watch.problem():
+            if why := self._watch.problem():
                 return _ended_early(ServiceFailed(why))
             if elapsed < duration_s and time.monotonic() > deadline:
                 slow = f'only {elapsed:.1f} of {duration_s:g} s passed within {longest_s:g} s'
@@ -306,21 +280,40 @@ class RoverTools:
             # once more, because a restart takes about a second.
             self._client.trigger('move_stop')
 
-    def _wait_until_still(self, path: DrivenPath, cancellation: Cancellation) -> None:
+    def _wait_until_still(self) -> None:
         deadline = time.monotonic() + self._client.simulation.stretched(STANDSTILL_TIMEOUT_S)
         while (status := self._client.status()).get('moving'):
             if time.monotonic() > deadline:
                 late = f'{STANDSTILL_TIMEOUT_S:g} s after its stop'
                 code = RefusalCode.SAFETY_VIOLATION.value
                 raise ServiceFailed(f'{code}: The rover is not still {late}', code)
-            cancellation.sleep(POSE_PERIOD_S)
-            path.add(self._client.pose())
+            self._cancellation.sleep(POSE_PERIOD_S)
+            self._path.add(self._client.pose())
         self._free_m = status.get('free_m')
-        path.add(self._client.pose())
+        self._path.add(self._client.pose())
 
 
-def _seconds(stamp: Any) -> float:
-    return float(stamp.sec + stamp.nanosec * 1e-9)
+def _when_heard(request: Callable[[], str], cancellation: Cancellation) -> None:
+    """Make a request again while the adapter refuses it because it misses the agent: a refused
+    motion has not begun. Raises ServiceFailed and TurnCancelled.
+    """
+    deadline = time.monotonic() + LINK_TIMEOUT_S
+    while True:
+        try:
+            request()
+            return
+        except ServiceFailed as failure:
+            if failure.code != RefusalCode.AGENT_SILENT or time.monotonic() >= deadline:
+                raise
+        cancellation.sleep(LINK_RETRY_S)
+
+
+def _picture_of(response: Any) -> dict[str, Any]:
+    stamp = response.stamp
+    return {
+        'image_topic': response.image_topic,
+        'image_stamp_s': float(stamp.sec + stamp.nanosec * 1e-9),
+    }
 
 
 def _ended_early(why: ServiceFailed) -> ServiceFailed:

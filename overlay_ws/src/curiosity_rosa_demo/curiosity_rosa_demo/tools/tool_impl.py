@@ -10,12 +10,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TYPE_CHECKING
 
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import OfferedSkills
-from langchain_core.tools import BaseTool, StructuredTool
+from curiosity_rosa_demo.domain.text import clip
+from pydantic import BaseModel, ValidationError
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
 
 
 class RunSkill(Protocol):
@@ -26,16 +30,22 @@ class RunSkill(Protocol):
 
 def make_tools(skills: OfferedSkills, run: RunSkill) -> list[BaseTool]:
     """LangChain tools for the skills that the model may use."""
-
-    def bound(name: str) -> Callable[..., ToolResult]:
-        return lambda **arguments: run(name, **arguments)
+    from langchain_core.tools import StructuredTool  # not at the start of the agent
 
     return [
         StructuredTool.from_function(
-            func=bound(skill.definition.name),
+            func=partial(run, skill.definition.name),
             name=skill.definition.name,
             description=skill.description,
             args_schema=skill.arguments,
         )
         for skill in skills.for_model()
     ]
+
+
+def arguments_error_text(error: ValidationError, schema: type[BaseModel]) -> str:
+    """The first validation error, followed by the names of all arguments."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = '.'.join(str(part) for part in first['loc']) or 'arguments'
+    takes = ', '.join(schema.model_fields) or 'none'
+    return f'{clip(where)}: {clip(first["msg"])}; it takes: {takes}'

@@ -16,18 +16,16 @@ import sys
 from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
+from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
+    GuardedPublisher,
     history_qos,
-    node_config,
-    Process,
-    run_app,
-    SpinThread,
+    LossCounter,
+    make_transform_source,
     STEADY_CLOCK,
     TracePublisher,
 )
-from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.infra.tf import TransformUnavailable
 from curiosity_rosa_demo.trace.events import CaptureTaken, NodeStarted
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import decode

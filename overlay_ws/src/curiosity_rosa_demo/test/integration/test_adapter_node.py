@@ -46,14 +46,14 @@ from curiosity_rosa_demo.domain.models import (
     TWO_AGENTS,
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.process import SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
     call,
     Heartbeat,
     heartbeat_qos,
     history_qos,
+    LossCounter,
     ServiceFailed,
-    SpinThread,
 )
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.trace_codec import decode
@@ -99,8 +99,7 @@ AGENT = """
 import signal, threading
 import rclpy
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros_io import Heartbeat
+from curiosity_rosa_demo.infra.ros_io import Heartbeat, LossCounter
 rclpy.init()
 reasons = ['starting']
 signal.signal(signal.SIGUSR1, lambda *_: reasons.append(''))

@@ -139,7 +139,7 @@ THRESHOLDS: list[tuple[str, dict[str, Any], str]] = [
 
 LOOK = """
 import sys
-from curiosity_rosa_demo.infra.ros.clock_look import clock_is_published
+from curiosity_rosa_demo.infra.clocks import clock_is_published
 print('published:', clock_is_published(sys.argv[1], within_s=float(sys.argv[2])))
 """
 

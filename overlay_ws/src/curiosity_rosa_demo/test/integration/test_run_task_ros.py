@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.ros_io import SpinThread
+from curiosity_rosa_demo.infra.process import SpinThread
 from curiosity_rosa_interfaces.action import RunTask
 from fake_robot import FakeRobot
 from harness import Sandbox, wait_until

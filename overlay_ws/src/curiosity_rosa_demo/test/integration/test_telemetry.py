@@ -21,8 +21,7 @@ from curiosity_rosa_demo.domain.brain_state import Reading, Telemetry
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.infra.tf.listener import make_transform_source
+from curiosity_rosa_demo.infra.ros_io import history_qos, make_transform_source
 from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pytest

@@ -114,9 +114,9 @@ class Watched:
         if world.wheels_shown:
             signals.wheels(now, world.wheels / WHEEL_RADIUS_M)
         if world.joints_on:
-            signals.joints(now, *world.mast)
+            signals.part(now, MAST, world.mast)
             for name, angles in world.angles.items():
-                signals.appendage(now, name, angles)
+                signals.part(now, name, angles)
         if world.agent_lives:
             signals.heartbeat(now, self.steps, world.latch, self._calls)
         signals.e_stop(now, world.pressed_at is not None)

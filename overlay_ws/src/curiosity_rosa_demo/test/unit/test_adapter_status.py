@@ -58,7 +58,7 @@ from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.diagnostics import Finding, Level
 from curiosity_rosa_demo.infra.diagnostics import status_of as diagnostic_status
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros_io import LossCounter
 from curiosity_rosa_demo.recording.rule_run import ReplayClock, RuleRun
 from examples import examples
 from fake_robot import FakeRobot

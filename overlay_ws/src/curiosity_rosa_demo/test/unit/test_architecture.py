@@ -186,6 +186,17 @@ def test_every_import_is_declared_or_pinned_and_nothing_else_is(package: str) ->
     assert declared - {KEYS.get(name, name) for name in names} - RUN == set()
 
 
+COMMAND = re.compile(r"f'\w+ = \{PACKAGE\}\.([\w.]+):(\w+)'")
+
+
+def test_every_installed_command_is_a_function_of_the_package() -> None:
+    found = COMMAND.findall((PACKAGE / 'setup.py').read_text(encoding='utf-8'))
+    assert len(found) > 5
+    for module, name in found:
+        body = trees()[PRODUCT / f'{module.replace(".", "/")}.py'].body
+        assert name in {getattr(node, 'name', '') for node in body}, f'{module}:{name}'
+
+
 # --- the oldest Python and rclpy ----------------------------------------------------------------
 
 HUMBLE = {

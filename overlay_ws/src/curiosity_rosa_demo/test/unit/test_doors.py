@@ -45,7 +45,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import NO_CLOCK
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.ros.service_call import ServiceFailed
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools import rover_tools
 from doors_world import DOORS, DoorsWorld, nothing
 from hostile import Record, run_job

@@ -19,11 +19,15 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import (
     free_distance,
     RoverShape,
-    Scan,
     view_of,
 )
-from curiosity_rosa_demo.infra.tf.listener import level_pose, TransformSource, TransformUnavailable
-from curiosity_rosa_demo.infra.tf.tree import FrameLink, Transform
+from curiosity_rosa_demo.infra.tf import (
+    FrameLink,
+    level_pose,
+    Transform,
+    TransformSource,
+    TransformUnavailable,
+)
 from curiosity_rosa_demo.sim.stillness import Instant, STILL_S, Stillness
 from examples import examples
 from geometry_msgs.msg import TransformStamped
@@ -32,6 +36,7 @@ from hypothesis import strategies as st
 import numpy as np
 import numpy.typing as npt
 import pytest
+from sensor_msgs.msg import LaserScan
 from tf2_msgs.msg import TFMessage
 
 ARM = load_config(robot='curiosity').thresholds
@@ -51,9 +56,9 @@ STEP = 2.0 * math.pi / BEAMS
 places = st.floats(-30.0, 30.0)
 
 
-def scan_with(ranges: list[float], **changes: float) -> Scan:
+def scan_with(ranges: list[float], **changes: float) -> LaserScan:
     given = {'angle_min': -math.pi, 'angle_increment': STEP, 'range_min': 0.1, 'range_max': 20.0}
-    return Scan(**{**given, **changes}, ranges=ranges)
+    return LaserScan(**{**given, **changes}, ranges=ranges)
 
 
 def touches(points: np.ndarray, motion: str, metres: float, shape: RoverShape) -> bool:
@@ -83,7 +88,7 @@ def test_ground_and_what_is_above_the_rover_are_no_obstacles() -> None:
         assert bool(view.points.size) is (low < height < high)
 
 
-def scan_of_point(x: float, y: float) -> Scan:
+def scan_of_point(x: float, y: float) -> LaserScan:
     """From 1 cm ahead of the base: one return at a place of the base frame."""
     angle, metres = math.atan2(y, x - 0.01), math.hypot(y, x - 0.01)
     ranges = [math.inf] * BEAMS + [metres]
@@ -111,27 +116,28 @@ def test_the_rovers_own_body_is_no_obstacle(
 )
 @example(scan_with([1.0], range_max=0.0))
 @example(scan_with([1.0], angle_min=math.nan))
-def test_rays_that_measured_nothing_give_neither_obstacles_nor_a_view(scan: Scan) -> None:
+def test_rays_that_measured_nothing_give_neither_obstacles_nor_a_view(scan: LaserScan) -> None:
     view = view_of(scan, FRONT, SHAPE)
     assert (view.sees_ahead, view.free_m, view.points.size) == (False, {}, 0)
 
 
-numbers = st.floats() | st.floats(-30.0, 30.0)
+FIELDS = ('angle_min', 'angle_increment', 'range_min', 'range_max')
+numbers = st.floats(width=32) | st.floats(-30.0, 30.0)
 
 
 @given(
     st.lists(numbers, max_size=60),
-    st.tuples(numbers, numbers, numbers, numbers),
+    st.fixed_dictionaries(dict.fromkeys(FIELDS, numbers)),
     st.tuples(numbers, numbers, numbers),
     st.sampled_from([FRONT, STOWED, RAISED]),
 )
 def test_any_scan_in_any_frame_gives_a_view_that_makes_sense(
     ranges: list[float],
-    fields: tuple[float, float, float, float],
+    fields: dict[str, float],
     place: tuple[float, float, float],
     frame: Transform,
 ) -> None:
-    view = view_of(Scan(*fields, ranges), Transform(place, frame.rotation), SHAPE)
+    view = view_of(LaserScan(**fields, ranges=ranges), Transform(place, frame.rotation), SHAPE)
     assert view.sees_ahead == bool(view.free_m)
     assert all(metres >= 0.0 for metres in view.free_m.values())
     assert np.isfinite(view.points).all()

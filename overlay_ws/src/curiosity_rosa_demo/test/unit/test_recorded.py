@@ -25,7 +25,7 @@ from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.check import operation_in, replay, run
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.ros.qos import UnreadableMessage
+from curiosity_rosa_demo.infra.ros_io import UnreadableMessage
 from curiosity_rosa_demo.recording.check import NO_LOG, NOT_SEEN, replay_adapter, Verdict
 from curiosity_rosa_demo.recording.mcap.channels import Channel, STRING, TF
 from curiosity_rosa_demo.recording.mcap.file import RunFile

@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode, Question
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.infra.storage.paths import SafetyLatch
+from curiosity_rosa_demo.infra.files import SafetyLatch
 from examples import examples
 from hypothesis import given, HealthCheck, Phase, settings
 from hypothesis import strategies as st

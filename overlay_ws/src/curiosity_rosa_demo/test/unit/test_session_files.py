@@ -15,15 +15,15 @@ import os
 from pathlib import Path
 import tempfile
 
-from curiosity_rosa_demo.agent.runtime.session_recorder import SessionRecorder
+from curiosity_rosa_demo.agent.runtime.session_recorder import (
+    MAX_PLACES,
+    SessionFolder,
+    SessionRecorder,
+    TRAIL_FILE,
+)
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Capture, MAX_CAPTURES, Picture
-from curiosity_rosa_demo.infra.storage.session_folder import (
-    MAX_PLACES,
-    SessionFolder,
-    TRAIL_FILE,
-)
 from curiosity_rosa_demo.trace.jsonl_log import (
     JsonlTraceLog,
     MAX_TAIL_BYTES,

@@ -50,10 +50,10 @@ from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import memory_size
 from curiosity_rosa_demo.infra.config.agent import LEAST_CONTEXT_TOKENS
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.storage.paths import (
+from curiosity_rosa_demo.infra.files import (
     agent_log_file,
+    beside,
     recordings_folder,
-    session_folder,
     state_folder,
     task_database_file,
     trace_file,
@@ -176,7 +176,7 @@ def test_agents_of_two_domains_and_namespaces_share_no_file(
             (recordings_folder(shipped, '', namespace), f'curiosity_rosa/recordings{own}'),
         ):
             assert file == tmp_path / name
-    assert session_folder(Path('tasks.db'), 'scout').name == 'tasks.db.scout.session'
+    assert beside(Path('tasks.db'), 'scout', 'session').name == 'tasks.db.scout.session'
     blocked = tmp_path / 'blocked'
     blocked.touch()
     monkeypatch.setenv('XDG_STATE_HOME', str(blocked))

@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.tasks.task import (
     UnknownTask,
 )
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
-from curiosity_rosa_demo.infra.storage.sqlite_file import fault_of, FileDamaged, FileFault
+from curiosity_rosa_demo.infra.files import fault_of, FileDamaged, FileFault
 from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest

@@ -29,10 +29,16 @@ from curiosity_rosa_demo.domain.adapter_status import TriggerState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
-from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
-from curiosity_rosa_demo.infra.ros_io import call, Heartbeat, ServiceFailed, TracePublisher
+from curiosity_rosa_demo.infra.ros_io import (
+    call,
+    GuardedPublisher,
+    Heartbeat,
+    LossCounter,
+    read_message,
+    ServiceFailed,
+    TracePublisher,
+    UnreadableMessage,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule, RuleBasedStateMachine
@@ -176,7 +182,7 @@ def test_all_of_the_product_reads_serialized_bytes_there() -> None:
         if file.is_relative_to(PACKAGE / 'curiosity_rosa_demo')
         if any(name == 'rclpy.serialization.deserialize_message' for _, name in imports(tree))
     }
-    assert readers == {'curiosity_rosa_demo/infra/ros/qos.py'}
+    assert readers == {'curiosity_rosa_demo/infra/ros_io.py'}
 
 
 TOPIC = '/agent/messages'

@@ -47,18 +47,21 @@ from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.event_thread import EventThread
-from curiosity_rosa_demo.infra.tracing.exporters import otlp_lines
 from curiosity_rosa_demo.infra.tracing.span import (
     EVENT_ID,
     NO_SPAN,
     span,
     TASK_ID,
-    task_trace_ids,
     TRACEPARENT,
 )
 from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines, TreeSpan
-from curiosity_rosa_demo.infra.tracing.task_tracer import make_task_tracer, SpanQueue, TaskTracer
-from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
+from curiosity_rosa_demo.infra.tracing.task_tracer import (
+    make_task_tracer,
+    otlp_lines,
+    SpanQueue,
+    TaskTracer,
+)
+from curiosity_rosa_demo.trace.bus import EventBus, EventsLost, Published
 from curiosity_rosa_demo.trace.events import (
     BudgetLimitReached,
     CaptureTaken,
@@ -75,7 +78,7 @@ from curiosity_rosa_demo.trace.events import (
     TurnAnswered,
     TurnStarted,
 )
-from curiosity_rosa_demo.trace.trace_buffer import Published, TraceBuffer
+from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import (
     bounded_event,
     decode,
@@ -89,6 +92,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from pydantic import ValidationError
 import pytest
 from runtime_world import AgentWorld
@@ -563,7 +567,7 @@ class Spans(SpanProcessor):
         return [each for each in self.ended if each.name.startswith(begin)]
 
 
-def finished(tracer: Any, *, traceparent: str = '', work: Any = lambda: None) -> None:
+def finished(tracer: Any, *, traceparent: Any = '', work: Any = lambda: None) -> None:
     """A task whose skill does ``work``, from its submission to its end."""
     bus, task = EventBus(), Task('react', id=TASK, metadata={TRACEPARENT: traceparent})
     spans = TaskSpans(tracer)
@@ -631,11 +635,9 @@ def test_the_spans_of_a_turn_are_one_tree_with_the_ids_of_task_and_events(
 
 
 def test_what_is_not_traced_has_no_span_and_what_is_lost_is_counted() -> None:
-    class Full:
-        def export(self, spans: Any) -> None:
+    class Full(SpanExporter):
+        def export(self, spans: Any) -> SpanExportResult:
             raise OSError('no space left')
-
-        def close(self) -> None: ...
 
     seen: list[Any] = []
 
@@ -656,7 +658,7 @@ def test_what_is_not_traced_has_no_span_and_what_is_lost_is_counted() -> None:
 
 def test_a_task_belongs_to_the_trace_of_its_caller() -> None:
     theirs = '0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'
-    ours = TASK.replace('-', ''), '0' * 16
+    ours = TASK.replace('-', ''), ''
     callers: dict[object, tuple[str, str]] = {
         **dict.fromkeys(('', 'none', 7, '00-x-y-01'), ours),
         CALLER: theirs,
@@ -667,12 +669,13 @@ def test_a_task_belongs_to_the_trace_of_its_caller() -> None:
         f'00-{"0" * 32}-b7ad6b7169203331-01': ours,
         None: ours,
     }
-    found = {each: task_trace_ids(TASK, each) for each in callers}
-    assert all(0 < ids.span_id < 2**64 for ids in found.values())
-    assert task_trace_ids(TASK, CALLER) == found[CALLER]
-    assert {
-        each: (f'{ids.trace_id:032x}', f'{ids.parent_id:016x}') for each, ids in found.items()
-    } == callers
+    roots = {}
+    for caller in callers:
+        found = Spans()
+        finished(TaskTracer(found), traceparent=caller)
+        (roots[caller],) = found.ended
+    assert {caller: (root.trace, root.parent) for caller, root in roots.items()} == callers
+    assert {root.id for root in roots.values()} == {TASK.replace('-', '')[16:]}
 
 
 def exported_by(exporter: str, path: Path, say: Any, *, endpoint: str = '', **task: str) -> None:

@@ -25,7 +25,7 @@ import threading
 from curiosity_rosa_demo.agent.llm.budget import budget_refusal, BudgetRefusal, SCOPES
 from curiosity_rosa_demo.agent.llm.usage import CallUsage, current_scope, Scope, Spending, Tokens
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
-from curiosity_rosa_demo.infra.storage.sqlite_file import (
+from curiosity_rosa_demo.infra.files import (
     check_integrity,
     connect,
     FileDamaged,

@@ -23,7 +23,7 @@ import sqlite3
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.infra.config.behaviour import WorldView
-from curiosity_rosa_demo.infra.storage.sqlite_file import (
+from curiosity_rosa_demo.infra.files import (
     check_integrity,
     connect,
     fault_of,

@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.session_recorder import EarlierSession, MAX_PLACES
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
@@ -56,7 +57,6 @@ from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
-from curiosity_rosa_demo.infra.storage.session_folder import EarlierSession, MAX_PLACES
 from curiosity_rosa_demo.trace.bus import EventBus
 
 T = TypeVar('T')

@@ -6,17 +6,122 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Saves the trail and the captures of this run, for the page of the agent that runs next."""
+"""The trail and the captures of this run in a folder, for the page of the agent that runs next.
+
+The folder also has the logs of the trace and of the page. What cannot be read is left out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+import os
+from pathlib import Path
+import time
 
 from curiosity_rosa_demo.domain.geometry import XY
-from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.domain.pictures import Capture
-from curiosity_rosa_demo.infra.storage.session_folder import SessionFolder
+from curiosity_rosa_demo.domain.models import Model, RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.pictures import (
+    Capture,
+    MAX_CAPTURES,
+    MAX_KEPT_BYTES,
+    MAX_PICTURE_BYTES,
+    Picture,
+)
+from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from curiosity_rosa_demo.trace.events import CaptureTaken
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
+
+MAX_PLACES = 2000
+TRAIL_FILE = 'trail.json'
+MAX_TRACE_BYTES, TRACE_FILES = 4_000_000, 2
+_TRAIL = TypeAdapter(list[tuple[FiniteFloat, FiniteFloat]])
+
+
+class _About(Model):
+    """A capture's file, beside that of its picture."""
+
+    event_id: str
+    at: float
+    score: float
+    is_good: bool
+    pose: RoverPose | None
+
+
+@dataclass(frozen=True)
+class EarlierSession:
+    trail: Sequence[XY] = ()  # the oldest first, as the captures
+    captures: Sequence[Capture] = ()
+
+
+class SessionFolder:
+    """Use it from one thread. Each file is replaced as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.trace, self.view = path / 'trace.jsonl', path / 'view.jsonl'
+
+    def load(self) -> EarlierSession:
+        """What was saved last, of the pictures the newest MAX_KEPT_BYTES."""
+        captures, room = list[Capture](), MAX_KEPT_BYTES
+        for file in reversed(self._capture_files()):
+            capture = _capture(file)
+            room -= 0 if capture is None else len(capture.picture.jpeg)
+            if room < 0:
+                break
+            captures += [] if capture is None else [capture]
+        return EarlierSession(self._trail(), captures[::-1])
+
+    def save_trail(self, places: Sequence[XY]) -> None:
+        """Raises OSError."""
+        rounded = [(round(x, 3), round(y, 3)) for x, y in places[-MAX_PLACES:]]
+        self._write(TRAIL_FILE, _TRAIL.dump_json(rounded))
+
+    def save_capture(self, capture: Capture) -> None:
+        """Also removes the oldest beyond MAX_CAPTURES. Raises OSError."""
+        picture, name = capture.picture, f'capture-{1000 * capture.picture.at:015.0f}'
+        about = _About(
+            event_id=capture.event_id,
+            at=picture.at,
+            score=capture.score,
+            is_good=capture.is_good,
+            pose=capture.pose,
+        )
+        self._write(f'{name}.jpg', picture.jpeg)
+        self._write(f'{name}.json', to_json(about).encode())
+        for file in self._capture_files()[:-MAX_CAPTURES]:
+            file.unlink(missing_ok=True)
+            file.with_suffix('.jpg').unlink(missing_ok=True)
+
+    def _capture_files(self) -> list[Path]:
+        return sorted(self.path.glob('capture-*.json'))
+
+    def _trail(self) -> Sequence[XY]:
+        try:
+            return _TRAIL.validate_json(_content(self.path / TRAIL_FILE))[-MAX_PLACES:]
+        except (OSError, ValidationError):
+            return []
+
+    def _write(self, name: str, content: bytes) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        part = self.path / f'{name}.part'
+        part.write_bytes(content)
+        os.replace(part, self.path / name)
+
+
+def _content(file: Path) -> bytes:
+    """Raises OSError."""
+    with file.open('rb') as opened:
+        return opened.read(MAX_PICTURE_BYTES)
+
+
+def _capture(file: Path) -> Capture | None:
+    try:
+        about, jpeg = from_json(_About, _content(file)), _content(file.with_suffix('.jpg'))
+    except (OSError, SerdeError):
+        return None
+    picture = Picture(jpeg, about.at, time.monotonic())
+    return Capture(about.event_id, picture, about.score, about.is_good, about.pose)
 
 
 class SessionRecorder:

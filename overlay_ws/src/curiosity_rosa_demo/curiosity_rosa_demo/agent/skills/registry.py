@@ -24,8 +24,8 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.tools.arguments import arguments_error_text
 from curiosity_rosa_demo.tools.rover_tools import LINK_TIMEOUT_S, STANDSTILL_TIMEOUT_S
+from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
 from pydantic import BaseModel, ValidationError
 
 INTERFACE_TYPES = ('ros2_action', 'ros2_service', 'internal')

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig, read_fleet, TOKEN_VARIABLE
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.ros_io import start_parameter
+from curiosity_rosa_demo.infra.process import start_parameter
 from pydantic import ValidationError
 from rclpy.node import Node
 

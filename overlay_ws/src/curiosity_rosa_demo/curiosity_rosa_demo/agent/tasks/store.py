@@ -38,7 +38,7 @@ from curiosity_rosa_demo.agent.tasks.store_writer import (
 )
 from curiosity_rosa_demo.agent.tasks.task import now, StoreError, StoreLocked, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.infra.storage.sqlite_file import (
+from curiosity_rosa_demo.infra.files import (
     check_integrity,
     connect,
     fault_of,

@@ -34,7 +34,7 @@ from curiosity_rosa_demo.agent.tasks.task import (
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
-from curiosity_rosa_demo.infra.storage.sqlite_file import fault_of, FileFault
+from curiosity_rosa_demo.infra.files import fault_of, FileFault
 
 MAX_GROUP_CHANGES = 240  # changes in one commit; more would delay the first of them
 MAX_STATEMENT_CHANGES = 1024  # in one statement: SQLite allows 32,766 values

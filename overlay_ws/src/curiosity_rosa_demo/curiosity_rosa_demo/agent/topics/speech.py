@@ -14,8 +14,7 @@ from collections.abc import Callable
 
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
+from curiosity_rosa_demo.infra.ros_io import GuardedPublisher, LossCounter
 from rclpy.node import Node
 from std_msgs.msg import String
 

@@ -12,21 +12,30 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-import json
 import math
 import time
 
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import reduce_scan
 from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
+from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
-from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
-from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
-from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, subscribe_to_button
-from curiosity_rosa_demo.infra.tf.listener import level_pose, TransformSource, TransformUnavailable
+from curiosity_rosa_demo.infra.ros_io import (
+    history_qos,
+    LossCounter,
+    NEWEST_ONLY,
+    read_message,
+    subscribe_to_button,
+    UnreadableMessage,
+)
+from curiosity_rosa_demo.infra.tf import (
+    level_pose,
+    stamp_ns,
+    TransformSource,
+    TransformUnavailable,
+)
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import BatteryState, LaserScan
@@ -159,7 +168,7 @@ class TelemetrySource:
             view = None
         else:
             shape = RoverShape.of(self._thresholds, self._stowed_parts())
-            view = view_of(scan_of(message), sensor, shape)
+            view = view_of(message, sensor, shape)
         self._store_reading('scan', reduce_scan(view))
 
     def _stowed_parts(self) -> list[str]:
@@ -218,10 +227,4 @@ def _object(text: str) -> Json:
     """The JSON object in ``text``. Otherwise, and if ``text`` is longer than any status of the
     adapter, an empty object, which the kernel rejects.
     """
-    if len(text) > MAX_STATUS_CHARS:
-        return {}
-    try:
-        value = json.loads(text, parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return {} if len(text) > MAX_STATUS_CHARS else read_object(text)

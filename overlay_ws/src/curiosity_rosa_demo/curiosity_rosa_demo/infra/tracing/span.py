@@ -18,55 +18,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
-import hashlib
 import re
 from types import MappingProxyType
 from typing import Any
-import uuid
-
-# --- The IDs of a task's trace, and W3C's header ``traceparent`` -------------------------------
-# A task's trace has the ID of the task (a UUID without its hyphens), unless a caller sent its own.
-# The ID of the root follows from the task too: a task that outlives the process remains one trace.
-
 
 TRACEPARENT = 'traceparent'  # the header, the key in a goal's arguments and in a task's metadata
-_FORM = re.compile(r'([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?')
+_FORM = re.compile(r'([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?')
 
 
-@dataclass(frozen=True)
-class TraceIds:
-    """``parent_id``: the caller's span; 0 for none. ``sampled``: whether the caller records."""
-
-    trace_id: int
-    span_id: int
-    parent_id: int = 0
-    sampled: bool = True
-
-
-def task_trace_ids(task_id: str, traceparent: object = None) -> TraceIds:
-    """The IDs of the task's root span. An invalid ``traceparent`` counts as none."""
-    try:
-        own = uuid.UUID(task_id).int
-    except ValueError:
-        own = int.from_bytes(hashlib.blake2b(task_id.encode(), digest_size=16).digest(), 'big')
-    span_id = own & (2**64 - 1) or 1
-    caller = parse_traceparent(traceparent)
-    if caller is None:
-        return TraceIds(own or 1, span_id)
-    return TraceIds(caller.trace_id, span_id, caller.span_id, caller.sampled)
-
-
-def parse_traceparent(text: object) -> TraceIds | None:
-    """The caller's span; None if ``text`` is no valid header (W3C Trace Context, section 3.2)."""
+def is_traceparent(text: object) -> bool:
+    """Whether it names the caller's span (W3C Trace Context, section 3.2)."""
     found = _FORM.fullmatch(text) if isinstance(text, str) and len(text) <= 200 else None
     if found is None:
-        return None
-    version, trace, span, flags, rest = found.groups()
-    trace_id, span_id = int(trace, 16), int(span, 16)
-    if version == 'ff' or (version == '00' and rest) or not trace_id or not span_id:
-        return None
-    return TraceIds(trace_id, span_id, sampled=bool(int(flags, 16) & 1))
+        return False
+    version, trace, span, rest = found.groups()
+    is_version = version != 'ff' and not (version == '00' and rest)
+    return is_version and int(trace, 16) > 0 and int(span, 16) > 0
 
 
 Value = str | bool | int | float | list[str]

@@ -10,56 +10,68 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
+from base64 import b64decode
+from collections import deque, OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+import json
 import os
 from pathlib import Path
 import threading
 import time
+from typing import Any
+from urllib.parse import urlsplit
+import uuid
 
 from curiosity_rosa_demo.infra.config.agent import TracingConfig
 from curiosity_rosa_demo.infra.event_thread import DrainThread
-from curiosity_rosa_demo.infra.tracing.exporters import is_root, make_exporter, SpanExporter
 from curiosity_rosa_demo.infra.tracing.span import (
     Attributes,
+    is_traceparent,
     MAX_TEXT_CHARS,
     Span,
     TASK_ID,
-    task_trace_ids,
-    TraceIds,
+    TRACEPARENT,
 )
+from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines, TreeSpan
+from curiosity_rosa_demo.trace.jsonl_log import JsonLines
+from google.protobuf.json_format import MessageToDict
 from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
-from opentelemetry.trace import (
-    NonRecordingSpan,
-    set_span_in_context,
-    SpanContext,
-    SpanKind,
-    TraceFlags,
-    Tracer,
-)
+from opentelemetry.trace import get_current_span, set_span_in_context, SpanKind, Tracer
 from opentelemetry.trace import Span as SdkSpan
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 PACKAGE, SERVICE = 'curiosity_rosa_demo', 'curiosity_rosa'
 MAX_PENDING = 2048  # spans; further ones are lost, and counted
 BATCH = 64  # spans that wake the thread; so does the end of a task
 END_TIMEOUT_S = 1.0
+MAX_OPEN_TRACES, MAX_TRACE_SPANS = 20, 2000  # that the console keeps until the task has ended
+TRACES_PATH = '/v1/traces'
+TIMEOUT_S = 5.0  # of one batch to a collector, with its retries
+
+
+class SpansRejected(Exception):
+    """The collector could not be reached, or took no spans."""
 
 
 class SpanQueue(SpanProcessor):
     """Ended spans on their way to an exporter, which may wait for a disk or a network. Unlike the
     SDK's BatchSpanProcessor, it counts what it loses, ends in time whatever the exporter does, and
     has a thread only while there is something to export. ``failed`` gets the number of lost spans
-    and the error.
+    and the error; ``where`` is the exporter's endpoint.
     """
 
-    def __init__(self, exporter: SpanExporter, failed: Callable[[int, Exception], None]) -> None:
-        self._exporter, self._failed = exporter, failed
+    def __init__(
+        self, exporter: SpanExporter, failed: Callable[[int, Exception], None], where: str = ''
+    ) -> None:
+        self._exporter, self._failed, self._where = exporter, failed, where
         self._pending: deque[ReadableSpan] = deque()
         self._thread = DrainThread('spans', self._export)
 
@@ -81,27 +93,108 @@ class SpanQueue(SpanProcessor):
     def shutdown(self) -> None:
         """Export what is there, for END_TIMEOUT_S at most."""
         self.force_flush(round(END_TIMEOUT_S * 1e3))
-        self._exporter.close()
+        self._exporter.shutdown()
 
     def _export(self) -> None:
         while self._pending:
             batch = [self._pending.popleft() for _ in range(min(BATCH, len(self._pending)))]
             try:
-                self._exporter.export(batch)
+                if self._exporter.export(batch) is not SpanExportResult.SUCCESS:
+                    why = f'no collector took the spans at {self._where}; set tracing.endpoint'
+                    raise SpansRejected(why)
             except Exception as error:
                 self._failed(len(batch), error)
+
+
+class FileExporter(SpanExporter):
+    """Appends to a rotating file, as OpenTelemetry's file exporter does and the collector's
+    ``otlpjsonfile`` receiver reads it: a ``TracesData`` with one span a line. Raises OSError.
+    """
+
+    def __init__(self, lines: JsonLines) -> None:
+        self._lines = lines
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self._lines.append('\n'.join(otlp_lines(spans)).encode())
+        return SpanExportResult.SUCCESS
+
+    def shutdown(self) -> None:
+        self._lines.close()
+
+
+class TreeExporter(SpanExporter):
+    """Prints the tree of a task's spans when the task has ended."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._traces: OrderedDict[Any, list[TreeSpan]] = OrderedDict()
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        for span, data in zip(spans, read_spans(otlp_lines(spans)), strict=True):
+            task_id = data.attributes[TASK_ID]
+            found = self._traces.setdefault(task_id, [])
+            if len(found) < MAX_TRACE_SPANS or is_root(span):
+                found.append(data)
+            if is_root(span):
+                for line in tree_lines(self._traces.pop(task_id)):
+                    self._write(line)
+            elif len(self._traces) > MAX_OPEN_TRACES:
+                self._traces.popitem(last=False)
+        return SpanExportResult.SUCCESS
+
+
+def otlp_exporter(endpoint: str) -> SpanExporter:
+    """To a collector, over HTTP. ``endpoint`` '': that of OTEL_EXPORTER_OTLP_ENDPOINT, by default
+    http://localhost:4318.
+    """
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    if endpoint and not urlsplit(endpoint).path.strip('/'):
+        endpoint = endpoint.rstrip('/') + TRACES_PATH
+    timeout_s = None if 'OTEL_EXPORTER_OTLP_TIMEOUT' in os.environ else TIMEOUT_S
+    return OTLPSpanExporter(endpoint or None, timeout=timeout_s)
+
+
+def otlp_lines(spans: Sequence[ReadableSpan]) -> Iterator[str]:
+    """OTLP in JSON: a line for each of some spans of one process, without its end. Protobuf's own
+    JSON has the IDs in base64, OTLP's in hexadecimal.
+    """
+    data = MessageToDict(encode_spans(spans), use_integers_for_enums=True)
+    (resource,) = data['resourceSpans']
+    (scope,) = resource['scopeSpans']
+    for span in scope.pop('spans'):
+        for key in ('traceId', 'spanId', 'parentSpanId'):
+            if key in span:
+                span[key] = b64decode(span[key]).hex()
+        lone = {**resource, 'scopeSpans': [{**scope, 'spans': [span]}]}
+        yield json.dumps({'resourceSpans': [lone]}, separators=(',', ':'))
+
+
+def is_root(span: ReadableSpan) -> bool:
+    """Whether this is the span of a task, whose parent, if any, is its caller's."""
+    return span.parent is None or span.parent.is_remote
+
+
+def trace_number(task_id: str) -> int:
+    """The ID of a task's trace, unless a caller sent its own: a UUID without its hyphens. The ID
+    of the root is the end of it: a task that outlives the process remains one trace.
+    """
+    try:
+        return uuid.UUID(task_id).int
+    except ValueError:
+        return uuid.uuid5(uuid.NAMESPACE_OID, task_id).int
 
 
 class _TaskIds(threading.local, RandomIdGenerator):
     """Random IDs, but those of the root that this thread is about to start."""
 
-    root: TraceIds | None = None
+    root = 0  # the number of its trace
 
     def generate_trace_id(self) -> int:
-        return super().generate_trace_id() if self.root is None else self.root.trace_id
+        return self.root or super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        return super().generate_span_id() if self.root is None else self.root.span_id
+        return self.root % 2**64 or super().generate_span_id()
 
 
 @dataclass(frozen=True)
@@ -133,6 +226,7 @@ class TaskTracer:
 
     def __init__(self, processor: SpanProcessor, resource: Resource | None = None) -> None:
         self._processor, self._ids = processor, _TaskIds()
+        self._callers = TraceContextTextMapPropagator()
         provider = TracerProvider(
             ALWAYS_ON,
             resource,
@@ -144,21 +238,22 @@ class TaskTracer:
         self._tracer = provider.get_tracer(PACKAGE)
 
     def root(self, name: str, task_id: str, traceparent: object, *, start_ns: int) -> Span | None:
-        """The span of a task; None if the caller, who sent ``traceparent``, does not record."""
-        ids = task_trace_ids(task_id, traceparent)
-        if not ids.sampled:
+        """The span of a task; None if the caller, who sent ``traceparent``, does not record. An
+        invalid ``traceparent`` counts as none.
+        """
+        header = {TRACEPARENT: str(traceparent)} if is_traceparent(traceparent) else {}
+        within = self._callers.extract(header, Context())
+        caller = get_current_span(within).get_span_context()
+        if caller.is_valid and not caller.trace_flags.sampled:
             return None
-        trace = TaskTrace(self._tracer, task_id, time.time_ns() - time.monotonic_ns())
-        sampled = TraceFlags(TraceFlags.SAMPLED)
-        caller = SpanContext(ids.trace_id, ids.parent_id, is_remote=True, trace_flags=sampled)
-        within = set_span_in_context(NonRecordingSpan(caller), Context())
-        self._ids.root = ids
+        self._ids.root = trace_number(task_id)
         try:
             inner = self._tracer.start_span(
                 name, within, attributes={TASK_ID: task_id}, start_time=start_ns
             )
         finally:
-            self._ids.root = None
+            self._ids.root = 0
+        trace = TaskTrace(self._tracer, task_id, time.time_ns() - time.monotonic_ns())
         return Span(inner, trace)
 
     def flush(self, timeout_s: float) -> bool:
@@ -181,12 +276,14 @@ def make_task_tracer(
     """``write`` prints a line. Raises OSError."""
     attributes = resource_attributes(node, namespace)
     if config.exporter == 'otlp':
-        if os.environ.get('OTEL_SERVICE_NAME'):
-            attributes.pop('service.name')
-        resource = Resource.create(attributes)
-    else:
-        resource = Resource(attributes)
-    return TaskTracer(SpanQueue(make_exporter(config, file, write), failed), resource)
+        where = config.endpoint or 'the endpoint of OTEL_EXPORTER_OTLP_*'
+        queue = SpanQueue(otlp_exporter(config.endpoint), failed, where)
+        return TaskTracer(queue, Resource.create(attributes))
+    exporter: SpanExporter = TreeExporter(write)
+    if config.exporter == 'file':
+        limits = {'max_bytes': config.max_file_mb * 10**6, 'max_files': config.max_files}
+        exporter = FileExporter(JsonLines(file, **limits))
+    return TaskTracer(SpanQueue(exporter, failed), Resource(attributes))
 
 
 def resource_attributes(node: str, namespace: str) -> dict[str, str | int]:
@@ -196,7 +293,7 @@ def resource_attributes(node: str, namespace: str) -> dict[str, str | int]:
     except PackageNotFoundError:
         package_version = 'unknown'
     return {
-        'service.name': SERVICE,
+        'service.name': os.environ.get('OTEL_SERVICE_NAME') or SERVICE,
         'service.version': package_version,
         'process.pid': os.getpid(),
         'ros.domain_id': os.environ.get('ROS_DOMAIN_ID') or '0',

@@ -27,10 +27,13 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.text import clip, count_text, one_line
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.publishers import GuardedPublisher
-from curiosity_rosa_demo.infra.ros.qos import UnreadableMessage
-from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
+from curiosity_rosa_demo.infra.process import node_config
+from curiosity_rosa_demo.infra.ros_io import (
+    GuardedPublisher,
+    history_qos,
+    LossCounter,
+    UnreadableMessage,
+)
 from curiosity_rosa_demo.recording.mcap.channels import (
     CDR,
     ChannelRates,

@@ -17,7 +17,7 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.topics import Topics
-from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
+from curiosity_rosa_demo.infra.ros_io import read_message, UnreadableMessage
 from curiosity_rosa_demo.recording.mcap.channels import message_class, STRING, TF
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import bounded_event, decode, encode

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Protocol
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.models import json_object
-from curiosity_rosa_demo.infra.tracing.span import parse_traceparent, TRACEPARENT
+from curiosity_rosa_demo.infra.tracing.span import is_traceparent, TRACEPARENT
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_TEXT_CHARS = 20_000  # of a text or of arguments; enough for a plan
@@ -82,7 +82,7 @@ def _taken_traceparent(arguments: dict[str, Any]) -> str:
     """The W3C header in ``arguments``, which then loses it; '' for none. No skill has such an
     argument, so another value is left for its check to refuse.
     """
-    if parse_traceparent(arguments.get(TRACEPARENT)) is None:
+    if not is_traceparent(arguments.get(TRACEPARENT)):
         return ''
     return str(arguments.pop(TRACEPARENT))
 

@@ -35,11 +35,11 @@ from curiosity_rosa_demo.agent.interfaces.page.view_model import (
     TURN_EVENTS,
     turn_steps,
 )
+from curiosity_rosa_demo.agent.runtime.session_recorder import MAX_PLACES
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import MAX_CAPTURES
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.infra.storage.session_folder import MAX_PLACES
 from curiosity_rosa_demo.recording.mcap.file import NotARecording
 from curiosity_rosa_demo.recording.report.run import (
     read_run,

@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import LineConsole
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.infra.storage.paths import state_folder
+from curiosity_rosa_demo.infra.files import state_folder
 
 DOUBLE_PRESS_S = 3.0
 BLOCKED_GRACE_S = 5.0  # a command of -c that waits for a person for so long has failed

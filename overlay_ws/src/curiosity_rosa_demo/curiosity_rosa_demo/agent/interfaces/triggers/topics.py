@@ -22,8 +22,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import Sample
 from curiosity_rosa_demo.infra.config.behaviour import TopicField, TriggerConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.ros.qos import read_message
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, read_message
 from rclpy.node import Node
 
 MAX_MESSAGE_BYTES = 65_536

@@ -43,7 +43,7 @@ from curiosity_rosa_demo.domain.plan.repair import create_plan_from_llm_response
 from curiosity_rosa_demo.domain.plan.validation import PlanError
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.tools.arguments import arguments_error_text
+from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
 from pydantic import ValidationError
 
 # -----------------------------------------------------------------------------------------------

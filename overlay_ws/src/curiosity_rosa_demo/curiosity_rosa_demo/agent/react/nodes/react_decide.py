@@ -77,7 +77,7 @@ from curiosity_rosa_demo.domain.operation import (
 )
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
 from curiosity_rosa_demo.domain.text import clip, count_text, printable
-from curiosity_rosa_demo.tools.arguments import arguments_error_text
+from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
 from curiosity_rosa_demo.trace.events import BudgetLimitReached
 from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain.agents.output_parsers.tools import ToolAgentAction

@@ -36,9 +36,8 @@ from curiosity_rosa_demo.domain.graph import (
     TopicInfo,
 )
 from curiosity_rosa_demo.domain.text import clip, printable
-from curiosity_rosa_demo.infra.ros.qos import read_message, UnreadableMessage
-from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
-from curiosity_rosa_demo.infra.tf.listener import TransformSource
+from curiosity_rosa_demo.infra.ros_io import call, read_message, ServiceFailed, UnreadableMessage
+from curiosity_rosa_demo.infra.tf import TransformSource
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python

@@ -43,9 +43,6 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
-def _no_op() -> None: ...
-
-
 class SpinThread:
     """A thread that spins some nodes until ``close``.
 
@@ -88,7 +85,7 @@ class SpinThread:
     def close(self) -> None:
         self._closing = True
         # EventsExecutor.wake() does not end a blocked spin_once(); a task does, in every executor.
-        self._executor.create_task(_no_op)
+        self._executor.create_task(lambda: None)
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=3.0)
         if not self._thread.is_alive():
@@ -115,27 +112,20 @@ def start_parameter(node: Node, name: str, default: T, description: str) -> T:
     return value
 
 
+PARAMETERS = {
+    'config_dir': 'Folder of the YAML contracts; empty: the one that ships with the package.',
+    'rover_namespace': "Namespace of the rover's own names, e.g. r1; empty: as they stand in "
+    'topics.yaml.',
+    'robot': "The robot's profile, robots/NAME.yaml; empty: that of nodes.yaml.",
+}
+
+
 def node_config(node: Node) -> Config:
-    """Declare the parameters ``config_dir``, ``rover_namespace`` and ``robot`` and load the
-    configuration, with its names in the node's and the rover's namespace. Raises ConfigError.
+    """Declare PARAMETERS and load the configuration, with its names in the node's and the rover's
+    namespace. Raises ConfigError.
     """
-    folder = start_parameter(
-        node,
-        'config_dir',
-        '',
-        'Folder of the YAML contracts; empty: the one that ships with the package.',
-    )
-    rover = start_parameter(
-        node,
-        'rover_namespace',
-        '',
-        "Namespace of the rover's own names, e.g. r1; empty: as they stand in topics.yaml.",
-    )
-    robot = start_parameter(
-        node,
-        'robot',
-        '',
-        "The robot's profile, robots/NAME.yaml; empty: that of nodes.yaml.",
+    folder, rover, robot = (
+        start_parameter(node, name, '', description) for name, description in PARAMETERS.items()
     )
     try:
         if rover.strip('/'):
@@ -197,11 +187,10 @@ def run_app(name: str, build: Callable[[Process], NodeApp]) -> int:
     try:
         try:
             app = build(process)
-        except ConfigError as error:
-            print(f'{name}: {error}', file=sys.stderr, flush=True)
-            return 2
-        except RCLError as error:  # such as missing SROS2 keys
-            print(f'{name}: cannot start: {error}', file=sys.stderr, flush=True)
+        except (ConfigError, RCLError) as error:
+            # of RCL: such as missing SROS2 keys
+            why = error if isinstance(error, ConfigError) else f'cannot start: {error}'
+            print(f'{name}: {why}', file=sys.stderr, flush=True)
             return 2
         try:
             process.wait()

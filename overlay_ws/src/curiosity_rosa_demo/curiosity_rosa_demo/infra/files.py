@@ -1,0 +1,296 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The agent's files: where they are, the safety latch, and SQLite files for one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timezone
+from enum import Enum
+import errno
+import fcntl
+import itertools
+import os
+from pathlib import Path
+import sqlite3
+import threading
+from typing import TypeVar
+
+from curiosity_rosa_demo.infra.config.topics import Config
+
+T = TypeVar('T')
+
+# --- Where they are: those of each ROS domain and namespace apart -------------------------------
+
+
+def state_folder() -> Path:
+    """$XDG_STATE_HOME/curiosity_rosa; created if missing. Raises OSError."""
+    state = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
+    folder = Path(state, 'curiosity_rosa')
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _chosen(configured: str, default: str, namespace: str) -> Path:
+    """``configured``, else ``default`` in the state folder; with the namespace in its name:
+    tasks.db becomes tasks_r1.db in /r1. Raises OSError.
+    """
+    path = Path(configured).expanduser() if configured else state_folder() / default
+    suffix = namespace.strip('/').replace('/', '_')
+    return path.with_name(f'{path.stem}_{suffix}{path.suffix}') if suffix else path
+
+
+def _domain() -> str:
+    return os.environ.get('ROS_DOMAIN_ID') or '0'
+
+
+def agent_log_file(namespace: str = '') -> Path:
+    """The log file of the agent in ``namespace``. Raises OSError."""
+    return _chosen('', 'agent.log', namespace)
+
+
+def trace_file(config: Config, namespace: str = '') -> Path | None:
+    """The file of recorder.path, or None if that key is empty."""
+    path = config.agent.recorder.path
+    return _chosen(path, '', namespace) if path else None
+
+
+def span_file(config: Config, namespace: str = '') -> Path:
+    """The file of tracing.file. Raises OSError."""
+    return _chosen(config.agent.tracing.file, f'spans_{_domain()}.jsonl', namespace)
+
+
+def recordings_folder(config: Config, asked: str, namespace: str = '') -> Path:
+    """The folder for recordings: ``asked``, else recording.folder. Raises OSError."""
+    if asked:
+        return Path(asked).expanduser()
+    return _chosen(config.agent.recording.folder, 'recordings', namespace)
+
+
+def task_database_file(configured: str, namespace: str = '') -> Path:
+    """The file of tasks.db_path. Raises OSError."""
+    is_plain = _domain() == '0' and not namespace.strip('/')
+    default = 'tasks.db' if is_plain else f'tasks_{_domain()}.db'
+    return _chosen(configured, default, namespace)
+
+
+def beside(database: Path, *names: str) -> Path:
+    """A file or folder beside the task database: tasks.db.usage for ``usage``."""
+    return Path('.'.join((str(database), *names)))
+
+
+# --- The safety latch: the reason for SAFE and its time, in a file so that both survive a restart
+
+
+UNREADABLE = 'the safety file cannot be read: {path}; look at the rover, then clear'
+SINCE = '\nsince '  # between the reason and the time, as ISO 8601
+
+
+class SafetyLatch:
+    """Holds the reason for SAFE; ``reason`` is empty while unlatched. ``since``: when the latch
+    was set; None: unlatched, or the file has no time. A file that is empty or unreadable also
+    latches.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+    ) -> None:
+        self._path, self._now = path, now
+        self._writing = threading.Lock()
+        self.since: datetime | None = None
+        try:
+            reason, self.since = _parsed(path.read_text(encoding='utf-8'))
+            self.reason = reason or UNREADABLE.format(path=path)
+        except FileNotFoundError:
+            self.reason = ''
+        except (OSError, UnicodeDecodeError):
+            self.reason = UNREADABLE.format(path=path)
+
+    def set(self, reason: str) -> None:
+        """Change the reason in memory only; ``save`` writes it to the disk."""
+        if not reason:
+            self.since = None
+        elif not self.reason:
+            self.since = self._now()
+        self.reason = reason
+
+    def save(self) -> None:
+        """Write the reason to the disk; it is durable on return. Concurrent calls run in turn, and
+        each writes the newest reason. Raises OSError.
+        """
+        with self._writing:
+            reason, since = self.reason, self.since
+            if not reason:
+                self._path.unlink(missing_ok=True)
+            else:
+                fresh = self._path.with_name(f'{self._path.name}.new')
+                with fresh.open('w', encoding='utf-8') as file:
+                    file.write(reason if since is None else f'{reason}{SINCE}{since.isoformat()}')
+                    file.flush()
+                    os.fsync(file.fileno())
+                fresh.replace(self._path)
+            folder = os.open(self._path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+def _parsed(text: str) -> tuple[str, datetime | None]:
+    """The reason and the time. Without a readable time, all of the text is the reason."""
+    reason, _, stamp = text.rpartition(SINCE)
+    try:
+        since = datetime.fromisoformat(stamp.strip())
+    except ValueError:
+        return text.strip(), None
+    return reason.strip(), since if since.tzinfo else None
+
+
+# --- A SQLite file that cannot be read is moved aside, and never overwritten: it can be recovered
+
+
+_SQLITE_SUFFIXES = ('-wal', '-shm', '')  # write-ahead log, shared memory, database
+
+
+class FileDamaged(Exception):
+    """The file is not a database, is corrupt, or belongs to another program."""
+
+
+def set_aside(path: str, at: datetime) -> str:
+    """Rename the database with its log and shared memory. Returns the new path, which contains the
+    time ``at`` (UTC). Never overwrites a file. Raises OSError.
+    """
+    stem = f'{path}.corrupt-{at:%Y%m%dT%H%M%SZ}'
+    names = (stem if number == 1 else f'{stem}-{number}' for number in itertools.count(1))
+    aside = next(
+        name for name in names if not any(os.path.lexists(name + end) for end in _SQLITE_SUFFIXES)
+    )
+    # The database comes last: SQLite would replay an old log into a new database.
+    for end in _SQLITE_SUFFIXES:
+        if os.path.lexists(path + end):
+            os.rename(path + end, aside + end)
+    return aside
+
+
+# --- What an error of SQLite means --------------------------------------------------------------
+
+
+class FileFault(Enum):
+    FULL = 'no space is left, or the disk failed'
+    READ_ONLY = 'the file or its folder cannot be written, or not be opened'
+    LOCKED = 'another program has the file'
+    DAMAGED = 'the file is no database, or not a sound one'
+    OTHER = 'anything else'
+
+
+# The primary result code (https://www.sqlite.org/rescode.html), and a part of the text: Python has
+# the code from 3.11 on, and not for the errors of its own sqlite3 module.
+_FAULTS = (
+    (5, 'locked', FileFault.LOCKED),  # SQLITE_BUSY
+    (6, 'locked', FileFault.LOCKED),  # SQLITE_LOCKED
+    (8, 'readonly', FileFault.READ_ONLY),  # SQLITE_READONLY
+    (10, 'disk I/O', FileFault.FULL),  # SQLITE_IOERR
+    (11, 'malformed', FileFault.DAMAGED),  # SQLITE_CORRUPT
+    (13, 'is full', FileFault.FULL),  # SQLITE_FULL
+    (14, 'unable to open', FileFault.READ_ONLY),  # SQLITE_CANTOPEN
+    (26, 'not a database', FileFault.DAMAGED),  # SQLITE_NOTADB
+    (-1, 'decode to UTF-8', FileFault.DAMAGED),  # of Python
+)
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_OTHER_TABLES = ('no such table', 'no such column')  # SQLite has no code for these
+
+
+def fault_of(error: BaseException) -> FileFault:
+    """Classify an error of SQLite or of the operating system, or a FileDamaged."""
+    if isinstance(error, FileDamaged):
+        return FileFault.DAMAGED
+    if isinstance(error, OSError):
+        return FileFault.FULL if error.errno in _NO_SPACE else FileFault.READ_ONLY
+    if not isinstance(error, sqlite3.Error):
+        return FileFault.OTHER
+    found, text = getattr(error, 'sqlite_errorcode', None), str(error)
+    for code, words, fault in _FAULTS:
+        if words in text if found is None else found & 0xFF == code:
+            return fault
+    return FileFault.OTHER
+
+
+def has_other_tables(error: BaseException) -> bool:
+    """Whether the file is a valid database with other tables than ours."""
+    text = str(error)
+    return isinstance(error, sqlite3.Error) and any(part in text for part in _OTHER_TABLES)
+
+
+class FileInUse(Exception):
+    """Another process holds the lock. ``pid``: its process ID, or '' if unknown."""
+
+    def __init__(self, pid: str) -> None:
+        super().__init__(f'in use by process {pid or "?"}')
+        self.pid = pid
+
+
+def connect(database: str, *, patience_s: float, is_uri: bool = False) -> sqlite3.Connection:
+    """Open a connection without implicit transactions, for use from any thread. ``patience_s``:
+    the longest wait while another program has locked the file. Raises sqlite3.Error.
+    """
+    return sqlite3.connect(
+        database, uri=is_uri, timeout=patience_s, isolation_level=None, check_same_thread=False
+    )
+
+
+def make_durable(connection: sqlite3.Connection) -> str:
+    """Enable the write-ahead log and sync it on each commit. Returns the journal mode, which is
+    not 'wal' if the file system lacks shared memory. Raises sqlite3.Error.
+    """
+    (mode,) = connection.execute('PRAGMA journal_mode = WAL').fetchone()
+    connection.execute('PRAGMA synchronous = FULL')
+    return str(mode)
+
+
+def check_integrity(connection: sqlite3.Connection) -> None:
+    """Run SQLite's quick check. Raises FileDamaged, sqlite3.Error."""
+    (verdict,) = connection.execute('PRAGMA quick_check(1)').fetchone()
+    if verdict != 'ok':
+        raise FileDamaged(verdict)
+
+
+def open_or_set_aside(
+    path: str, at: datetime, open_file: Callable[[], T]
+) -> tuple[T, tuple[FileDamaged, str] | None]:
+    """Call ``open_file``. If it raises FileDamaged, set the file aside and call it again.
+
+    Returns the result, and None or the damage with the new path of the damaged file. Raises
+    OSError and the errors of ``open_file``.
+    """
+    try:
+        return open_file(), None
+    except FileDamaged as damage:
+        aside = set_aside(path, at)
+        return open_file(), (damage, aside)
+
+
+def lock_file(path: str) -> int:
+    """Lock ``path`` and write the process ID into it. Returns the file descriptor; the lock ends
+    when it is closed or the process exits. Raises FileInUse, OSError.
+    """
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(file, 0)
+        os.pwrite(file, f'{os.getpid()}\n'.encode(), 0)
+    except BlockingIOError:
+        pid = os.pread(file, 20, 0).decode(errors='replace').strip()
+        os.close(file)
+        raise FileInUse(pid) from None
+    except OSError:
+        os.close(file)
+        raise
+    return file
