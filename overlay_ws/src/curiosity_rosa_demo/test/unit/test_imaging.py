@@ -46,6 +46,7 @@ from examples import examples
 from ground_views import gentle_relief, judged, views
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from missions.rover_twin import ANALYSIS
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -503,8 +504,9 @@ def test_the_folder_holds_what_the_last_capture_made_and_nothing_older(tmp_path:
     with pytest.raises(OSError, match='has not come'):
         artifacts.record_event(result())
     assert there() == []
-    artifacts.record_event(result('analyze_ground', rocks=3))
-    assert json.loads(artifacts.analysis.read_text()) == {'rocks': 3}
+    data = ANALYSIS.model_dump(mode='json')
+    artifacts.record_event(result('analyze_ground', **data))
+    assert json.loads(artifacts.analysis.read_text()) == data
     assert artifacts.analysis_picture.read_bytes() == b'annotated'
     take(b'next')
     assert there() == ['capture.jpg']
