@@ -48,9 +48,9 @@ import time
 from typing import Any
 
 from _bench import main, Part, Result
+from _judge import Judge, JudgedBare, JudgedTwin, PHYSICAL, ProcessWatch
 from _malice import Malice
 from _worlds import JOINTS
-from attack_judge import Judge, JudgedBare, JudgedTwin, PHYSICAL, ProcessWatch
 from attacks import (
     Attack,
     EDGE_M,
