@@ -199,6 +199,7 @@ class AdapterWorld:
     def settle(self) -> AdapterWorld:
         """Until the adapter has made sure that the rover stands, and sees it."""
         wait_until(lambda: self.odometry, 'odometry')
+        wait_until(lambda: self.status()['rover_x'] is not None, 'the adapter to hear it')
         self.wait_for_status('a rover known to stand', moving=False)
         return self
 

@@ -165,6 +165,11 @@ class NodeStarted(TypedEvent):
     node: str
     started: Literal[True] = True
 
+    @classmethod
+    def of(cls, event: TraceEvent) -> NodeStarted | None:
+        """Other events name their node, too."""
+        return super().of(event) if 'started' in (event.data or {}) else None
+
 
 class CaptureTaken(TypedEvent):
     """A picture was taken and scored, or, with ``ok`` False, could not be. ``image_stamp_s``: of

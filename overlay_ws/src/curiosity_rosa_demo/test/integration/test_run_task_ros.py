@@ -220,7 +220,7 @@ def test_what_others_do_is_no_feedback(world: World) -> None:
     for task in world.tasks():
         data = {'progress': {'fraction': 0.4}, 'fraction': 0.4, 'task_id': task.id}
         text = f'navigate_to_pose of {task.metadata["text"]}: 40 %'
-        world.robot.trace(TraceKind.OBSERVE, text, data=data)
+        world.robot.trace(TraceKind.OBSERVE, text, tool_name='navigate_to_pose', data=data)
     world.robot.trace(TraceKind.OBSERVE, 'of the first')
     wait_until(
         lambda: 'of the first' in [each.trace_text for each in first.feedback], 'the feedback'
