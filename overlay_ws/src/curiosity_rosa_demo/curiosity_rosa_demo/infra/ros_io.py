@@ -154,7 +154,8 @@ class TracePublisher:
 
     def announce(self, message: str) -> None:
         """Publish the node's start event. The agent detects a restart by a second one."""
-        self.publish(new_event(**NodeStarted(self._node_name).trace_fields(message)))
+        started = NodeStarted(self._node_name, started=True)
+        self.publish(new_event(**started.trace_fields(message)))
 
     def alarm(self, message: str) -> None:
         """Publish an ERROR event for an error outside any service call."""

@@ -158,17 +158,14 @@ class SkillProgressed(TypedEvent):
 
 
 class NodeStarted(TypedEvent):
-    """A node started, or was restarted. Such an event is not part of a turn."""
+    """A node started, or was restarted. Such an event is not part of a turn. ``started`` has no
+    default: other events name their node, too.
+    """
 
     TYPE = 'node_started'
 
     node: str
-    started: Literal[True] = True
-
-    @classmethod
-    def of(cls, event: TraceEvent) -> NodeStarted | None:
-        """Other events name their node, too."""
-        return super().of(event) if 'started' in (event.data or {}) else None
+    started: Literal[True]
 
 
 class CaptureTaken(TypedEvent):

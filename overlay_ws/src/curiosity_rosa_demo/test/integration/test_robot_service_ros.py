@@ -211,7 +211,7 @@ def test_events_of_the_other_nodes_are_fed_and_ours_only_once(sandbox: Sandbox) 
     event_bus.publish(ours)
     alarm = new_event(TraceKind.ERROR, 'the leash', ok=False, data={'node': 'adapter'})
     call = new_event(TraceKind.OBSERVE, 'called by /rqt', data={'node': 'adapter'})
-    started = new_event(**NodeStarted('adapter').trace_fields('adapter started'))
+    started = new_event(**NodeStarted('adapter', started=True).trace_fields('adapter started'))
     for event in (ours, alarm, started, call):
         publisher.publish(String(data=encode(event)))
     wait_until(lambda: len(event_bus.trace_events()) >= 4, 'the events')

@@ -307,7 +307,9 @@ def test_an_event_says_that_it_is_replayed_and_when_it_was(event: TraceEvent) ->
         assert getattr(again, name) == getattr(was, name)
     assert again.data is not None
     assert again.data['replay'] is True
-    started = an_event(new_event(**NodeStarted('adapter').trace_fields('adapter started')))
+    started = an_event(
+        new_event(**NodeStarted('adapter', started=True).trace_fields('adapter started'))
+    )
     assert replay_message('trace', STRING, started, now_ns=NOW_NS, turn=1) is None
     # In a loop each is a new one.
     ids = {decode(trace_text(event, turn)).event_id for turn in range(3)}

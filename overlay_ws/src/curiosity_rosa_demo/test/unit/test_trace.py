@@ -390,7 +390,7 @@ typed_events = st.one_of(
     made(QuestionAsked, text, text),
     text.map(lambda task_id: QuestionAsked(task_id, '', task_id)),
     made(SkillProgressed, names, text, json_objects, st.none() | fraction),
-    made(NodeStarted, text),
+    made(NodeStarted, text, st.just(True)),
     made(
         ModelCalled,
         *(text, text, counts, counts, counts, counts, st.booleans()),
