@@ -22,7 +22,7 @@ import pytest
 pytestmark = pytest.mark.slow
 MISSIONS = sorted((ROOT / 'standalone/missions/kept').glob('*.json'))
 SEEDS = 10_000 if os.environ.get('HYPOTHESIS_PROFILE') == 'thorough' else 40
-SEEDS_AT_ONCE = min(SEEDS, max(20, SEEDS // 40))  # each start costs some seconds
+SEEDS_AT_ONCE = min(SEEDS, max(20, SEEDS // 100))  # each start costs some seconds
 MINUTES = 0.25
 TIMEOUT_S = 900.0
 
