@@ -350,8 +350,9 @@ def test_what_the_kernel_decided_is_decided_again(state: BrainState) -> None:
 
 
 def test_a_changed_limit_decides_otherwise_and_what_is_no_decision_is_told() -> None:
-    known = {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0, 'mast': 'closed', 'moving': False, 'mode': 'EXEC'}
-    known = {**known, 'battery_pct': 80.0, 'battery_state': 'OK', 'home_x': 0.0, 'home_y': 0.0}
+    known: dict[str, Any] = {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0, 'moving': False}
+    known |= {'mast': 'closed', 'mode': 'EXEC', 'battery_pct': 80.0, 'battery_state': 'OK'}
+    known |= {'home_x': 0.0, 'home_y': 0.0}
     order = Order(Origin.CONSOLE)
     gate = GateDecision.asked(BASE, known, Spent(), RiskLevel.LOW, order)
     exposed = RobotState(mast='open', moving=True, exposed_since_s=10.0)
