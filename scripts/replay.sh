@@ -11,4 +11,4 @@ if [[ ${1-} == --check ]]; then
   shift
   exec python -m curiosity_rosa_demo.agent.check "$@"
 fi
-exec python -m curiosity_rosa_demo.recording.replay.main "$@"
+exec python -m curiosity_rosa_demo.recording.replay "$@"

@@ -5,4 +5,4 @@
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$scripts/env.sh"
-exec python -m curiosity_rosa_demo.recording.report.main "$@"
+exec python -m curiosity_rosa_demo.recording.report "$@"

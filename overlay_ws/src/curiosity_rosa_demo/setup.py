@@ -35,7 +35,7 @@ setup(
             'agent/interfaces/page/static/*',
             'drawing/*.css',
             'monitor/*.yaml',
-            'recording/report/*.j2',
+            'recording/templates/*.j2',
         ]
     },
     zip_safe=False,
@@ -54,7 +54,7 @@ setup(
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
             f'monitor_node = {PACKAGE}.monitor.monitor_node:main',
             f'monitor = {PACKAGE}.monitor.inputs:main',
-            f'replay = {PACKAGE}.recording.replay.main:main',
+            f'replay = {PACKAGE}.recording.replay:main',
             f'spans = {PACKAGE}.infra.tracing.span_tree:main',
             f'mcp = {PACKAGE}.agent.interfaces.mcp.bridge:main',
         ],

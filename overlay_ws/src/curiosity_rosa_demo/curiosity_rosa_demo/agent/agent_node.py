@@ -47,6 +47,7 @@ from curiosity_rosa_demo.agent.interfaces.triggers import topics as trigger_topi
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers, TriggerDoor
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import WorldFacts
+from curiosity_rosa_demo.agent.kernel.decision import KernelDecisions
 from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
 from curiosity_rosa_demo.agent.llm.usage import CallUsage
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
@@ -334,6 +335,9 @@ class AgentApp:
             trace=self.session.trace,
         )
         self.runtime.subscribe_to_ticks(door.on_tick)
+        decisions = KernelDecisions(self.recording.record_decision)
+        self.runtime.subscribe_to_ticks(decisions.on_tick)
+        self.session.world.on_decision = self.recording.record_decision
         self._tick_callbacks.append(self.robot_service.record_tick)
         self.web = WebServer(
             self.robot_service,

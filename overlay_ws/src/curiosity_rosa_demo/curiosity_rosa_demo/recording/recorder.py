@@ -6,46 +6,229 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""``:record``: record the run to an MCAP file, with a separate node and writer thread."""
+
+"""Records the topics of the agent and its service calls into MCAP files.
+
+The recorder has a node and a spin thread of its own; it never slows another part of the agent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import array
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 import json
+import math
 import os
 from pathlib import Path
 import re
 import threading
+import time
+from typing import Any
 
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.domain.text import count_text
+from curiosity_rosa_demo.domain.text import count_text, valid_unicode
+from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.recording.mcap.channels import (
-    CALLS_SCHEMA,
-    CALLS_TOPIC,
-    CDR,
+from curiosity_rosa_demo.infra.process import SpinThread
+from curiosity_rosa_demo.infra.ros_io import (
+    history_qos,
+    NEWEST_ONLY,
+    read_message,
+    STEADY_CLOCK,
+    UnreadableMessage,
+)
+from curiosity_rosa_demo.recording.channels import (
+    CALLS_CHANNEL,
     Channel,
-    ChannelRates,
     ChannelSource,
-    definition,
-    JSON,
+    DECISIONS_CHANNEL,
+    message_class,
     NoDefinition,
-    recorded_source,
+    RAW_PICTURE,
+    recorded_channel,
+    RecordedCall,
     sources,
 )
-from curiosity_rosa_demo.recording.mcap.file import GUARDRAILS, MB, RunFile, THRESHOLDS
-from curiosity_rosa_demo.recording.mcap.writer import Progress, RunWriter
-from curiosity_rosa_demo.recording.recorder_node import RecorderNode
+from curiosity_rosa_demo.recording.file import GUARDRAILS, MB, RunFile, THRESHOLDS
+from curiosity_rosa_demo.recording.writer import Progress, RunWriter
 from curiosity_rosa_demo.tools.rover_client import ServiceCall
+from curiosity_rosa_demo.trace.events import CaptureTaken
+from curiosity_rosa_demo.trace.trace_codec import decode
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import CompressedImage, Image
+from std_msgs.msg import String
 
-# -----------------------------------------------------------------------------------------------
-# Which recordings of a folder are ours, and which of them are too many. Pure but for deletion
-#
-# The name of a recording is ``run_<UTC time>_<ROS domain>.mcap``, with ``_2`` and so on before the
-# ending for further files of the same second.
+# --- The node: hears the topics ----------------------------------------------------------------
 
 
+POLL_PERIOD_S = 0.25
+HISTORY_DEPTH = 1000  # messages of a latched topic, per burst
+PICTURE_TIMEOUT_S = 5.0  # longest wait for the picture of a capture
+MAX_FRAME_AGE_S = 2.0  # oldest capture event for which the picture is still current
+# Best effort matches every publisher. Messages of a burst beyond the depth are lost.
+ANY_PUBLISHER_QOS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.BEST_EFFORT
+)
+
+
+@dataclass
+class Throttle:
+    """Passes at most one message per 1 / ``hz`` seconds and holds the newest of the others. Times
+    are seconds of a steady clock.
+    """
+
+    hz: float
+    _next_s: float = -math.inf
+    _held: bytes | None = None
+
+    def accept(self, message: bytes, now_s: float) -> bytes | None:
+        """Return ``message`` if it may pass now. Otherwise hold it, in place of the held one."""
+        self._held = message
+        return self.take_due(now_s)
+
+    def take_due(self, now_s: float) -> bytes | None:
+        """Return the held message if it may pass now, else None."""
+        if self._held is None or now_s < self._next_s:
+            return None
+        message, self._held = self._held, None
+        self._next_s = now_s + 1.0 / self.hz
+        return message
+
+
+class RecorderNode:
+    """Passes each received message to ``enqueue``, which must not block. The spin thread calls
+    ``enqueue`` and ``notify``.
+    """
+
+    def __init__(
+        self,
+        pairs: Sequence[tuple[ChannelSource, Channel]],
+        enqueue: Callable[[Channel, bytes], object],
+        notify: Callable[[str], None],
+        jpeg_quality: int,
+    ) -> None:
+        self._enqueue, self._notify = enqueue, notify
+        # The node does not read its clock, so it does not need a subscription to /clock.
+        self._node = Node(
+            'recorder',
+            parameter_overrides=[Parameter('use_sim_time', value=False)],
+        )
+        self._throttles: list[tuple[Channel, Throttle]] = []
+        self._capture: tuple[ChannelSource, Channel] | None = None
+        self._picture: Any = None  # subscription while a picture is awaited
+        self._picture_until_s = 0.0
+        self._to_jpeg: Callable[[Image], bytes] | None = None
+        self._reported_image_error = False
+        for source, channel in pairs:
+            if source.role == 'capture':
+                self._capture = source, channel
+            elif source.hz is None or source.hz > 0.0:
+                self._subscribe(source, channel, jpeg_quality)
+        self._node.create_timer(POLL_PERIOD_S, self._flush_due, clock=STEADY_CLOCK)
+        self._spin = SpinThread('recorder', self._node, on_crash=self._on_ros_failure)
+
+    def close(self) -> None:
+        self._spin.close()
+        del self._spin  # its executor would keep the node and its subscriptions in the graph
+        self._node.destroy_node()
+
+    def _subscribe(self, source: ChannelSource, channel: Channel, jpeg_quality: int) -> None:
+        throttle = Throttle(math.inf if source.hz is None else source.hz)
+        callback: Callable[[bytes], None] = partial(self._on_message, channel, throttle)
+        if source.type == RAW_PICTURE:
+            # Imported here because it loads OpenCV.
+            from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of
+
+            self._to_jpeg = lambda image: encode_jpeg(pixels_of(image), jpeg_quality)
+            callback = partial(self._on_raw_image, channel, throttle)
+        elif source.role == 'trace':
+            callback = partial(self._on_trace_event, channel)
+        if source.hz is not None and source.role != 'camera':
+            self._throttles.append((channel, throttle))
+        qos = history_qos(HISTORY_DEPTH) if source.latched else ANY_PUBLISHER_QOS
+        if source.role == 'camera':
+            qos = NEWEST_ONLY
+        self._node.create_subscription(
+            message_class(source.type), source.topic, callback, qos, raw=True
+        )
+
+    def _on_message(self, channel: Channel, throttle: Throttle, data: bytes) -> None:
+        passed = throttle.accept(data, time.monotonic())
+        if passed is not None:
+            self._enqueue(channel, passed)
+
+    def _on_raw_image(self, channel: Channel, throttle: Throttle, data: bytes) -> None:
+        """Record a raw camera image as JPEG."""
+        if throttle.accept(b'', time.monotonic()) is None or self._to_jpeg is None:
+            return
+        try:
+            image: Image = read_message(data, Image)
+            jpeg = self._to_jpeg(image)
+        except (ImageError, UnreadableMessage) as error:
+            if not self._reported_image_error:
+                self._reported_image_error = True
+                self._notify(f'! The camera is not recorded: {error}')
+            return
+        picture = CompressedImage(header=image.header, format='jpeg', data=array.array('B', jpeg))
+        self._enqueue(channel, serialize_message(picture))
+
+    def _on_trace_event(self, channel: Channel, data: bytes) -> None:
+        self._enqueue(channel, data)
+        try:
+            event = decode(read_message(data, String).data)
+        except UnreadableMessage:
+            return
+        # For an old capture, replayed from the topic's history, the latched picture is another.
+        taken = CaptureTaken.of(event)
+        if taken and taken.ok is True and time.time() - event.ts < MAX_FRAME_AGE_S:
+            self._subscribe_to_picture()
+
+    def _subscribe_to_picture(self) -> None:
+        """Subscribe until the picture of the capture arrives. The topic is latched, so the picture
+        is not missed. A permanent subscription would make the simulator process every frame.
+        """
+        self._picture_until_s = time.monotonic() + PICTURE_TIMEOUT_S
+        if self._picture is None and self._capture is not None:
+            source, channel = self._capture
+            received: list[bool] = []
+
+            def on_picture(data: bytes) -> None:
+                if not received:
+                    received.append(True)
+                    self._enqueue(channel, data)
+                    self._picture_until_s = 0.0
+
+            self._picture = self._node.create_subscription(
+                CompressedImage, source.topic, on_picture, history_qos(1), raw=True
+            )
+
+    def _flush_due(self) -> None:
+        now_s = time.monotonic()
+        for channel, throttle in self._throttles:
+            due = throttle.take_due(now_s)
+            if due is not None:
+                self._enqueue(channel, due)
+        if self._picture is not None and now_s > self._picture_until_s:
+            self._node.destroy_subscription(self._picture)
+            self._picture = None
+
+    def _on_ros_failure(self, error: Exception) -> None:
+        self._notify(f'! The recording no longer receives messages: {error!r}')
+
+
+# --- The recordings of a folder ----------------------------------------------------------------
+
+
+# A further file of the same second has ``_2`` and so on.
 _NAME = re.compile(r'run_(\d{8}T\d{6}Z)_(\d+)(?:_(\d+))?\.mcap')
 
 
@@ -55,33 +238,23 @@ def recording_name(began: datetime, domain: str, number: int) -> str:
     return f'run_{began:%Y%m%dT%H%M%SZ}_{domain}{suffix}.mcap'
 
 
-def surplus(names: Iterable[str], domain: str, max_files: int) -> list[str]:
-    """The names of our recordings of this ROS domain beyond the newest ``max_files``, oldest
-    first. Every other file is someone else's and never among them.
+def delete_surplus(folder: Path, domain: str, max_files: int, *, spare: Path) -> list[Path]:
+    """Delete our oldest recordings of this ROS domain until ``max_files`` remain; never ``spare``,
+    whatever the clock said when it got its name, and no other file. Returns the deleted files.
+    Raises OSError.
     """
     ours = []
-    for name in names:
-        match = _NAME.fullmatch(name)
-        if match is not None and match[2] == domain:
-            ours.append((match[1], int(match[3] or 1), name))
-    ours.sort()
-    return [name for _, _, name in ours[: max(0, len(ours) - max_files)]]
-
-
-def delete_surplus(folder: Path, domain: str, max_files: int, *, spare: Path) -> list[Path]:
-    """Delete the oldest recordings until ``max_files`` remain; never ``spare``, whatever the
-    clock said when it got its name. Returns the deleted files. Raises OSError.
-    """
-    files = {each.name: each for each in folder.iterdir() if each.is_file() and each != spare}
-    deleted = []
-    for name in surplus(files, domain, max_files - 1):
-        files[name].unlink(missing_ok=True)
-        deleted.append(files[name])
-    return deleted
+    for each in folder.iterdir():
+        match = _NAME.fullmatch(each.name)
+        if match is not None and match[2] == domain and each != spare and each.is_file():
+            ours.append((match[1], int(match[3] or 1), each))
+    surplus = [each for _, _, each in sorted(ours)[: max(0, len(ours) + 1 - max_files)]]
+    for each in surplus:
+        each.unlink(missing_ok=True)
+    return surplus
 
 
 MAX_FILES = 'recording.max_files'  # key in agent.yaml
-CALLS_CHANNEL = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
 
 
 class RecordingControl:
@@ -98,9 +271,7 @@ class RecordingControl:
         notify: Callable[[str], None],
     ) -> None:
         self._config, self._folder, self._notify = config, folder, notify
-        self._sources = sources(
-            config.topics, ChannelRates(**config.agent.recording.rates.model_dump())
-        )
+        self._sources = sources(config.topics, config.agent.recording.rates)
         self._lock = threading.Lock()
         self._node: RecorderNode | None = None
         self._writer: RunWriter | None = None
@@ -112,7 +283,7 @@ class RecordingControl:
                 return Outcome(False, f'it records already, to {self._writer.progress.path}')
             self._end_recording('another recording begins')
             try:
-                channels = [_channel(source) for source in self._sources]
+                pairs = [(source, recorded_channel(source)) for source in self._sources]
                 file = self._create_file()
             except (NoDefinition, OSError) as error:
                 return Outcome(False, f'nothing is recorded: {error}')
@@ -123,7 +294,6 @@ class RecordingControl:
                 max_bytes=limits.max_file_mb * MB,
                 next_file=self._continue_in_file,
             )
-            pairs = list(zip(self._sources, channels, strict=True))
             self._node = RecorderNode(
                 pairs, writer.enqueue, self._notify, self._config.thresholds.capture.jpeg_quality
             )
@@ -155,16 +325,20 @@ class RecordingControl:
         """Record a service call, if a recording runs. Thread-safe; never waits for the disk."""
         writer = self._writer
         if writer is not None:
-            data = json.dumps(
-                {
-                    'service': call.service,
-                    'request': {},
-                    'ok': call.ok,
-                    'answer': call.answer,
-                    'duration_s': round(call.duration_s, 6),
-                }
+            recorded = RecordedCall(
+                service=call.service,
+                ok=call.ok,
+                answer=valid_unicode(call.answer),
+                duration_s=round(call.duration_s, 6),
             )
-            writer.enqueue(CALLS_CHANNEL, data.encode())
+            writer.enqueue(CALLS_CHANNEL, recorded.model_dump_json().encode())
+
+    def record_decision(self, decision: BaseModel) -> None:
+        """Record what gate or kernel decided, as ``record_call`` does."""
+        writer = self._writer
+        if writer is not None:
+            with suppress(PydanticSerializationError):  # a text that is no valid Unicode
+                writer.enqueue(DECISIONS_CHANNEL, decision.model_dump_json().encode())
 
     def close(self) -> None:
         with self._lock:
@@ -226,12 +400,6 @@ class RecordingControl:
                 number += 1
         self._delete_oldest(domain, file.path)
         return file
-
-
-def _channel(source: ChannelSource) -> Channel:
-    """The channel for ``source``, with its message definition. Raises NoDefinition."""
-    recorded = recorded_source(source)
-    return Channel(recorded.role, recorded.topic, recorded.type, CDR, definition(recorded.type))
 
 
 def _progress_text(progress: Progress) -> str:

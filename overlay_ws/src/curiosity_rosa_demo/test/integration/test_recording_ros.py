@@ -20,8 +20,8 @@ from typing import Any
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos, LossCounter, TracePublisher
-from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
-from curiosity_rosa_demo.recording.replay.messages import REPLAY_PREFIX
+from curiosity_rosa_demo.recording.reader import Decoder, RunReader
+from curiosity_rosa_demo.recording.replay import REPLAY_PREFIX
 from curiosity_rosa_demo.trace.trace_codec import decode, new_event
 from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
@@ -164,7 +164,7 @@ def a_file(sandbox: Sandbox, name: str = 'run.mcap') -> Path:
 
 
 def replay(sandbox: Sandbox, *options: str) -> Process:
-    command = [sys.executable, '-m', 'curiosity_rosa_demo.recording.replay.main', *options]
+    command = [sys.executable, '-m', 'curiosity_rosa_demo.recording.replay', *options]
     return sandbox.run(command, 'replay')
 
 

@@ -18,18 +18,13 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.recording.mcap.channels import (
-    CALLS_SCHEMA,
-    CALLS_TOPIC,
-    CDR,
+from curiosity_rosa_demo.recording.channels import (
+    CALLS_CHANNEL,
     Channel,
-    ChannelRates,
-    definition,
-    JSON,
-    recorded_source,
+    recorded_channel,
     sources,
 )
-from curiosity_rosa_demo.recording.mcap.file import RunFile
+from curiosity_rosa_demo.recording.file import RunFile
 from curiosity_rosa_demo.trace.trace_codec import encode
 from mcap.reader import make_reader
 from nav_msgs.msg import Odometry
@@ -41,15 +36,13 @@ CONFIG = load_config()
 BEGAN_NS = 1_900_000_000_000_000_000
 DRIVE_JPEG = b'\xff\xd8a picture\xff\xd9'
 INFO = {'began': '2030-03-17T17:46:40+00:00', 'domain': '7', 'bright_zone': '[5.0, 10.0, 5.0]'}
-CALLS = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
 
 
 @cache
 def channels() -> dict[str, Channel]:
     """All that a recording may hold, by role."""
-    kept = [recorded_source(source) for source in sources(CONFIG.topics, ChannelRates())]
-    made = {s.role: Channel(s.role, s.topic, s.type, CDR, definition(s.type)) for s in kept}
-    return {**made, 'calls': CALLS}
+    every = sources(CONFIG.topics, CONFIG.agent.recording.rates)
+    return {**{each.role: recorded_channel(each) for each in every}, 'calls': CALLS_CHANNEL}
 
 
 def a_string(text: str) -> bytes:

@@ -22,21 +22,44 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.adapter.rules import Rules
-from curiosity_rosa_demo.agent.check import operation_in, replay, run
+from curiosity_rosa_demo.agent.check import decide_again, NO_DECISIONS, replay, run
+from curiosity_rosa_demo.agent.kernel.decision import KernelDecision, KernelDecisions
+from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
+from curiosity_rosa_demo.agent.react.guardrails.gate import (
+    Approval,
+    call_refusal,
+    GateDecision,
+    Order,
+    PASSES,
+)
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
+from curiosity_rosa_demo.domain.brain_state import BrainState, RobotState, Spent, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.ros_io import UnreadableMessage
-from curiosity_rosa_demo.recording.check import NO_LOG, NOT_SEEN, replay_adapter, Verdict
-from curiosity_rosa_demo.recording.mcap.channels import Channel, STRING, TF
-from curiosity_rosa_demo.recording.mcap.file import RunFile
-from curiosity_rosa_demo.recording.mcap.reader import Entry, RunReader
-from curiosity_rosa_demo.recording.recorded_inputs import read_recording, Recording
-from curiosity_rosa_demo.recording.replay.main import (
+from curiosity_rosa_demo.recording.channels import Channel, STRING, TF
+from curiosity_rosa_demo.recording.check import (
+    NO_LOG,
+    NOT_SEEN,
+    read_recording,
+    Recording,
+    replay_adapter,
+    Verdict,
+)
+from curiosity_rosa_demo.recording.file import RunFile
+from curiosity_rosa_demo.recording.reader import Entry, RunReader
+from curiosity_rosa_demo.recording.replay import (
     MAX_STATUS_CHARS,
     parse_arguments,
     playing_text,
+    replay_message,
+    REPLAY_PREFIX,
 )
-from curiosity_rosa_demo.recording.replay.messages import replay_message, REPLAY_PREFIX
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, new_event
 from examples import examples
@@ -45,11 +68,12 @@ from harness import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap_world import a_string, an_event
+from pydantic import BaseModel
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Header, String
-from strategies import events
+from strategies import events, states
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -83,11 +107,10 @@ def copied(
 
 # The least number of decisions that a replay must compare, by recording.
 LEAST = {
-    '0.1.0-before-drive-rules/refusals': 5,  # gate and kernel: it has no log of inputs
-    '0.1.0/demo': 30,
+    '0.1.0/demo': 24,
     '0.1.0/loaded': 70,
     '0.1.0/refusals': 60,
-    '0.1.0/stuck': 20,
+    '0.1.0/stuck': 19,
 }
 
 
@@ -121,18 +144,17 @@ class BelievesEveryMast(Rules):
         super().joints(name, [1.57, -1.57])
 
 
-# What decides otherwise: an adapter, or the limits of a section; and a rule that reports it.
+# What decides otherwise: an adapter, or the limits of a section; and the decision that shows it.
 MUTANTS: list[tuple[str, type[Rules] | str, dict[str, Any], str]] = [
-    ('refusals', IgnoresTheButton, {}, 'motion'),
-    ('refusals', NeverRefuses, {}, 'motion'),
+    ('refusals', IgnoresTheButton, {}, 'check_motion'),
+    ('refusals', NeverRefuses, {}, 'check_motion'),
     ('refusals', ForgetsTheAgent, {}, 'status: agent_safe_reason'),
-    ('refusals', BelievesEveryMast, {}, 'part'),
-    ('demo', 'thresholds.motion', {'max_duration_s': 4.0}, 'motion'),
-    ('demo', 'thresholds.mast', {'tolerance_rad': 1e-6}, 'part'),
-    ('loaded', 'thresholds.motion', {'odometry_max_age_s': 4.0}, 'odometry_silence'),
-    ('stuck', 'thresholds.drive', {'stuck_s': 8.0}, 'drive_watch'),
-    ('stuck', 'thresholds.drive', {'stuck_s': 8.0}, 'trace: drive_watch'),
-    ('demo', 'guardrails.geofence', {'x_max': 1.0}, 'gate: passes'),
+    ('refusals', BelievesEveryMast, {}, 'end_part'),
+    ('demo', 'thresholds.motion', {'max_duration_s': 4.0}, 'due: alarms'),
+    ('demo', 'thresholds.mast', {'tolerance_rad': 1e-6}, 'end_part'),
+    ('loaded', 'thresholds.motion', {'odometry_max_age_s': 4.0}, 'due: warnings'),
+    ('stuck', 'thresholds.drive', {'stuck_s': 8.0}, 'due: alarms'),
+    ('stuck', 'thresholds.drive', {'stuck_s': 8.0}, 'trace: alarms'),
 ]
 
 
@@ -150,7 +172,7 @@ def test_what_decides_otherwise_is_reported(
         report = replay(kept)
     else:
         report = replay_adapter(kept, mutant)
-    first = next(each for each in report.differences if each.rule == rule)
+    first = next(each for each in report.differences if each.decision == rule)
     assert first.recorded != first.replayed
     assert first.at_s > 0.0
 
@@ -184,8 +206,8 @@ def with_bad_steps(every: list[Entry]) -> list[Entry]:
 LACKS: list[tuple[str, Callable[[list[Entry]], list[Entry]], str, str]] = [
     ('demo', lambda every: [*every, *logs(every)], '', ''),  # the topic's history, again
     ('demo', lambda every: without(every, logs(every)[0]), 'status: moving', NOT_SEEN),
-    ('refusals', lambda every: without(every, logs(every)[3]), 'motion', NOT_SEEN),
-    ('stuck', lambda every: without(every, *logs(every)), 'trace: drive_watch', NOT_SEEN),
+    ('refusals', lambda every: without(every, logs(every)[3]), 'status: mast', NOT_SEEN),
+    ('stuck', lambda every: without(every, *logs(every)), 'trace: alarms', NOT_SEEN),
     ('stuck', with_bad_steps, 'inputs', 'the rules have no such call'),
 ]
 
@@ -201,10 +223,10 @@ def test_what_a_recording_lacks_is_not_decidable(
     if why != 'the rules have no such call':
         assert not report.differences, '\n'.join(each.text() for each in report.differences)
     if rule:
-        assert any(each.rule == rule and why in each.inputs for each in unknown), unknown
+        assert any(each.decision == rule and why in each.inputs for each in unknown), unknown
     else:
         assert len(unknown) == 1  # before the log began
-    assert (NO_LOG in report.notes) is (rule == 'trace: drive_watch')
+    assert (NO_LOG in report.notes) is (rule == 'trace: alarms')
 
 
 def test_a_note_tells_what_is_wrong_with_a_file(tmp_path: Path) -> None:
@@ -263,18 +285,95 @@ def test_the_command_prints_the_table_with_each_difference(
     assert run([str(tmp_path / 'none.mcap')]) == 2
 
 
-def test_the_call_in_a_refusal_is_read() -> None:
-    calls = {
-        'move_forward(duration_s=4.0)': 'move_forward',
-        'mast_open()': 'mast_open',
-        'navigate_to_pose(x=1.0, y=-2.0)': 'navigate_to_pose',
-        '': None,
-        'move_forward(4.0)': None,
-        'move_forward(duration_s=__import__("os"))': None,
-        'move_forward(': None,
+# --- gate and kernel ----------------------------------------------------------------------------
+
+
+BASE = Operation('move_forward', {'duration_s': 4.0})
+AREA = Operation('drive_to', {'x': 3.0})
+facts = st.fixed_dictionaries(
+    {
+        'x': st.sampled_from([None, 0.0, 9.0, 900.0]),
+        'y': st.just(0.0),
+        'yaw_rad': st.just(0.0),
+        'mast': st.sampled_from(['closed', 'open', 'unknown']),
+        'moving': st.booleans(),
+        'battery_pct': st.sampled_from([None, 4.0, 80.0]),
+        'battery_state': st.just('OK'),
+        'mode': st.sampled_from(['EXEC', 'SAFE']),
+        'safety_latch': st.sampled_from(['', 'e-stop pressed']),
+        'home_x': st.just(0.0),
+        'home_y': st.just(0.0),
     }
-    found = {text: operation_in(text) for text in calls}
-    assert {text: op.skill if op is not None else None for text, op in found.items()} == calls
+)
+approvals = st.builds(Approval, st.sampled_from([BASE, AREA]), st.booleans())
+orders = st.builds(
+    Order,
+    st.sampled_from(Origin),
+    st.sampled_from([None, BASE, AREA]),
+    st.none() | approvals,
+)
+
+
+def decided(*decisions: BaseModel, config: Config = CONFIG) -> Recording:
+    """A recording of these decisions, as the file holds them."""
+    texts = [(1.0, each.model_dump_json().encode()) for each in decisions]
+    return Recording(config, decisions=texts)
+
+
+@given(facts, orders, st.sampled_from(RiskLevel), st.booleans())
+def test_what_the_gate_decided_is_decided_again(
+    known: dict[str, Any], order: Order, risk: RiskLevel, is_used: bool
+) -> None:
+    if is_used and order.approval is not None:
+        order.approval.use_up()
+    spent = Spent(metres=3.0)
+    asked = GateDecision.asked(BASE, known, spent, risk, order)
+    limits = Limits.of(CONFIG)
+    refused = call_refusal(BASE.skill, BASE.arguments, known, spent, limits, order, risk)
+    [same] = decide_again(decided(asked.told(refused)))
+    assert same.verdict is Verdict.SAME, same.text()
+    assert same.recorded == (
+        PASSES if refused is None else f'{refused.rule}: {refused.code.value}'
+    )
+
+
+@given(states())
+def test_what_the_kernel_decided_is_decided_again(state: BrainState) -> None:
+    told: list[KernelDecision] = []
+    watch = KernelDecisions(told.append)
+    watch.on_tick(state)
+    after = event_arbitrate(state, KernelRules.of(CONFIG.thresholds))
+    watch.on_tick(after)
+    is_change = after.robot.safety_latch != state.robot.safety_latch
+    assert len(told) == 1 + (is_change or state.hci.user_interrupt is UserInterruptType.CLEAR)
+    assert all(each.verdict is Verdict.SAME for each in decide_again(decided(*told[1:])))
+
+
+def test_a_changed_limit_decides_otherwise_and_what_is_no_decision_is_told() -> None:
+    known: dict[str, Any] = {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0, 'moving': False}
+    known |= {'mast': 'closed', 'mode': 'EXEC', 'battery_pct': 80.0, 'battery_state': 'OK'}
+    known |= {'home_x': 0.0, 'home_y': 0.0}
+    order = Order(Origin.CONSOLE)
+    gate = GateDecision.asked(BASE, known, Spent(), RiskLevel.LOW, order)
+    exposed = RobotState(mast='open', moving=True, exposed_since_s=10.0)
+    kernel = KernelDecision(
+        now_s=10.5, robot=exposed, interrupt=UserInterruptType.NONE, verdict=''
+    )
+    assert [each.verdict for each in decide_again(decided(gate, kernel))] == [Verdict.SAME] * 2
+    fence = CONFIG.guardrails.geofence.model_copy(update={'x_max': 1.0})
+    motion = CONFIG.thresholds.motion.model_copy(update={'stop_timeout_s': 0.1, 'settle_s': 0.1})
+    strict = CONFIG.model_copy(
+        update={
+            'guardrails': CONFIG.guardrails.model_copy(update={'geofence': fence}),
+            'thresholds': CONFIG.thresholds.model_copy(update={'motion': motion}),
+        }
+    )
+    other = [each.text() for each in decide_again(decided(gate, kernel, config=strict))]
+    assert 'gate: move_forward: recorded passes; the rules decide geofence: GEOFENCE' in other[0]
+    assert 'recorded nothing; the rules decide moving with the mast open' in other[1]
+    bad = Recording(CONFIG, decisions=[(1.0, data) for data in (b'', b'{}', b'{"kind": "gate"}')])
+    assert {each.verdict for each in decide_again(bad)} == {Verdict.UNDECIDABLE}
+    assert NO_DECISIONS in replay(recording('0.1.0/demo')).notes
 
 
 # --- replayed on the topics ----------------------------------------------------------------------

@@ -28,17 +28,16 @@ import tracemalloc
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.recording.mcap.channels import (
-    ChannelRates,
+from curiosity_rosa_demo.recording import run as run_module
+from curiosity_rosa_demo.recording.channels import (
     definition,
     message_class,
     NoDefinition,
     PICTURE,
     RAW_PICTURE,
-    recorded_source,
     sources,
 )
-from curiosity_rosa_demo.recording.mcap.file import (
+from curiosity_rosa_demo.recording.file import (
     LIMITS,
     NotARecording,
     ReadLimits,
@@ -46,12 +45,14 @@ from curiosity_rosa_demo.recording.mcap.file import (
     RunFile,
     TRAILER,
 )
-from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
-from curiosity_rosa_demo.recording.mcap.writer import RunWriter
-from curiosity_rosa_demo.recording.recorder import delete_surplus, recording_name, surplus
-from curiosity_rosa_demo.recording.report import run as run_module
-from curiosity_rosa_demo.recording.report.main import run as report
-from curiosity_rosa_demo.recording.throttle import Throttle
+from curiosity_rosa_demo.recording.reader import Decoder, RunReader
+from curiosity_rosa_demo.recording.recorder import (
+    delete_surplus,
+    recording_name,
+    Throttle,
+)
+from curiosity_rosa_demo.recording.report import run as report
+from curiosity_rosa_demo.recording.writer import RunWriter
 from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
@@ -99,32 +100,32 @@ def test_what_is_recorded_is_of_its_own_rover_and_no_command() -> None:
         with pytest.raises(NoDefinition, match=name):
             definition(name)
     topics = load_config(namespace='ours', rover_namespace='mars').topics
-    recorded = {each.topic for each in sources(topics, ChannelRates())}
+    rates = CONFIG.agent.recording.rates
+    recorded = {each.topic for each in sources(topics, rates)}
     assert [name for name in recorded if not name.startswith(('/ours/', '/mars/'))] == []
     assert {topics.trace.events, topics.status.adapter, topics.rover.odometry} <= recorded
     assert topics.rover.cmd_vel not in recorded
     images = CONFIG.topics.images.model_copy(update={'input': 'raw'})
-    raw = sources(CONFIG.topics.model_copy(update={'images': images}), ChannelRates())
+    raw = sources(CONFIG.topics.model_copy(update={'images': images}), rates)
     (camera,) = (each for each in raw if each.role == 'camera')
     assert (camera.topic, camera.type) == ('/image_raw', RAW_PICTURE)
-    kept = recorded_source(camera)
-    assert (kept.topic, kept.type) == ('/image_raw/compressed', PICTURE)
+    assert camera.recorded == ('/image_raw/compressed', PICTURE)
 
 
 @given(st.lists(st.floats(0.0, 10.0), max_size=60).map(sorted), st.floats(0.2, 20.0))
 def test_of_many_messages_few_are_kept_and_the_last_one_always(
     times: list[float], hz: float
 ) -> None:
-    thinning = Throttle[float](hz)
+    thinning = Throttle(hz)
     passed: list[tuple[float, float]] = []  # when it passed, and which
     for now in times:
-        for each in (thinning.take_due(now), thinning.accept(now, now)):
+        for each in (thinning.take_due(now), thinning.accept(repr(now).encode(), now)):
             if each is not None:
-                passed.append((now, each))
+                passed.append((now, float(each)))
     end = (times[-1] if times else 0.0) + 2.0 / hz
     last = thinning.take_due(end)
     if last is not None:
-        passed.append((end, last))
+        passed.append((end, float(last)))
     assert [which for _, which in passed][-1:] == times[-1:]
     gaps = [b - a for (a, _), (b, _) in pairwise(passed)]
     assert all(gap >= 1.0 / hz - 1e-9 for gap in gaps)
@@ -225,13 +226,14 @@ WRITER = """
 import sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from curiosity_rosa_demo.recording.mcap.file import RunFile
-from mcap_world import BEGAN_NS, CALLS, INFO
+from curiosity_rosa_demo.recording.file import RunFile
+from curiosity_rosa_demo.recording.channels import CALLS_CHANNEL
+from mcap_world import BEGAN_NS, INFO
 file = RunFile(Path(sys.argv[1]), INFO)
 number = 0
 while True:
     for number in range(number + 1, number + 21):
-        file.write(CALLS, b'%d' % number + b' ' * 20_000, BEGAN_NS + number)
+        file.write(CALLS_CHANNEL, b'%d' % number + b' ' * 20_000, BEGAN_NS + number)
     file.flush()
     print(number, flush=True)
 """
@@ -326,10 +328,7 @@ LIMIT_ROWS: list[tuple[str, bytes]] = [
     ('a chunk, decompressed, has', a_chunk(bytes(3001), uncompressed_size=99)),
     ('a chunk has another size', a_chunk(TWO, '', uncompressed_size=99)),
     ('a chunk has another size', a_chunk(TWO, 'lz4', uncompressed_size=99)),
-    (
-        'a chunk has another size',
-        a_chunk(TWO, packed=zstd_stream(TWO, window_log=10), uncompressed_size=99),
-    ),
+    ('ZstdError', a_chunk(TWO, packed=zstd_stream(TWO, window_log=10), uncompressed_size=99)),
     ('ZstdError', a_chunk(TWO, packed=zstd_stream(TWO, window_log=20))),
     ('a chunk has another checksum', a_chunk(TWO, uncompressed_crc=1)),
     ("a chunk is compressed with 'brotli'", a_chunk(TWO, 'brotli')),
@@ -357,7 +356,7 @@ def test_what_is_beyond_a_limit_is_told_and_what_is_whole_before_it_read(tmp_pat
 BOMB = DEFINITIONS + a_message(100_000_000)  # three chunks' worth
 BOMBS = {
     'more than the limit of 32 MB': a_chunk(BOMB, 'lz4'),
-    'another size': a_chunk(BOMB, packed=zstd_stream(BOMB), uncompressed_size=1000),
+    'ZstdError': a_chunk(BOMB, packed=zstd_stream(BOMB), uncompressed_size=1000),
     'a record has 40': a_record(40_000_000),
     '': a_chunk(DEFINITIONS + a_message(0) * 10_000),  # as objects: 4 MB
 }
@@ -442,7 +441,7 @@ def test_a_slow_disk_costs_messages_and_nobody_waits(
     assert [entry.at_ns - BEGAN_NS for entry in reader] == [*range(kept), 0]
     assert (reader.end or {})['dropped'] == str(500 - kept)
     # A disk that never answers does not hold up the end.
-    monkeypatch.setattr('curiosity_rosa_demo.recording.mcap.writer.CLOSE_WAIT_S', 0.05)
+    monkeypatch.setattr('curiosity_rosa_demo.recording.writer.CLOSE_WAIT_S', 0.05)
     file = SlowFile(tmp_path / 'never.mcap')
     file.answers.clear()
     writer = RunWriter(file, said.append, period_s=0.01)
@@ -540,15 +539,22 @@ def name_of(recording: tuple[int, int], domain: str = '0') -> str:
     return recording_name(BEGAN + timedelta(seconds=recording[0]), domain, recording[1])
 
 
-@given(st.sets(recordings, max_size=15), st.sets(recordings), st.integers(0, 6))
-def test_the_oldest_of_this_domain_beyond_the_limit_are_surplus(
+@settings(max_examples=examples(40))
+@given(st.sets(recordings, max_size=15), st.sets(recordings, max_size=5), st.integers(1, 7))
+def test_the_oldest_of_this_domain_beyond_the_limit_are_deleted(
     ours: set[tuple[int, int]], others: set[tuple[int, int]], max_files: int
 ) -> None:
-    names = [*map(name_of, ours), *(name_of(each, '7') for each in others)]
     name = name_of((0, 1))
-    names += ['run.mcap', f'{name}.bak', f'my_{name}', name.replace('.mcap', '.html')]
-    expected = [name_of(each) for each in sorted(ours)][: max(0, len(ours) - max_files)]
-    assert surplus(names, '0', max_files) == expected
+    foreign = ['run.mcap', f'{name}.bak', f'my_{name}', name.replace('.mcap', '.html')]
+    foreign += [name_of(each, '7') for each in others]
+    with tempfile.TemporaryDirectory() as folder:
+        for each in (*map(name_of, ours), *foreign):
+            Path(folder, each).touch()
+        deleted = delete_surplus(Path(folder), '0', max_files, spare=Path(folder, 'new'))
+        left = {each.name for each in Path(folder).iterdir()}
+    expected = [name_of(each) for each in sorted(ours)][: max(0, len(ours) + 1 - max_files)]
+    assert [each.name for each in deleted] == expected
+    assert left == {*map(name_of, ours), *foreign} - set(expected)
 
 
 def test_the_new_file_stays_even_when_the_clock_went_back(tmp_path: Path) -> None:

@@ -25,29 +25,17 @@ from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, PlanStep
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
-from curiosity_rosa_demo.recording.report.html import page
-from curiosity_rosa_demo.recording.report.main import (
+from curiosity_rosa_demo.recording.drawings import COLUMN, LEFT, RIGHT, timeline_svg
+from curiosity_rosa_demo.recording.report import (
+    folded,
     index_page,
     IndexedRun,
-    UnreadableRun,
+    page,
     write_report,
 )
-from curiosity_rosa_demo.recording.report.main import run as report
-from curiosity_rosa_demo.recording.report.run import folded, read_run
-from curiosity_rosa_demo.recording.report.summary import (
-    COLUMN,
-    LEFT,
-    RIGHT,
-    summary_of,
-    timeline_svg,
-)
-from curiosity_rosa_demo.recording.report.turns import (
-    costs_by_model,
-    recorded_plans,
-    recorded_questions,
-    recorded_rehearsals,
-    recorded_turns,
-)
+from curiosity_rosa_demo.recording.report import run as report
+from curiosity_rosa_demo.recording.run import read_run
+from curiosity_rosa_demo.recording.turns import Costs, Turns
 from curiosity_rosa_demo.trace.events import (
     ModelCalled,
     PlanMade,
@@ -292,8 +280,8 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
     assert text.count('&lt;script&gt;') >= 10
     assert 'a<b>"&.mcap' in report_page.text
     assert report_page.text.count('no picture') == 2
-    hostile = UnreadableRun(HOSTILE, HOSTILE)
-    index = index_page(HOSTILE, [IndexedRun('javascript:alert(1)', summary_of(run))], [hostile])
+    indexed = IndexedRun.of(run, 'javascript:alert(1)')
+    index = index_page(HOSTILE, [indexed], [(HOSTILE, HOSTILE)])
     assert [each['href'] for each in Page(index).of('a')] == ['javascript%3Aalert%281%29']
     for each in (text, index):
         tags = Page(each).tags
@@ -350,7 +338,7 @@ def test_a_report_needs_neither_ros_nor_the_agent(file: Path) -> None:
         'import sys\n'
         'agent = "curiosity_rosa_demo.agent"\n'
         'sys.modules.update(dict.fromkeys(["rclpy", "std_msgs", "ament_index_python", agent]))\n'
-        'from curiosity_rosa_demo.recording.report.main import run\n'
+        'from curiosity_rosa_demo.recording.report import run\n'
         'sys.exit(run(sys.argv[1:]))\n'
     )
     done = subprocess.run(
@@ -434,7 +422,7 @@ def a_story() -> list[tuple[float, TraceEvent]]:
 )
 def test_no_turn_is_lost_or_answered_twice(fields: list[dict[str, Any]]) -> None:
     events = [told(float(number), each) for number, each in enumerate(fields)]
-    turns = recorded_turns(events)
+    turns = Turns(events).turns
     new = [at_s for at_s, event in events if (s := TurnStarted.of(event)) and s.calls == 0]
     begun = [turn.at_s for turn in turns]
     assert set(new) <= set(begun)
@@ -453,32 +441,40 @@ def test_turns_plans_questions_and_rehearsals_have_what_came_of_them() -> None:
     other = FORECAST.model_copy(update={'text': 'other', 'real': REAL})
     alone = told(25.0, RehearsalCompared(other).trace_fields('as rehearsed'))
     story = [*a_story(), late, open_one, told(24.0, of_a_task.trace_fields()), alone]
-    assert [(t.goal, t.result, t.answer, t.at_s, t.ended_s) for t in recorded_turns(story)] == [
+    all_told = Turns(story)
+    assert [(t.goal, t.result, t.answer, t.at_s, t.ended_s) for t in all_told.turns] == [
         ('User: look at the rock', 'failed', 'I am stuck', 0.0, 9.5),
         ('User: and now?', 'no answer', 'Stopped by anna (page)', 20.0, None),
     ]
-    assert [(q.text, q.answer, q.waited_s) for q in recorded_questions(story)] == [
+    assert [(q.text, q.answer, q.waited_s) for q in all_told.questions.values()] == [
         ('Asking: drive on?', QuestionAnswered('q1', 'approve', 'go', 'anna (page)'), 3.5),
         ('Asking: more?', None, None),
         ('capture()', of_a_task, None),
     ]
-    [plan] = recorded_plans(story)
+    [plan] = all_told.plans.values()
     assert (plan.at_s, plan.plan.goal) == (1.0, 'look at the rock')
     assert [(text, result and result.message) for _, text, result in plan.steps] == [
         ('mast_close()', 'done'),
         ('move_forward(duration_s=6.0)', 'stuck'),
     ]
-    found = [(each.text, each.outcome, each.ended_s) for each in recorded_rehearsals(story)]
+    found = [(each.text, each.outcome, each.ended_s) for each in all_told.rehearsals]
     assert found == [('3 m ahead', '2 m off', 9.1), ('other', 'as rehearsed', 25.0)]
     resumes = TurnStarted(3).trace_fields('Going on after 3 calls: go')
     parts = [TurnStarted(0).trace_fields('go'), resumes, TurnAnswered(True, 0.9).trace_fields('x')]
     other_model = CALL.model_copy(update={'model': '', 'cost': None, 'estimated': True})
     euro = CALL.model_copy(update={'currency': 'EUR', 'cost': 1.0})
-    (name, both), (unnamed, unknown) = costs_by_model([CALL, other_model, euro])
-    assert (name, both.calls, both.tokens, both.money_text) == ('gpt', 2, 2400, '0.25 USD, 1 EUR')
-    assert (unnamed, unknown.money_text, unknown.estimated) == ('openai', '1 call unknown', True)
+    calls = [told(0.0, each.trace_fields('call')) for each in (CALL, other_model, euro)]
+    costs = Turns(calls).costs
+    both, unknown = costs['gpt'], costs['openai']
+    assert (both.calls, both.tokens, both.money_text) == (2, 2400, '0.25 USD, 1 EUR')
+    assert (unknown.calls, unknown.money_text) == (1, '1 call unknown')
+    every = Costs()
+    for each in costs.values():
+        every.add(each)
+    assert (every.calls, every.tokens, every.estimated) == (3, 3600, True)
+    assert every.money_text == '0.25 USD, 1 EUR, 1 call unknown'
     for fields in (parts, parts[1:]):  # the recording may have begun in between
-        [turn] = recorded_turns([told(float(n), each) for n, each in enumerate(fields)])
+        [turn] = Turns([told(float(n), each) for n, each in enumerate(fields)]).turns
         assert turn.result == 'done'
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from curiosity_rosa_demo.infra.clocks import ClockWatch
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.recording.replay.main import playing_text, STATUS_PERIOD_S
+from curiosity_rosa_demo.recording.replay import playing_text, STATUS_PERIOD_S
 from rclpy.node import Node
 from std_msgs.msg import String
 

@@ -40,15 +40,8 @@ from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import MAX_CAPTURES
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.recording.mcap.file import NotARecording
-from curiosity_rosa_demo.recording.report.run import (
-    read_run,
-    RecordedRun,
-    ReportCapture,
-    TimedPlace,
-)
-from curiosity_rosa_demo.recording.report.summary import warnings_of
-from curiosity_rosa_demo.trace.events import CaptureTaken
+from curiosity_rosa_demo.recording.file import NotARecording
+from curiosity_rosa_demo.recording.run import read_run, RecordedRun, RunCapture, TimedPlace
 
 # What calls for a person now, whatever time is shown.
 LIVE_PARTS = ('alarms', 'approvals', 'talk')
@@ -182,7 +175,7 @@ def recorded_story(run: RecordedRun) -> Story:
         history,
         lambda: events,
         pictures=lambda: pictures,
-        note=' '.join(warnings_of(run)),
+        note=' '.join(run.warnings),
     )
 
 
@@ -275,14 +268,12 @@ def _steps(event: TraceEvent) -> object:
     return (event.data or {}).get('steps')
 
 
-def _captures(run: RecordedRun) -> list[tuple[str, ReportCapture]]:
+def _captures(run: RecordedRun) -> list[tuple[str, RunCapture]]:
     """The captures that succeeded, with the IDs of their events."""
-    events = [event for _, event in run.events if CaptureTaken.of(event)]
-    pairs = zip(events, run.captures, strict=True)
-    return [(event.event_id, each) for event, each in pairs if each.score is not None]
+    return [(each.event_id, each) for each in run.captures if each.score is not None]
 
 
-def _capture_row(event_id: str, capture: ReportCapture, run: RecordedRun) -> PanelData:
+def _capture_row(event_id: str, capture: RunCapture, run: RecordedRun) -> PanelData:
     place = capture.place
     pose = None if place is None else RoverPose(x=place.x, y=place.y, frame_id='world')
     return {

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from curiosity_rosa_demo.agent.react.guardrails.geofence import geofence_refusal
 from curiosity_rosa_demo.agent.react.guardrails.rules import (
@@ -42,11 +42,13 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     situation_of_facts,
 )
 from curiosity_rosa_demo.domain.brain_state import Spent
+from curiosity_rosa_demo.domain.models import Json, Model
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.tracing.span import span
 
 # -----------------------------------------------------------------------------------------------
@@ -85,6 +87,10 @@ class Order:
     origin: Origin = Origin.MODEL
     call: Operation | None = None
     approval: Approval | None = None
+
+    def is_within(self, op: Operation) -> bool:
+        """Whether ``op`` is a call within the ordered skill, not the skill itself."""
+        return self.call is not None and not is_same_call(self.call, op)
 
 
 def is_same_call(one: Operation, other: Operation) -> bool:
@@ -190,8 +196,7 @@ def call_refusal(
     resources = frozenset({'base'} if name in limits.motions else ())
     proposal = Proposal(op, resources, risk, 0.0)
     situation = situation_of_facts(facts, spent=spent)
-    within = order.call is not None and not is_same_call(order.call, op)
-    if within:
+    if order.is_within(op):
         refused = first_refusal(LEG_RULES, proposal, situation, limits)
         reasons = what_to_ask(proposal, situation, limits).reasons
         binding = limits.origins.binding(order.origin)
@@ -218,3 +223,68 @@ def not_approved(op: Operation, reasons: tuple[str, ...], way_out: str) -> Refus
     return Refusal(
         RefusalCode.NOT_APPROVED, why, ALLOWED_TEXT, way_out, rule=APPROVAL_RULE, asked=op.text
     )
+
+
+# --- A decision with its facts, to be decided again ---------------------------------------------
+
+
+PASSES = 'passes'
+
+
+class GateDecision(Model):
+    """Whether one call of the rover passed at its dispatch, and on which facts: a recording holds
+    it, and agent/check.py decides ``again``. ``within``: the call of the skill to
+    which it belongs; None: its own. ``approved``: the call that a person approved, and the yes
+    was unused. ``verdict``: the rule that refused with its code, or PASSES.
+    """
+
+    kind: Literal['gate'] = 'gate'
+    op: Operation
+    facts: Json
+    spent: Spent
+    risk: RiskLevel
+    origin: Origin
+    within: Operation | None
+    approved: Operation | None
+    leaves_fence: bool
+    verdict: str = PASSES
+
+    @classmethod
+    def asked(
+        cls, op: Operation, facts: Json, spent: Spent, risk: RiskLevel, order: Order
+    ) -> GateDecision:
+        """Before the gate decides, which may use up the approval of ``order``."""
+        approval = order.approval
+        is_yes = approval is not None and (order.is_within(op) or approval.covers(op))
+        return cls.model_construct(  # not validated: the gate must not depend on it
+            op=op,
+            facts=facts,
+            spent=spent,
+            risk=risk,
+            origin=order.origin,
+            within=order.call,
+            approved=approval.op if approval is not None and is_yes else None,
+            leaves_fence=approval is not None and approval.leaves_fence,
+        )
+
+    def told(self, refused: Refusal | None) -> GateDecision:
+        return self.model_copy(update={'verdict': _verdict_text(refused)})
+
+    @property
+    def name(self) -> str:
+        return f'gate: {self.op.skill}'
+
+    @property
+    def inputs(self) -> str:
+        return f'{self.op.text} by {self.origin.value} with {self.facts}'
+
+    def again(self, config: Config) -> str:
+        approval = None if self.approved is None else Approval(self.approved, self.leaves_fence)
+        order = Order(self.origin, self.within, approval)
+        skill, arguments, limits = self.op.skill, self.op.arguments, Limits.of(config)
+        refused = call_refusal(skill, arguments, self.facts, self.spent, limits, order, self.risk)
+        return _verdict_text(refused)
+
+
+def _verdict_text(refused: Refusal | None) -> str:
+    return PASSES if refused is None else f'{refused.rule}: {refused.code.value}'

@@ -19,6 +19,7 @@ from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.react.guardrails.gate import (
     call_refusal,
     current_order,
+    GateDecision,
     Order,
     order_verdict,
     traced_check,
@@ -35,6 +36,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolBroke, ToolResult
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
@@ -80,6 +82,7 @@ class RoverWorld:
     """A SkillWorld. ``brain_state`` returns the kernel's state, ``spent`` the turn's used budget,
     ``say`` prints, traces and publishes a text, ``on_violation`` is told the reason of each call
     that broke a safety rule, whatever its skill answers; ``graph`` reads the ROS graph.
+    ``on_decision`` gets what the gate decides at the dispatch of a call; it must not block.
     """
 
     def __init__(
@@ -102,6 +105,7 @@ class RoverWorld:
         self._home: tuple[float, float] | None = None  # where the pose was known first
         self._fault = ''  # why the last motion ended early; '': it did not
         self.brain_state, self.spent, self.say = brain_state, spent, say
+        self.on_decision: Callable[[GateDecision], None] = lambda decision: None
         self._graph, self._on_violation = graph, on_violation
         self.pictures = pictures or SeenPictures()
 
@@ -149,10 +153,12 @@ class RoverWorld:
         except ServiceFailed as failure:
             return _silent(failure, name)
         before.update(facts)
-        spent = self._legs.total_spent(self.spent())
-        return call_refusal(
-            name, arguments, facts, spent, self._limits, current_order(), self._risk_of(name)
-        )
+        spent, risk = self._legs.total_spent(self.spent()), self._risk_of(name)
+        order = current_order()
+        asked = GateDecision.asked(Operation(name, arguments), facts, spent, risk, order)
+        refused = call_refusal(name, arguments, facts, spent, self._limits, order, risk)
+        self.on_decision(asked.told(refused))
+        return refused
 
     def order_verdict(self, proposal: Proposal, order: Order) -> Refusal | Ask | None:
         """What the gate says to a skill that no turn has checked; None: it may run."""

@@ -10,14 +10,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
+import json
 from pathlib import Path
 import re
 from typing import Any
 
+from curiosity_rosa_demo.infra.config.agent import RecordingRates
 from curiosity_rosa_demo.infra.config.topics import Topics
+from pydantic import BaseModel, Field
 
 # --- Import a ROS message class by its type name -----------------------------------------------
 
@@ -43,27 +45,24 @@ PRIMITIVES = frozenset(
 )
 _FIELD = re.compile(r'^\s*([A-Za-z][\w/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[a-zA-Z]\w*')
 
-ShareFolderOf = Callable[[str], str]  # package name to share folder; raises LookupError
-
 
 class NoDefinition(Exception):
     """The definition of a message is not installed. The message names the type."""
 
 
-def definition(type_name: str, share: ShareFolderOf | None = None) -> str:
+def definition(type_name: str) -> str:
     """The definition of ``type_name``, e.g. nav_msgs/msg/Odometry, followed by those of all types
     that it uses. Raises NoDefinition.
     """
-    share = share or _installed
     package, _, name = type_name.partition('/msg/')
-    parts = {f'{package}/{name}': _text(package, name, share)}
+    parts = {f'{package}/{name}': _text(package, name)}
     todo = list(parts)
     while todo:
         part = todo.pop(0)
         for used in _used_types(part.partition('/')[0], parts[part]):
             if used not in parts:
                 owner, _, name = used.partition('/')
-                parts[used] = _text(owner, name, share)
+                parts[used] = _text(owner, name)
                 todo.append(used)
     first, *others = parts.items()
     return '\n'.join(
@@ -83,46 +82,20 @@ def _used_types(package: str, text: str) -> list[str]:
     return found
 
 
-def _text(package: str, name: str, share: ShareFolderOf) -> str:
+def _text(package: str, name: str) -> str:
+    from ament_index_python.packages import get_package_share_directory
+
     try:
-        return Path(share(package), 'msg', f'{name}.msg').read_text(encoding='utf-8')
+        share = get_package_share_directory(package)
+        return Path(share, 'msg', f'{name}.msg').read_text(encoding='utf-8')
     except (LookupError, OSError, ValueError) as error:
         raise NoDefinition(f'{package}/msg/{name} cannot be described: {error}') from error
 
 
-def _installed(package: str) -> str:
-    from ament_index_python.packages import get_package_share_directory
-
-    return get_package_share_directory(package)
-
-
 CDR, JSON = 'cdr', 'json'
-CALLS_TOPIC = '/service_calls'
-CALLS_SCHEMA = """{
-  "title": "curiosity_rosa.ServiceCall",
-  "type": "object",
-  "properties": {
-    "service": {"type": "string"},
-    "request": {"type": "object"},
-    "ok": {"type": "boolean"},
-    "answer": {"type": "string"},
-    "duration_s": {"type": "number"}
-  }
-}"""
-
-
-@dataclass(frozen=True)
-class ChannelRates:
-    """Maximum rate of each channel in Hz; 0 records nothing. Except for the camera, the newest
-    skipped message is recorded as soon as the rate allows.
-    """
-
-    camera: float = 1.0
-    scan: float = 1.0
-    joint_states: float = 2.0
-    markers: float = 2.0
-    odometry: float = 10.0
-    battery: float = 1.0
+STRING = 'std_msgs/msg/String'
+TF = 'tf2_msgs/msg/TFMessage'
+PICTURE, RAW_PICTURE = 'sensor_msgs/msg/CompressedImage', 'sensor_msgs/msg/Image'
 
 
 @dataclass(frozen=True)
@@ -136,6 +109,13 @@ class ChannelSource:
     type: str  # e.g. nav_msgs/msg/Odometry
     hz: float | None = None
     latched: bool = False
+
+    @property
+    def recorded(self) -> tuple[str, str]:
+        """Topic and type in the file: raw images are recorded as JPEG."""
+        if self.type == RAW_PICTURE:
+            return f'{self.topic}/compressed', PICTURE
+        return self.topic, self.type
 
 
 @dataclass(frozen=True)
@@ -151,48 +131,62 @@ class Channel:
     schema: str
 
 
-def recorded_source(source: ChannelSource) -> ChannelSource:
-    """The source as the file holds it: raw images are recorded as JPEG."""
-    if source.type != RAW_PICTURE:
-        return source
-    return replace(source, topic=f'{source.topic}/compressed', type=PICTURE)
+class RecordedCall(BaseModel):
+    """A service call of the agent, as JSON."""
+
+    service: str
+    request: dict[str, Any] = Field(default_factory=dict)
+    ok: bool
+    answer: str
+    duration_s: float
 
 
-def sources(topics: Topics, rates: ChannelRates) -> list[ChannelSource]:
-    """The topics that a recording subscribes to. images.input selects the topic of ``camera``; see
-    ``recorded_source``.
+CALLS_CHANNEL = Channel(
+    'calls',
+    '/service_calls',
+    'curiosity_rosa.ServiceCall',
+    JSON,
+    json.dumps(RecordedCall.model_json_schema()),
+)
+
+
+DECISIONS_CHANNEL = Channel(
+    'decisions', '/decisions', 'curiosity_rosa.Decision', JSON, '{"type": "object"}'
+)
+
+
+def recorded_channel(source: ChannelSource) -> Channel:
+    """The channel of the file, with its message definition. Raises NoDefinition."""
+    topic, type_name = source.recorded
+    return Channel(source.role, topic, type_name, CDR, definition(type_name))
+
+
+def sources(topics: Topics, rates: RecordingRates) -> list[ChannelSource]:
+    """The topics that a recording subscribes to. images.input selects the topic of ``camera``.
+    Except for the camera, the newest skipped message is recorded as soon as the rate allows.
     """
-    rover, latched = topics.rover, True
-    raw = topics.images.input == 'raw'
-    return [
-        ChannelSource('trace', topics.trace.events, STRING, None, latched),
-        ChannelSource('markers', topics.viz.marker_array, MARKERS, rates.markers, latched),
-        ChannelSource('tf', topics.tf.topic, TF),
-        ChannelSource('tf_static', topics.tf.static_topic, TF, None, latched),
-        ChannelSource('capture', topics.images.output_capture_compressed, PICTURE, None, latched),
-        ChannelSource(
-            'analysis', topics.images.output_analysis_compressed, PICTURE, None, latched
-        ),
-        ChannelSource(
-            'camera',
-            topics.images.input_raw if raw else topics.images.input_compressed,
-            RAW_PICTURE if raw else PICTURE,
-            rates.camera,
-        ),
-        ChannelSource(
-            'battery', rover.battery_state, 'sensor_msgs/msg/BatteryState', rates.battery
-        ),
-        ChannelSource('scan', rover.scan, 'sensor_msgs/msg/LaserScan', rates.scan),
-        ChannelSource('odometry', rover.odometry, 'nav_msgs/msg/Odometry', rates.odometry),
-        ChannelSource('adapter', topics.status.adapter, STRING, None, latched),
-        ChannelSource('adapter_inputs', topics.status.adapter_inputs, STRING, None, latched),
-        ChannelSource(
-            'joint_states', rover.joint_states, 'sensor_msgs/msg/JointState', rates.joint_states
-        ),
+    rover, images = topics.rover, topics.images
+    camera = (images.input_compressed, PICTURE)
+    if images.input == 'raw':
+        camera = (images.input_raw, RAW_PICTURE)
+    battery, scan = 'sensor_msgs/msg/BatteryState', 'sensor_msgs/msg/LaserScan'
+    odometry, joints = 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/JointState'
+    markers = 'visualization_msgs/msg/MarkerArray'
+    latched = [
+        ChannelSource('trace', topics.trace.events, STRING),
+        ChannelSource('markers', topics.viz.marker_array, markers, rates.markers),
+        ChannelSource('tf_static', topics.tf.static_topic, TF),
+        ChannelSource('capture', images.output_capture_compressed, PICTURE),
+        ChannelSource('analysis', images.output_analysis_compressed, PICTURE),
+        ChannelSource('adapter', topics.status.adapter, STRING),
+        ChannelSource('adapter_inputs', topics.status.adapter_inputs, STRING),
     ]
-
-
-STRING = 'std_msgs/msg/String'
-TF = 'tf2_msgs/msg/TFMessage'
-PICTURE, RAW_PICTURE = 'sensor_msgs/msg/CompressedImage', 'sensor_msgs/msg/Image'
-MARKERS = 'visualization_msgs/msg/MarkerArray'
+    return [
+        *(replace(each, latched=True) for each in latched),
+        ChannelSource('tf', topics.tf.topic, TF),
+        ChannelSource('camera', *camera, rates.camera),
+        ChannelSource('battery', rover.battery_state, battery, rates.battery),
+        ChannelSource('scan', rover.scan, scan, rates.scan),
+        ChannelSource('odometry', rover.odometry, odometry, rates.odometry),
+        ChannelSource('joint_states', rover.joint_states, joints, rates.joint_states),
+    ]

@@ -17,8 +17,8 @@ from pathlib import Path
 import threading
 import time
 
-from curiosity_rosa_demo.recording.mcap.channels import Channel
-from curiosity_rosa_demo.recording.mcap.file import LIMITS, MB, RunFile
+from curiosity_rosa_demo.recording.channels import Channel
+from curiosity_rosa_demo.recording.file import LIMITS, MB, RunFile
 
 PERIOD_S = 0.5  # between flushes; a kill -9 loses this much and the time of one flush
 MAX_QUEUED_BYTES = 64 * 1024 * 1024  # limit of queued messages

@@ -20,7 +20,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.recording.mcap.channels import CDR, Channel
+from curiosity_rosa_demo.recording.channels import CDR, Channel
 from mcap.data_stream import RecordBuilder
 from mcap.records import DataEnd, Footer
 from mcap.well_known import SchemaEncoding
@@ -73,9 +73,7 @@ class RunFile:
     file then ends with the last successful flush and stays valid. Not thread-safe.
     """
 
-    def __init__(
-        self, path: Path, info: dict[str, str], *, compression: str = CompressionType.ZSTD.name
-    ) -> None:
+    def __init__(self, path: Path, info: dict[str, str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.messages = 0
@@ -84,7 +82,7 @@ class RunFile:
         self._writer: Any = Writer(  # partly untyped
             self._tail,  # type: ignore[arg-type]
             chunk_size=4 * 1024 * 1024,
-            compression=CompressionType[compression],
+            compression=CompressionType.ZSTD,
         )
         self._ids: dict[tuple[str, str], int] = {}  # channel IDs by role and topic
         self._schemas: dict[str, int] = {}

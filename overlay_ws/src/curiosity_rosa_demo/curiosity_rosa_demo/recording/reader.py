@@ -12,14 +12,14 @@ records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 import zlib
 
-from curiosity_rosa_demo.recording.mcap.file import (
+from curiosity_rosa_demo.recording.file import (
     END_RECORD,
     INFO_RECORD,
     LIMITS,
@@ -87,11 +87,23 @@ class RunReader:
                 schemas[record.id] = record
             elif isinstance(record, McapChannel):
                 channels[record.id] = record
-            elif isinstance(record, Metadata):
-                self._read_record(record)
+            elif isinstance(record, Metadata) and record.name == INFO_RECORD:
+                self.info = dict(record.metadata)
+            elif isinstance(record, Metadata) and record.name == END_RECORD:
+                self.end = dict(record.metadata)
             elif isinstance(record, Message) and record.channel_id in channels:
                 self._check(len(record.data), self._limits.message, 'a message')
-                yield _entry(record, channels[record.channel_id], schemas)
+                channel = channels[record.channel_id]
+                schema = schemas.get(channel.schema_id)
+                yield Entry(
+                    role=channel.metadata.get('role', ''),
+                    topic=channel.topic,
+                    type=schema.name if schema else '',
+                    encoding=channel.message_encoding,
+                    at_ns=record.log_time,
+                    data=record.data,
+                    schema=schema,
+                )
 
     def span_ns(self) -> tuple[int, int] | None:
         """Times of the first and the last message, nanoseconds since the epoch; None if there are
@@ -103,12 +115,6 @@ class RunReader:
                 first = min(first or record.message_start_time, record.message_start_time)
                 last = max(last, record.message_end_time)
         return (first, last) if last else None
-
-    def _read_record(self, record: Metadata) -> None:
-        if record.name == INFO_RECORD:
-            self.info = dict(record.metadata)
-        elif record.name == END_RECORD:
-            self.end = dict(record.metadata)
 
     def _records(self, *, chunks: bool) -> Iterator[Any]:
         """Chunks with ``chunks``, else the records inside, one at a time: as objects, small
@@ -129,14 +135,13 @@ class RunReader:
             self.end_problem = f'{type(error).__name__} {error}'.strip()
 
     def _decompressed(self, chunk: Chunk) -> bytes:
-        """The records of ``chunk``; decompresses at most one byte more than it says it holds."""
+        """The records of ``chunk``; decompresses at most as much as a chunk may hold."""
         limit, size = self._limits.chunk, chunk.uncompressed_size
         self._check(size, limit, 'a chunk, decompressed,')
         if chunk.compression == 'zstd':
             self._check(zstandard.frame_content_size(chunk.data), limit, 'a chunk, decompressed,')
             decompressor = zstandard.ZstdDecompressor(max_window_size=max(MIN_WINDOW_BYTES, limit))
-            with decompressor.stream_reader(chunk.data) as stream:
-                data = stream.read(size + 1)
+            data = decompressor.decompress(chunk.data, max_output_size=size)
         elif chunk.compression == 'lz4':
             data = lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, max_length=size + 1)
         elif chunk.compression == '':
@@ -179,31 +184,11 @@ class Decoder:
 
     def __init__(self) -> None:
         self._factory = DecoderFactory()
-        self._known: dict[int, Callable[[bytes], Any] | None] = {}
 
     def decode(self, entry: Entry) -> Any:
         """Decode the message; None if that fails."""
-        if entry.schema is None:
-            return None
         try:
-            if entry.schema.id not in self._known:
-                self._known[entry.schema.id] = self._factory.decoder_for(
-                    entry.encoding, entry.schema
-                )
-            decode = self._known[entry.schema.id]
+            decode = self._factory.decoder_for(entry.encoding, entry.schema)
             return None if decode is None else decode(entry.data)
         except Exception:  # the data does not match the definition
             return None
-
-
-def _entry(message: Message, channel: McapChannel, schemas: dict[int, Schema]) -> Entry:
-    schema = schemas.get(channel.schema_id)
-    return Entry(
-        role=channel.metadata.get('role', ''),
-        topic=channel.topic,
-        type=schema.name if schema else '',
-        encoding=channel.message_encoding,
-        at_ns=message.log_time,
-        data=message.data,
-        schema=schema,
-    )

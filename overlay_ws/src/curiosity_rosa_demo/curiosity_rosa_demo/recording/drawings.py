@@ -6,12 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The figures of a run: what stands at the top of its report, and in its row of an index. Pure."""
+
+"""The drawings of a report: those of the page for a whole run, and its time line. Pure.
+
+Each is '' without data to draw.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+import math
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import count_text
@@ -28,120 +33,26 @@ from curiosity_rosa_demo.drawing.svg import (
     title,
 )
 from curiosity_rosa_demo.infra.config.limits import ObstaclesConfig, Thresholds
-from curiosity_rosa_demo.recording.mcap.file import THRESHOLDS
-from curiosity_rosa_demo.recording.report.run import RecordedRun
-from curiosity_rosa_demo.recording.report.text import clock
-from curiosity_rosa_demo.recording.report.turns import (
-    Costs,
-    costs_of,
-    recorded_questions,
-    recorded_turns,
-    RecordedRehearsal,
-    RecordedTurn,
-)
-from curiosity_rosa_demo.trace.events import ModelCalled
+from curiosity_rosa_demo.recording.file import THRESHOLDS
+from curiosity_rosa_demo.recording.run import RecordedRun
+from curiosity_rosa_demo.recording.turns import RecordedRehearsal
 
 
-@dataclass(frozen=True)
-class RunSummary:
-    """``began_s``: seconds since the epoch. ``distance_m`` None: the place is unknown.
-    ``captures``: those with a score. ``battery``: its first and last level, 0 to 1; None: unknown.
-    """
-
-    name: str
-    began_s: float
-    length_s: float
-    distance_m: float | None
-    captures: int
-    good_captures: int
-    best_score: float | None
-    acts: int
-    failures: int
-    turns: tuple[RecordedTurn, ...]
-    questions: int
-    costs: Costs
-    battery: tuple[float, float] | None
-    warnings: tuple[str, ...]
-
-    @property
-    def driven_text(self) -> str:
-        return 'unknown' if self.distance_m is None else f'{self.distance_m:.1f} m'
-
-    @property
-    def captures_text(self) -> str:
-        return f'{self.captures}, {self.good_captures} good'
-
-    @property
-    def best_text(self) -> str:
-        return 'none' if self.best_score is None else f'{self.best_score:.2f}'
+def clock(seconds: float) -> str:
+    """Format as m:ss.t or h:mm:ss.t; negative before the start of the run; ? if not finite."""
+    if not math.isfinite(seconds):
+        return '?'
+    sign, tenths = '-' if seconds < 0 else '', round(abs(seconds) * 10)
+    whole, tenth = divmod(tenths, 10)
+    minutes, second = divmod(whole, 60)
+    hours, minute = divmod(minutes, 60)
+    text = f'{hours}:{minute:02d}:{second:02d}' if hours else f'{minute}:{second:02d}'
+    return f'{sign}{text}.{tenth}'
 
 
-def summary_of(run: RecordedRun) -> RunSummary:
-    kinds = [event.kind for _, event in run.events]
-    scores = [capture.score for capture in run.captures if capture.score is not None]
-    calls = [call for _, event in run.events if (call := ModelCalled.of(event))]
-    return RunSummary(
-        name=run.name,
-        began_s=run.began_s,
-        length_s=run.length_s,
-        distance_m=run.distance_m if run.trail else None,
-        captures=len(scores),
-        good_captures=sum(capture.is_good for capture in run.captures),
-        best_score=max(scores, default=None),
-        acts=kinds.count(TraceKind.ACT),
-        failures=sum(event.ok is False for _, event in run.events),
-        turns=tuple(recorded_turns(run.events)),
-        questions=len(recorded_questions(run.events)),
-        costs=costs_of(calls),
-        battery=(run.battery[0][1], run.battery[-1][1]) if run.battery else None,
-        warnings=tuple(warnings_of(run)),
-    )
-
-
-def key_figures(summary: RunSummary) -> list[tuple[str, str]]:
-    """Names and values for the top of a report. Without calls of a model there is no cost."""
-    figures = [
-        ('Time', clock(summary.length_s)),
-        ('Driven', summary.driven_text),
-        ('Captures', summary.captures_text),
-        ('Best score', summary.best_text),
-        ('Acts', str(summary.acts)),
-        ('Failures', str(summary.failures)),
-        ('Questions', str(summary.questions)),
-    ]
-    if summary.costs.calls:
-        figures += [
-            ('Model calls', str(summary.costs.calls)),
-            ('Model tokens', f'{summary.costs.tokens:,}'),
-            ('Model cost', summary.costs.money_text),
-        ]
-    if summary.battery:
-        first, last = summary.battery
-        figures.append(('Battery', f'{100 * first:.0f} → {100 * last:.0f} %'))
-    return figures
-
-
-def warnings_of(run: RecordedRun) -> list[str]:
-    """What is missing in the recording, and so in the report."""
-    warnings = []
-    dropped = (run.end or {}).get('dropped', '0')
-    if run.end_problem:
-        warnings.append(f'The file is torn; this is what is whole ({run.end_problem}).')
-    elif run.end is None:
-        warnings.append('The recording was cut off: up to a second is missing at its end.')
-    if dropped != '0':
-        noun = 'message' if dropped == '1' else 'messages'
-        warnings.append(f'No room was left for {dropped} {noun}.')
-    if run.left_out:
-        count = count_text(run.left_out, 'message')
-        warnings.append(f'The report leaves out {count} beyond its size.')
-    if run.unreadable:
-        warnings.append(f'{count_text(run.unreadable, "message")} could not be read.')
-    return warnings
-
-
-# -----------------------------------------------------------------------------------------------
-# The report's drawings: the drawings of the page for a whole run; '' without data to draw.
+def tick_clock(seconds: float) -> str:
+    """Like ``clock``, without tenths if they are 0; for an axis."""
+    return clock(seconds).removesuffix('.0')
 
 
 def run_map(run: RecordedRun) -> str:
@@ -194,29 +105,23 @@ def run_battery(run: RecordedRun) -> str:
     return plots.battery_over_time(levels, tick_clock)
 
 
-def tick_clock(seconds: float) -> str:
-    """Format as ``clock``, without tenths if they are 0; for an axis."""
-    return clock(seconds).removesuffix('.0')
-
-
 def _markers(run: RecordedRun) -> list[CaptureMarker]:
-    """Markers of the captures with a known position; each links to its picture."""
+    """Of the captures with a known position; each links to its picture."""
     return [
         CaptureMarker(
-            '',
-            capture.place.x,
-            capture.place.y,
-            None if capture.score is None else min(1.0, max(0.0, capture.score)),
-            capture.is_good,
-            f'#capture-{capture.number}',
+            each.event_id,
+            each.place.x,
+            each.place.y,
+            None if each.score is None else min(1.0, max(0.0, each.score)),
+            each.is_good,
+            link=f'#capture-{number}',
         )
-        for capture in run.captures
-        if capture.place is not None
+        for number, each in enumerate(run.captures, 1)
+        if each.place is not None
     ]
 
 
-# -----------------------------------------------------------------------------------------------
-# The report's timeline: one lane per kind of event. The length of an ACT bar is its duration.
+# --- The time line: one lane per kind of event. The length of an ACT bar is its duration --------
 
 
 WIDTH, LANE, TOP, BOTTOM = 960.0, 26.0, 6.0, 24.0
@@ -281,23 +186,19 @@ def _lane(kind: TraceKind) -> float:
 
 @dataclass
 class _Mark:
-    """Events that would be drawn in one place: of one kind and style, from the same COLUMN on."""
+    """Events that would be drawn in one place: of one kind and style, from the same COLUMN on.
+    ``event`` is the first of them; ``end_s``: of the longest.
+    """
 
     begin_s: float
-    end_s: float | None  # of the longest
-    event: TraceEvent  # the first
+    end_s: float | None
+    event: TraceEvent
     last_s: float
-    count: int = 1
+    count: int = 0
 
-    @property
-    def failed(self) -> bool:
-        return self.event.ok is False or self.event.kind is TraceKind.ERROR
 
-    def add(self, other: _Mark) -> None:
-        self.count += 1
-        self.last_s = other.last_s
-        if self.end_s is not None and other.end_s is not None:
-            self.end_s = max(self.end_s, other.end_s)
+def _failed(event: TraceEvent) -> bool:
+    return event.ok is False or event.kind is TraceKind.ERROR
 
 
 def _marks(
@@ -308,20 +209,22 @@ def _marks(
     """
     found: dict[tuple[object, ...], _Mark] = {}
     for number, (at_s, event) in enumerate(events):
-        mark = _Mark(at_s, ends.get(number), event, at_s)
-        column = round(across.at(at_s) / COLUMN)
-        first = found.setdefault((event.kind, mark.failed, mark.end_s is None, column), mark)
-        if first is not mark:
-            first.add(mark)
-    return sorted(found.values(), key=lambda mark: mark.failed)
+        end_s = ends.get(number)
+        place = (event.kind, _failed(event), end_s is None, round(across.at(at_s) / COLUMN))
+        mark = found.setdefault(place, _Mark(at_s, end_s, event, at_s))
+        mark.count += 1
+        mark.last_s = at_s
+        if mark.end_s is not None and end_s is not None:
+            mark.end_s = max(mark.end_s, end_s)
+    return sorted(found.values(), key=lambda mark: _failed(mark.event))
 
 
 def _mark(across: Axis, mark: _Mark) -> Svg:
     """A bar if the event has an end, else a dot. The dot of a failure is square."""
-    event, end_s = mark.event, mark.end_s
+    event, end_s, failed = mark.event, mark.end_s, _failed(mark.event)
     x, y = across.at(mark.begin_s), _lane(event.kind)
     if end_s is None:
-        x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if mark.failed else DOT / 2
+        x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if failed else DOT / 2
     else:
         width, height, rx = max(MIN_BAR_WIDTH, across.at(end_s) - x), BAR, 2.0
     when = clock(mark.begin_s)
@@ -329,5 +232,5 @@ def _mark(across: Axis, mark: _Mark) -> Svg:
         when = f'{count_text(mark.count, "event")}, {when} to {clock(mark.last_s)}; the first:'
     text = clip_columns(f'{when} {event.tool_name or ""} {event.message}', MAX_TITLE_COLUMNS)
     box = element('rect', x=x, y=y - height / 2, width=width, height=height, rx=rx)
-    style = 'failed' if mark.failed else KIND_STYLES[event.kind]
+    style = 'failed' if failed else KIND_STYLES[event.kind]
     return element('g', title(text), box, class_=f'cr-bar cr-{style}')
