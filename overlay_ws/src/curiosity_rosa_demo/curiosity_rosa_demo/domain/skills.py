@@ -67,4 +67,5 @@ class Outcome:
     answer: str
     score: float | None = None
     goal: str = ''  # the goal of the task that replaces this turn; empty: none
+    code: str = ''  # of the failure, if it has one (error_code of ToolResult)
     refusal: Json | None = None  # the guardrail's refusal (domain/refusal.py) that ended it

@@ -18,10 +18,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.mcp.approvals import answer_of, own_question
+from curiosity_rosa_demo.agent.interfaces.mcp.results import result_of
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import OUTPUT_SCHEMA, tools_of
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.operation import Operation
 from fake_robot import CONFIG, FakeRobot, REGISTRY
 from http_world import mcp_client, serving_mcp, until
@@ -100,6 +101,9 @@ def test_a_wrong_call_becomes_no_task_and_stop_and_say_stop_wait_for_nothing(
                 result = await client.call_tool(name, arguments)
                 assert result.is_error, name
                 assert result.structured_content['error']['code'] == code
+            world.robot.refusal = 'nothing may move'
+            refused = await client.call_tool(*DRIVE)
+            assert refused.structured_content['error']['code'] == 'SAFE_MODE'
             world.robot.not_ready = 'the other nodes are not up yet'
             for name, arguments in STOPS:
                 assert (await client.call_tool(name, arguments)).structured_content['ok']
@@ -108,6 +112,20 @@ def test_a_wrong_call_becomes_no_task_and_stop_and_say_stop_wait_for_nothing(
 
     asyncio.run(walk())
     assert (ends(world.robot), world.robot.stops) == ([], ['MCP'] * len(STOPS))
+
+
+@pytest.mark.parametrize(
+    ('stored', 'code'),
+    [
+        ({}, 'FAILED'),
+        ({'code': 'NAV_BLOCKED'}, 'NAV_BLOCKED'),
+        ({'code': 'SAFETY_VIOLATION', 'refusal': {'code': 'GEOFENCE'}}, 'GEOFENCE'),
+    ],
+)
+def test_the_code_of_a_failure_is_not_read_from_its_words(stored: Json, code: str) -> None:
+    outcome = {'ok': False, 'answer': 'SAFE_MODE: said by a skill', **stored}
+    task = Task('move_forward', state=LifecycleState.FAILED, metadata={'outcome': outcome})
+    assert result_of(task).structured_content['error']['code'] == code
 
 
 @MODES

@@ -59,6 +59,7 @@ class MessageReply:
 
     lines: list[str] = field(default_factory=list)
     ok: bool = True
+    refused: bool = False  # an order that SAFE refuses
     task: Task | None = None
     dropped: bool = False  # a later stop removed it
 
@@ -238,6 +239,7 @@ class ActionDispatcher:
             await self._perform(self._admitted(action), reply, stopped_by)
         except (TaskError, QuestionNotFound) as error:
             reply.ok = False
+            reply.refused = isinstance(error, OrderRefused)
             reply.lines.append(printable(str(error)))
 
     async def _perform(self, action: _Step, reply: MessageReply, stopped_by: str | None) -> None:

@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.runtime.session_recorder import EarlierSession, M
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.task import TaskError
+from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
@@ -165,7 +165,7 @@ class RobotService:
                 raise
             reply = late
         if reply.task is None:
-            raise TaskError(_reply_text(reply))
+            raise (OrderRefused if reply.refused else TaskError)(_reply_text(reply))
         return reply.task
 
     def order_refusal(self, skill: str) -> str:

@@ -38,9 +38,15 @@ from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.events import Event
-from curiosity_rosa_demo.agent.tasks.task import BadTask, CannotBeCancelled, TaskError
+from curiosity_rosa_demo.agent.tasks.task import (
+    BadTask,
+    CannotBeCancelled,
+    OrderRefused,
+    TaskError,
+)
 from curiosity_rosa_demo.domain.models import json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.trace.events import QuestionAsked, SkillProgressed
 from mcp.server.context import ServerRequestContext
 import mcp_types as types
@@ -152,7 +158,7 @@ class ToolCalls:
             way_out = "see the tool's input schema"
             return results.refused(results.BAD_ARGUMENTS, str(error), way_out=way_out, asked=asked)
         if why := self._robot.order_refusal(skill):
-            return results.refused_order(why, asked)
+            return results.refused(RefusalCode.SAFE_MODE, why, asked=asked)
         return task
 
     async def _attended(
@@ -168,8 +174,10 @@ class ToolCalls:
         except RobotBusy as error:
             way_out = 'try again in a few seconds; stop still works'
             return results.refused(results.NOT_READY, str(error), way_out=way_out, asked=name)
+        except OrderRefused as error:
+            return results.refused(RefusalCode.SAFE_MODE, str(error), asked=name)
         except TaskError as error:
-            return results.refused_order(str(error), name)
+            return results.refused(results.REFUSED, str(error), asked=name)
         finally:
             if not parked:
                 self._abandon(call, CLIENT_GONE)

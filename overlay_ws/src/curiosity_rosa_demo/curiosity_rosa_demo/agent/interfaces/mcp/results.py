@@ -16,7 +16,6 @@ import math
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.trace.reporter import finite_float
 import mcp_types as types
@@ -38,7 +37,7 @@ def result_of(task: Task) -> types.CallToolResult:
     error: Json | None = None
     if not ok:
         refusal = outcome.get('refusal')
-        code = CANCELLED if task.state is LifecycleState.CANCELLED else _code_of(answer)
+        code = CANCELLED if task.state is LifecycleState.CANCELLED else outcome.get('code', FAILED)
         error = refusal if isinstance(refusal, dict) else error_value(code, answer)
     return _result(
         {
@@ -58,11 +57,6 @@ def refused(code: str, why: str, *, way_out: str = '', asked: str = '') -> types
     return _result({'ok': False, 'answer': why, 'error': error})
 
 
-def refused_order(why: str, asked: str) -> types.CallToolResult:
-    """A call that the agent did not take, with the code that its text begins with."""
-    return refused(_code_of(why, REFUSED), why, asked=asked)
-
-
 def told(ok: bool, answer: str) -> types.CallToolResult:
     error = None if ok else error_value(FAILED, answer)
     return _result({'ok': ok, 'answer': answer, 'error': error})
@@ -78,11 +72,6 @@ def error_value(code: str, why: str, *, way_out: str = '', asked: str = '') -> J
         'allowed': '',
         'way_out': way_out,
     }
-
-
-def _code_of(text: str, default: str = FAILED) -> str:
-    begin = text.split(':', 1)[0].strip()
-    return begin if begin in RefusalCode.__members__ else default
 
 
 def _result(value: Json) -> types.CallToolResult:

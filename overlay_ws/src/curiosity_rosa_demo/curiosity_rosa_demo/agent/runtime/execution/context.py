@@ -134,6 +134,8 @@ def wait_for_resources(
 def store_outcome(task: Task, outcome: Outcome) -> None:
     """Store the outcome in the task's metadata. Raises SkillFailed when it is a failure."""
     data: dict[str, Any] = {'ok': outcome.ok, 'answer': outcome.answer, 'score': outcome.score}
+    if outcome.code:
+        data['code'] = outcome.code
     if outcome.refusal is not None:
         data['refusal'] = outcome.refusal
     task.metadata['outcome'] = data

@@ -388,5 +388,6 @@ class AgentSession:
             result.ok,
             result_summary(result),
             score if isinstance(score, float) else None,
+            code=result.error_code,
             refusal=refusal if isinstance(refusal, dict) else None,
         )
