@@ -26,6 +26,7 @@ from chat_server import Say
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime import robot_service
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.execution.react import crash_text
 from curiosity_rosa_demo.agent.runtime.robot import RobotBusy
 from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT
@@ -769,3 +770,12 @@ def test_the_health_of_the_kernel_and_the_tasks(
     monkeypatch.setattr(world.bench.runtime, 'failure', 'an internal error')
     assert health()['kernel'] is False
     assert world.robot.not_ready_reason() == 'an internal error'
+
+
+def test_an_order_to_an_agent_that_has_ended_is_answered_at_once(tmp_path: Path) -> None:
+    replies: list[MessageReply] = []
+    with RuntimeBench(tmp_path) as bench:
+        runtime = bench.runtime
+    runtime.submit_task(runtime.make_task('get_status', {}), replies.append, runtime.stop_count)
+    runtime.post_message({}, replies.append, runtime.stop_count)
+    assert [reply.lines for reply in replies] == [['The agent ends; ask the next one']] * 2

@@ -59,7 +59,7 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext, TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.task_client import TaskClient
+from curiosity_rosa_demo.agent.runtime.task_client import AGENT_ENDS, TaskClient
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
@@ -281,6 +281,7 @@ class Runtime(TaskClient):
             self._trace_error(f'The tasks could not be closed: {error}')
         finally:
             self._event_loop.close()
+            self._pending_replies.fail_all(AGENT_ENDS)
             self._save_latch()  # the kernel may just have set it
             self._checkpoint.close()
 

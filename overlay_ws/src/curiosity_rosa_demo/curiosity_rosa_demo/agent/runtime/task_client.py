@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 
 T = TypeVar('T')
+AGENT_ENDS = 'The agent ends; ask the next one'
 
 
 class TaskClient:
@@ -54,7 +55,7 @@ class TaskClient:
         try:
             return self._event_loop.submit(work)
         except RuntimeError:
-            raise TaskError('The agent ends; ask the next one') from None
+            raise TaskError(AGENT_ENDS) from None
 
     def list_tasks(self) -> list[Task]:
         """All unfinished tasks and the newest ended ones, in the order of their submission."""
