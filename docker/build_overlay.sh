@@ -4,7 +4,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd /overlay
 sources=(/curiosity_rosa/overlay_ws/src /curiosity_rosa/standalone/src/curiosity_stand_in)
-key=$(find "${sources[@]}" "$here/colcon.yaml" -type f ! -name '*.pyc' ! -path '*.egg-info/*' -print0 |
+key=$(find "${sources[@]}" "$here/colcon.yaml" -type f ! -name '*.pyc' ! -path '*.egg-info/*' ! -path '*/.*' -print0 |
   LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
 [[ $(cat .built 2>/dev/null) != "$key" ]] || exit 0
 

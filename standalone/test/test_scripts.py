@@ -399,7 +399,7 @@ def of(dockerfile: Path, name: str) -> list[str]:
 def ignored(path: str) -> bool:
     """Whether .dockerignore keeps the file out: the last line that fits it or a folder above."""
     verdict = False
-    above = [path, *map(str, Path(path).parents)]
+    above = [path, *map(str, Path(path).parents[:-1])]
     for line in (ROOT / '.dockerignore').read_text().split('\n'):
         if not line or line.startswith('#'):
             continue
@@ -447,6 +447,7 @@ def test_only_what_is_copied_gets_through() -> None:
     assert not ignored('overlay_ws/src/curiosity_rosa_demo/config/agent.yaml')
     secret = ['.env', 'docker/.env', 'docker/.env.local', '.git/config', 'run/domain-0/agent.log']
     others = ['.venv/pyvenv.cfg', 'overlay_ws/build/x', 'overlay_ws/src/a/__pycache__/b.pyc']
+    others += ['overlay_ws/src/a/test/.hypothesis/b.gz']  # root's, perhaps, and no source
     assert [path for path in (*secret, *others) if not ignored(path)] == []
 
 
