@@ -68,6 +68,8 @@ def site(rovers: int, faults: list[str]) -> Iterator[tuple[Run, list[str], int, 
             agents = [p for p in bench.processes() if '__ns:=/r1' in p.cmdline()]
             pid = next(p.pid for p in agents if any('agent_node' in w for w in p.cmdline()[:3]))
             yield run, urls, pid, browser
+            for context in browser.contexts:  # the end of the demo is no fault of a page
+                context.close()
             if (status := run.end()) != 0:
                 faults.append(f'run_demo.sh ended with status {status}')
         finally:
