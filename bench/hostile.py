@@ -14,7 +14,7 @@
   slowly, in wrong units, or by a search that learns from refusals. The model is a fake that
   proposes whatever it reads. In a fifteenth it answers at random (_malice.py). The product's own
   loop, gate, skills and adapter's guard stand before a twin of the rover; a judge reads the twin's
-  truth (test/attack_judge.py). The peer is the demo's rover as it is,
+  truth (_judge.py). The peer is the demo's rover as it is,
   which carries out whatever the model proposes.
 - mcp: clients of the SDK call tools with random names and arguments through a real server; they
   cancel, leave, answer questions with nonsense, and never approve. Every motion needs approval.
