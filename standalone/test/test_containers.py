@@ -140,8 +140,9 @@ class Containers:
         """In a container that is not of the project, or "compose exec" would choose it. The image
         says that it is.
         """
-        options = ('--rm', '--interactive', '--network', 'host', '--env', 'ROS_DOMAIN_ID')
-        mount = ('--volume', f'{ROOT}:/curiosity_rosa:ro', '--label', f'{LABEL}=')
+        options = ('--rm', '--interactive', '--no-healthcheck', '--network', 'host')
+        options += ('--env', 'ROS_DOMAIN_ID', '--label', f'{LABEL}=')
+        mount = ('--volume', f'{ROOT}:/curiosity_rosa:ro')
         program = ('python', '-u', '/curiosity_rosa/standalone/test/container_witness.py')
         process = subprocess.Popen(
             ['docker', 'run', *options, *mount, 'curiosity-rosa', *program],
