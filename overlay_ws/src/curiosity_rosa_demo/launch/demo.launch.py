@@ -59,7 +59,7 @@ ARGUMENTS = {
     'debug': ('false', "the overlay's own lines at debug level"),
 }
 CHOICES = {AGENT: ['terminal', 'headless', 'none']}
-RESTART_DELAY_S = 1.0
+RESTART_DELAY_S = 1.0  # of an agent; the others at once: without the adapter the rover drives on
 NO_RESTART_STATUSES = (0, 2)  # of an agent that was asked to exit, or that cannot start
 # Ctrl-C, and the hang-up of a terminal, signal all processes at once. The nodes block these two
 # signals; this file sends SIGTERM to one node after another. If launch itself is killed, it does
@@ -180,7 +180,6 @@ class Overlay:
             prefix='xterm -e' if terminal else NODE_PREFIX,
             output='screen',
             respawn=not is_agent,  # the agent restarts with --after-crash: see _restart
-            respawn_delay=RESTART_DELAY_S,
             sigterm_timeout=str(SHUTDOWN_TIMEOUT_S),
         )
         self._positions[node] = self._specs.index(spec)
