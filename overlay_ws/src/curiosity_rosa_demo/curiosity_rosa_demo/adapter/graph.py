@@ -29,6 +29,7 @@ from curiosity_rosa_demo.trace.trace_codec import new_event
 from rclpy.node import Node
 
 CLOCK = '/clock'
+UNNAMED = '_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_'  # rmw's, for a node of another DDS
 LOOK_PERIOD_S = 0.5
 SOON_S = 0.02  # by then a call that has just arrived is on its way to the rover
 
@@ -128,7 +129,10 @@ def rival_publishers(node: Node, topics: Sequence[str]) -> dict[str, list[str]]:
     """
     clock = [CLOCK] if node.get_clock().ros_time_is_active else []
     several = [topic for topic in (*topics, *clock) if node.count_publishers(topic) > 1]
-    names = {topic: publishers(node, topic) for topic in several}
+    names = {
+        topic: [name.replace(UNNAMED, 'an unnamed node') for name in publishers(node, topic)]
+        for topic in several
+    }
     return {
         topic: [
             name if count == 1 else f'{name} ({count} times)'

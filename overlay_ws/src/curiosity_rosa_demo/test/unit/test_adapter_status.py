@@ -23,6 +23,7 @@ from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
 from curiosity_rosa_demo.adapter.agent_link import decode_presence, Presence
 from curiosity_rosa_demo.adapter.commands import PartCommands, StandstillCommand, trajectory
+from curiosity_rosa_demo.adapter.graph import rival_publishers
 from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
 from curiosity_rosa_demo.adapter.report import (
     Call,
@@ -364,6 +365,17 @@ def test_what_the_adapter_lacks_is_named() -> None:
     world.ask_stop()
     world.carry()
     assert found_in(world).message == 'Stopping: Service unavailable: /move_stop'
+
+
+def test_a_rival_in_another_dds_has_no_name() -> None:
+    nodes = [('', 'gazebo'), ('_NODE_NAMESPACE_UNKNOWN_', '_NODE_NAME_UNKNOWN_')]
+    infos = [SimpleNamespace(node_namespace=space, node_name=name) for space, name in nodes]
+    node: Any = SimpleNamespace(
+        get_clock=lambda: SimpleNamespace(ros_time_is_active=False),
+        count_publishers=lambda topic: len(infos),
+        get_publishers_info_by_topic=lambda topic: infos,
+    )
+    assert rival_publishers(node, ['/odom']) == {'/odom': ['/gazebo', 'an unnamed node']}
 
 
 QUEUE = [
