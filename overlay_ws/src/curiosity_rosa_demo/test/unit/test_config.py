@@ -509,7 +509,7 @@ REFUSED: list[tuple[object, str]] = [
     ({'skills': {'skills': {'move_forward': {'risk': 'none'}}}}, 'skills.skills.move_forward'),
     ({'wheels': 4}, 'wheels = 4: unknown key'),
     (arm(commands={'o': PART['commands']['arm_open']}), '.*must have a command whose target_rad'),
-    (arm(commands={'Arm Open': STOW}), "appendages = 'Arm Open'"),
+    (arm(commands={'Arm Open': STOW}), "appendages.arm.commands = 'Arm Open'"),
     (opening(topic='/t'), r'.*commands.o.*must be left out'),
     (opening(action='/a'), r'.*commands.o.*must be left out'),
     (opening(target_rad=NEAR), r'.*commands.o.target_rad'),

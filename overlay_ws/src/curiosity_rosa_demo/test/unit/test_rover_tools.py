@@ -53,7 +53,7 @@ from tool_rover import (
 )
 from turn_world import NINE, SHIPPED, SimulatedRoverWorld, with_rules
 
-COSTS = SHIPPED.tool_costs.tools.model_dump()
+COSTS = SHIPPED.tool_costs.tools
 
 
 def in_turn(*steps: Callable[[], Any]) -> Callable[[], Exception | None]:

@@ -71,7 +71,7 @@ import pytest
 from tool_rover import failed, SimulatedRover, tools_of, with_figures
 from turn_world import NINE, SHIPPED
 
-COSTS = {name: float(getattr(SHIPPED.tool_costs.tools, name)) for name in NINE}
+COSTS = {name: SHIPPED.tool_costs.of(name) for name in NINE}
 LONGEST_S = SHIPPED.agent.turn.max_motion_s
 FIGURES = RoverFigures.of(SHIPPED)
 PROFILE = FIGURES.speeds
