@@ -32,8 +32,8 @@ from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import call, make_transform_source, ServiceFailed
+from curiosity_rosa_demo.infra.spans import span
 from curiosity_rosa_demo.infra.tf import TransformUnavailable
-from curiosity_rosa_demo.infra.tracing.span import span
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from rclpy.node import Node
 from std_srvs.srv import Trigger

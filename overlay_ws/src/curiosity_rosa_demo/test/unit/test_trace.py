@@ -47,15 +47,17 @@ from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.event_thread import EventThread
-from curiosity_rosa_demo.infra.tracing.span import (
+from curiosity_rosa_demo.infra.spans import (
     EVENT_ID,
     NO_SPAN,
+    read_spans,
     span,
     TASK_ID,
     TRACEPARENT,
+    tree_lines,
+    TreeSpan,
 )
-from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines, TreeSpan
-from curiosity_rosa_demo.infra.tracing.task_tracer import (
+from curiosity_rosa_demo.infra.tracing import (
     make_task_tracer,
     otlp_lines,
     SpanQueue,
@@ -746,7 +748,7 @@ def test_a_collector_gets_the_same_spans_by_otlp() -> None:
 
 
 def test_the_agent_imports_nothing_of_opentelemetry_before_it_traces() -> None:
-    modules = 'curiosity_rosa_demo.agent.agent_node, curiosity_rosa_demo.infra.tracing.span_tree'
+    modules = 'curiosity_rosa_demo.agent.agent_node, curiosity_rosa_demo.infra.spans'
     program = f'import sys, {modules}; print([n for n in sys.modules if "opentelemetry" in n])'
     done = subprocess.run([sys.executable, '-c', program], capture_output=True, timeout=60)
     assert done.stdout == b'[]\n', done.stderr

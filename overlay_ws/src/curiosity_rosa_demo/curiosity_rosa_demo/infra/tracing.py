@@ -13,28 +13,27 @@ from __future__ import annotations
 from base64 import b64decode
 from collections import deque, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 import json
 import os
 from pathlib import Path
 import threading
-import time
 from typing import Any
 from urllib.parse import urlsplit
 import uuid
 
 from curiosity_rosa_demo.infra.config.agent import TracingConfig
 from curiosity_rosa_demo.infra.event_thread import DrainThread
-from curiosity_rosa_demo.infra.tracing.span import (
-    Attributes,
+from curiosity_rosa_demo.infra.spans import (
     is_traceparent,
     MAX_TEXT_CHARS,
+    read_spans,
     Span,
     TASK_ID,
     TRACEPARENT,
+    tree_lines,
+    TreeSpan,
 )
-from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines, TreeSpan
 from curiosity_rosa_demo.trace.jsonl_log import JsonLines
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.context import Context
@@ -44,8 +43,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, Tra
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
-from opentelemetry.trace import get_current_span, set_span_in_context, SpanKind, Tracer
-from opentelemetry.trace import Span as SdkSpan
+from opentelemetry.trace import get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 PACKAGE, SERVICE = 'curiosity_rosa_demo', 'curiosity_rosa'
@@ -197,36 +195,11 @@ class _TaskIds(threading.local, RandomIdGenerator):
         return self.root % 2**64 or super().generate_span_id()
 
 
-@dataclass(frozen=True)
-class TaskTrace:
-    """What the spans of a task share: one steady clock among it, in ns since the epoch."""
-
-    tracer: Tracer
-    task_id: str
-    clock_offset_ns: int
-
-    def now_ns(self) -> int:
-        return self.clock_offset_ns + time.monotonic_ns()
-
-    def start(
-        self, name: str, parent: SdkSpan, attributes: Attributes, *, is_client: bool
-    ) -> Span:
-        inner = self.tracer.start_span(
-            name,
-            set_span_in_context(parent, Context()),
-            SpanKind.CLIENT if is_client else SpanKind.INTERNAL,
-            {TASK_ID: self.task_id, **attributes},
-            start_time=self.now_ns(),
-        )
-        return Span(inner, self)
-
-
 class TaskTracer:
     """Begins the trace of each task. ``processor`` gets the ended spans."""
 
     def __init__(self, processor: SpanProcessor, resource: Resource | None = None) -> None:
         self._processor, self._ids = processor, _TaskIds()
-        self._callers = TraceContextTextMapPropagator()
         provider = TracerProvider(
             ALWAYS_ON,
             resource,
@@ -242,19 +215,17 @@ class TaskTracer:
         invalid ``traceparent`` counts as none.
         """
         header = {TRACEPARENT: str(traceparent)} if is_traceparent(traceparent) else {}
-        within = self._callers.extract(header, Context())
+        within = TraceContextTextMapPropagator().extract(header, Context())
         caller = get_current_span(within).get_span_context()
         if caller.is_valid and not caller.trace_flags.sampled:
             return None
         self._ids.root = trace_number(task_id)
         try:
-            inner = self._tracer.start_span(
-                name, within, attributes={TASK_ID: task_id}, start_time=start_ns
-            )
+            own = {TASK_ID: task_id}
+            started = self._tracer.start_span(name, within, attributes=own, start_time=start_ns)
         finally:
             self._ids.root = 0
-        trace = TaskTrace(self._tracer, task_id, time.time_ns() - time.monotonic_ns())
-        return Span(inner, trace)
+        return Span(started, self._tracer)
 
     def flush(self, timeout_s: float) -> bool:
         """Export what is there; False after ``timeout_s``."""
