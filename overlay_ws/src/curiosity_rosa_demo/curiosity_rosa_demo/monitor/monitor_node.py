@@ -24,7 +24,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.serde import read_object
-from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
 from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
@@ -165,7 +165,7 @@ class MonitorApp:
             else Level.WARN
             for each in self._monitor.violated
         }
-        return finding(
+        return Finding(
             violated,
             'all requirements hold',
             {'violations': self._violations, 'stops_asked': self._stops},
