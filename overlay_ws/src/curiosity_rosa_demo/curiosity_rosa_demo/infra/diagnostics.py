@@ -97,7 +97,7 @@ class Diagnostics:
         self._node, self._part, self._diagnose, self._losses = node, part, diagnose, losses
         self._reported = Counter[str]()  # losses in the last message that was sent
         self._name = node.get_fully_qualified_name()
-        self._publisher = GuardedPublisher.create(
+        self._publisher = GuardedPublisher(
             node,
             DiagnosticArray,
             config.topics.status.diagnostics,

@@ -234,17 +234,14 @@ def tree_lines(spans: Iterable[TreeSpan]) -> Iterator[str]:
     todo = [(each, '', '') for each in reversed(children[''])]
     while todo:
         each, lead, below = todo.pop()
-        yield f'{_duration(each)}  {lead}{printable(_label(each, is_root=not lead))}'
+        took_ms = (each.end_ns - each.start_ns) / 1e6
+        yield f'{took_ms:10.1f} ms  {lead}{printable(_label(each, is_root=not lead))}'
         within = children[each.id]
         for place, child in reversed(list(enumerate(within))):
             last = place == len(within) - 1
             todo.append(
                 (child, f'{below}{"└─ " if last else "├─ "}', f'{below}{"   " if last else "│  "}')
             )
-
-
-def _duration(span: TreeSpan) -> str:
-    return f'{(span.end_ns - span.start_ns) / 1e6:10.1f} ms'
 
 
 def _label(span: TreeSpan, *, is_root: bool) -> str:

@@ -91,13 +91,13 @@ class SimulatorApp:
         self._failure = ''  # reason of the last frame or capture; empty: it succeeded
         losses = LossCounter()
         self._output, self._analysis_output = (
-            GuardedPublisher.create(self.node, CompressedImage, topic, CAPTURE_QOS, losses)
+            GuardedPublisher(self.node, CompressedImage, topic, CAPTURE_QOS, losses)
             for topic in (
                 config.topics.images.output_capture_compressed,
                 config.topics.images.output_analysis_compressed,
             )
         )
-        self._simulation = SimulationClock.of(self.node.get_clock(), config.thresholds.motion)
+        self._simulation = SimulationClock(self.node.get_clock(), config.thresholds.motion)
         motion, mast = config.thresholds.motion, config.thresholds.mast
         self._stillness = Stillness(
             still_mps=motion.still_speed_mps,

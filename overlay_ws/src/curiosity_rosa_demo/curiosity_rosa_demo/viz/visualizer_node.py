@@ -61,7 +61,7 @@ class Visualizer:
 
         self._transforms = make_transform_source(self._node, config)
         losses = LossCounter()
-        self._publisher = GuardedPublisher.create(
+        self._publisher = GuardedPublisher(
             self._node, MarkerArray, config.topics.viz.marker_array, MARKER_QOS, losses
         )
         self._node.create_subscription(
