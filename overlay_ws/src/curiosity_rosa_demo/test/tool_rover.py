@@ -57,12 +57,7 @@ def with_figures(
 ) -> Thresholds:
     """The thresholds of a body with these speeds and this turning radius."""
     body = {'forward_mps': forward_mps, 'turn_mps': turn_mps}
-    return thresholds.model_copy(
-        update={
-            'body': thresholds.body.model_copy(update=body),
-            'obstacles': thresholds.obstacles.model_copy(update={'turn_radius_m': turn_radius_m}),
-        }
-    )
+    return thresholds.changed(body=body, obstacles={'turn_radius_m': turn_radius_m})
 
 
 class Hurry(Cancellation):

@@ -164,11 +164,8 @@ def test_a_motion_that_something_ended_says_so_and_how_far_it_came(reason: str, 
 
 
 def impatient_tools(rover: SimulatedRover, factor: float) -> RoverTools:
-    motion = SHIPPED.thresholds.motion.model_copy(
-        update={'clock_max_age_s': 0.3, 'slowest_real_time_factor': 0.5}
-    )
-    thresholds = SHIPPED.thresholds.model_copy(update={'motion': motion})
-    tools = tools_of(rover, SHIPPED.model_copy(update={'thresholds': thresholds}))
+    motion = {'clock_max_age_s': 0.3, 'slowest_real_time_factor': 0.5}
+    tools = tools_of(rover, SHIPPED.changed(thresholds={'motion': motion}))
     tools.cancellation = Slowing(rover, factor)
     return tools
 

@@ -85,9 +85,7 @@ GOOD = to_json(ToolResult.success(score=1.0, is_good=True, image_topic='/c', cos
 
 
 def with_capture(**changes: Any) -> Config:
-    capture = SHIPPED.thresholds.capture.model_copy(update=changes)
-    thresholds = SHIPPED.thresholds.model_copy(update={'capture': capture})
-    return SHIPPED.model_copy(update={'thresholds': thresholds})
+    return SHIPPED.changed(thresholds={'capture': changes})
 
 
 @dataclass
