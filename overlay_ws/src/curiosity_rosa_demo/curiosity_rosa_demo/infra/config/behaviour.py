@@ -315,9 +315,10 @@ class WorldView(Section):
                 if name not in known:
                     rule = f'no such one; there are {", ".join(known) or "none"}'
                     raise rule_error(path, name, rule)
-        zones = [place.zone for place in self.places.values()]
-        rule = 'of a measured world each has a zone of its own, and one has none'
-        yield self.measured and sorted(zones) != sorted({'', *zones}), 'places', rule
+        zones = {name: place.zone for name, place in self.places.items()}
+        if self.measured and sorted(zones.values()) != sorted({'', *zones.values()}):
+            rule = 'of a measured world each has a zone of its own, and one has none'
+            raise rule_error(['places'], zones, rule)
         for name, activity in self.activities.items():
             key, to = ('activities', name, 'to'), activity.to
             yield to and activity.at == [to], key, 'it begins there: leave it out'

@@ -134,8 +134,9 @@ class AppendageProfile(Section):
         for name in self.commands:
             rule = 'can never run: each command before it waits for another one'
             yield name not in reached, ('commands', name, 'only_after'), rule
-        rule = f'must have a command whose target_rad is stowed_rad {self.stowed_rad}'
-        yield not any(map(self.stows, self.commands)), 'commands', rule
+        if not any(map(self.stows, self.commands)):
+            rule = f'must have a command whose target_rad is stowed_rad {self.stowed_rad}'
+            raise rule_error(['commands'], list(self.commands), rule)
 
     def names(self, channel: Channel) -> list[str]:
         """The ROS names of its commands that are sent this way, each once."""
