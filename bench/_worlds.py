@@ -182,7 +182,7 @@ def run_turn(rosa: CuriosityRosa, twin: RoverTwin, text: str = GOAL) -> TurnResu
 
 def price(twin: RoverTwin, config: Config) -> float:
     """The sum of the prices of all calls of the rover, in the units of tool_costs.yaml."""
-    prices = config.tool_costs.tools.model_dump()
+    prices = config.tool_costs.tools
     return float(sum(prices[name] for name in twin.calls if name != 'move_stop'))
 
 
@@ -192,7 +192,7 @@ def price(twin: RoverTwin, config: Config) -> float:
 def optimum(world: World, config: Config) -> float | None:
     """The cost, in units of tool_costs.yaml; None: no light, or no way to it within MAX_COST."""
     costs = config.tool_costs.tools
-    look = float(costs.capture_and_score)
+    look = costs['capture_and_score']
     missing_m = _missing_m(world, config) - NEAR_M
     if not world.has_light:
         return None
@@ -201,7 +201,7 @@ def optimum(world: World, config: Config) -> float | None:
     if world.obstacles and not _has_a_way(world, config):
         return None  # between its rocks a rover that cannot reverse may have no way out
     # The adapter has not confirmed any mast at the start: a drive needs a mast_close.
-    fixed = look + costs.mast_open + costs.mast_close
+    fixed = look + costs['mast_open'] + costs['mast_close']
     angle = (world.yaw - world.light.heading_rad) % math.tau
     for cost, advances in _advances(world.twin(config), config):
         if np.interp(angle, GRID, advances) >= missing_m:
@@ -222,7 +222,7 @@ def _advances(twin: RoverTwin, config: Config) -> Iterator[tuple[float, States]]
     """For each sum of prices up to MAX_COST, in order: the farthest advance along the light that
     it buys, by the angle of the rover's heading to the light's, over GRID.
     """
-    prices = {name: float(getattr(config.tool_costs.tools, name)) for name in DIRECTIONS}
+    prices = {name: config.tool_costs.of(name) for name in DIRECTIONS}
     seconds = np.linspace(0.0, config.agent.turn.max_motion_s + LATE_S, 60)
     grip, speeds = 1.0 - twin.slip, config.thresholds.speeds
     bought: dict[float, States] = {0.0: np.zeros(ANGLES + 1)}
@@ -258,7 +258,7 @@ def _has_a_way(world: World, config: Config) -> bool:
     of cost. States that are near each other count as one, and durations come in steps.
     """
     costs = config.tool_costs.tools
-    motions = {name: float(getattr(costs, name)) for name in DIRECTIONS}
+    motions = {name: costs[name] for name in DIRECTIONS}
     twin, light = world.twin(config), world.light
     bright_m = light.dark_m + config.thresholds.quality.score_threshold * (
         light.bright_m - light.dark_m

@@ -281,9 +281,7 @@ def configs(documents: Path) -> dict[str, Config]:
 
 
 def with_llm(config: Config, **llm: Any) -> Config:
-    agent = config.agent
-    changed = agent.model_copy(update={'llm': agent.llm.model_copy(update=llm)})
-    return config.model_copy(update={'agent': changed})
+    return config.changed(agent={'llm': llm})
 
 
 class Stage:

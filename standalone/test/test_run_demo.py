@@ -21,8 +21,7 @@ import time
 from adapter_world import Witness
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
-from curiosity_rosa_demo.infra.tracing.span import TASK_ID
-from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, TreeSpan
+from curiosity_rosa_demo.infra.spans import read_spans, TASK_ID, TreeSpan
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, READY_S, Run, SCRIPT, wait_until
 from PIL import Image

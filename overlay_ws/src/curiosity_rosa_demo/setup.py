@@ -55,7 +55,7 @@ setup(
             f'monitor_node = {PACKAGE}.monitor.monitor_node:main',
             f'monitor = {PACKAGE}.monitor.inputs:main',
             f'replay = {PACKAGE}.recording.replay:main',
-            f'spans = {PACKAGE}.infra.tracing.span_tree:main',
+            f'spans = {PACKAGE}.infra.spans:main',
             f'mcp = {PACKAGE}.agent.interfaces.mcp.bridge:main',
         ],
     },

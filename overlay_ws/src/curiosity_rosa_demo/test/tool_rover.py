@@ -57,12 +57,7 @@ def with_figures(
 ) -> Thresholds:
     """The thresholds of a body with these speeds and this turning radius."""
     body = {'forward_mps': forward_mps, 'turn_mps': turn_mps}
-    return thresholds.model_copy(
-        update={
-            'body': thresholds.body.model_copy(update=body),
-            'obstacles': thresholds.obstacles.model_copy(update={'turn_radius_m': turn_radius_m}),
-        }
-    )
+    return thresholds.changed(body=body, obstacles={'turn_radius_m': turn_radius_m})
 
 
 class Hurry(Cancellation):
@@ -100,7 +95,7 @@ class SimulatedRover:
 
     def __post_init__(self) -> None:
         # Without simulated time: a busy machine would make the simulation count as slow.
-        self.simulation = SimulationClock.of(None, FIGURES.motion)
+        self.simulation = SimulationClock(None, FIGURES.motion)
         self.demo = DemoRover(self.figures, seconds=self.clock.seconds, pose=self.origin)
         self._body = threading.Lock()
         self._one_at_a_time = threading.Lock()

@@ -87,7 +87,7 @@ class AdapterApp:
         self._stepped = threading.Condition(self._lock)  # a step was taken: callers look again
         self._guard_due = threading.Condition(self._lock)  # the guard thread has work, or sooner
         clock = self.node.get_clock()
-        self._simulation = SimulationClock.of(clock, self._limits)
+        self._simulation = SimulationClock(clock, self._limits)
         self._rules = Rules(
             self._config.thresholds,
             stop_name=topics.curiosity.move_stop.name,
@@ -116,7 +116,7 @@ class AdapterApp:
         )
         self._status_schedule = StatusSchedule()
         self._status_topic, self._input_topic = (
-            GuardedPublisher.create(self.node, String, topic, history_qos(depth), losses)
+            GuardedPublisher(self.node, String, topic, history_qos(depth), losses)
             for topic, depth in (
                 (topics.status.adapter, 1),
                 (topics.status.adapter_inputs, HISTORY),

@@ -103,7 +103,7 @@ class TopicChannel(Channel):
 
     def __init__(self, node: Node, name: str, losses: LossCounter) -> None:
         super().__init__(name)
-        self._publisher = GuardedPublisher.create(node, JointTrajectory, name, DEPTH, losses)
+        self._publisher = GuardedPublisher(node, JointTrajectory, name, DEPTH, losses)
 
     def is_ready(self) -> bool:
         return self._publisher.get_subscription_count() > 0

@@ -47,12 +47,10 @@ class StandstillCommand:
         self, node: Node, topics: RoverTopics, *, wheels: int, losses: LossCounter
     ) -> None:
         self._zeros = Float64MultiArray(data=[0.0] * wheels)
-        self._cmd_vel = GuardedPublisher.create(node, Twist, topics.cmd_vel, DEPTH, losses)
+        self._cmd_vel = GuardedPublisher(node, Twist, topics.cmd_vel, DEPTH, losses)
         self._wheel_commands: GuardedPublisher[Float64MultiArray] | None = None
         if wheels and (topic := topics.wheel_commands):
-            self._wheel_commands = GuardedPublisher.create(
-                node, Float64MultiArray, topic, DEPTH, losses
-            )
+            self._wheel_commands = GuardedPublisher(node, Float64MultiArray, topic, DEPTH, losses)
 
     def publish(self) -> bool:
         """Returns whether the transport accepted all of it."""

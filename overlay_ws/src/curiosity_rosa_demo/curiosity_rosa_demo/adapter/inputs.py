@@ -70,7 +70,7 @@ class PresenceLink:
         self._message = String(data=own.model_dump_json())
         self._others = OtherAdapters(own)
         topic = rover.adapter_presence
-        self._publisher = GuardedPublisher.create(node, String, topic, PRESENCE_QOS, losses)
+        self._publisher = GuardedPublisher(node, String, topic, PRESENCE_QOS, losses)
         node.create_subscription(String, topic, self._on_presence, PRESENCE_QOS)
         node.create_timer(PERIOD_S, self._on_timer, clock=STEADY_CLOCK)
 

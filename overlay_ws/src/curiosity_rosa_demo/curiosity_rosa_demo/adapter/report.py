@@ -21,7 +21,7 @@ from curiosity_rosa_demo.adapter.watches import ViewState
 from curiosity_rosa_demo.domain.adapter_status import rival_texts, Status, without_measured
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable, VIEW_LOST
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
-from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
+from curiosity_rosa_demo.infra.diagnostics import Finding, Level
 
 PERIOD_S = 1.0  # between two messages without a change
 NO_MAST = 'none'  # the mast of a robot without one
@@ -145,7 +145,7 @@ def diagnose(
         'Mast unknown: mast_close makes it known' if unknown else '',
     ]
     facts = {**status, 'stopping': rules.stopping}
-    return finding(
+    return Finding(
         dict.fromkeys(errors, Level.ERROR) | dict.fromkeys(warnings, Level.WARN),
         'moving' if rules.moving else 'standing still',
         {key: facts[key] for key in FIGURES}

@@ -122,7 +122,7 @@ from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.infra.tracing.task_tracer import TaskTracer
+    from curiosity_rosa_demo.infra.tracing import TaskTracer
 
 MAX_EARLIER_EVENTS = 5000  # of the runs before, for the page
 CLOCK_PATIENCE = 2.0  # imports at the start may delay the reception of /clock
@@ -459,7 +459,7 @@ class AgentApp:
         tracing = self.config.agent.tracing
         if tracing.exporter == 'off':
             return None
-        from curiosity_rosa_demo.infra.tracing.task_tracer import make_task_tracer
+        from curiosity_rosa_demo.infra.tracing import make_task_tracer
 
         return make_task_tracer(
             tracing,

@@ -129,35 +129,21 @@ class SimulationClock:
     """Seconds for waits that depend on the simulator. Thread-safe.
 
     It advances with the steady clock times the measured real-time factor, which counts as at most
-    1 and at least ``slowest``. So a wait of S seconds lasts at least S and at most S / slowest
-    steady seconds. Without simulated time, while it stands, and before the factor is measured, it
-    advances with the steady clock. It jumps neither with a first ``/clock`` nor with a restart.
+    1 and at least motion.slowest_real_time_factor. So a wait of S seconds lasts at least S and at
+    most S / that steady seconds. Without simulated time, while it stands, and before the factor
+    is measured, it advances with the steady clock. It jumps neither with a first ``/clock`` nor
+    with a restart.
     """
 
     def __init__(
-        self,
-        ros_clock: Any,
-        *,
-        slowest: float,
-        max_age_s: float,
-        steady: Callable[[], float] = time.monotonic,
+        self, ros_clock: Any, motion: MotionConfig, steady: Callable[[], float] = time.monotonic
     ) -> None:
         """``ros_clock`` None: there is no simulated time."""
-        self._ros_clock, self._slowest, self._steady = ros_clock, slowest, steady
-        self._factor = RealTimeFactor(max_age_s)
+        self._ros_clock, self._steady = ros_clock, steady
+        self._slowest = motion.slowest_real_time_factor
+        self._factor = RealTimeFactor(motion.clock_max_age_s)
         self._lock = threading.Lock()
         self._last, self._now = steady(), 0.0
-
-    @classmethod
-    def of(
-        cls, ros_clock: Any, motion: MotionConfig, steady: Callable[[], float] = time.monotonic
-    ) -> SimulationClock:
-        return cls(
-            ros_clock,
-            slowest=motion.slowest_real_time_factor,
-            max_age_s=motion.clock_max_age_s,
-            steady=steady,
-        )
 
     def __call__(self) -> float:
         if self._ros_clock is None:
@@ -171,9 +157,8 @@ class SimulationClock:
         """The measured real-time factor; None without simulated time that advances."""
         if self._ros_clock is None:
             return None
-        with self._lock:
-            self._read()
-            return self._factor.measured
+        self()
+        return self._factor.measured
 
     def stretched(self, seconds: float) -> float:
         """The steady seconds in which ``seconds`` pass at the present factor."""

@@ -180,7 +180,7 @@ def _first_error(error: ValidationError) -> tuple[list[str | int], str]:
     if keys[-1:] == ['[key]']:  # the name of the section is invalid, not its value
         keys = keys[:-2]
     if first['type'] == RULE:
-        keys, value = [*keys, *first['ctx']['key'].split('.')], first['ctx']['value']
+        keys, value = [*keys, *first['ctx']['keys']], first['ctx']['value']
     elif first['type'] == 'missing':
         return keys, f': {allowed}'
     elif first['type'] == 'string_type' and isinstance(value, (bool, int, float)):

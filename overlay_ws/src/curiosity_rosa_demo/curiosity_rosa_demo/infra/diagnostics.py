@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from enum import IntEnum
 import math
 
@@ -42,34 +42,21 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """State of a node: the highest level of its problems, all problems as text, and values."""
+    """State of a node. ``problems``: each text with its level; an empty text is none."""
 
-    level: Level = Level.OK
-    message: str = ''
-    values: Mapping[str, object] = field(default_factory=dict)
+    problems: Mapping[str, Level]
+    ok_message: str
+    values: Mapping[str, object]
 
+    @property
+    def level(self) -> Level:
+        """The highest of its problems."""
+        return max((level for text, level in self.problems.items() if text), default=Level.OK)
 
-def finding(
-    problems: Mapping[str, Level], ok_message: str, values: Mapping[str, object] | None = None
-) -> Finding:
-    """Combine ``problems``, which maps each text to its level; an empty text is ignored. Without
-    problems the message is ``ok_message``.
-    """
-    found = {text: level for text, level in problems.items() if text}
-    worst = max(found.values(), default=Level.OK)
-    return Finding(worst, '; '.join(found) or ok_message, values or {})
-
-
-def with_losses(found: Finding, counts: Counter[str], reported: Counter[str]) -> Finding:
-    """Add ``counts``, the node's losses by destination since its start, to ``found``. A count
-    that exceeds the one in ``reported`` raises the level to at least WARN.
-    """
-    values = {**found.values, **{f'lost {name}': count for name, count in counts.items()}}
-    new = [f'Lost {count} for {name}' for name, count in (counts - reported).items()]
-    if not new:
-        return replace(found, values=values)
-    problems = new if found.level is Level.OK else [found.message, *new]
-    return Finding(max(found.level, Level.WARN), '; '.join(problems), values)
+    @property
+    def message(self) -> str:
+        """All problems; without any, ``ok_message``."""
+        return '; '.join(filter(None, self.problems)) or self.ok_message
 
 
 def value_text(value: object) -> str:
@@ -110,7 +97,7 @@ class Diagnostics:
         self._node, self._part, self._diagnose, self._losses = node, part, diagnose, losses
         self._reported = Counter[str]()  # losses in the last message that was sent
         self._name = node.get_fully_qualified_name()
-        self._publisher = GuardedPublisher.create(
+        self._publisher = GuardedPublisher(
             node,
             DiagnosticArray,
             config.topics.status.diagnostics,
@@ -120,8 +107,11 @@ class Diagnostics:
         node.create_timer(PERIOD_S, self._publish, clock=STEADY_CLOCK)
 
     def _publish(self) -> None:
-        counts = Counter(self._losses.counts())
-        found = with_losses(self._diagnose(), counts, self._reported)
+        found, counts = self._diagnose(), Counter(self._losses.counts())
+        new = counts - self._reported
+        lost = {f'Lost {count} for {name}': Level.WARN for name, count in new.items()}
+        values = {**found.values, **{f'lost {name}': count for name, count in counts.items()}}
+        found = Finding({**found.problems, **lost}, found.ok_message, values)
         array = DiagnosticArray(status=[status_of(self._name, self._part, found)])
         array.header.stamp = self._node.get_clock().now().to_msg()
         if self._publisher.publish(array):

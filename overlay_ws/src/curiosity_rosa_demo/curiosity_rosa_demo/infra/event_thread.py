@@ -50,20 +50,17 @@ class DrainThread:
             return self._condition.wait_for(lambda: not self._running, timeout_s)
 
     def _run(self) -> None:
-        while True:
+        go_on = True
+        while go_on:
             with self._condition:
-                if not self._woken:
-                    self._running = False
-                    self._condition.notify_all()
-                    return
-                self._woken = False
+                self._woken = go_on = False
             try:
                 self._drain()
-            except BaseException:
+                go_on = True
+            finally:
                 with self._condition:
-                    self._running = False
+                    self._running = go_on = go_on and self._woken
                     self._condition.notify_all()
-                raise
 
 
 # --- A subscriber of the event bus that may wait: for a file, a network or a picture -----------
@@ -98,13 +95,10 @@ class EventThread(Generic[T]):
             if batch.lost:
                 self._bus.report(self._name, EventsLost(batch.lost))
             for each in batch.events:
-                self._call(each.event)
-
-    def _call(self, event: T) -> None:
-        try:
-            self._listener(event)
-        except Exception as error:
-            self._bus.report(self._name, error)
+                try:
+                    self._listener(each.event)
+                except Exception as error:
+                    self._bus.report(self._name, error)
 
 
 # --- Blocking work that a coroutine awaits, in a thread of its own -----------------------------

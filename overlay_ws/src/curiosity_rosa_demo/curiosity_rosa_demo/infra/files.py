@@ -263,18 +263,25 @@ def check_integrity(connection: sqlite3.Connection) -> None:
 
 
 def open_or_set_aside(
-    path: str, at: datetime, open_file: Callable[[], T]
-) -> tuple[T, tuple[FileDamaged, str] | None]:
-    """Call ``open_file``. If it raises FileDamaged, set the file aside and call it again.
+    path: str, at: datetime, prepare: Callable[[sqlite3.Connection], T], *, patience_s: float
+) -> tuple[sqlite3.Connection, T, str]:
+    """Connect, as ``connect`` does, and ``prepare`` the connection. If the file is damaged, set it
+    aside and do that again with a new one.
 
-    Returns the result, and None or the damage with the new path of the damaged file. Raises
-    OSError and the errors of ``open_file``.
+    Returns the connection, the result of ``prepare``, and a note of the damage, or ''. Raises
+    OSError, sqlite3.Error and the errors of ``prepare``, with the connection closed.
     """
-    try:
-        return open_file(), None
-    except FileDamaged as damage:
-        aside = set_aside(path, at)
-        return open_file(), (damage, aside)
+    note = ''
+    while True:
+        connection = connect(path, patience_s=patience_s)
+        try:
+            return connection, prepare(connection), note
+        except BaseException as error:
+            connection.close()
+            if note or fault_of(error) is not FileFault.DAMAGED:
+                raise
+            aside = set_aside(path, at)
+            note = f'{path} could not be read ({error}); it was set aside as {aside}'
 
 
 def lock_file(path: str) -> int:

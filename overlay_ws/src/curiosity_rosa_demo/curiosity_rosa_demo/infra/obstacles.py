@@ -57,6 +57,12 @@ class Box:
         """Left and right exchanged."""
         return Box(self.x_min, self.x_max, -self.y_max, -self.y_min)
 
+    def distance(self, x: float, y: float) -> float:
+        """Metres from a point; below 0: it lies inside, by so much."""
+        over_x = max(self.x_min - x, x - self.x_max)
+        over_y = max(self.y_min - y, y - self.y_max)
+        return min(max(over_x, over_y), 0.0) + math.hypot(max(over_x, 0.0), max(over_y, 0.0))
+
     def holds(self, x: Floats, y: Floats) -> NDArray[np.bool_]:
         inside = (x > self.x_min) & (x < self.x_max) & (y > self.y_min) & (y < self.y_max)
         return np.asarray(inside)
@@ -107,7 +113,7 @@ class RoverShape:
 
     def distance(self, x: float, y: float) -> float:
         """Metres from a point to the rover; below 0: inside of it, by so much."""
-        return min(_distance(box, x, y) for box in self.boxes)
+        return min(box.distance(x, y) for box in self.boxes)
 
 
 @dataclass(frozen=True)
@@ -128,15 +134,23 @@ def view_of(scan: LaserScan, sensor: Transform, shape: RoverShape) -> ObstacleVi
     are no measurement; +inf and ranges above ``range_max`` say that nothing was hit.
     """
     ranges = np.asarray(scan.ranges, dtype=np.float64).reshape(-1)
-    if not ranges.size or not _is_usable(scan, sensor):
+    # Finite, and small enough for the arithmetic.
+    angles_fit = abs(scan.angle_min) <= FAR_M and abs(scan.angle_increment) <= math.tau
+    place_fits = sensor.is_finite() and max(map(abs, sensor.translation)) <= FAR_M
+    ranges_fit = ranges.size and 0.0 <= scan.range_min < scan.range_max
+    if not (angles_fit and place_fits and ranges_fit):
         return ObstacleView(False, {}, np.empty((0, 2)))
-    rays = _directions(scan, sensor, ranges.size)
+    angles = scan.angle_min + scan.angle_increment * np.arange(ranges.size)
+    axes = np.array([sensor.rotate((1.0, 0.0, 0.0)), sensor.rotate((0.0, 1.0, 0.0))])
+    rays: Floats = np.column_stack((np.cos(angles), np.sin(angles))) @ axes
     with np.errstate(invalid='ignore'):  # NaN compares false
         measured = (ranges > 0.0) & (ranges >= scan.range_min)
         hit = measured & (ranges <= min(scan.range_max, FAR_M))
     origin = np.array(sensor.translation, dtype=np.float64)
     places: Floats = origin + rays[hit] * ranges[hit, None]
-    points: Floats = places[_is_obstacle(places, shape), :2]
+    x, y, z = places.T
+    outside = ~np.any([box.holds(x, y) for box in shape.boxes], axis=0)
+    points: Floats = places[(z > shape.floor_m) & (z < shape.ceiling_m) & outside, :2]
     if _seen_share(rays[measured], origin, scan, shape) < VIEW_SHARE:
         return ObstacleView(False, {}, points)
     free_m = {name: free_distance(points, side, shape) for name, side in DIRECTIONS.items()}
@@ -155,35 +169,6 @@ def free_distance(points: Floats, side: int, shape: RoverShape) -> float:
         return min(_along_line(x, y, box) for box in boxes)
     turned = [box if side > 0 else box.mirrored() for box in boxes]
     return min(_along_arc(x, side * y, box, shape.turn_radius_m) for box in turned)
-
-
-def _is_usable(scan: LaserScan, sensor: Transform) -> bool:
-    """Whether the numbers are finite and small enough for the arithmetic."""
-    angles_fit = abs(scan.angle_min) <= FAR_M and abs(scan.angle_increment) <= math.tau
-    place_fits = sensor.is_finite() and max(map(abs, sensor.translation)) <= FAR_M
-    return angles_fit and place_fits and 0.0 <= scan.range_min < scan.range_max
-
-
-def _directions(scan: LaserScan, sensor: Transform, count: int) -> Floats:
-    """The unit vector of each ray in the base frame, one a row."""
-    angles = scan.angle_min + scan.angle_increment * np.arange(count)
-    axes = np.array([sensor.rotate((1.0, 0.0, 0.0)), sensor.rotate((0.0, 1.0, 0.0))])
-    rays: Floats = np.column_stack((np.cos(angles), np.sin(angles))) @ axes
-    return rays
-
-
-def _is_obstacle(places: Floats, shape: RoverShape) -> NDArray[np.bool_]:
-    x, y, z = places.T
-    body = np.any([box.holds(x, y) for box in shape.boxes], axis=0)
-    return np.asarray((z > shape.floor_m) & (z < shape.ceiling_m) & ~body)
-
-
-def _distance(box: Box, x: float, y: float) -> float:
-    over_x = max(box.x_min - x, x - box.x_max)
-    over_y = max(box.y_min - y, y - box.y_max)
-    if over_x <= 0.0 and over_y <= 0.0:
-        return max(over_x, over_y)
-    return math.hypot(max(over_x, 0.0), max(over_y, 0.0))
 
 
 def _seen_share(rays: Floats, origin: Floats, scan: LaserScan, shape: RoverShape) -> float:

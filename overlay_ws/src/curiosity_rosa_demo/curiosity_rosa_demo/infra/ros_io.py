@@ -107,20 +107,17 @@ class LossCounter:
 class GuardedPublisher(Generic[Message]):
     """Publishes from any thread and does not raise when a message cannot be sent."""
 
-    def __init__(self, publisher: Any, topic: str, losses: LossCounter) -> None:
-        self._publisher, self._topic, self._losses = publisher, topic, losses
-        self.last_error = ''  # error of the last publish(); '' on success
-
-    @classmethod
-    def create(
-        cls,
+    def __init__(
+        self,
         node: Node,
         message_type: type[Message],
         topic: str,
         qos: QoSProfile | int,
         losses: LossCounter,
-    ) -> GuardedPublisher[Message]:
-        return cls(node.create_publisher(message_type, topic, qos), topic, losses)
+    ) -> None:
+        self._publisher = node.create_publisher(message_type, topic, qos)
+        self._topic, self._losses = topic, losses
+        self.last_error = ''  # error of the last publish(); '' on success
 
     def publish(self, message: Message | bytes) -> bool:
         """Publish a message, or its serialized form. Returns whether the transport accepted it."""
@@ -147,9 +144,7 @@ class TracePublisher:
 
     def __init__(self, node: Node, config: Config, losses: LossCounter) -> None:
         qos = history_qos(config.thresholds.trace.buffer_size)
-        self._publisher = GuardedPublisher.create(
-            node, String, config.topics.trace.events, qos, losses
-        )
+        self._publisher = GuardedPublisher(node, String, config.topics.trace.events, qos, losses)
         self._node_name = node.get_name()
 
     def announce(self, message: str) -> None:
@@ -186,9 +181,7 @@ class Heartbeat:
         calls: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
         qos = heartbeat_qos(config.thresholds.motion.agent_lease_s)
-        self._publisher = GuardedPublisher.create(
-            node, String, config.topics.status.kernel, qos, losses
-        )
+        self._publisher = GuardedPublisher(node, String, config.topics.status.kernel, qos, losses)
         self._safe_reason, self._published_reason, self._calls = safe_reason, '', calls
         self._tick, self._next = 0, 0.0
 
@@ -253,7 +246,7 @@ def make_transform_source(
     of this process, if it has one. The profiles are those of tf2_ros: a publisher that matches
     its listeners also matches this one.
     """
-    clock = simulation or SimulationClock.of(node.get_clock(), config.thresholds.motion)
+    clock = simulation or SimulationClock(node.get_clock(), config.thresholds.motion)
     source = TransformSource(config.thresholds.tf.max_age_s, clock, on_link)
     topics = config.topics.tf
     moving, static = partial(source.receive, static=False), partial(source.receive, static=True)

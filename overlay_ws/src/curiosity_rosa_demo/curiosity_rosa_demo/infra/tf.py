@@ -270,13 +270,10 @@ class TransformSource:
         up = [links[frame] for frame in above_base[: above_base.index(common)]]
         down = [links[frame] for frame in above_world[: above_world.index(common)]]
         for link in (*up, *down):
-            if link.fault:
-                raise TransformUnavailable(world, base, f'{link.fault} ({link.name})')
-        for link in (*up, *down):
-            age_s = now_s - link.changed_s
-            if not link.static and age_s > self._max_age_s:
-                why = f'no transform for {age_s:.1f} s ({link.name})'
-                raise TransformUnavailable(world, base, why)
+            age_s = 0.0 if link.static else now_s - link.changed_s
+            is_late = age_s > self._max_age_s
+            if why := link.fault or (f'no transform for {age_s:.1f} s' if is_late else ''):
+                raise TransformUnavailable(world, base, f'{why} ({link.name})')
         return up, down
 
 

@@ -24,7 +24,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.serde import read_object
-from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
 from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
@@ -68,12 +68,10 @@ class MonitorApp:
         self._stop_at_s = -math.inf
         self._stops = self._violations = 0
         losses = LossCounter()
-        self._verdicts = GuardedPublisher.create(
+        self._verdicts = GuardedPublisher(
             self._node, String, topics.monitor.verdicts, history_qos(VERDICTS_KEPT), losses
         )
-        self._signals = GuardedPublisher.create(
-            self._node, UInt64, topics.monitor.signals, 10, losses
-        )
+        self._signals = GuardedPublisher(self._node, UInt64, topics.monitor.signals, 10, losses)
         self._stop = self._node.create_client(Trigger, topics.adapter.move_stop.name)
         receive = MessageInputs(self._state, topics).by_topic
         history = history_qos(thresholds.trace.buffer_size)
@@ -165,7 +163,7 @@ class MonitorApp:
             else Level.WARN
             for each in self._monitor.violated
         }
-        return finding(
+        return Finding(
             violated,
             'all requirements hold',
             {'violations': self._violations, 'stops_asked': self._stops},

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.imaging.camera import Camera, Frame, NoFrame
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.imaging.pixels import pixels_of
 from curiosity_rosa_demo.infra.clocks import SimulationClock
-from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
 from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
@@ -91,13 +91,13 @@ class SimulatorApp:
         self._failure = ''  # reason of the last frame or capture; empty: it succeeded
         losses = LossCounter()
         self._output, self._analysis_output = (
-            GuardedPublisher.create(self.node, CompressedImage, topic, CAPTURE_QOS, losses)
+            GuardedPublisher(self.node, CompressedImage, topic, CAPTURE_QOS, losses)
             for topic in (
                 config.topics.images.output_capture_compressed,
                 config.topics.images.output_analysis_compressed,
             )
         )
-        self._simulation = SimulationClock.of(self.node.get_clock(), config.thresholds.motion)
+        self._simulation = SimulationClock(self.node.get_clock(), config.thresholds.motion)
         motion, mast = config.thresholds.motion, config.thresholds.mast
         self._stillness = Stillness(
             still_mps=motion.still_speed_mps,
@@ -163,7 +163,7 @@ class SimulatorApp:
         silent = ''
         if waited_s is not None and waited_s > self._max_image_age_s():
             silent = f'No frame of {self._camera.topic} for {waited_s:.0f} s'
-        return finding(
+        return Finding(
             {silent: Level.ERROR, self._failure: Level.WARN},
             'ready' if waited_s is None else 'processing',
             {

@@ -32,8 +32,8 @@ from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import call, make_transform_source, ServiceFailed
+from curiosity_rosa_demo.infra.spans import span
 from curiosity_rosa_demo.infra.tf import TransformUnavailable
-from curiosity_rosa_demo.infra.tracing.span import span
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from rclpy.node import Node
 from std_srvs.srv import Trigger
@@ -64,7 +64,7 @@ class RoverClient:
         self._on_call = on_call or (lambda _: None)
         self._frames, self._has_camera = config.topics.tf, config.robot.has_camera
         # for waits that depend on the simulator
-        self.simulation = SimulationClock.of(node.get_clock(), config.thresholds.motion)
+        self.simulation = SimulationClock(node.get_clock(), config.thresholds.motion)
         self.transforms = make_transform_source(node, config, self.simulation)
         left_out = {
             *(() if config.robot.mobile_base else MOTIONS),

@@ -80,7 +80,7 @@ class RoverTools:
     def _result(
         self, name: str, failure: ServiceFailed | None, data: dict[str, Any]
     ) -> ToolResult:
-        cost = float(getattr(self._config.tool_costs.tools, name))
+        cost = self._config.tool_costs.of(name)
         try:
             if failure is None:
                 return ToolResult(ok=True, data={**data, 'cost': cost})

@@ -15,7 +15,7 @@ import sys
 
 from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
 from curiosity_rosa_demo.drawing.trail import Trail
-from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
 from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
@@ -61,7 +61,7 @@ class Visualizer:
 
         self._transforms = make_transform_source(self._node, config)
         losses = LossCounter()
-        self._publisher = GuardedPublisher.create(
+        self._publisher = GuardedPublisher(
             self._node, MarkerArray, config.topics.viz.marker_array, MARKER_QOS, losses
         )
         self._node.create_subscription(
@@ -92,7 +92,7 @@ class Visualizer:
     def _diagnose(self) -> Finding:
         frames = self._frames
         lost = '' if self._pose else tf_unavailable(frames.world_frame, frames.base_frame)
-        return finding(
+        return Finding(
             {lost: Level.WARN},
             'drawing',
             {

@@ -209,9 +209,7 @@ def names_in(section: str) -> set[str]:
 
 
 def with_any_port(node: Node, config: Config) -> Config:
-    http = config.agent.http.model_copy(update={'port': 0})
-    agent = config.agent.model_copy(update={'http': http})
-    return config.model_copy(update={'agent': agent})
+    return config.changed(agent={'http': {'port': 0}})
 
 
 def test_the_threads_of_an_agent_are_those_on_the_map(

@@ -78,9 +78,7 @@ PATIENT_S = 60.0
 
 
 def with_watchdog(config: Config, limit_s: float) -> Config:
-    kernel = config.agent.kernel.model_copy(update={'watchdog_s': limit_s})
-    agent = config.agent.model_copy(update={'kernel': kernel})
-    return config.model_copy(update={'agent': agent})
+    return config.changed(agent={'kernel': {'watchdog_s': limit_s}})
 
 
 class RuntimeHarness:

@@ -274,9 +274,7 @@ class Clocks:
         self.steady_s, self.nanoseconds, self.ros_time_is_active = 0.0, 0, simulated
         self.time = StepTime(self.steady, self, STEPPED)
         self.watch = ClockWatch(self, max_age_s=CLOCK_AGE_S, steady=self.steady)
-        self.clock = SimulationClock(
-            self, slowest=SLOWEST, max_age_s=CLOCK_AGE_S, steady=self.steady
-        )
+        self.clock = SimulationClock(self, STEPPED, self.steady)
 
     def steady(self) -> float:
         return self.steady_s

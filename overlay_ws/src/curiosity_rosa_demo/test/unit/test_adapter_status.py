@@ -318,7 +318,7 @@ SILENT: dict[str, float | None] = {'odometry': None, 'joint states': None, 'hear
     ),
 )
 def test_whatever_a_finding_holds_can_be_sent(message: str, values: dict[str, object]) -> None:
-    status = diagnostic_status('/ns/adapter', 'rover', Finding(Level.WARN, message, values))
+    status = diagnostic_status('/ns/adapter', 'rover', Finding({'!': Level.WARN}, message, values))
     assert serialize_message(status)
     assert (status.name, status.level) == ('ns/adapter: rover', b'\x01')
     assert [each.key for each in status.values] == list(values)

@@ -340,9 +340,8 @@ def test_a_question_outlives_the_process_and_a_yes_that_was_typed_before_it_is_n
 
 
 def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
-    kernel = CONFIG.agent.kernel.model_copy(update={'tick_s': 60.0, 'watchdog_s': 60.0})
-    agent = CONFIG.agent.model_copy(update={'kernel': kernel})
-    with RuntimeBench(tmp_path, config=CONFIG.model_copy(update={'agent': agent})) as bench:
+    config = CONFIG.changed(agent={'kernel': {'tick_s': 60.0, 'watchdog_s': 60.0}})
+    with RuntimeBench(tmp_path, config=config) as bench:
         turn = Asking(bench.session.approval_queue, drive())
         bench.asked(drive())
         bench.session.approval_queue.answer(ApprovalAnswer(REJECT))

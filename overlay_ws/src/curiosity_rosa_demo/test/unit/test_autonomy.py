@@ -503,9 +503,8 @@ def test_a_file_that_cannot_be_opened_leaves_the_agent_without_it(tmp_path: Path
 
 
 def with_model(provider: str = 'llm', model: str = 'openai') -> Config:
-    config = config_with_world(provider=provider)
-    llm = config.agent.llm.model_copy(update={'provider': model, 'model': 'm'})
-    return config.model_copy(update={'agent': config.agent.model_copy(update={'llm': llm})})
+    llm = {'provider': model, 'model': 'm'}
+    return config_with_world(provider=provider).changed(agent={'llm': llm})
 
 
 def test_a_model_is_asked_when_both_settings_say_so() -> None:

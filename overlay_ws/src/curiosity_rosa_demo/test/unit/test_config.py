@@ -84,10 +84,8 @@ def test_a_missing_key_or_file_takes_the_shipped_value(tmp_path: Path) -> None:
     text = 'viz: {trace_lines: 3}\nmotion:\nlight_model: {x_good: 7}'
     (tmp_path / 'thresholds.yaml').write_text(text, encoding='utf-8')
     config = load_config(tmp_path)
-    viz = CONFIG.thresholds.viz.model_copy(update={'trace_lines': 3})
-    light = CONFIG.thresholds.light_model.model_copy(update={'x_good': 7.0})
-    changed = CONFIG.thresholds.model_copy(update={'viz': viz, 'light_model': light})
-    assert config == CONFIG.model_copy(update={'thresholds': changed})
+    changes = {'viz': {'trace_lines': 3}, 'light_model': {'x_good': 7.0}}
+    assert config == CONFIG.changed(thresholds=changes)
     assert repr(config.thresholds.light_model.x_good) == '7.0'
     (tmp_path / 'guard_rails.yaml').touch()
     told = 'guard_rails.yaml: nobody reads this file; rename it to guardrails.yaml'
@@ -509,7 +507,7 @@ REFUSED: list[tuple[object, str]] = [
     ({'skills': {'skills': {'move_forward': {'risk': 'none'}}}}, 'skills.skills.move_forward'),
     ({'wheels': 4}, 'wheels = 4: unknown key'),
     (arm(commands={'o': PART['commands']['arm_open']}), '.*must have a command whose target_rad'),
-    (arm(commands={'Arm Open': STOW}), "appendages = 'Arm Open'"),
+    (arm(commands={'Arm Open': STOW}), "appendages.arm.commands = 'Arm Open'"),
     (opening(topic='/t'), r'.*commands.o.*must be left out'),
     (opening(action='/a'), r'.*commands.o.*must be left out'),
     (opening(target_rad=NEAR), r'.*commands.o.target_rad'),

@@ -716,8 +716,7 @@ def test_nothing_is_written_between_the_users_lines(tmp_path: Path) -> None:
 
 
 def config_with(**changes: object) -> Config:
-    http = CONFIG.agent.http.model_copy(update={'port': 0, **changes})
-    return CONFIG.model_copy(update={'agent': CONFIG.agent.model_copy(update={'http': http})})
+    return CONFIG.changed(agent={'http': {'port': 0, **changes}})
 
 
 def web_of(bench: RobotServiceBench, config: Config) -> tuple[WebServer, list[str]]:

@@ -344,7 +344,7 @@ def test_a_file_that_is_no_database_is_set_aside_and_one_that_cannot_be_made_is_
     file.write_bytes(b'no database ' * 100)
     ledger = UsageLedger(llm_of(), file)
     assert make_call(ledger, 1, Tokens(5, 5)) is None
-    assert 'was damaged' in ledger.problem
+    assert 'could not be read' in ledger.problem
     nowhere = UsageLedger(llm_of(day_tokens=9), tmp_path / 'none' / 'usage')
     assert make_call(nowhere, 1, Tokens(5, 5)) is None
     assert 'cannot be saved' in nowhere.problem

@@ -238,7 +238,7 @@ def test_where_leaving_asks_the_plan_is_asked_as_a_whole_and_the_gate_asks_again
 
 EXPLORE = 'Analyze the ground texture'
 BRIGHT_X = 5.0
-PRICES = CONFIG.tool_costs.tools.model_dump()
+PRICES = CONFIG.tool_costs.tools
 FORWARD, AWAY, TO_THE_LIGHT = 'move_forward', math.pi, 0.0
 
 

@@ -53,7 +53,7 @@ from tool_rover import (
 )
 from turn_world import NINE, SHIPPED, SimulatedRoverWorld, with_rules
 
-COSTS = SHIPPED.tool_costs.tools.model_dump()
+COSTS = SHIPPED.tool_costs.tools
 
 
 def in_turn(*steps: Callable[[], Any]) -> Callable[[], Exception | None]:
@@ -164,11 +164,8 @@ def test_a_motion_that_something_ended_says_so_and_how_far_it_came(reason: str, 
 
 
 def impatient_tools(rover: SimulatedRover, factor: float) -> RoverTools:
-    motion = SHIPPED.thresholds.motion.model_copy(
-        update={'clock_max_age_s': 0.3, 'slowest_real_time_factor': 0.5}
-    )
-    thresholds = SHIPPED.thresholds.model_copy(update={'motion': motion})
-    tools = tools_of(rover, SHIPPED.model_copy(update={'thresholds': thresholds}))
+    motion = {'clock_max_age_s': 0.3, 'slowest_real_time_factor': 0.5}
+    tools = tools_of(rover, SHIPPED.changed(thresholds={'motion': motion}))
     tools.cancellation = Slowing(rover, factor)
     return tools
 
@@ -191,7 +188,7 @@ def test_time_that_stands_or_creeps_keeps_no_rover_driving_and_none_begins_witho
 def slow_rover(factor: float) -> SimulatedRover:
     """A rover whose simulation was measured to run at ``factor`` of real time."""
     rover, ros, steady_s = SimulatedRover(), OwnedClock(), 0.0
-    rover.simulation = SimulationClock.of(ros, SHIPPED.thresholds.motion, lambda: steady_s)
+    rover.simulation = SimulationClock(ros, SHIPPED.thresholds.motion, lambda: steady_s)
     for _ in range(10):
         steady_s, ros.seconds = steady_s + 0.1, ros.seconds + 0.1 * factor
         rover.simulation()

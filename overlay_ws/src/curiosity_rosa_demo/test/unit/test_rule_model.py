@@ -71,7 +71,7 @@ import pytest
 from tool_rover import failed, SimulatedRover, tools_of, with_figures
 from turn_world import NINE, SHIPPED
 
-COSTS = {name: float(getattr(SHIPPED.tool_costs.tools, name)) for name in NINE}
+COSTS = {name: SHIPPED.tool_costs.of(name) for name in NINE}
 LONGEST_S = SHIPPED.agent.turn.max_motion_s
 FIGURES = RoverFigures.of(SHIPPED)
 PROFILE = FIGURES.speeds
@@ -85,9 +85,7 @@ GOOD = to_json(ToolResult.success(score=1.0, is_good=True, image_topic='/c', cos
 
 
 def with_capture(**changes: Any) -> Config:
-    capture = SHIPPED.thresholds.capture.model_copy(update=changes)
-    thresholds = SHIPPED.thresholds.model_copy(update={'capture': capture})
-    return SHIPPED.model_copy(update={'thresholds': thresholds})
+    return SHIPPED.changed(thresholds={'capture': changes})
 
 
 @dataclass

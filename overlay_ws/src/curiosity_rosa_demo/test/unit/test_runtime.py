@@ -197,9 +197,7 @@ def adapter(bench: RuntimeBench) -> Iterator[None]:
 
 
 def test_what_a_silent_adapter_interrupted_is_held_until_a_person_resumes(tmp_path: Path) -> None:
-    telemetry = CONFIG.thresholds.telemetry.model_copy(update={'adapter_max_age_s': 0.5})
-    thresholds = CONFIG.thresholds.model_copy(update={'telemetry': telemetry})
-    config = CONFIG.model_copy(update={'thresholds': thresholds})
+    config = CONFIG.changed(thresholds={'telemetry': {'adapter_max_age_s': 0.5}})
     with RuntimeBench(tmp_path, config=config) as bench:
         with adapter(bench):
             bench.runs('look around')
@@ -323,9 +321,7 @@ def test_a_resumed_task_waits_for_what_ignored_its_cancellation(
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
     actors = {'deaf': Actor(obedient=False), 'next': Actor()}
     skills = [skill_named(*each, resources_required=['base']) for each in actors.items()]
-    tasks = CONFIG.agent.tasks.model_copy(update={'cancel_grace_s': 0.05})
-    agent = CONFIG.agent.model_copy(update={'tasks': tasks})
-    config = CONFIG.model_copy(update={'agent': agent})
+    config = CONFIG.changed(agent={'tasks': {'cancel_grace_s': 0.05}})
     with AgentWorld(
         tmp_path, model_call('next'), Say('Done.'), skills=(*skills,), config=config
     ) as world:

@@ -162,11 +162,8 @@ def test_agents_of_two_domains_and_namespaces_share_no_file(
         monkeypatch.setenv('ROS_DOMAIN_ID', domain)
         assert task_database_file('', namespace) == state_folder() / f'tasks{name}.db'
     shipped = load_config()
-    paths: dict[str, Any] = {
-        'recorder': shipped.agent.recorder.model_copy(update={'path': '~/trace.jsonl'}),
-        'recording': shipped.agent.recording.model_copy(update={'folder': '~/runs'}),
-    }
-    config = shipped.model_copy(update={'agent': shipped.agent.model_copy(update=paths)})
+    paths = {'recorder': {'path': '~/trace.jsonl'}, 'recording': {'folder': '~/runs'}}
+    config = shipped.changed(agent=paths)
     for namespace, own in (('/r1', '_r1'), ('', '')):
         for file, name in (
             (task_database_file('~/my.db', namespace), f'my{own}.db'),

@@ -87,8 +87,9 @@ def test_what_cannot_be_sent_is_counted_and_an_error_of_our_own_not_hidden() -> 
     invalid = rclpy_implementation.InvalidHandle('destruction was requested')
     unsaid = UnicodeEncodeError('utf-8', '\ud800', 0, 1, 'surrogates not allowed')
     for error in (SATURATED, invalid, unsaid):
-        transport, losses = Transport(error), LossCounter()
-        publisher: GuardedPublisher[str] = GuardedPublisher(transport, '/topic', losses)
+        losses = LossCounter()
+        transport: Any = Transport(error)
+        publisher = GuardedPublisher(transport, str, '/topic', 1, losses)
         assert not publisher.publish('one')
         assert not publisher.publish('two')
         assert losses.counts() == {'/topic': 2}

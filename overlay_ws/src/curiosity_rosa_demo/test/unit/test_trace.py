@@ -47,15 +47,17 @@ from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.event_thread import EventThread
-from curiosity_rosa_demo.infra.tracing.span import (
+from curiosity_rosa_demo.infra.spans import (
     EVENT_ID,
     NO_SPAN,
+    read_spans,
     span,
     TASK_ID,
     TRACEPARENT,
+    tree_lines,
+    TreeSpan,
 )
-from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines, TreeSpan
-from curiosity_rosa_demo.infra.tracing.task_tracer import (
+from curiosity_rosa_demo.infra.tracing import (
     make_task_tracer,
     otlp_lines,
     SpanQueue,
@@ -92,7 +94,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from pydantic import ValidationError
 import pytest
 from runtime_world import AgentWorld
@@ -635,9 +636,8 @@ def test_the_spans_of_a_turn_are_one_tree_with_the_ids_of_task_and_events(
 
 
 def test_what_is_not_traced_has_no_span_and_what_is_lost_is_counted() -> None:
-    class Full(SpanExporter):
-        def export(self, spans: Any) -> SpanExportResult:
-            raise OSError('no space left')
+    def full(spans: Any) -> None:
+        raise OSError('no space left')
 
     seen: list[Any] = []
 
@@ -650,7 +650,7 @@ def test_what_is_not_traced_has_no_span_and_what_is_lost_is_counted() -> None:
     finished(TaskTracer(Spans()), work=work, traceparent=CALLER[:-2] + '00')  # does not record
     assert seen == [NO_SPAN] * 3
     lost: list[int] = []
-    queue = SpanQueue(Full(), lambda count, error: lost.append(count))
+    queue = SpanQueue(full, lambda count, error: lost.append(count))
     finished(TaskTracer(queue), work=turn_with_a_model_call)
     queue.shutdown()
     assert sum(lost) == 3
@@ -746,7 +746,7 @@ def test_a_collector_gets_the_same_spans_by_otlp() -> None:
 
 
 def test_the_agent_imports_nothing_of_opentelemetry_before_it_traces() -> None:
-    modules = 'curiosity_rosa_demo.agent.agent_node, curiosity_rosa_demo.infra.tracing.span_tree'
+    modules = 'curiosity_rosa_demo.agent.agent_node, curiosity_rosa_demo.infra.spans'
     program = f'import sys, {modules}; print([n for n in sys.modules if "opentelemetry" in n])'
     done = subprocess.run([sys.executable, '-c', program], capture_output=True, timeout=60)
     assert done.stdout == b'[]\n', done.stderr

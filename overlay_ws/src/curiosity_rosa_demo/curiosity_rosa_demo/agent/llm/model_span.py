@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
-from curiosity_rosa_demo.infra.tracing.span import Attributes, Span, span
+from curiosity_rosa_demo.infra.spans import Attributes, Span, span
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult

@@ -27,7 +27,6 @@ from curiosity_rosa_demo.agent.llm.usage import CallUsage, current_scope, Scope,
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
 from curiosity_rosa_demo.infra.files import (
     check_integrity,
-    connect,
     FileDamaged,
     make_durable,
     open_or_set_aside,
@@ -274,31 +273,18 @@ class UsageLedger:
             return
         self._opened = True
         try:
-            self._connection, damage = open_or_set_aside(self._file, self._now(), self._connect)
+            self._connection, _, self.problem = open_or_set_aside(
+                self._file, self._now(), self._prepare, patience_s=PATIENCE_S
+            )
         except (OSError, sqlite3.Error, FileDamaged) as error:
             self._failed(error)
-            return
-        if damage is not None:
-            self.problem = f'{self._file} was damaged; it is now {damage[1]}'
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = connect(self._file, patience_s=PATIENCE_S)
-        try:
-            make_durable(connection)
-            check_integrity(connection)
-            connection.executescript(_SCHEMA)
-            oldest = self._now() - timedelta(days=self._kept_days)
-            connection.execute('DELETE FROM calls WHERE at < ?', (oldest.timestamp(),))
-        except sqlite3.OperationalError:
-            connection.close()
-            raise
-        except sqlite3.DatabaseError as error:  # such as: file is not a database
-            connection.close()
-            raise FileDamaged(str(error)) from error
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        make_durable(connection)
+        check_integrity(connection)
+        connection.executescript(_SCHEMA)
+        oldest = self._now() - timedelta(days=self._kept_days)
+        connection.execute('DELETE FROM calls WHERE at < ?', (oldest.timestamp(),))
 
     def _failed(self, error: Exception) -> None:
         self.problem = f'The usage cannot be saved in {self._file}: {error}'

@@ -25,7 +25,6 @@ from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from curiosity_rosa_demo.infra.files import (
     check_integrity,
-    connect,
     fault_of,
     FileDamaged,
     FileFault,
@@ -75,20 +74,37 @@ class PolicyStore:
         self.notes, self.was_on = [], False
         try:
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            (self._connection, row), damaged = open_or_set_aside(
-                self.path, datetime.now(timezone.utc), lambda: _open(self.path)
+            self._connection, row, note = open_or_set_aside(
+                self.path, datetime.now(timezone.utc), self._prepare, patience_s=0.5
             )
-            if damaged is not None:
-                damage, aside = damaged
-                self.notes.append(
-                    f'{self.path} could not be read ({damage}); it was set aside as {aside}'
-                )
+            self.notes += [note] if note else []
         except (OSError, sqlite3.Error, FileDamaged) as error:
             raise _store_error(error, self.path) from None
         if row is None:
             return None
         text, self.was_on = row[0], bool(row[1])
         return self._state_if_valid(text, view)
+
+    def _prepare(self, connection: sqlite3.Connection) -> tuple[str, int] | None:
+        """The saved row: state and auto, or None. Raises FileDamaged, PolicyStoreError,
+        sqlite3.Error.
+        """
+        try:
+            connection.execute('PRAGMA locking_mode = EXCLUSIVE')
+            _check_owner(connection, self.path)  # before any write
+            make_durable(connection)
+            check_integrity(connection)
+            if connection.execute('PRAGMA user_version').fetchone() == (0,):
+                connection.executescript(_LAYOUT)
+            connection.execute('UPDATE kept SET auto = auto')  # fails when not writable
+            row: tuple[str, int] | None = connection.execute(
+                'SELECT state, auto FROM kept'
+            ).fetchone()
+        except sqlite3.Error as error:
+            if has_other_tables(error):
+                raise FileDamaged(str(error)) from error
+            raise
+        return row
 
     def save(self, state: WorldState, decision: Decision, auto: bool) -> None:
         """Save all in one transaction. The saved ``ticked_at`` covers the decision's tick."""
@@ -182,27 +198,6 @@ def _parse_decision(text: str) -> Decision | None:
         return Decision.model_validate_json(text)
     except ValidationError:
         return None
-
-
-def _open(path: str) -> tuple[sqlite3.Connection, tuple[str, int] | None]:
-    """The connection and the saved row: state and auto, or None. Raises FileDamaged,
-    PolicyStoreError, sqlite3.Error.
-    """
-    connection = connect(path, patience_s=0.5)
-    try:
-        connection.execute('PRAGMA locking_mode = EXCLUSIVE')
-        _check_owner(connection, path)  # before any write
-        make_durable(connection)
-        check_integrity(connection)
-        if connection.execute('PRAGMA user_version').fetchone() == (0,):
-            connection.executescript(_LAYOUT)
-        connection.execute('UPDATE kept SET auto = auto')  # fails when not writable
-        return connection, connection.execute('SELECT state, auto FROM kept').fetchone()
-    except BaseException as error:
-        connection.close()
-        if _is_damaged(error):
-            raise FileDamaged(str(error)) from error
-        raise
 
 
 def _check_owner(connection: sqlite3.Connection, path: str) -> None:

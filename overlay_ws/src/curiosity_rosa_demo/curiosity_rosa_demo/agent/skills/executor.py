@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.skills.run import SkillRun
 from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.infra.tracing.span import span
+from curiosity_rosa_demo.infra.spans import span
 
 MAX_ENDED_RUNS = 100  # runs kept, so that an ended run can still be queried
 CODES: dict[type[Exception], str] = {

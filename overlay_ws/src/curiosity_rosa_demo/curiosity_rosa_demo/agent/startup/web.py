@@ -38,7 +38,7 @@ def with_http_port(node: Node, config: Config) -> Config:
         raise ConfigError(f'parameter http_port = {port}: must be from 0 to 65535')
     if port == 0:
         return config
-    return _with_http(config, port=port)
+    return config.changed(agent={'http': {'port': port}})
 
 
 def with_http_body(node: Node, config: Config) -> Config:
@@ -52,7 +52,7 @@ def with_http_body(node: Node, config: Config) -> Config:
         HttpConfig.model_validate({**config.agent.http.model_dump(), 'body': body})
     except ValidationError as error:
         raise ConfigError(f'parameter http_body = {body!r}: {_first_error(error)}') from None
-    return _with_http(config, body=body)
+    return config.changed(agent={'http': {'body': body}})
 
 
 def with_http_fleet(node: Node, config: Config) -> Config:
@@ -66,7 +66,7 @@ def with_http_fleet(node: Node, config: Config) -> Config:
         fleet = read_fleet(given)
     except ValueError as error:
         raise ConfigError(f'parameter http_fleet = {given!r}: {_first_error(error)}') from None
-    return _with_http(config, fleet=fleet)
+    return config.changed(agent={'http': {'fleet': fleet}})
 
 
 def _first_error(error: ValueError) -> str:
@@ -74,12 +74,6 @@ def _first_error(error: ValueError) -> str:
         return str(error)
     first = error.errors()[0]
     return f'{first["loc"][0]} {first["input"]!r}: {first["msg"]}'
-
-
-def _with_http(config: Config, **changes: Any) -> Config:
-    http = config.agent.http.model_copy(update=changes)
-    agent = config.agent.model_copy(update={'http': http})
-    return config.model_copy(update={'agent': agent})
 
 
 def check_address(settings: HttpConfig) -> None:

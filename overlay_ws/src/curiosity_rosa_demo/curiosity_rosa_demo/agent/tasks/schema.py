@@ -24,6 +24,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, StoreNewer, Task
 from curiosity_rosa_demo.domain.models import MAX_DEPTH
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
+from curiosity_rosa_demo.infra.files import FileDamaged
 
 APPLICATION_ID = 0x43524F54  # 'CROT', in the header of the file
 ILLEGAL_TRANSITION = 'illegal transition'
@@ -100,10 +101,6 @@ MIGRATIONS: tuple[str, ...] = (
     END;
     """,
 )
-
-
-class UnreadableRow(ValueError):
-    """The row is not a valid task: the file is damaged, or another program wrote it."""
 
 
 def version(connection: sqlite3.Connection, name: str) -> int:
@@ -230,7 +227,7 @@ def to_row(task: Task) -> tuple[Any, ...]:
 
 
 def to_task(row: Iterable[Any]) -> Task:
-    """Create the task from a row of SELECT. Raises UnreadableRow."""
+    """Create the task from a row of SELECT. Raises FileDamaged."""
     values = dict(zip(COLUMNS, row, strict=True))
     try:
         values['state'] = LifecycleState(values['state'])
@@ -242,7 +239,7 @@ def to_task(row: Iterable[Any]) -> Task:
         if values['resources'] is not None:
             values['resources'] = frozenset(json.loads(values['resources']))
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise UnreadableRow(f'task {values["id"]!r} is malformed: {error}') from error
+        raise FileDamaged(f'task {values["id"]!r} is malformed: {error}') from error
     for name in ('needs_approval', 'held', 'urgent'):
         values[name] = bool(values[name])
     return Task(**values)

@@ -41,9 +41,7 @@ from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.files import (
     check_integrity,
     connect,
-    fault_of,
     FileDamaged,
-    FileFault,
     FileInUse,
     lock_file,
     make_durable,
@@ -107,7 +105,10 @@ class TaskStore:
             if self.path != MEMORY_PATH:
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
                 self._lock_file = _lock(f'{self.path}.lock')
-            connection, tasks = self._load_or_set_aside()
+            connection, tasks, note = open_or_set_aside(
+                self.path, self._clock(), self._load, patience_s=2.0
+            )
+            self.notes = [note, *self.notes] if note else self.notes
             reader = self._open_reader(connection)
         except (OSError, sqlite3.Error, FileDamaged) as error:
             self._unlock()
@@ -139,45 +140,28 @@ class TaskStore:
             connection.close()
             raise
 
-    def _load_or_set_aside(self) -> tuple[sqlite3.Connection, list[Task]]:
-        loaded, damaged = open_or_set_aside(self.path, self._clock(), self._load)
-        if damaged is not None:
-            damage, quarantine_path = damaged
-            self.notes.insert(
-                0, f'{self.path} was corrupt ({damage}); it was set aside as {quarantine_path}'
+    def _load(self, connection: sqlite3.Connection) -> list[Task]:
+        """Check, migrate and prune the file. Raises FileDamaged, StoreError, sqlite3.Error."""
+        version = schema.version(connection, self.path)  # before any change to the file
+        mode = make_durable(connection)
+        if mode not in ('wal', 'memory'):
+            raise StoreError(
+                f'{self.path} is on a disk without shared memory (journal {mode}, not wal); '
+                'set tasks.db_path to a local disk'
             )
-        return loaded
-
-    def _load(self) -> tuple[sqlite3.Connection, list[Task]]:
-        """Open, check, migrate and prune it. Raises FileDamaged, StoreError, sqlite3.Error."""
-        uri = Path(self.path).as_uri() if self.path != MEMORY_PATH else f'file:{MEMORY_PATH}'
-        connection = connect(uri, patience_s=2.0, is_uri=True)
-        try:
-            version = schema.version(connection, self.path)  # before any change to the file
-            mode = make_durable(connection)
-            if mode not in ('wal', 'memory'):
-                raise StoreError(
-                    f'{self.path} is on a disk without shared memory (journal {mode}, not wal); '
-                    'set tasks.db_path to a local disk'
-                )
-            check_integrity(connection)
-            schema.migrate(connection, version)
-            if 0 < version < len(schema.MIGRATIONS):
-                self.notes.append(
-                    f'{self.path} was brought from version {version} to {len(schema.MIGRATIONS)}'
-                )
-            schema.update_allowed_transitions(connection)
-            self._prune(connection)
-            connection.executescript(schema.CHANGE_VIEW)
-            rows = connection.execute(
-                f'{schema.SELECT} WHERE NOT {schema.ENDED_CONDITION} ORDER BY seq'
+        check_integrity(connection)
+        schema.migrate(connection, version)
+        if 0 < version < len(schema.MIGRATIONS):
+            self.notes.append(
+                f'{self.path} was brought from version {version} to {len(schema.MIGRATIONS)}'
             )
-            return connection, [schema.to_task(row) for row in rows]
-        except BaseException as error:
-            connection.close()
-            if isinstance(error, schema.UnreadableRow) or fault_of(error) is FileFault.DAMAGED:
-                raise FileDamaged(str(error)) from error
-            raise
+        schema.update_allowed_transitions(connection)
+        self._prune(connection)
+        connection.executescript(schema.CHANGE_VIEW)
+        rows = connection.execute(
+            f'{schema.SELECT} WHERE NOT {schema.ENDED_CONDITION} ORDER BY seq'
+        )
+        return [schema.to_task(row) for row in rows]
 
     def write(
         self, changes: Sequence[Change], on_written: WrittenCallback | None = None
@@ -249,7 +233,7 @@ class TaskStore:
                 return [decode(row) for row in self._reader.execute(sql, values)]
             except UnicodeEncodeError:  # an ID with a lone surrogate is never stored
                 return []
-            except (sqlite3.Error, ValueError) as error:
+            except (sqlite3.Error, ValueError, FileDamaged) as error:
                 raise store_error(error, self.path) from None
 
     def _not_open(self) -> StoreError:

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level, MAX_MESSAGES, PERIOD_S
+from curiosity_rosa_demo.infra.diagnostics import Finding, Level, MAX_MESSAGES, PERIOD_S
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode
@@ -135,7 +135,7 @@ def own_findings(robot: DiagnosedAgent, llm: LlmConfig, clock_problem: str = '')
         problems[f'Silent: {", ".join(rover.silent)}'] = Level.ERROR
     counts = Counter(task.status for task in kernel.queue)
     battery = None if rover.battery_state is BatteryLevel.UNKNOWN else rover.battery_pct
-    return finding(
+    return Finding(
         problems,
         kernel.mode.value,
         {

@@ -25,9 +25,7 @@ class SpeechPublisher:
     def __init__(
         self, node: Node, config: Config, say: Callable[[str], None], losses: LossCounter
     ) -> None:
-        self._publisher = GuardedPublisher.create(
-            node, String, config.topics.agent.speech, 10, losses
-        )
+        self._publisher = GuardedPublisher(node, String, config.topics.agent.speech, 10, losses)
         self._say = say
 
     def __call__(self, text: str) -> None:

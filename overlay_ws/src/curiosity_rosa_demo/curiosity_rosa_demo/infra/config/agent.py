@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -17,13 +18,13 @@ from urllib.parse import urlsplit
 from curiosity_rosa_demo.domain.models import Json
 from curiosity_rosa_demo.infra.config.base import (
     RoverName,
-    rule_error,
+    Rule,
     Seconds,
     Section,
     time_zone,
     unique_names,
 )
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 Rate = Annotated[float, Field(ge=0.0, le=100.0)]
 FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
@@ -60,14 +61,13 @@ class PricesConfig(Section):
     cached: Money | None
     currency: str = Field(pattern='^[A-Z]{3}$')
 
-    def check_rules(self) -> None:
-        if (self.input is None) != (self.output is None):
-            raise rule_error('output', self.output, 'must be set if and only if input is set')
-        if self.input is None and self.cached is not None:
-            raise rule_error('cached', self.cached, 'needs input and output')
-        if self.input is None and self.currency != 'USD':
-            rule = 'must be USD unless input and output are set: known prices are in USD'
-            raise rule_error('currency', self.currency, rule)
+    def rules(self) -> Iterator[Rule]:
+        is_known = self.input is None
+        has_half = is_known != (self.output is None)
+        yield has_half, 'output', 'must be set if and only if input is set'
+        yield is_known and self.cached is not None, 'cached', 'needs input and output'
+        rule = 'must be USD unless input and output are set: known prices are in USD'
+        yield is_known and self.currency != 'USD', 'currency', rule
 
 
 class LlmConfig(Section):
@@ -94,23 +94,19 @@ class LlmConfig(Section):
         """Of prompt and answer; 0: no limit of ours."""
         return self.context_tokens or (LEAST_CONTEXT_TOKENS if self.provider == LOCAL else 0)
 
-    def check_rules(self) -> None:
-        if self.provider not in ('routine', LOCAL) and not self.model:
-            raise rule_error(
-                'model', self.model, f'must be set when provider is {self.provider!r}'
-            )
-        if self.provider == LOCAL and self.base_url:
-            raise rule_error('base_url', self.base_url, "must be empty when provider is 'local'")
-        if self.vision is True and self.provider in PROVIDERS_WITHOUT_VISION:
-            rule = f'must be auto or false when provider is {self.provider!r}, which cannot see'
-            raise rule_error('vision', self.vision, rule)
-        if 0 < self.context_tokens < LEAST_CONTEXT_TOKENS:
-            rule = f'must be 0, or at least {LEAST_CONTEXT_TOKENS}: prompt and tools need that'
-            raise rule_error('context_tokens', self.context_tokens, rule)
-        if self.extra_body and self.provider not in EXTRA_BODY_PROVIDERS:
-            raise rule_error(
-                'extra_body', self.extra_body, f'needs provider {", ".join(EXTRA_BODY_PROVIDERS)}'
-            )
+    def rules(self) -> Iterator[Rule]:
+        chosen = self.provider
+        is_ours = chosen in PROVIDERS_WITHOUT_VISION
+        has_no_model = not is_ours and not self.model
+        yield has_no_model, 'model', f'must be set when provider is {chosen!r}'
+        has_address = chosen == LOCAL and self.base_url
+        yield has_address, 'base_url', "must be empty when provider is 'local'"
+        rule = f'must be auto or false when provider is {chosen!r}, which cannot see'
+        yield self.vision is True and is_ours, 'vision', rule
+        rule = f'must be 0, or at least {LEAST_CONTEXT_TOKENS}: prompt and tools need that'
+        yield 0 < self.context_tokens < LEAST_CONTEXT_TOKENS, 'context_tokens', rule
+        rule = f'needs provider {", ".join(EXTRA_BODY_PROVIDERS)}'
+        yield self.extra_body and chosen not in EXTRA_BODY_PROVIDERS, 'extra_body', rule
 
 
 class TurnConfig(Section):
@@ -348,27 +344,10 @@ def below_own_texts(shipped: dict[str, Any], own: dict[str, Any]) -> dict[str, A
 Cost = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
-class ToolCostTable(Section):
-    """Cost of each of the ten tools, and of any other skill that the file lists."""
-
-    model_config = ConfigDict(extra='allow')
-    __pydantic_extra__: dict[str, Cost]
-
-    capture_and_score: Cost
-    mast_rotate: Cost
-    mast_open: Cost
-    mast_close: Cost
-    move_forward: Cost
-    turn_left: Cost
-    turn_right: Cost
-    move_stop: Cost
-    get_status: Cost
-    analyze_ground: Cost
-
-
 class ToolCosts(Section):
-    tools: ToolCostTable
+    """``tools``: the cost of each skill, by its name; of one that is not listed: 1."""
+
+    tools: dict[str, Cost]
 
     def of(self, name: str) -> float:
-        """Cost of the skill ``name``; 1.0 if the table does not list it."""
-        return float(getattr(self.tools, name, 1.0))
+        return self.tools.get(name, 1.0)

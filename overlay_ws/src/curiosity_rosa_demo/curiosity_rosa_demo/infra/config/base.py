@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import timedelta, timezone, tzinfo
 import math
 from pathlib import Path
@@ -29,6 +30,7 @@ from pydantic import (
     ValidationInfo,
 )
 from pydantic_core import PydanticCustomError
+from typing_extensions import Self
 import yaml
 
 RULE = 'rule_between_keys'  # pydantic error type: two keys contradict each other
@@ -38,34 +40,51 @@ class ConfigError(Exception):
     """An invalid contract. The message names file, key path, value and allowed values."""
 
 
-def rule_error(key: str, value: object, rule: str) -> PydanticCustomError:
-    """Make the error for a ``key`` whose value contradicts another key. ``rule``: the way out."""
-    return PydanticCustomError(RULE, '{rule}', {'key': key, 'value': value, 'rule': rule})
+# Whether a rule is broken, the key to change (for one further inside: its path), the way out.
+Rule = tuple[object, str | tuple[Any, ...], str]
+
+
+def rule_error(keys: Iterable[object], value: object, rule: str) -> PydanticCustomError:
+    """The error for the value at ``keys``, one below the other. ``rule``: the way out."""
+    return PydanticCustomError(RULE, '{rule}', {'keys': [*keys], 'value': value, 'rule': rule})
 
 
 class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False, strict=True)
 
-    @model_validator(mode='before')
+    @model_validator(mode='wrap')
     @classmethod
-    def _has_known_keys(cls, values: Any) -> Any:
-        if isinstance(values, cls):
-            return values
+    def _checked(cls, values: Any, validate: Any) -> Self:
         known = ', '.join(cls.model_fields)
-        if not isinstance(values, dict):
+        if not isinstance(values, (cls, dict)):
             raise ValueError(f'must be keys with values: {known}')
-        for key, value in values.items():
-            if key not in cls.model_fields and cls.model_config['extra'] == 'forbid':
-                raise rule_error(str(key), value, f'unknown key; allowed here: {known}')
-        return values
+        for key, value in values.items() if isinstance(values, dict) else ():
+            if key not in cls.model_fields:
+                raise rule_error([key], value, f'unknown key; allowed here: {known}')
+        section: Self = validate(values)
+        for is_broken, key, rule in section.rules():
+            if is_broken:
+                keys = (key,) if isinstance(key, str) else key
+                raise rule_error(keys, section.value_at(keys), rule)
+        return section
 
-    @model_validator(mode='after')
-    def _obeys_its_rules(self) -> Section:
-        self.check_rules()
-        return self
+    def rules(self) -> Iterable[Rule]:
+        """The rules between its keys. The first that is broken is told."""
+        return ()
 
-    def check_rules(self) -> None:
-        """Raise the rule_error of two keys that contradict each other."""
+    def changed(self, **changes: Any) -> Self:
+        """A copy with other values; a dict for a section changes some of its keys."""
+        for key, value in changes.items():
+            if isinstance(below := getattr(self, key), Section) and isinstance(value, dict):
+                changes[key] = below.changed(**value)
+        return self.model_copy(update=changes)
+
+    def value_at(self, keys: Iterable[Any]) -> Any:
+        """The value under ``keys``, one below the other."""
+        value: Any = self
+        for key in keys:
+            value = getattr(value, key) if isinstance(value, Section) else value[key]
+        return value
 
 
 def ros_name(value: str) -> str:
@@ -156,12 +175,23 @@ def unique_names(items: list[Any]) -> list[Any]:
     return items
 
 
-# -----------------------------------------------------------------------------------------------
-# The one reader of YAML. It refuses a key that stands twice, of which YAML libraries silently
-# take the last.
+# --- The one reader of YAML --------------------------------------------------------------------
+
+FASTEST: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # with libyaml
 
 
-LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much faster
+class _Loader(FASTEST):  # type: ignore[misc]
+    """Refuses a key that stands twice, of which YAML libraries silently take the last."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        lines: dict[tuple[str, str], int] = {}
+        for key, _ in node.value:
+            name, line = (key.tag, str(key.value)), key.start_mark.line + 1
+            if name in lines:
+                shown, first = clip(one_line(name[1]), 80), lines[name]
+                raise ConfigError(f'{shown}: this key stands twice, in lines {first} and {line}')
+            lines[name] = line
+        return super().construct_mapping(node, deep)
 
 
 def read_yaml(path: Path) -> Any:
@@ -177,34 +207,6 @@ def read_yaml(path: Path) -> Any:
 def parse_yaml(text: str) -> Any:
     """The value that ``text`` describes; None if it describes none. Raises ConfigError."""
     try:
-        loader = LOADER(text)
-        try:
-            root = loader.get_single_node()
-            if root is None:
-                return None
-            _refuse_repeated_keys(root)
-            return loader.construct_document(root)
-        finally:
-            loader.dispose()
+        return yaml.load(text, _Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: date 2026-13-01
         raise ConfigError(f'not YAML: {one_line(str(error))}') from error
-
-
-def _refuse_repeated_keys(root: yaml.Node) -> None:
-    waiting, seen = [('', root)], set[int]()  # seen: an alias may lead back
-    while waiting:
-        path, node = waiting.pop()
-        if isinstance(node, yaml.ScalarNode) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.SequenceNode):
-            waiting += [(f'{path}{index}.', each) for index, each in enumerate(node.value)]
-            continue
-        lines: dict[tuple[str, str], int] = {}
-        for key, value in node.value:
-            name, line = f'{path}{key.value}', key.start_mark.line + 1
-            if first := lines.get((key.tag, name)):
-                shown = clip(one_line(name), 80)
-                raise ConfigError(f'{shown}: this key stands twice, in lines {first} and {line}')
-            lines[key.tag, name] = line
-            waiting.append((f'{name}.', value))

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from datetime import date
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
 from curiosity_rosa_demo.domain.skills import ALWAYS_CANCELLABLE
@@ -28,6 +28,7 @@ from curiosity_rosa_demo.infra.config.base import (
     Fraction,
     Name,
     Risk,
+    Rule,
     rule_error,
     Section,
     unique_names,
@@ -80,24 +81,22 @@ class SkillSettings(Section):
         """The words of all languages."""
         return tuple(phrase for phrases in self.words.values() for phrase in phrases)
 
-    def check_rules(self) -> None:
-        if 'base' in self.resources_required and not self.cancel_supported:
-            rule = (
-                'must be true for a skill that requires base, since a pause has to stop a motion; '
-                'set it to true, or remove base from resources_required'
-            )
-            raise rule_error('cancel_supported', False, rule)
+    def rules(self) -> Iterator[Rule]:
+        rule = 'must be true for a skill that requires base, since a pause has to stop a motion; '
+        rule += 'set it to true, or remove base from resources_required'
+        needs_base = 'base' in self.resources_required
+        yield needs_base and not self.cancel_supported, 'cancel_supported', rule
 
 
 class Skills(Section):
     error_map: ErrorMap
     skills: dict[str, SkillSettings]
 
-    def check_rules(self) -> None:
-        for name in ALWAYS_CANCELLABLE:
-            if name in self.skills and not self.skills[name].cancel_supported:
-                rule = 'must be true for a skill that drives or lasts until it is cancelled'
-                raise rule_error(f'skills.{name}.cancel_supported', False, rule)
+    def rules(self) -> Iterator[Rule]:
+        rule = 'must be true for a skill that drives or lasts until it is cancelled'
+        for name, skill in self.skills.items():
+            is_fixed = name in ALWAYS_CANCELLABLE and not skill.cancel_supported
+            yield is_fixed, ('skills', name, 'cancel_supported'), rule
 
 
 # --- triggers.yaml ---------------------------------------------------------------------------
@@ -138,36 +137,30 @@ class TriggerConfig(Section):
     arguments: Json = Field(default_factory=dict)
     priority: int = Field(default=3, ge=-1000, le=1000)
 
-    def check_rules(self) -> None:
+    def rules(self) -> Iterator[Rule]:
         me = f'the trigger {self.name!r}'
-        if self.name == ALL:
-            raise rule_error('name', self.name, 'this name stands for all triggers; take another')
+        yield self.name == ALL, 'name', 'this name stands for all triggers; take another'
         for keys, rule in (
             (('watch', 'fact'), 'a topic (watch) or a fact (fact)'),
             (COMPARISONS, 'one of above, below, equals and changes'),
             (('goal', 'skill'), 'a goal or a skill'),
         ):
-            given = list(filter(self._has, keys))
-            if len(given) != 1:
-                key = given[-1] if given else keys[0]
-                found = f'it has {" and ".join(given) or "none"}'
-                raise rule_error(key, getattr(self, key), f'{me} needs {rule}; {found}')
-        if self.arguments and not self.skill:
-            raise rule_error('arguments', self.arguments, f'{me} has no skill for them')
-        for rearm, threshold in (('rearm_below', 'above'), ('rearm_above', 'below')):
-            back, limit = getattr(self, rearm), getattr(self, threshold)
-            if back is not None and limit is None:
-                raise rule_error(rearm, back, f'{me} has no {threshold}: leave it out')
-            order = rearm.removeprefix('rearm_')
-            if back is not None and back != limit and (back < limit) != (order == 'below'):
+            given = [key for key in keys if self._has(key)]
+            key, found = [keys[0], *given][-1], ' and '.join(given) or 'none'
+            yield len(given) != 1, key, f'{me} needs {rule}; it has {found}'
+        yield self.arguments and not self.skill, 'arguments', f'{me} has no skill for them'
+        for order, threshold in (('below', 'above'), ('above', 'below')):
+            rearm, limit = f'rearm_{order}', getattr(self, threshold)
+            if (back := getattr(self, rearm)) is not None:
+                yield limit is None, rearm, f'{me} has no {threshold}: leave it out'
+                is_beyond = back != limit and (back < limit) != (order == 'below')
                 rule = f'of {me} must be {order} or equal to {threshold} ({limit:g})'
-                raise rule_error(rearm, back, rule)
+                yield is_beyond, rearm, rule
 
     def _has(self, key: str) -> bool:
         value = getattr(self, key)
-        if key == 'equals':
-            return value is not None
-        return value is not None and value is not False and str(value).strip() != ''
+        is_empty = key != 'equals' and (value is False or not str(value).strip())
+        return value is not None and not is_empty
 
 
 class TriggersConfig(Section):
@@ -255,14 +248,11 @@ class ActivityConfig(Section):
     asks: str = ''
     expects: Literal['good_capture', 'answer'] = 'answer'
 
-    def check_rules(self) -> None:
-        if self.does and self.asks:
-            raise rule_error(
-                'asks', self.asks, 'steps (does) or words for the model (asks), not both'
-            )
-        if not (self.does or self.asks or self.minutes):
-            rule = 'must be above 0 for an activity without does and without asks'
-            raise rule_error('minutes', self.minutes, rule)
+    def rules(self) -> Iterator[Rule]:
+        rule = 'steps (does) or words for the model (asks), not both'
+        yield self.does and self.asks, 'asks', rule
+        rule = 'must be above 0 for an activity without does and without asks'
+        yield not (self.does or self.asks or self.minutes), 'minutes', rule
 
 
 class RoutineConfig(Section):
@@ -318,43 +308,41 @@ class WorldView(Section):
     holidays: list[Annotated[date, Field(strict=False)]] = Field(default_factory=list)
     person: dict[Key, HabitConfig] = Field(default_factory=dict)
 
-    def check_rules(self) -> None:
-        for key, names, known in self._references():
-            if missing := [name for name in names if name not in known]:
-                rule = f'no such one; there are {", ".join(known) or "none"}'
-                raise rule_error(key, missing[0], rule)
+    def rules(self) -> Iterator[Rule]:
+        for path, known in self._references():
+            named = self.value_at(path)
+            for name in [named] if isinstance(named, str) else named:
+                if name not in known:
+                    rule = f'no such one; there are {", ".join(known) or "none"}'
+                    raise rule_error(path, name, rule)
         zones = {name: place.zone for name, place in self.places.items()}
         if self.measured and sorted(zones.values()) != sorted({'', *zones.values()}):
             rule = 'of a measured world each has a zone of its own, and one has none'
-            raise rule_error('places', zones, rule)
+            raise rule_error(['places'], zones, rule)
         for name, activity in self.activities.items():
-            key, to = f'activities.{name}.to', activity.to
-            if to and activity.at == [to]:
-                raise rule_error(key, to, 'it begins there: leave it out')
+            key, to = ('activities', name, 'to'), activity.to
+            yield to and activity.at == [to], key, 'it begins there: leave it out'
             for place in activity.at or self.places:
-                if to not in ('', place, *self.places[place].leads_to):
-                    rule = f'no way leads there from {place}: name it in its leads_to'
-                    raise rule_error(key, to, rule)
+                rule = f'no way leads there from {place}: name it in its leads_to'
+                yield to not in ('', place, *self.places[place].leads_to), key, rule
 
-    def _references(self) -> Iterator[tuple[str, Collection[str], Collection[str]]]:
-        """Each key that refers to others: its names, and those of which they must be."""
+    def _references(self) -> Iterator[tuple[tuple[Any, ...], Collection[str]]]:
+        """Each key whose value is a name or names, and those of which they must be."""
         places, activities = self.places, self.activities
         abilities = [
             f'{name}.{each}' for name, it in self.devices.items() for each in it.abilities
         ]
-        yield 'begins.place', [self.begins.place], places
-        for name, place in places.items():
-            yield f'places.{name}.leads_to', place.leads_to, places
-        for name, activity in activities.items():
-            yield f'activities.{name}.at', activity.at, places
-            yield f'activities.{name}.to', [activity.to] if activity.to else [], places
-            yield f'activities.{name}.ends', activity.ends, activities
-            yield f'activities.{name}.needs', activity.needs, abilities
-        for number, entry in enumerate(self.routine):
-            yield f'routine.{number}.activity', [entry.activity], activities
-        for number, emergency in enumerate(self.emergencies):
-            yield f'emergencies.{number}.activity', [emergency.activity], activities
-        for name, habit in self.person.items():
-            yield f'person.{name}.later', habit.later, activities
-            yield f'person.{name}.earlier', habit.earlier, activities
-            yield f'person.{name}.longer', habit.longer, activities
+        yield ('begins', 'place'), places
+        yield from ((('places', name, 'leads_to'), places) for name in places)
+        for name in activities:
+            yield ('activities', name, 'at'), places
+            yield ('activities', name, 'to'), ('', *places)
+            yield ('activities', name, 'ends'), activities
+            yield ('activities', name, 'needs'), abilities
+        for number in range(len(self.routine)):
+            yield ('routine', number, 'activity'), activities
+        for number in range(len(self.emergencies)):
+            yield ('emergencies', number, 'activity'), activities
+        for name in self.person:
+            for key in ('later', 'earlier', 'longer'):
+                yield ('person', name, key), activities

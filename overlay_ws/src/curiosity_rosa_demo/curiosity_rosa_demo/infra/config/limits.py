@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.domain.brain_state import DecisionType
@@ -21,7 +22,7 @@ from curiosity_rosa_demo.infra.config.base import (
     Metres,
     Radians,
     Risk,
-    rule_error,
+    Rule,
     Seconds,
     Section,
 )
@@ -119,19 +120,14 @@ class MastConfig(Section):
     tolerance_rad: float = Field(gt=0.0, le=0.7)
     joint_max_age_s: Seconds
 
-    def check_rules(self) -> None:
-        if self.joints[0] == self.joints[1]:
-            raise rule_error('joints', self.joints, 'must name two joints')
-        gap_rad = 2 * self.tolerance_rad
-        if abs(self.open_rad[0] - self.closed_rad[0]) <= gap_rad:
-            rule = (
-                f'its first angle must differ from that of closed_rad {self.closed_rad} by more '
-                f'than {gap_rad:g} (2 * tolerance_rad)'
-            )
-            raise rule_error('open_rad', self.open_rad, rule)
-        if abs(self.rotated_rad[0] - self.open_rad[0]) > self.tolerance_rad:
-            rule = f'its first angle must be that of open_rad {self.open_rad}'
-            raise rule_error('rotated_rad', self.rotated_rad, rule)
+    def rules(self) -> Iterator[Rule]:
+        yield self.joints[0] == self.joints[1], 'joints', 'must name two joints'
+        opened, gap_rad = self.open_rad[0], 2 * self.tolerance_rad
+        rule = f'its first angle must differ from that of closed_rad {self.closed_rad} by more '
+        rule += f'than {gap_rad:g} (2 * tolerance_rad)'
+        yield abs(opened - self.closed_rad[0]) <= gap_rad, 'open_rad', rule
+        rule = f'its first angle must be that of open_rad {self.open_rad}'
+        yield abs(self.rotated_rad[0] - opened) > self.tolerance_rad, 'rotated_rad', rule
 
 
 class BatteryConfig(Section):
@@ -218,11 +214,10 @@ class Thresholds(Section):
         turn = self.body.turn_mps / self.obstacles.turn_radius_m
         return MotionSpeeds(self.body.forward_mps, self.body.turn_mps, turn)
 
-    def check_rules(self) -> None:
-        stop_m, clear_m = self.telemetry.obstacle_stop_m, self.obstacles.clear_m
-        if clear_m <= stop_m:
-            rule = f'must be greater than telemetry.obstacle_stop_m ({stop_m})'
-            raise rule_error('obstacles.clear_m', clear_m, rule)
+    def rules(self) -> Iterator[Rule]:
+        stop_m = self.telemetry.obstacle_stop_m
+        rule = f'must be greater than telemetry.obstacle_stop_m ({stop_m})'
+        yield self.obstacles.clear_m <= stop_m, ('obstacles', 'clear_m'), rule
 
 
 # --- guardrails.yaml -------------------------------------------------------------------------
@@ -262,12 +257,11 @@ class Geofence(Section):
     max_speed_mps: float = Field(gt=0.0, le=100.0)
     leaving: Literal['refuse', 'ask']
 
-    def check_rules(self) -> None:
+    def rules(self) -> Iterator[Rule]:
         for axis in 'xy':
             low, high = getattr(self, f'{axis}_min'), getattr(self, f'{axis}_max')
-            if high - low <= 2 * self.margin_m:
-                rule = f'must be more than 2 * margin_m above {axis}_min ({low:g})'
-                raise rule_error(f'{axis}_max', high, rule)
+            rule = f'must be more than 2 * margin_m above {axis}_min ({low:g})'
+            yield high - low <= 2 * self.margin_m, f'{axis}_max', rule
 
 
 class EnergyRules(Section):

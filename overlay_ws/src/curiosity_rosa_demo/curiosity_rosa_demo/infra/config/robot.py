@@ -15,10 +15,9 @@ Each command of a part becomes a service of the adapter, a skill and a cost.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import compress
-import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS
 from curiosity_rosa_demo.infra.config.agent import Cost
@@ -27,11 +26,12 @@ from curiosity_rosa_demo.infra.config.base import (
     Radians,
     Risk,
     RoverName,
+    Rule,
     rule_error,
     Seconds,
     Section,
 )
-from curiosity_rosa_demo.infra.config.behaviour import SkillSettings, Words
+from curiosity_rosa_demo.infra.config.behaviour import Key, SkillSettings, Words
 from pydantic import Field
 
 MAX_JOINTS = 32
@@ -44,6 +44,7 @@ CommandType = Literal[
     'trajectory_msgs/msg/JointTrajectory',
     'control_msgs/action/FollowJointTrajectory',
 ]
+PartName = Annotated[Key, Field(max_length=40)]  # also of a command, which becomes a skill
 Channel = Literal['service', 'topic', 'action']
 CHANNELS: dict[str, Channel] = {'srv': 'service', 'msg': 'topic', 'action': 'action'}
 
@@ -68,14 +69,13 @@ class AppendageCommand(Section):
     risk: Risk
     words: Words = Field(default_factory=dict)
 
-    def check_rules(self) -> None:
+    def rules(self) -> Iterator[Rule]:
         wanted = self.channel
-        if getattr(self, wanted) is None:
-            raise rule_error(wanted, None, f'is missing: {self.type} needs its {wanted}')
-        for other in CHANNELS.values():
-            if other != wanted and (value := getattr(self, other)) is not None:
-                rule = f'must be left out: {self.type} needs its {wanted} alone'
-                raise rule_error(other, value, rule)
+        is_missing = getattr(self, wanted) is None
+        yield is_missing, wanted, f'is missing: {self.type} needs its {wanted}'
+        for other in {*CHANNELS.values()} - {wanted}:
+            rule = f'must be left out: {self.type} needs its {wanted} alone'
+            yield getattr(self, other) is not None, other, rule
 
     @property
     def channel(self) -> Channel:
@@ -114,35 +114,29 @@ class AppendageProfile(Section):
 
     joints: list[str] = Field(min_length=1, max_length=MAX_JOINTS)
     stowed_rad: list[Radians]
-    commands: dict[str, AppendageCommand]
+    commands: dict[PartName, AppendageCommand]
 
-    def check_rules(self) -> None:
+    def rules(self) -> Iterator[Rule]:
         count = len(self.joints)
-        if len(set(self.joints)) < count:
-            raise rule_error('joints', self.joints, 'must name each joint once')
-        poses = {'stowed_rad': self.stowed_rad}
+        yield len(set(self.joints)) < count, 'joints', 'must name each joint once'
+        rule = f'must have one angle for each of {count} joints'
+        yield len(self.stowed_rad) != count, 'stowed_rad', rule
         for name, command in self.commands.items():
-            poses[f'commands.{name}.target_rad'] = command.target_rad
-        for key, angles in poses.items():
-            if len(angles) != count:
-                raise rule_error(key, angles, f'must have one angle for each of {count} joints')
+            yield len(command.target_rad) != count, ('commands', name, 'target_rad'), rule
         # A command that stows is always allowed, and from there each other one can be reached.
         reached = {name for name, each in self.commands.items() if not each.only_after}
         for name, command in self.commands.items():
-            key, after = f'commands.{name}.only_after', command.only_after
-            if unknown := sorted(set(after) - set(self.commands)):
-                raise rule_error(key, unknown, f'must be of {", ".join(self.commands)}')
-            if after and self.stows(name):
-                raise rule_error(key, after, 'must be empty: the command stows')
+            key, after = ('commands', name, 'only_after'), set(command.only_after)
+            yield after - self.commands.keys(), key, f'must be of {", ".join(self.commands)}'
+            yield after and self.stows(name), key, 'must be empty: the command stows'
         for _ in self.commands:
             reached |= {n for n, each in self.commands.items() if reached & set(each.only_after)}
-        if missed := sorted(set(self.commands) - reached):
-            key = f'commands.{missed[0]}.only_after'
+        for name in self.commands:
             rule = 'can never run: each command before it waits for another one'
-            raise rule_error(key, self.commands[missed[0]].only_after, rule)
-        if not any(self.stows(name) for name in self.commands):
+            yield name not in reached, ('commands', name, 'only_after'), rule
+        if not any(map(self.stows, self.commands)):
             rule = f'must have a command whose target_rad is stowed_rad {self.stowed_rad}'
-            raise rule_error('commands', list(self.commands), rule)
+            raise rule_error(['commands'], list(self.commands), rule)
 
     def names(self, channel: Channel) -> list[str]:
         """The ROS names of its commands that are sent this way, each once."""
@@ -174,8 +168,6 @@ class AppendageProfile(Section):
 
 
 OWN_RESOURCES = ('base', 'mast', 'camera')
-PYTHON_NAME = '[a-z][a-z0-9_]{0,39}'
-PYTHON_NAME_RULE = 'a name is 1 to 40 of a to z, 0 to 9 and _, a letter first, e.g. arm_close'
 
 
 class RobotProfile(Section):
@@ -189,7 +181,7 @@ class RobotProfile(Section):
     mast: bool = True
     camera: bool = True
     world_view: FileName | None = None
-    appendages: dict[str, AppendageProfile] = Field(default_factory=dict)
+    appendages: dict[PartName, AppendageProfile] = Field(default_factory=dict)
     topics: dict[str, Any] = Field(default_factory=dict)
     thresholds: dict[str, Any] = Field(default_factory=dict)
     guardrails: dict[str, Any] = Field(default_factory=dict)
@@ -199,26 +191,24 @@ class RobotProfile(Section):
     prompts: dict[str, Any] = Field(default_factory=dict)
     triggers: dict[str, Any] = Field(default_factory=dict)
 
-    def check_rules(self) -> None:
-        for name in (*self.appendages, *self.commands):
-            if not re.fullmatch(PYTHON_NAME, name):
-                raise rule_error('appendages', name, PYTHON_NAME_RULE)
-        if taken := sorted(set(self.appendages) & set(OWN_RESOURCES)):
-            raise rule_error('appendages', taken, f'must not be {", ".join(OWN_RESOURCES)}')
-        if not self.mobile_base and not self.appendages:
-            raise rule_error('mobile_base', False, 'must be true: there are no appendages')
+    def rules(self) -> Iterator[Rule]:
+        is_fixed = not self.mobile_base
+        rule = 'must be true: there are no appendages'
+        yield is_fixed and not self.appendages, 'mobile_base', rule
         for key in OWN_RESOURCES[1:]:
-            if not self.mobile_base and key in self.model_fields_set:
-                rule = 'must be left out: mobile_base is false'
-                raise rule_error(key, getattr(self, key), rule)
+            rule = 'must be left out: mobile_base is false'
+            yield is_fixed and key in self.model_fields_set, key, rule
+        if taken := sorted(set(self.appendages) & set(OWN_RESOURCES)):
+            raise rule_error(['appendages'], taken, f'must not be {", ".join(OWN_RESOURCES)}')
+        parts = self.appendages.values()
         for key, names in (
-            ('joints', [joint for part in self.appendages.values() for joint in part.joints]),
-            ('commands', [name for part in self.appendages.values() for name in part.commands]),
+            ('joints', [joint for part in parts for joint in part.joints]),
+            ('commands', [name for part in parts for name in part.commands]),
             # A stop cancels all goals of an action.
-            ('actions', [n for part in self.appendages.values() for n in part.names('action')]),
+            ('actions', [name for part in parts for name in part.names('action')]),
         ):
             if twice := sorted({name for name in names if names.count(name) > 1}):
-                raise rule_error('appendages', twice, f'{key} of two appendages: must differ')
+                raise rule_error(['appendages'], twice, f'{key} of two appendages: must differ')
 
     @property
     def has_mast(self) -> bool:

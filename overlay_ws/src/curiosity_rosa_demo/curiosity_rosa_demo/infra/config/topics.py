@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
-import logging
-from typing import Annotated, Generic, Literal, TypeVar
+from collections.abc import Iterator
+from typing import Generic, Literal, TypeVar
 
 from curiosity_rosa_demo.infra.config.agent import AgentConfig, Prompts, ToolCosts
 from curiosity_rosa_demo.infra.config.base import (
@@ -21,34 +21,18 @@ from curiosity_rosa_demo.infra.config.base import (
     OptionalRoverName,
     OwnName,
     RoverName,
+    Rule,
     rule_error,
     Section,
 )
 from curiosity_rosa_demo.infra.config.behaviour import Skills, TriggersConfig, WorldView
 from curiosity_rosa_demo.infra.config.limits import Guardrails, Thresholds
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES, RobotProfile
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-_log = logging.getLogger('curiosity_rosa.config')
-
-CAPTURE_TYPE = 'curiosity_rosa_interfaces/srv/CaptureAndScore'
-DESIGNED_TYPE = 'curiosity_rosa_demo/srv/CaptureAndScore'
-
-
-def _with_our_package(value: object) -> object:
-    """Read the type that design 003 has: its files can be used as they stand."""
-    if value != DESIGNED_TYPE:
-        return value
-    _log.warning(
-        'event=read_as file=topics.yaml key=services.capture_and_score.type value=%s read_as=%s '
-        'hint="write that: a Python package of ROS cannot define services"',
-        *(DESIGNED_TYPE, CAPTURE_TYPE),
-    )
-    return CAPTURE_TYPE
-
-
-CaptureType = Annotated[
-    Literal['curiosity_rosa_interfaces/srv/CaptureAndScore'], BeforeValidator(_with_our_package)
+# Design 003 has it in our package: its files can be used as they stand.
+CaptureType = Literal[
+    'curiosity_rosa_interfaces/srv/CaptureAndScore', 'curiosity_rosa_demo/srv/CaptureAndScore'
 ]
 Type = TypeVar('Type')
 
@@ -203,25 +187,30 @@ class Config(Section):
     world: WorldView
     robot: RobotProfile
 
-    def check_rules(self) -> None:
+    def rules(self) -> Iterator[Rule]:
         """Motions fit the leash, joints belong to one part, and they tell commands apart."""
-        leash = self.thresholds.motion.max_duration_s
-        if self.agent.turn.max_motion_s >= leash:
-            rule = f'must be below motion.max_duration_s ({leash}) of thresholds.yaml'
-            raise rule_error('agent.turn.max_motion_s', self.agent.turn.max_motion_s, rule)
-        mast = self.thresholds.mast
+        leash_s, motion_s = self.thresholds.motion.max_duration_s, self.agent.turn.max_motion_s
+        rule = f'must be below motion.max_duration_s ({leash_s}) of thresholds.yaml'
+        yield motion_s >= leash_s, ('agent', 'turn', 'max_motion_s'), rule
+        mast, robot = self.thresholds.mast, self.robot
         least_rad = 2 * mast.tolerance_rad
         apart = f'must be stowed_rad, or differ from it by more than {least_rad:g} (2 * '
         apart += 'mast.tolerance_rad of thresholds.yaml) in a joint'
-        for name, part in self.robot.appendages.items():
-            taken = sorted(set(part.joints) & set(mast.joints))
-            if taken and self.robot.has_mast:
-                rule = 'must not be joints of the mast (mast.joints of thresholds.yaml)'
-                raise rule_error(f'robot.appendages.{name}.joints', taken, rule)
-            for command, settings in part.commands.items():
-                if not part.stows(command) and part.distance_rad(command) <= least_rad:
-                    key = f'robot.appendages.{name}.commands.{command}.target_rad'
-                    raise rule_error(key, settings.target_rad, apart)
+        for name, part in robot.appendages.items():
+            key = ('robot', 'appendages', name)
+            is_shared = robot.has_mast and not set(part.joints).isdisjoint(mast.joints)
+            rule = 'must not be joints of the mast (mast.joints of thresholds.yaml)'
+            yield is_shared, (*key, 'joints'), rule
+            for command in part.commands:
+                is_near = not part.stows(command) and part.distance_rad(command) <= least_rad
+                yield is_near, (*key, 'commands', command, 'target_rad'), apart
+        if taken := sorted(set(robot.commands) & set(self.skills.skills)):
+            rule = 'a skill of skills.yaml has this name; choose another'
+            raise rule_error(['robot', 'appendages'], taken, rule)
+        known = (*OWN_RESOURCES, *robot.appendages)
+        for name, skill in self.skills.skills.items():
+            path, rule = ('skills', 'skills', name, 'resources_required'), ', '.join(known)
+            yield not set(skill.resources_required) <= set(known), path, f'must be of {rule}'
 
     @model_validator(mode='after')
     def _with_the_robot(self) -> Config:
@@ -229,37 +218,21 @@ class Config(Section):
         also needs the appendages, so that none moves during a drive; none needs a mast that is not
         there.
         """
-        robot, skills = self.robot, dict(self.skills.skills)
-        if known := sorted(set(robot.commands) & set(skills)):
-            rule = 'a skill of skills.yaml has this name; choose another'
-            raise rule_error('robot.appendages', known, rule)
+        robot, skills, costs = self.robot, dict(self.skills.skills), dict(self.tool_costs.tools)
         for name, settings in skills.items():
             needed = self._needed(name, settings.resources_required)
-            skills[name] = settings.model_copy(update={'resources_required': needed})
-        costs: dict[str, float] = {}
+            skills[name] = settings.changed(resources_required=needed)
         for name, (part, command) in robot.commands.items():
             skills[name], costs[name] = command.skill(part), command.cost
-        tools = self.tool_costs.tools.model_copy(update=costs)
-        capture, policy = self.thresholds.capture, self.agent.policy
+        changed = self.changed(skills={'skills': skills}, tool_costs={'tools': costs})
         if not robot.has_mast:
-            capture = capture.model_copy(update={'require_open_mast': False})
+            changed = changed.changed(thresholds={'capture': {'require_open_mast': False}})
         if robot.world_view:
-            policy = policy.model_copy(update={'world_view': robot.world_view})
-        return self.model_copy(
-            update={
-                'agent': self.agent.model_copy(update={'policy': policy}),
-                'thresholds': self.thresholds.model_copy(update={'capture': capture}),
-                'skills': self.skills.model_copy(update={'skills': skills}),
-                'tool_costs': self.tool_costs.model_copy(update={'tools': tools}),
-            }
-        )
+            changed = changed.changed(agent={'policy': {'world_view': robot.world_view}})
+        return changed
 
     def _needed(self, skill: str, required: list[str]) -> list[str]:
         """The resources that the skill needs on this robot."""
-        known = (*OWN_RESOURCES, *self.robot.appendages)
-        if not set(required) <= set(known):
-            rule = f'must be of {", ".join(known)}'
-            raise rule_error(f'skills.skills.{skill}.resources_required', required, rule)
         needed = required
         if skill == TURN:
             needed = [each for each in required if each in self.robot.resources]

@@ -49,7 +49,7 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.tracing.span import span
+from curiosity_rosa_demo.infra.spans import span
 
 # -----------------------------------------------------------------------------------------------
 # The order that the current context carries out, from its door to the rover's tool

@@ -17,7 +17,7 @@ import time
 
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.infra.tracing.span import span
+from curiosity_rosa_demo.infra.spans import span
 
 
 class QuestionNotFound(Exception):

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.domain.brain_state import Question, ReactState
 from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.limits import Budget
-from curiosity_rosa_demo.infra.tracing.span import activated, current_span, NO_SPAN, Span
+from curiosity_rosa_demo.infra.spans import activated, current_span, NO_SPAN, Span
 
 MAX_ID_CHARS = 12  # characters; of a longer one the first 8 are shown
 SUMMARY_COLUMNS = 60

@@ -24,11 +24,11 @@ from curiosity_rosa_demo.domain.brain_state import RobotState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.infra.tracing.span import activated, Span, TRACEPARENT
+from curiosity_rosa_demo.infra.spans import activated, Span, TRACEPARENT
 from curiosity_rosa_demo.trace.bus import EventBus
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.infra.tracing.task_tracer import TaskTracer
+    from curiosity_rosa_demo.infra.tracing import TaskTracer
 
 # --- The span of each task: from its submission to its end -------------------------------------
 

@@ -18,7 +18,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
-from curiosity_rosa_demo.infra.tracing.span import span
+from curiosity_rosa_demo.infra.spans import span
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa

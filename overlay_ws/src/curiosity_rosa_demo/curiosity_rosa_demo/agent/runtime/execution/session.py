@@ -61,7 +61,7 @@ from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS, Outcome
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from curiosity_rosa_demo.infra.tracing.span import current_span, span
+from curiosity_rosa_demo.infra.spans import current_span, span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import ModelCalled, SkillProgressed, TurnStarted, with_task

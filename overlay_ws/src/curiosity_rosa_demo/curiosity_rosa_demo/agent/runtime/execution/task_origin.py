@@ -13,7 +13,7 @@ from __future__ import annotations
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.text import printable
-from curiosity_rosa_demo.infra.tracing.span import is_traceparent, TRACEPARENT
+from curiosity_rosa_demo.infra.spans import is_traceparent, TRACEPARENT
 
 ORIGIN_KEY, ASKED_BY_KEY = 'origin', 'asked_by'  # in a task's metadata
 MAX_ASKED_BY_CHARS = 80

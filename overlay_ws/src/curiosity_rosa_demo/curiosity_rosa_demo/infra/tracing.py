@@ -13,39 +13,37 @@ from __future__ import annotations
 from base64 import b64decode
 from collections import deque, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 import json
 import os
 from pathlib import Path
 import threading
-import time
 from typing import Any
 from urllib.parse import urlsplit
 import uuid
 
 from curiosity_rosa_demo.infra.config.agent import TracingConfig
 from curiosity_rosa_demo.infra.event_thread import DrainThread
-from curiosity_rosa_demo.infra.tracing.span import (
-    Attributes,
+from curiosity_rosa_demo.infra.spans import (
     is_traceparent,
     MAX_TEXT_CHARS,
+    read_spans,
     Span,
     TASK_ID,
     TRACEPARENT,
+    tree_lines,
+    TreeSpan,
 )
-from curiosity_rosa_demo.infra.tracing.span_tree import read_spans, tree_lines, TreeSpan
 from curiosity_rosa_demo.trace.jsonl_log import JsonLines
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
-from opentelemetry.trace import get_current_span, set_span_in_context, SpanKind, Tracer
-from opentelemetry.trace import Span as SdkSpan
+from opentelemetry.trace import get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 PACKAGE, SERVICE = 'curiosity_rosa_demo', 'curiosity_rosa'
@@ -62,16 +60,19 @@ class SpansRejected(Exception):
 
 
 class SpanQueue(SpanProcessor):
-    """Ended spans on their way to an exporter, which may wait for a disk or a network. Unlike the
-    SDK's BatchSpanProcessor, it counts what it loses, ends in time whatever the exporter does, and
+    """Ended spans on their way to ``export``, which may wait for a disk or a network. Unlike the
+    SDK's BatchSpanProcessor, it counts what it loses, ends in time whatever ``export`` does, and
     has a thread only while there is something to export. ``failed`` gets the number of lost spans
-    and the error; ``where`` is the exporter's endpoint.
+    and the error; ``close`` ends what ``export`` uses.
     """
 
     def __init__(
-        self, exporter: SpanExporter, failed: Callable[[int, Exception], None], where: str = ''
+        self,
+        export: Callable[[Sequence[ReadableSpan]], None],
+        failed: Callable[[int, Exception], None],
+        close: Callable[[], None] = lambda: None,
     ) -> None:
-        self._exporter, self._failed, self._where = exporter, failed, where
+        self._send, self._failed, self._close = export, failed, close
         self._pending: deque[ReadableSpan] = deque()
         self._thread = DrainThread('spans', self._export)
 
@@ -93,43 +94,25 @@ class SpanQueue(SpanProcessor):
     def shutdown(self) -> None:
         """Export what is there, for END_TIMEOUT_S at most."""
         self.force_flush(round(END_TIMEOUT_S * 1e3))
-        self._exporter.shutdown()
+        self._close()
 
     def _export(self) -> None:
         while self._pending:
             batch = [self._pending.popleft() for _ in range(min(BATCH, len(self._pending)))]
             try:
-                if self._exporter.export(batch) is not SpanExportResult.SUCCESS:
-                    why = f'no collector took the spans at {self._where}; set tracing.endpoint'
-                    raise SpansRejected(why)
+                self._send(batch)
             except Exception as error:
                 self._failed(len(batch), error)
 
 
-class FileExporter(SpanExporter):
-    """Appends to a rotating file, as OpenTelemetry's file exporter does and the collector's
-    ``otlpjsonfile`` receiver reads it: a ``TracesData`` with one span a line. Raises OSError.
-    """
-
-    def __init__(self, lines: JsonLines) -> None:
-        self._lines = lines
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        self._lines.append('\n'.join(otlp_lines(spans)).encode())
-        return SpanExportResult.SUCCESS
-
-    def shutdown(self) -> None:
-        self._lines.close()
-
-
-class TreeExporter(SpanExporter):
+class TreePrinter:
     """Prints the tree of a task's spans when the task has ended."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
         self._traces: OrderedDict[Any, list[TreeSpan]] = OrderedDict()
 
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+    def __call__(self, spans: Sequence[ReadableSpan]) -> None:
         for span, data in zip(spans, read_spans(otlp_lines(spans)), strict=True):
             task_id = data.attributes[TASK_ID]
             found = self._traces.setdefault(task_id, [])
@@ -140,10 +123,9 @@ class TreeExporter(SpanExporter):
                     self._write(line)
             elif len(self._traces) > MAX_OPEN_TRACES:
                 self._traces.popitem(last=False)
-        return SpanExportResult.SUCCESS
 
 
-def otlp_exporter(endpoint: str) -> SpanExporter:
+def collector_queue(endpoint: str, failed: Callable[[int, Exception], None]) -> SpanQueue:
     """To a collector, over HTTP. ``endpoint`` '': that of OTEL_EXPORTER_OTLP_ENDPOINT, by default
     http://localhost:4318.
     """
@@ -152,12 +134,20 @@ def otlp_exporter(endpoint: str) -> SpanExporter:
     if endpoint and not urlsplit(endpoint).path.strip('/'):
         endpoint = endpoint.rstrip('/') + TRACES_PATH
     timeout_s = None if 'OTEL_EXPORTER_OTLP_TIMEOUT' in os.environ else TIMEOUT_S
-    return OTLPSpanExporter(endpoint or None, timeout=timeout_s)
+    collector = OTLPSpanExporter(endpoint or None, timeout=timeout_s)
+
+    def export(spans: Sequence[ReadableSpan]) -> None:
+        if collector.export(spans) is not SpanExportResult.SUCCESS:
+            where = endpoint or 'the endpoint of OTEL_EXPORTER_OTLP_*'
+            raise SpansRejected(f'no collector took the spans at {where}; set tracing.endpoint')
+
+    return SpanQueue(export, failed, collector.shutdown)
 
 
 def otlp_lines(spans: Sequence[ReadableSpan]) -> Iterator[str]:
-    """OTLP in JSON: a line for each of some spans of one process, without its end. Protobuf's own
-    JSON has the IDs in base64, OTLP's in hexadecimal.
+    """OTLP in JSON: a line for each of some spans of one process, without its end, as the
+    collector's ``otlpjsonfile`` receiver reads it. Protobuf's own JSON has the IDs in base64,
+    OTLP's in hexadecimal.
     """
     data = MessageToDict(encode_spans(spans), use_integers_for_enums=True)
     (resource,) = data['resourceSpans']
@@ -175,16 +165,6 @@ def is_root(span: ReadableSpan) -> bool:
     return span.parent is None or span.parent.is_remote
 
 
-def trace_number(task_id: str) -> int:
-    """The ID of a task's trace, unless a caller sent its own: a UUID without its hyphens. The ID
-    of the root is the end of it: a task that outlives the process remains one trace.
-    """
-    try:
-        return uuid.UUID(task_id).int
-    except ValueError:
-        return uuid.uuid5(uuid.NAMESPACE_OID, task_id).int
-
-
 class _TaskIds(threading.local, RandomIdGenerator):
     """Random IDs, but those of the root that this thread is about to start."""
 
@@ -197,36 +177,11 @@ class _TaskIds(threading.local, RandomIdGenerator):
         return self.root % 2**64 or super().generate_span_id()
 
 
-@dataclass(frozen=True)
-class TaskTrace:
-    """What the spans of a task share: one steady clock among it, in ns since the epoch."""
-
-    tracer: Tracer
-    task_id: str
-    clock_offset_ns: int
-
-    def now_ns(self) -> int:
-        return self.clock_offset_ns + time.monotonic_ns()
-
-    def start(
-        self, name: str, parent: SdkSpan, attributes: Attributes, *, is_client: bool
-    ) -> Span:
-        inner = self.tracer.start_span(
-            name,
-            set_span_in_context(parent, Context()),
-            SpanKind.CLIENT if is_client else SpanKind.INTERNAL,
-            {TASK_ID: self.task_id, **attributes},
-            start_time=self.now_ns(),
-        )
-        return Span(inner, self)
-
-
 class TaskTracer:
     """Begins the trace of each task. ``processor`` gets the ended spans."""
 
     def __init__(self, processor: SpanProcessor, resource: Resource | None = None) -> None:
         self._processor, self._ids = processor, _TaskIds()
-        self._callers = TraceContextTextMapPropagator()
         provider = TracerProvider(
             ALWAYS_ON,
             resource,
@@ -242,19 +197,22 @@ class TaskTracer:
         invalid ``traceparent`` counts as none.
         """
         header = {TRACEPARENT: str(traceparent)} if is_traceparent(traceparent) else {}
-        within = self._callers.extract(header, Context())
+        within = TraceContextTextMapPropagator().extract(header, Context())
         caller = get_current_span(within).get_span_context()
         if caller.is_valid and not caller.trace_flags.sampled:
             return None
-        self._ids.root = trace_number(task_id)
+        # The ID of a task's trace, unless a caller sent its own: a UUID without its hyphens. The
+        # ID of the root is the end of it: a task that outlives the process remains one trace.
         try:
-            inner = self._tracer.start_span(
-                name, within, attributes={TASK_ID: task_id}, start_time=start_ns
-            )
+            self._ids.root = uuid.UUID(task_id).int
+        except ValueError:
+            self._ids.root = uuid.uuid5(uuid.NAMESPACE_OID, task_id).int
+        try:
+            own = {TASK_ID: task_id}
+            started = self._tracer.start_span(name, within, attributes=own, start_time=start_ns)
         finally:
             self._ids.root = 0
-        trace = TaskTrace(self._tracer, task_id, time.time_ns() - time.monotonic_ns())
-        return Span(inner, trace)
+        return Span(started, self._tracer)
 
     def flush(self, timeout_s: float) -> bool:
         """Export what is there; False after ``timeout_s``."""
@@ -274,25 +232,12 @@ def make_task_tracer(
     failed: Callable[[int, Exception], None],
 ) -> TaskTracer:
     """``write`` prints a line. Raises OSError."""
-    attributes = resource_attributes(node, namespace)
-    if config.exporter == 'otlp':
-        where = config.endpoint or 'the endpoint of OTEL_EXPORTER_OTLP_*'
-        queue = SpanQueue(otlp_exporter(config.endpoint), failed, where)
-        return TaskTracer(queue, Resource.create(attributes))
-    exporter: SpanExporter = TreeExporter(write)
-    if config.exporter == 'file':
-        limits = {'max_bytes': config.max_file_mb * 10**6, 'max_files': config.max_files}
-        exporter = FileExporter(JsonLines(file, **limits))
-    return TaskTracer(SpanQueue(exporter, failed), Resource(attributes))
-
-
-def resource_attributes(node: str, namespace: str) -> dict[str, str | int]:
-    """What OpenTelemetry calls the resource: the process that makes the spans."""
     try:
         package_version = version(PACKAGE)
     except PackageNotFoundError:
         package_version = 'unknown'
-    return {
+    # What OpenTelemetry calls the resource: the process that makes the spans.
+    attributes: dict[str, str | int] = {
         'service.name': os.environ.get('OTEL_SERVICE_NAME') or SERVICE,
         'service.version': package_version,
         'process.pid': os.getpid(),
@@ -300,3 +245,16 @@ def resource_attributes(node: str, namespace: str) -> dict[str, str | int]:
         'ros.node': f'{namespace.rstrip("/")}/{node}',
         'ros.distro': os.environ.get('ROS_DISTRO', ''),
     }
+    if config.exporter == 'otlp':
+        queue = collector_queue(config.endpoint, failed)
+        return TaskTracer(queue, Resource.create(attributes))
+    queue = SpanQueue(TreePrinter(write), failed)
+    if config.exporter == 'file':
+        limits = {'max_bytes': config.max_file_mb * 10**6, 'max_files': config.max_files}
+        lines = JsonLines(file, **limits)
+
+        def append(spans: Sequence[ReadableSpan]) -> None:
+            lines.append('\n'.join(otlp_lines(spans)).encode())
+
+        queue = SpanQueue(append, failed, lines.close)
+    return TaskTracer(queue, Resource(attributes))
