@@ -169,7 +169,7 @@ class RoverTwin:
         self.rover = DemoRover(thresholds, **start)
         self.rover.body.set_slip(self.slip)
         self.state: State = self.rover.body.state()
-        self.simulation = SimulationClock.of(None, thresholds.motion, steady)
+        self.simulation = SimulationClock(None, thresholds.motion, steady)
         self.guard = Rules(
             thresholds, stop_name='/move_stop', steady=steady, ros_clock=ReplayClock()
         )

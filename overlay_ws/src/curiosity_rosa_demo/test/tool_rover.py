@@ -100,7 +100,7 @@ class SimulatedRover:
 
     def __post_init__(self) -> None:
         # Without simulated time: a busy machine would make the simulation count as slow.
-        self.simulation = SimulationClock.of(None, FIGURES.motion)
+        self.simulation = SimulationClock(None, FIGURES.motion)
         self.demo = DemoRover(self.figures, seconds=self.clock.seconds, pose=self.origin)
         self._body = threading.Lock()
         self._one_at_a_time = threading.Lock()

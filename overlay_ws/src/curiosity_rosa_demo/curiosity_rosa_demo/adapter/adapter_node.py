@@ -47,7 +47,7 @@ from curiosity_rosa_demo.adapter.steps import encode_batch, HISTORY, MotionRefus
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
-from curiosity_rosa_demo.infra.clocks import ClockWatch, SimulationClock
+from curiosity_rosa_demo.infra.clocks import ClockWatch
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
@@ -87,7 +87,6 @@ class AdapterApp:
         self._stepped = threading.Condition(self._lock)  # a step was taken: callers look again
         self._guard_due = threading.Condition(self._lock)  # the guard thread has work, or sooner
         clock = self.node.get_clock()
-        self._simulation = SimulationClock.of(clock, self._limits)
         self._rules = Rules(
             self._config.thresholds,
             stop_name=topics.curiosity.move_stop.name,
@@ -137,9 +136,7 @@ class AdapterApp:
         self._mismatch = ''  # as report.mismatch
         self._graph.add(self._look_for_drivers)
         self._graph.add(self._look_for_robot)
-        self._scan = ScanInput(
-            self._config, self._rules, self._taking, self._graph, self._simulation
-        )
+        self._scan = ScanInput(self._config, self._rules, self._taking, self._graph)
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
         self._nodes = [self.node, *self._create_services(), self._scan.node]
         self._threads = {
@@ -269,7 +266,7 @@ class AdapterApp:
 
     def _status(self) -> Status:
         pose, turn = self._telemetry.pose, self._telemetry.mast_turn
-        return status_of(self._rules, pose, turn, self._simulation.measured, self._rivals)
+        return status_of(self._rules, pose, turn, self._rules.time.measured, self._rivals)
 
     def _diagnose(self) -> Finding:
         base = [each.channel for each in self._base.values()]
@@ -306,10 +303,10 @@ class AdapterApp:
             self._stops_asked += 1
         call = self._calls.begin(self._config.topics.adapter.move_stop.name)  # after the stop
         with self._lock:
-            confirm_s = self._simulation.stretched(self._limits.stop_confirm_s)
+            confirm_s = self._rules.time.stretched(self._limits.stop_confirm_s)
             self._wait(lambda: self._has_stopped(number), self._limits.stop_timeout_s + confirm_s)
             if self._rules.settles:
-                settling_s = self._simulation.stretched(self._limits.settling_max_s)
+                settling_s = self._rules.time.stretched(self._limits.settling_max_s)
                 self._wait(
                     lambda: not self._rules.settles or self._has_stopped(number), settling_s
                 )
@@ -406,7 +403,7 @@ class AdapterApp:
             with self._lock:
                 # The rules end the motion in simulated time, at the latest after this bound.
                 margin_s = self._config.thresholds.mast.confirm_margin_s
-                limit_s = self._simulation.longest_s(settings.duration_s + margin_s)
+                limit_s = self._rules.time.longest_s(settings.duration_s + margin_s)
                 self._wait(lambda: not part.busy, limit_s + PART_WAIT_MARGIN_S)
         finally:
             over.set()
@@ -457,7 +454,7 @@ class AdapterApp:
 
     def _await_stop(self) -> None:
         """Wait for a running stop to be confirmed. The caller holds the lock."""
-        settle_s = self._simulation.stretched(self._limits.settle_s)
+        settle_s = self._rules.time.stretched(self._limits.settle_s)
         self._wait(lambda: not self._rules.is_stopping, self._limits.stop_timeout_s + settle_s)
 
     def _await_ready(self, channel: Channel) -> None:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from curiosity_rosa_demo.adapter.steps import StepTime
 from curiosity_rosa_demo.domain.models import (
     AGENT_FELL_SILENT,
     AGENT_IS_GONE,
@@ -32,6 +31,7 @@ from curiosity_rosa_demo.domain.models import (
     OTHER_ADAPTER,
     TWO_AGENTS,
 )
+from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from pydantic import ValidationError
 
 NO_TICK = -1
@@ -40,7 +40,7 @@ NO_TICK = -1
 class AgentLink:
     """Silence counts only after a first beat."""
 
-    def __init__(self, max_age_s: float, time: StepTime) -> None:
+    def __init__(self, max_age_s: float, time: SimulatedTime) -> None:
         self._max_age_s, self._time = max_age_s, time
         self._beat_at: float | None = None
         self._tick = NO_TICK  # of the last beat

@@ -61,7 +61,6 @@ from curiosity_rosa_demo.adapter.steps import (
     LogEntry,
     MotionRefused,
     step,
-    StepTime,
 )
 from curiosity_rosa_demo.adapter.stop import (
     motion_text,
@@ -84,6 +83,7 @@ from curiosity_rosa_demo.domain.models import (
     stopped_for,
     STOPPED_UNASKED,
 )
+from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 
@@ -114,7 +114,7 @@ class Rules:
     ) -> None:
         """``robot``: None for one with a mobile base, a mast and no appendages."""
         self._config = config = thresholds.motion
-        self.time = time = StepTime(steady, ros_clock, config)
+        self.time = time = SimulatedTime(steady, ros_clock, config)
         self.inputs = log or InputLog()
         self._stop_timed_out = service_timeout(stop_name)
         self.has_base = robot is None or robot.mobile_base

@@ -20,10 +20,10 @@ from collections.abc import Mapping
 from enum import Enum
 import math
 
-from curiosity_rosa_demo.adapter.steps import StepTime
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import obstacle_ahead, ODOMETRY_SILENT, VIEW_LOST
+from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import MotionConfig, Thresholds
 
 
@@ -48,7 +48,7 @@ class ObstacleStop:
     (``forget``).
     """
 
-    def __init__(self, thresholds: Thresholds, time: StepTime) -> None:
+    def __init__(self, thresholds: Thresholds, time: SimulatedTime) -> None:
         self._stop_m = thresholds.telemetry.obstacle_stop_m
         self._clear_m = thresholds.obstacles.clear_m
         self._max_age_s = thresholds.obstacles.scan_max_age_s
@@ -133,7 +133,7 @@ class OdometrySilence:
     limits are stretched in a slow simulation.
     """
 
-    def __init__(self, config: MotionConfig, time: StepTime) -> None:
+    def __init__(self, config: MotionConfig, time: SimulatedTime) -> None:
         self._config, self._time = config, time
         self._began: float | None = None  # the motion; None: the rover stands or is being stopped
         self._warned = False
@@ -166,7 +166,7 @@ class UnexpectedMotion:
     ``odometry``: the newest, None if it is old.
     """
 
-    def __init__(self, config: MotionConfig, time: StepTime) -> None:
+    def __init__(self, config: MotionConfig, time: SimulatedTime) -> None:
         self._config, self._time = config, time
         self._since: float | None = None
 
@@ -203,7 +203,7 @@ class Settling:
     number: none of them settles.
     """
 
-    def __init__(self, config: MotionConfig, joint_max_age_s: float, time: StepTime) -> None:
+    def __init__(self, config: MotionConfig, joint_max_age_s: float, time: SimulatedTime) -> None:
         self._config, self._joint_max_age_s, self._time = config, joint_max_age_s, time
         self._wheels: tuple[float, float] | None = None  # time, rad/s of the fastest
         self._odometry: Odometry | None = None

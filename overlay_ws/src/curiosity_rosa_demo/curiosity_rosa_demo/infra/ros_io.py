@@ -253,7 +253,7 @@ def make_transform_source(
     of this process, if it has one. The profiles are those of tf2_ros: a publisher that matches
     its listeners also matches this one.
     """
-    clock = simulation or SimulationClock.of(node.get_clock(), config.thresholds.motion)
+    clock = simulation or SimulationClock(node.get_clock(), config.thresholds.motion)
     source = TransformSource(config.thresholds.tf.max_age_s, clock, on_link)
     topics = config.topics.tf
     moving, static = partial(source.receive, static=False), partial(source.receive, static=True)

@@ -97,7 +97,7 @@ class SimulatorApp:
                 config.topics.images.output_analysis_compressed,
             )
         )
-        self._simulation = SimulationClock.of(self.node.get_clock(), config.thresholds.motion)
+        self._simulation = SimulationClock(self.node.get_clock(), config.thresholds.motion)
         motion, mast = config.thresholds.motion, config.thresholds.mast
         self._stillness = Stillness(
             still_mps=motion.still_speed_mps,

@@ -64,7 +64,7 @@ class RoverClient:
         self._on_call = on_call or (lambda _: None)
         self._frames, self._has_camera = config.topics.tf, config.robot.has_camera
         # for waits that depend on the simulator
-        self.simulation = SimulationClock.of(node.get_clock(), config.thresholds.motion)
+        self.simulation = SimulationClock(node.get_clock(), config.thresholds.motion)
         self.transforms = make_transform_source(node, config, self.simulation)
         left_out = {
             *(() if config.robot.mobile_base else MOTIONS),

@@ -191,7 +191,7 @@ def test_time_that_stands_or_creeps_keeps_no_rover_driving_and_none_begins_witho
 def slow_rover(factor: float) -> SimulatedRover:
     """A rover whose simulation was measured to run at ``factor`` of real time."""
     rover, ros, steady_s = SimulatedRover(), OwnedClock(), 0.0
-    rover.simulation = SimulationClock.of(ros, SHIPPED.thresholds.motion, lambda: steady_s)
+    rover.simulation = SimulationClock(ros, SHIPPED.thresholds.motion, lambda: steady_s)
     for _ in range(10):
         steady_s, ros.seconds = steady_s + 0.1, ros.seconds + 0.1 * factor
         rover.simulation()
