@@ -26,14 +26,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, NO_TICK
-from curiosity_rosa_demo.adapter.part import (
-    JointMotion,
-    MAST,
-    Mast,
-    MAST_COMMANDS,
-    MastCommand,
-    Reading,
-)
+from curiosity_rosa_demo.adapter.part import MAST, Mast, MAST_COMMANDS, Reading
 from curiosity_rosa_demo.adapter.rules import Motion, Rules
 from curiosity_rosa_demo.adapter.steps import AlarmFold, MotionRefused
 from curiosity_rosa_demo.adapter.stop import Odometry, Stop
@@ -95,13 +88,13 @@ IGNORED = frozenset(
         # never change
         *('_config', '_limits', 'time', '_time', 'inputs', 'other_drivers'),
         *('_stop_timed_out', '_timed_out', '_max_age_s', 'name', 'has_base'),
-        *('commands', '_stowed_rad', '_up_rad'),
+        *('commands', 'stows', 'title', '_stowed_rad', '_stow_command', '_up_rad'),
         # the watches of a drive are off
         *('drive', 'obstacles', '_silence', '_driven'),
     )
 )
 STATEFUL = (
-    Rules, AgentLink, Mast, JointMotion, Stop, UnexpectedMotion, Settling,
+    Rules, AgentLink, Mast, Stop, UnexpectedMotion, Settling,
 )  # fmt: skip
 
 OURS = 'curiosity_rosa_demo.adapter'
@@ -142,8 +135,6 @@ def key_of(value: Any, now: float) -> Hashable:
                 each = 0  # no leash runs
         elif isinstance(each, float):
             raise TypeError(f'{type(value).__name__}.{name} is a float that TIMES does not list')
-        elif name == '_command' and isinstance(each, MastCommand):
-            each = tuple(each.target_rad)
         elif type(each).__module__.startswith(OURS) and not isinstance(each, Enum):
             raise TypeError(f'{type(each).__name__} is not in STATEFUL: its copies would be one')
         found.append(each)

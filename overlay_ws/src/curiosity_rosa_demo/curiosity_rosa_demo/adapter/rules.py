@@ -53,7 +53,7 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest, stopped_for_others
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
-from curiosity_rosa_demo.adapter.part import Appendage, MAST, Mast, Part
+from curiosity_rosa_demo.adapter.part import MAST, Mast, Part
 from curiosity_rosa_demo.adapter.steps import (
     AlarmFold,
     Due,
@@ -120,7 +120,7 @@ class Rules:
         self.has_base = robot is None or robot.mobile_base
         profiles = robot.appendages if robot is not None else {}
         self.parts: dict[str, Part] = {
-            name: Appendage(name, profile, thresholds.mast) for name, profile in profiles.items()
+            name: Part(name, profile, thresholds.mast) for name, profile in profiles.items()
         }
         if robot is None or robot.has_mast:
             self.parts = {MAST: Mast(thresholds.mast), **self.parts}
@@ -451,11 +451,11 @@ class Rules:
         """Why nothing may drive now; '' if it may."""
         if self.e_stop:
             return E_STOP_PRESSED
-        unstowed = (part.drive_refusal() for part in self.parts.values())
+        unstowed = (part.drive_refusal() for part in self.parts.values() if not part.is_stowed)
         return (
             self.agent.safe_refusal()
             or contest(self.other_adapters)
-            or next(filter(None, unstowed), '')
+            or next(unstowed, '')
             or self.agent.refusal()
             or (MOVE_IN_PROGRESS if self.stopping else '')
         )
