@@ -31,10 +31,14 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.adapter.channels import Channel
-from curiosity_rosa_demo.adapter.commands import Command, PartCommands, StandstillCommand
+from curiosity_rosa_demo.adapter.calls import CallTrace
+from curiosity_rosa_demo.adapter.commands import (
+    Channel,
+    Command,
+    PartCommands,
+    StandstillCommand,
+)
 from curiosity_rosa_demo.adapter.graph import (
-    CallTrace,
     GraphThread,
     offers,
     other_publishers,
@@ -337,7 +341,7 @@ class AdapterApp:
     def _begin_motion(self, name: str) -> None:
         """Call the rover's service, and wait for its answer. Raises MotionRefused."""
         command, stops_before = self._base[name], self._stops_asked
-        waits = self._rules.is_stopping
+        waits = self._rules.stopping or self._rules.holding
         if waits or not command.channel.is_ready():
             with self._taking() as rules:
                 self._await_stop()
@@ -455,7 +459,8 @@ class AdapterApp:
     def _await_stop(self) -> None:
         """Wait for a running stop to be confirmed. The caller holds the lock."""
         settle_s = self._rules.time.stretched(self._limits.settle_s)
-        self._wait(lambda: not self._rules.is_stopping, self._limits.stop_timeout_s + settle_s)
+        rules, timeout_s = self._rules, self._limits.stop_timeout_s + settle_s
+        self._wait(lambda: not (rules.stopping or rules.holding), timeout_s)
 
     def _await_ready(self, channel: Channel) -> None:
         if not channel.wait_until_ready(self._limits.service_timeout_s):

@@ -54,7 +54,7 @@ class AgentLink:
 
     def beat(self, tick: int, latch: str) -> None:
         """Record a heartbeat. While two agents publish, it can set the latch and do no more."""
-        if self._contest:
+        if self._contest():
             self.latch = latch or self.latch
         elif tick > self._tick:
             self._tick, self.latch = tick, latch
@@ -72,8 +72,7 @@ class AgentLink:
 
     def refusal(self) -> str:
         """The reason why the base may not move; '' if it may."""
-        silent = AGENT_IS_SILENT if self._is_gone or self._fell_silent else ''
-        return self._contest or silent
+        return self._contest() or (AGENT_IS_SILENT if self._silence() else '')
 
     def safe_refusal(self) -> str:
         """The reason of SAFE and the way out; '' without a latch."""
@@ -81,29 +80,23 @@ class AgentLink:
 
     def stop_reason(self) -> str:
         """The reason why a running motion must end; '' if it may go on."""
-        reason = self.safe_refusal() or self._contest
-        if not reason and self._is_gone:
-            reason = AGENT_IS_GONE
-        elif not reason and self._fell_silent:
-            reason = f'{AGENT_FELL_SILENT} for {self._max_age_s:g} s'
+        reason = self.safe_refusal() or self._contest() or self._silence()
         return f'{reason}: the rover was stopped' if reason else ''
 
     def next_wakeup(self) -> float | None:
         """The time at which a silence begins; None if no change is due."""
-        if self._beat_at is None or self._fell_silent:
+        if self._beat_at is None or self._time.steady - self._beat_at > self._max_age_s:
             return None
         return self._beat_at + self._max_age_s + 0.01
 
-    @property
-    def _fell_silent(self) -> bool:
-        at = self._beat_at
-        return at is not None and self._time.steady - at > self._max_age_s
+    def _silence(self) -> str:
+        """Why an agent that was heard is missed; '' if it is not."""
+        if self._beat_at is not None and self._alive == 0:
+            return AGENT_IS_GONE
+        if self._beat_at is not None and self._time.steady - self._beat_at > self._max_age_s:
+            return f'{AGENT_FELL_SILENT} for {self._max_age_s:g} s'
+        return ''
 
-    @property
-    def _is_gone(self) -> bool:
-        return self.received and self._alive == 0
-
-    @property
     def _contest(self) -> str:
         """Who publishes the heartbeat, if there are several; else ''."""
         if self._alive is None or self._alive < 2:
@@ -148,12 +141,7 @@ class OtherAdapters:
 
     def names(self, now: float) -> tuple[str, ...]:
         """The nodes of the others, sorted."""
-        self._heard = {
-            identity: (node, at)
-            for identity, (node, at) in self._heard.items()
-            if now - at <= MAX_AGE_S
-        }
-        return tuple(sorted(node for node, _ in self._heard.values()))
+        return tuple(sorted(node for node, at in self._heard.values() if now - at <= MAX_AGE_S))
 
 
 def contest(names: tuple[str, ...]) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
@@ -70,6 +70,7 @@ class Part:
         self._stowed_rad, self._stow_command = profile.stowed_rad, profile.stow_command
         self._limits = limits
         self._reading: Reading | None = None
+        self._answered_at: float | None = None
         self._rest(Posture.UNKNOWN)
         self.hold()  # an earlier process may have left it moving
 
@@ -218,7 +219,7 @@ class Part:
     def _rest(self, posture: Posture, command: str = '') -> None:
         """``command``: of the running motion, or of the last one that was confirmed."""
         self.posture, self._command = posture, command
-        self._answered_at: float | None = None
+        self._answered_at = None
         self._was_elsewhere = False
 
     def _is_heard(self, now: float) -> bool:
@@ -281,14 +282,14 @@ class Mast(Part):
             (config.closed_rad, config.close_duration_s),
             (config.rotated_rad, config.rotate_duration_s),
         )
-        kind = 'std_srvs/srv/Empty'
-        commands = {
-            name: AppendageCommand.model_construct(type=kind, target_rad=rad, duration_s=seconds)
+        motions: dict[str, dict[str, Any]] = {
+            name: {'type': 'std_srvs/srv/Empty', 'target_rad': rad, 'duration_s': seconds}
             for name, (rad, seconds) in zip(MAST_COMMANDS, ends, strict=True)
         }
-        stowed = config.closed_rad
-        profile = AppendageProfile.model_construct(stowed_rad=stowed, commands=commands)
-        super().__init__(MAST, profile, config)
+        make = AppendageCommand.model_construct
+        commands = {name: make(**motion) for name, motion in motions.items()}
+        profile: dict[str, Any] = {'stowed_rad': config.closed_rad, 'commands': commands}
+        super().__init__(MAST, AppendageProfile.model_construct(**profile), config)
         self._up_rad = config.open_rad[0]
 
     @property

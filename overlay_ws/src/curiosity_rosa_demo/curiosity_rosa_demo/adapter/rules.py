@@ -53,7 +53,7 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest, stopped_for_others
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
-from curiosity_rosa_demo.adapter.part import MAST, Mast, Part
+from curiosity_rosa_demo.adapter.part import MAST, Mast, Part, Posture
 from curiosity_rosa_demo.adapter.steps import (
     AlarmFold,
     Due,
@@ -169,11 +169,6 @@ class Rules:
     def holding(self) -> bool:
         """Whether a stop of a part has not ended."""
         return any(part.holding for part in self.parts.values())
-
-    @property
-    def is_stopping(self) -> bool:
-        """Whether a stop of the base or of a part has not ended."""
-        return self.stopping or self.holding
 
     @property
     def settles(self) -> bool:
@@ -451,14 +446,12 @@ class Rules:
         """Why nothing may drive now; '' if it may."""
         if self.e_stop:
             return E_STOP_PRESSED
-        unstowed = (part.drive_refusal() for part in self.parts.values() if not part.is_stowed)
-        return (
-            self.agent.safe_refusal()
-            or contest(self.other_adapters)
-            or next(unstowed, '')
-            or self.agent.refusal()
-            or (MOVE_IN_PROGRESS if self.stopping else '')
-        )
+        if self.agent.latch or self.other_adapters:
+            return self.agent.safe_refusal() or contest(self.other_adapters)
+        for part in self.parts.values():
+            if part.posture is not Posture.STOWED and (why := part.drive_refusal()):
+                return why
+        return self.agent.refusal() or ('' if self._stop is None else MOVE_IN_PROGRESS)
 
     def _motion_refusal(self, motion: str) -> str:
         return self._drive_refusal() or self.drive.refusal() or self.obstacles.refusal(motion)

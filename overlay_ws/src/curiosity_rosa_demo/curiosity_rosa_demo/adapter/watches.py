@@ -50,6 +50,7 @@ class ObstacleStop:
 
     def __init__(self, thresholds: Thresholds, time: SimulatedTime) -> None:
         self._stop_m = thresholds.telemetry.obstacle_stop_m
+        self.enabled = self._stop_m > 0.0
         self._clear_m = thresholds.obstacles.clear_m
         self._max_age_s = thresholds.obstacles.scan_max_age_s
         self._time = time
@@ -58,10 +59,6 @@ class ObstacleStop:
         self._view_at: float | None = None  # of the newest view; None: no view to lose
         self._free_m: Mapping[str, float] = {}
         self._blocked: set[str] = set()
-
-    @property
-    def enabled(self) -> bool:
-        return self._stop_m > 0.0
 
     @property
     def view(self) -> ViewState:
@@ -111,7 +108,8 @@ class ObstacleStop:
 
     def refusal(self, motion: str) -> str:
         """Why ``motion`` may not start now; '' if it may."""
-        if motion not in self._blocked and self.view is ViewState.NO_VIEW:
+        waits = self._view_at is not None and motion not in self._blocked
+        if waits and self.view is ViewState.NO_VIEW:
             self._view_at = None  # the rover starts blind, as it always does without a view
         return self.stop_reason(motion)
 

@@ -117,11 +117,11 @@ class SimulatedTime:
             ros_advance = self.ros_ns * 1e-9 - ros_before * 1e-9
         self.simulated += advance * self._factor
         self.travelled += max(ros_advance, advance)
-        if self.ros_ns is None:
+        if self.ros_ns is not None:
+            self._measure(self.ros_ns * 1e-9)
+        elif self._last_ros is not None:
             self._last_ros = None
             self._begin()
-        else:
-            self._measure(self.ros_ns * 1e-9)
         self._factor = 1.0
         if self.measured is not None:
             self._factor = min(1.0, max(self._slowest, self.measured))
