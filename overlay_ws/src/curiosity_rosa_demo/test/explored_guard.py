@@ -30,7 +30,7 @@ from curiosity_rosa_demo.adapter.part import MAST, Mast, MAST_COMMANDS, Reading
 from curiosity_rosa_demo.adapter.rules import Motion, Rules
 from curiosity_rosa_demo.adapter.steps import AlarmFold, MotionRefused
 from curiosity_rosa_demo.adapter.stop import Odometry, Stop
-from curiosity_rosa_demo.adapter.watches import Settling, UnexpectedMotion
+from curiosity_rosa_demo.adapter.watches import Settling
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.recording.rule_run import ReplayClock
 
@@ -72,7 +72,7 @@ MAX_STARTS = 2  # start calls that wait at the rover at one time
 TIMES = {
     '_moving_since': LEASH, '_beat_at': 1, '_answered_at': 2, '_call_deadline': 0, '_recall_at': 0,
     '_still_since': 1, '_flood_since': 1, '_probe_since': 1, '_twist_at': 0, '_since': 1,
-    'at': 1,
+    'at': 1, '_moved_since': 1,
 }  # fmt: skip
 IGNORED = frozenset(
     (
@@ -94,7 +94,7 @@ IGNORED = frozenset(
     )
 )
 STATEFUL = (
-    Rules, AgentLink, Mast, Stop, UnexpectedMotion, Settling,
+    Rules, AgentLink, Mast, Stop, Settling,
 )  # fmt: skip
 
 OURS = 'curiosity_rosa_demo.adapter'

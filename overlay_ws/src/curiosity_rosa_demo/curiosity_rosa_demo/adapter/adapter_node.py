@@ -50,7 +50,8 @@ from curiosity_rosa_demo.adapter.rules import Motion, Rules, STOPPED_WHILE_START
 from curiosity_rosa_demo.adapter.steps import encode_batch, HISTORY, MotionRefused, PERIOD_S
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import ClockWatch
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
@@ -156,7 +157,7 @@ class AdapterApp:
         own = [Node(name) for name in (STOP_LANE, 'adapter_motion', 'adapter_mast')]
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
-        stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
+        self._serve(stop, names.move_stop.name, self._stop_rover)
         for name in self._base_motions:
             self._serve(motion, getattr(names, name).name, partial(self._begin_motion, name))
         for name in self._parts.part_of:
@@ -225,7 +226,7 @@ class AdapterApp:
             channel.forget(self._stop_future)
         try:
             if not channel.is_ready():
-                raise MotionRefused(service_unavailable(channel.name))
+                raise MotionRefused(RefusalCode.NO_SERVICE.text(name=channel.name))
             self._stop_future = channel.send(request)
         except MotionRefused as refusal:
             self._rules.stop_failed(number, str(refusal))
@@ -301,11 +302,11 @@ class AdapterApp:
         response.success, response.message = True, json.dumps(status)
         return response
 
-    def _serve_stop(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+    def _stop_rover(self) -> None:
+        """Call the rover's service, and wait for its standstill. Raises MotionRefused."""
         with self._taking() as rules:
             number = rules.request_stop()
             self._stops_asked += 1
-        call = self._calls.begin(self._config.topics.adapter.move_stop.name)  # after the stop
         with self._lock:
             confirm_s = self._rules.time.stretched(self._limits.stop_confirm_s)
             self._wait(lambda: self._has_stopped(number), self._limits.stop_timeout_s + confirm_s)
@@ -314,10 +315,8 @@ class AdapterApp:
                 self._wait(
                     lambda: not self._rules.settles or self._has_stopped(number), settling_s
                 )
-            response.message = self._rules.end_stop(number)
-            response.success = not response.message
-        self._calls.end(call, response.message)
-        return response
+            if unconfirmed := self._rules.end_stop(number):
+                raise MotionRefused(unconfirmed)
 
     def _has_stopped(self, number: int) -> bool:
         done = self._rules.stops_ended >= number and not self._rules.holding
@@ -449,7 +448,7 @@ class AdapterApp:
         except Empty:
             with self._taking():
                 if answer.empty():
-                    why = service_timeout(command.channel.name)
+                    why = RefusalCode.NO_ANSWER.text(name=command.channel.name)
                     gave_up(why)
                 else:
                     why = answer.get()
@@ -464,7 +463,7 @@ class AdapterApp:
 
     def _await_ready(self, channel: Channel) -> None:
         if not channel.wait_until_ready(self._limits.service_timeout_s):
-            reason = service_unavailable(channel.name)
+            reason = RefusalCode.NO_SERVICE.text(name=channel.name)
             with self._taking() as rules:
                 rules.refuse(reason)
             raise MotionRefused(reason)

@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from curiosity_rosa_demo.domain.models import (
-    AGENT_FELL_SILENT,
     AGENT_IS_GONE,
     agent_is_safe,
     AGENT_IS_SILENT,
@@ -31,6 +30,7 @@ from curiosity_rosa_demo.domain.models import (
     OTHER_ADAPTER,
     TWO_AGENTS,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from pydantic import ValidationError
 
@@ -94,7 +94,7 @@ class AgentLink:
         if self._beat_at is not None and self._alive == 0:
             return AGENT_IS_GONE
         if self._beat_at is not None and self._time.steady - self._beat_at > self._max_age_s:
-            return f'{AGENT_FELL_SILENT} for {self._max_age_s:g} s'
+            return RefusalCode.AGENT_FELL_SILENT.text(seconds=self._max_age_s)
         return ''
 
     def _contest(self) -> str:

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
-    need_to_stow,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.limits import MastConfig
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, AppendageProfile
 
@@ -109,7 +109,7 @@ class Part:
 
     def drive_refusal(self) -> str:
         """Why the base may not drive while it is not stowed."""
-        return need_to_stow(self.name, self._stow_command)
+        return RefusalCode.NOT_STOWED.text(part=self.name, stow=self._stow_command)
 
     def refusal(self, command: str, now: float) -> str:
         """Why its posture does not allow this command; '' if it does."""

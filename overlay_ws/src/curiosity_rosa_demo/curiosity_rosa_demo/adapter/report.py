@@ -17,7 +17,8 @@ from curiosity_rosa_demo.adapter.part import Posture
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.adapter.watches import ViewState
 from curiosity_rosa_demo.domain.adapter_status import rival_texts, Status, without_measured
-from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable, VIEW_LOST
+from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, VIEW_LOST
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
@@ -127,7 +128,7 @@ def diagnose(
     stopping = rules.stopping and rules.last_error
     unknown = mast is not None and mast.posture is Posture.UNKNOWN
     errors = [
-        *map(service_unavailable, missing),
+        *(RefusalCode.NO_SERVICE.text(name=name) for name in missing),
         *(clock_problem, contest(rules.other_adapters)),
         *(f'No {source} for {age_s:.0f} s' for source, age_s in silent.items()),
     ]

@@ -69,20 +69,14 @@ from curiosity_rosa_demo.adapter.stop import (
     unconfirmed_stop,
     violation_text,
 )
-from curiosity_rosa_demo.adapter.watches import (
-    ObstacleStop,
-    OdometrySilence,
-    Settling,
-    UnexpectedMotion,
-)
+from curiosity_rosa_demo.adapter.watches import ObstacleStop, OdometrySilence, Settling
 from curiosity_rosa_demo.domain.models import (
     E_STOP_PRESSED,
     MOVE_IN_PROGRESS,
-    service_timeout,
     STOP_NOT_CONFIRMED,
-    stopped_for,
     STOPPED_UNASKED,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
@@ -116,7 +110,7 @@ class Rules:
         self._config = config = thresholds.motion
         self.time = time = SimulatedTime(steady, ros_clock, config)
         self.inputs = log or InputLog()
-        self._stop_timed_out = service_timeout(stop_name)
+        self._stop_timed_out = RefusalCode.NO_ANSWER.text(name=stop_name)
         self.has_base = robot is None or robot.mobile_base
         profiles = robot.appendages if robot is not None else {}
         self.parts: dict[str, Part] = {
@@ -145,7 +139,7 @@ class Rules:
         self._odometry: Odometry | None = None
         self._alarms = AlarmFold()
         self.agent = AgentLink(config.heartbeat_max_age_s, time)
-        self._unexpected = UnexpectedMotion(config, time)
+        self._moved_since: float | None = None  # by a motion that the adapter did not start
         self._settling = Settling(config, thresholds.mast.joint_max_age_s, time)
         self._silence = OdometrySilence(config, time)
         self.drive = DriveWatch(thresholds, time)
@@ -181,7 +175,7 @@ class Rules:
     @property
     def moving(self) -> bool:
         """Whether the adapter started a motion or odometry reports one."""
-        return self.motion is Motion.MOVING or self._unexpected.is_moving(self._fresh)
+        return self.motion is Motion.MOVING or self._moves_unasked
 
     @property
     def move_allowed(self) -> bool:
@@ -199,7 +193,7 @@ class Rules:
         elif self.motion is Motion.MOVING or self.settles:
             times.append(now + LEASH_CHECK_S)
         else:
-            times.append(self._unexpected.next_wakeup(self._fresh))
+            times.append(self._unasked_until())
         times += [self.agent.next_wakeup(), self._alarms.next_wakeup()]
         return min((at for at in times if at is not None), default=None)
 
@@ -220,7 +214,7 @@ class Rules:
             # Consecutive motions without a standstill share the leash of the first.
             self._moving_since = self.time.travelled
         self.motion, self._driven = Motion.MOVING, motion
-        self._unexpected.reset()
+        self._moved_since = None
         self.drive.begin(motion)
         self._serial += 1
         self._moves_in_flight.add(self._serial)
@@ -335,7 +329,10 @@ class Rules:
         still = abs(speed) <= config.still_speed_mps and abs(turn_rate) <= config.still_turn_radps
         self._odometry = Odometry(self.time.steady, still, abs(speed), abs(turn_rate))
         self._settling.record(self._odometry, driving=self._is_driving)
-        self._unexpected.record(self._odometry, set_going=self.motion is Motion.MOVING)
+        if still:
+            self._moved_since = None
+        elif self.motion is Motion.STILL and self._moved_since is None:
+            self._moved_since = self.time.steady
 
     @step
     def joints(self, name: str, angles: Sequence[float]) -> None:
@@ -439,6 +436,17 @@ class Rules:
         return None if old else self._odometry
 
     @property
+    def _moves_unasked(self) -> bool:
+        """Whether fresh odometry reports a motion that the adapter did not start."""
+        return self._moved_since is not None and self._fresh is not None
+
+    def _unasked_until(self) -> float | None:
+        """When such a motion, which may last for ``settle_s``, must be stopped; None: never."""
+        if self._moved_since is None or not self._config.stop_unexpected or self._fresh is None:
+            return None
+        return self._moved_since + self._config.settle_s
+
+    @property
     def _is_driving(self) -> bool:
         return self.motion is Motion.MOVING and not self.stopping
 
@@ -473,7 +481,7 @@ class Rules:
         if not stows and part is not self.mast and (why := self.agent.refusal()):
             return why
         moves = self.motion is Motion.MOVING and not (stows and self.stopping)
-        if moves or (not stows and self._unexpected.is_moving(self._fresh)):
+        if moves or (not stows and self._moves_unasked):
             return MOVE_IN_PROGRESS
         return part.refusal(command, self.time.simulated)
 
@@ -536,18 +544,18 @@ class Rules:
     def _watch_motion(self) -> None:
         if self._is_driving:
             if part := next((each for each in self.parts.values() if not each.is_stowed), None):
-                self._request_stop(f'{stopped_for(part.name)} {part.state}')
+                self._request_stop(RefusalCode.STOPPED.text(part=part.name, state=part.state))
             elif self.time.travelled - self._moving_since >= self._config.max_duration_s:
                 self._request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
             elif reason := self.agent.stop_reason():
                 self._request_stop(reason)
         elif self.settles:
             return
-        elif self.agent.latch and not self.stopping and self._unexpected.is_moving(self._fresh):
-            self._unexpected.reset()
+        elif self.agent.latch and not self.stopping and self._moves_unasked:
+            self._moved_since = None
             self._request_stop(f'{STOPPED_UNASKED} in SAFE')
-        elif self._unexpected.must_stop(self._fresh):
-            self._unexpected.reset()
+        elif (until := self._unasked_until()) is not None and self.time.steady >= until:
+            self._moved_since = None
             self._request_stop(STOPPED_UNASKED)
 
     def _advance_stop(self) -> tuple[int | None, bool]:

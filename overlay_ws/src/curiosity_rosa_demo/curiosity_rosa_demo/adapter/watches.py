@@ -10,7 +10,6 @@
 
 - ``ObstacleStop``: the scan shows an obstacle in the way, or a view that there was is lost.
 - ``OdometrySilence``: odometry falls silent during a motion.
-- ``UnexpectedMotion``: the rover moves, and the adapter has not started that.
 - ``Settling``: the body still moves a little on wheels that stand. That is no reason to stop.
 """
 
@@ -22,7 +21,8 @@ import math
 
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.domain.models import obstacle_ahead, ODOMETRY_SILENT, VIEW_LOST
+from curiosity_rosa_demo.domain.models import ODOMETRY_SILENT, VIEW_LOST
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import MotionConfig, Thresholds
 
@@ -118,8 +118,9 @@ class ObstacleStop:
         if not self.enabled:
             return ''
         if motion in self._blocked:
-            ways_out = [name for name in DIRECTIONS if name not in self._blocked]
-            return obstacle_ahead(self._free_m[motion], ways_out)
+            ways = ' or '.join(name for name in DIRECTIONS if name not in self._blocked)
+            ways = f'{ways or "no motion"} leads past it'
+            return RefusalCode.OBSTACLE.text(obstacle_m=self._free_m[motion], ways=ways)
         return VIEW_LOST if self.view_lost else ''
 
 
@@ -157,40 +158,6 @@ class OdometrySilence:
         if self._warned and not warned:
             return f'{ODOMETRY_SILENT} for {warn_s:g} s of a motion', ''
         return '', ''
-
-
-class UnexpectedMotion:
-    """The rover must stop when it has moved for ``settle_s``, unless ``stop_unexpected`` is off.
-    ``odometry``: the newest, None if it is old.
-    """
-
-    def __init__(self, config: MotionConfig, time: SimulatedTime) -> None:
-        self._config, self._time = config, time
-        self._since: float | None = None
-
-    def record(self, odometry: Odometry, *, set_going: bool) -> None:
-        if odometry.still:
-            self._since = None
-        elif not set_going and self._since is None:
-            self._since = odometry.at
-
-    def reset(self) -> None:
-        """Forget the motion: the adapter has started one, or is stopping the rover."""
-        self._since = None
-
-    def is_moving(self, odometry: Odometry | None) -> bool:
-        """Whether fresh odometry reports a motion that the adapter did not start."""
-        return self._since is not None and odometry is not None
-
-    def must_stop(self, odometry: Odometry | None) -> bool:
-        wakeup = self.next_wakeup(odometry)
-        return wakeup is not None and self._time.steady >= wakeup
-
-    def next_wakeup(self, odometry: Odometry | None) -> float | None:
-        """The time at which the rover must be stopped; None: no such motion."""
-        if self._since is None or odometry is None or not self._config.stop_unexpected:
-            return None
-        return self._since + self._config.settle_s
 
 
 class Settling:
