@@ -49,6 +49,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from operator import attrgetter
 from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest, stopped_for_others
@@ -162,7 +163,7 @@ class Rules:
     @property
     def holding(self) -> bool:
         """Whether a stop of a part has not ended."""
-        return any(part.holding for part in self.parts.values())
+        return any(map(attrgetter('holding'), self.parts.values()))
 
     @property
     def settles(self) -> bool:
