@@ -32,12 +32,8 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.adapter.calls import CallTrace
-from curiosity_rosa_demo.adapter.commands import (
-    Channel,
-    Command,
-    PartCommands,
-    StandstillCommand,
-)
+from curiosity_rosa_demo.adapter.channels import Channel
+from curiosity_rosa_demo.adapter.commands import Command, PartCommands, StandstillCommand
 from curiosity_rosa_demo.adapter.graph import (
     GraphThread,
     offers,

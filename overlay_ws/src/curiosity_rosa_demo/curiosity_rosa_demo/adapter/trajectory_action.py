@@ -26,7 +26,7 @@ import uuid
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
-from curiosity_rosa_demo.adapter.commands import Channel
+from curiosity_rosa_demo.adapter.channels import Channel
 from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import clip, printable
